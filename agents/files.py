@@ -1,0 +1,55 @@
+"""Files that are either whole or not there, whenever the process is killed."""
+
+import contextlib
+import os
+import pathlib
+
+
+@contextlib.contextmanager
+def replacing(file):
+    """Opens a temporary file that takes the place of `file` once it is safely on disk.
+
+    The temporary file lies in the same folder, `.<name>.<process>.tmp`; it is flushed,
+    synchronised and renamed at the end, and removed when an error leaves the block.
+
+    Args:
+        file: path to write, in a folder that exists.
+
+    Yields:
+        A binary file open for writing.
+
+    Example:
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp()) / "greeting"
+        >>> with replacing(file) as handle:
+        ...     _ = handle.write(b"hello")
+        >>> file.read_text()
+        'hello'
+    """
+    file = pathlib.Path(file)
+    temporary = file.with_name(f".{file.name}.{os.getpid()}.tmp")
+    try:
+        with open(temporary, "wb") as handle:
+            yield handle
+            handle.flush()
+            os.fsync(handle.fileno())
+        os.replace(temporary, file)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    sync_folder(file.parent)
+
+
+def sync_folder(folder):
+    """Makes the names in `folder` survive a loss of power."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def sweep(folder):
+    """Removes the temporary files that killed processes left in `folder`."""
+    for file in pathlib.Path(folder).glob(".*.tmp"):
+        file.unlink(missing_ok=True)
