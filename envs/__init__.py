@@ -1,0 +1,16 @@
+"""DeepMind Control and gym behind one door: `load(task, ...)`.
+
+Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
+"""
+
+from envs.tasks import check_task
+
+__all__ = ["check_task", "load", "load_many"]
+
+
+def __getattr__(name):
+    if name in ("load", "load_many"):
+        from envs import loading
+
+        return getattr(loading, name)
+    raise AttributeError(f"module 'envs' has no attribute {name!r}")

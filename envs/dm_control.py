@@ -1,0 +1,113 @@
+"""Tasks of the DeepMind Control Suite as simulations."""
+
+import numpy as np
+
+from envs import rendering
+from envs.quiet import without_deprecations
+
+TIME_LIMIT = 1000
+
+# Entries that are velocities, or from sensors of motion (gyroscopes, velocimeters, and the
+# accelerometers that come in one entry with them). They are left out whole.
+VELOCITIES = frozenset(
+    {
+        "velocity",
+        "joint_velocites",  # as dm_control spells it
+        "torso_com_velocity",
+        "com_velocity",
+        "torso_velocity",
+        "body_velocities",
+        "arm_vel",
+        "object_vel",
+        "box_vel",
+        "inertial_sensors",
+        "imu",
+    }
+)
+
+
+class Physics:
+    """A task of the suite.
+
+    The state is all of the task's observations, flattened and concatenated in its order.
+    Positions and velocities are MuJoCo's qpos and qvel.
+
+    Args:
+        domain: as in `suite.load`.
+        variant: name of the task in that domain.
+        seed: int; the first episode is the one `suite.load` gives with it.
+    """
+
+    def __init__(self, domain, variant, seed):
+        suite = rendering.import_suite()
+        with without_deprecations():
+            self._env = suite.load(domain, variant, task_kwargs={"random": seed})
+        spec = self._env.action_spec()
+        self.action_minimum = np.array(spec.minimum, np.float64)
+        self.action_maximum = np.array(spec.maximum, np.float64)
+        self.time_limit = TIME_LIMIT
+        self._domain = domain
+        self._cameras = {}
+
+    def reset(self, seed):
+        self._env.task.random.seed(seed)
+        with without_deprecations():
+            self._time_step = self._env.reset()
+
+    def step(self, action):
+        self._time_step = self._env.step(action)
+        step = self._time_step
+        return step.reward, step.last(), step.discount
+
+    def state(self):
+        return _concatenate(self._time_step.observation.values())
+
+    def position_only(self):
+        return _concatenate(withhold(self._domain, self._time_step.observation).values())
+
+    def position(self):
+        return self._env.physics.data.qpos
+
+    def velocity(self):
+        return self._env.physics.data.qvel
+
+    def render(self, size, camera, shadows):
+        key = (size, camera)
+        if key not in self._cameras:
+            self._cameras[key] = rendering.make_camera(self._env.physics, size, camera)
+        return rendering.picture(self._cameras[key], shadows)
+
+    def close(self):
+        self._cameras.clear()
+        self._env.close()
+
+
+def withhold(domain, observation):
+    """Leaves the velocities out of a task's observation.
+
+    An entry of `VELOCITIES` is left out. Of an entry that holds both, only the positions
+    are kept: `egocentric_state` is [joint angles, joint velocities, actuators] with 16,
+    16 and 12 numbers, and `ball_state` starts with the 3 numbers of the ball's place.
+    Forces and touch are kept.
+
+    Args:
+        domain: of the suite.
+        observation: dict of name to array.
+
+    Returns:
+        A dict of what is kept, in the same order.
+    """
+    kept = {}
+    for name, value in observation.items():
+        if name in VELOCITIES:
+            continue
+        if domain == "quadruped" and name == "egocentric_state":
+            value = np.concatenate([value[:16], value[32:]])
+        elif name == "ball_state":
+            value = value[:3]
+        kept[name] = value
+    return kept
+
+
+def _concatenate(values):
+    return np.concatenate([np.ravel(value) for value in values])

@@ -1,0 +1,196 @@
+"""The TF-Agents environment around a simulation: repeats, costs, time limits, specs."""
+
+import math
+import typing
+
+import numpy as np
+from tf_agents.environments import py_environment
+from tf_agents.specs import array_spec
+from tf_agents.trajectories import time_step as ts
+
+# Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
+UNBOUNDED = 1e6
+
+
+class Simulation(typing.Protocol):
+    """What an environment needs of a task, one physics step at a time.
+
+    Attributes:
+        action_minimum: [A].
+        action_maximum: [A].
+        time_limit: physics steps after which an episode is cut, or None.
+    """
+
+    action_minimum: np.ndarray
+    action_maximum: np.ndarray
+    time_limit: int | None
+
+    def reset(self, seed):
+        """Starts an episode; `seed` is an int or a list of ints."""
+
+    def step(self, action):
+        """Takes action [A]; returns reward, whether the episode ended, discount."""
+
+    def state(self):
+        """Everything the task observes, [n]."""
+
+    def position_only(self):
+        """`state` without its velocities, [m]."""
+
+    def position(self):
+        """Positions of the physics, [nq]."""
+
+    def velocity(self):
+        """Velocities of the physics, [nv]."""
+
+    def render(self, size, camera, shadows):
+        """A picture, uint8 [size, size, 3], that nothing else holds."""
+
+    def close(self):
+        """Frees what the simulation holds."""
+
+
+class Environment(py_environment.PyEnvironment):
+    """A simulation as a TF-Agents environment.
+
+        reward = sum over repeats of (task reward - action_cost * sum(action^2))
+
+    Observations are `{"observation", "position", "velocity"}`: what the agent sees, and
+    beside it the positions and velocities of the physics. Actions are float32 [A] in
+    [-1, 1], mapped to the bounds of the task; values beyond are clipped. An episode that
+    ends within a repeat ends the repeat. A time limit keeps discount 1. The step after the
+    last one starts the next episode.
+
+    Episode n of a seed always starts the same, whatever was done before.
+
+    Args:
+        simulation: a `Simulation`.
+        observation: `state`, `position` or `pixels`.
+        action_repeat: physics steps of a decision.
+        seed: int.
+        action_cost: price of a squared action, per physics step.
+        image_size, camera, shadows: of pictures.
+        first_episode: number of the first episode, above 0 to go on with a sequence.
+    """
+
+    def __init__(
+        self,
+        simulation,
+        observation,
+        action_repeat,
+        seed,
+        action_cost=0.0,
+        image_size=64,
+        camera=0,
+        shadows=True,
+        first_episode=0,
+    ):
+        super().__init__(handle_auto_reset=True)
+        self.action_repeat = action_repeat
+        limit = simulation.time_limit
+        self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
+        self._simulation = simulation
+        self._kind = observation
+        self._action_cost = action_cost
+        self._picture = (image_size, camera, shadows)
+        self._steps = 0
+        self._is_open = True
+        # The specs need one observation; its episode counts for nothing.
+        self.seed(seed)
+        simulation.reset(seed)
+        self._observation_spec = self._make_observation_spec(self._observe())
+        self._episode = first_episode
+
+    def observation_spec(self):
+        return self._observation_spec
+
+    def action_spec(self):
+        shape = self._simulation.action_minimum.shape
+        return array_spec.BoundedArraySpec(shape, np.float32, -1.0, 1.0, name="action")
+
+    def seed(self, seed):
+        """Starts the sequence of episodes that belongs to `seed`, at the next reset."""
+        self._seed = seed
+        self._episode = 0
+
+    def render(self, mode="rgb_array"):
+        """The present picture, uint8 [image_size, image_size, 3]."""
+        if mode != "rgb_array":
+            raise ValueError(f"render mode must be 'rgb_array', got {mode!r}")
+        return self._simulation.render(*self._picture)
+
+    def close(self):
+        if self._is_open:
+            self._is_open = False
+            self._simulation.close()
+
+    def _reset(self):
+        self._simulation.reset(self._seed if self._episode == 0 else [self._seed, self._episode])
+        self._episode += 1
+        self._steps = 0
+        return ts.restart(self._observe())
+
+    def _step(self, action):
+        action = self._check(action)
+        scaled = self._rescale(action)
+        cost = self._action_cost * float(np.sum(np.square(action)))
+        total = 0.0
+        for _ in range(self.action_repeat):
+            reward, is_last, discount = self._simulation.step(scaled)
+            self._steps += 1
+            total += reward - cost
+            limit = self._simulation.time_limit
+            if is_last or (limit is not None and self._steps >= limit):
+                return self._last(total, discount)
+        return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
+
+    def _last(self, reward, discount):
+        return ts.TimeStep(
+            np.asarray(ts.StepType.LAST, np.int32),
+            np.asarray(reward, np.float32),
+            np.asarray(discount, np.float32),
+            self._observe(),
+        )
+
+    def _check(self, action):
+        action = np.asarray(action, np.float64)
+        shape = self._simulation.action_minimum.shape
+        if action.shape != shape:
+            raise ValueError(f"action must have shape {shape}, got {action.shape}")
+        if not np.all(np.isfinite(action)):
+            raise ValueError(f"action must be finite, got {action}")
+        return np.clip(action, -1.0, 1.0)
+
+    def _rescale(self, action):
+        """Maps [-1, 1] to the bounds of the task; unbounded actions stay as they are."""
+        low, high = self._simulation.action_minimum, self._simulation.action_maximum
+        is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
+        middle = np.where(is_bounded, (high + low) / 2, 0.0)
+        reach = np.where(is_bounded, (high - low) / 2, 1.0)
+        return middle + reach * action
+
+    def _observe(self):
+        simulation = self._simulation
+        if self._kind == "pixels":
+            observation = simulation.render(*self._picture)
+        elif self._kind == "position":
+            observation = np.array(simulation.position_only(), np.float32)
+        else:
+            observation = np.array(simulation.state(), np.float32)
+        return {
+            "observation": observation,
+            "position": np.array(simulation.position(), np.float32),
+            "velocity": np.array(simulation.velocity(), np.float32),
+        }
+
+    def _make_observation_spec(self, example):
+        spec = {
+            name: array_spec.ArraySpec(value.shape, value.dtype, name=name)
+            for name, value in example.items()
+        }
+        if self._kind == "pixels":
+            shape = example["observation"].shape
+            spec["observation"] = array_spec.BoundedArraySpec(
+                shape, np.uint8, 0, 255, name="observation"
+            )
+        return spec

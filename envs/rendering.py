@@ -1,0 +1,115 @@
+"""Rendering: which library draws, and how a picture is taken."""
+
+import ctypes
+import ctypes.util
+import os
+import sys
+
+HELP = "install one: apt-get install libegl1 (GPU or Mesa), or apt-get install libosmesa6"
+
+
+def import_suite():
+    """Imports `dm_control.suite` with EGL, else OSMesa, else no rendering at all.
+
+    `MUJOCO_GL` decides if it is set. It has to be set before the first import.
+
+    Raises:
+        RuntimeError: the library that `MUJOCO_GL` names does not load.
+    """
+    if "dm_control._render" not in sys.modules:
+        os.environ.setdefault("MUJOCO_GL", choose())
+    try:
+        from dm_control import suite
+    except (ImportError, AttributeError) as error:
+        library = os.environ.get("MUJOCO_GL")
+        raise RuntimeError(
+            f"dm_control does not load with MUJOCO_GL={library} ({error}); unset MUJOCO_GL, "
+            f"or {HELP}"
+        ) from error
+    return suite
+
+
+def choose():
+    """Name of the library that would draw: `egl`, `osmesa` or `disabled`."""
+    wanted = os.environ.get("PYOPENGL_PLATFORM")
+    if wanted in (None, "egl") and _has_egl():
+        return "egl"
+    if wanted in (None, "osmesa") and ctypes.util.find_library("OSMesa"):
+        return "osmesa"
+    return "disabled"
+
+
+def make_camera(physics, size, camera):
+    """A camera to be used again and again.
+
+    Args:
+        physics: of dm_control.
+        size: pixels of a side.
+        camera: number of one of the model's cameras; -1 is the free camera.
+
+    Raises:
+        ValueError: there is no such camera, or the picture is too large.
+        RuntimeError: no rendering library loads.
+    """
+    from dm_control import _render
+    from dm_control.mujoco import engine
+
+    if _render.BACKEND in (None, "off"):
+        raise RuntimeError(f"pictures need EGL or OSMesa and neither loads; {HELP}")
+    model = physics.model
+    if camera >= model.ncam:
+        names = [model.id2name(number, "camera") for number in range(model.ncam)]
+        listing = ", ".join(f"{number} ({name})" for number, name in enumerate(names))
+        raise ValueError(f"camera must be -1 (free) or one of {listing}, got {camera}")
+    limit = min(model.vis.global_.offwidth, model.vis.global_.offheight)
+    if size > limit:
+        raise ValueError(f"image_size must be at most {limit} for this task, got {size}")
+    return engine.Camera(physics, height=size, width=size, camera_id=camera)
+
+
+def picture(camera, shadows):
+    """Draws what a camera sees, uint8 [size, size, 3]."""
+    flags = None if shadows else {"shadow": False, "reflection": False}
+    # The camera draws into the same buffer every time.
+    return camera.render(render_flag_overrides=flags).copy()
+
+
+def _has_egl():
+    """Whether EGL can open a display on some device, without PyOpenGL.
+
+    PyOpenGL keeps to the first platform it was imported with, so it cannot be asked.
+    """
+    name = ctypes.util.find_library("EGL")
+    if name is None:
+        return False
+    try:
+        egl = ctypes.CDLL(name)
+        egl.eglGetProcAddress.restype = ctypes.c_void_p
+        query = _function(egl, b"eglQueryDevicesEXT", ctypes.c_uint)
+        display_of = _function(egl, b"eglGetPlatformDisplayEXT", ctypes.c_void_p)
+    except (OSError, AttributeError):
+        return False
+    if query is None or display_of is None:
+        return False
+    devices = (ctypes.c_void_p * 16)()
+    count = ctypes.c_int()
+    if not query(16, devices, ctypes.byref(count)):
+        return False
+    egl.eglInitialize.argtypes = [ctypes.c_void_p] * 3
+    platform_device = 0x313F  # EGL_PLATFORM_DEVICE_EXT
+    displays = (
+        display_of(platform_device, ctypes.c_void_p(device), None)
+        for device in devices[: count.value]
+    )
+    return any(display and egl.eglInitialize(display, None, None) for display in displays)
+
+
+def _function(egl, name, result):
+    address = egl.eglGetProcAddress(name)
+    return ctypes.CFUNCTYPE(result, *_ARGUMENTS[name])(address) if address else None
+
+
+_ARGUMENTS = {
+    b"eglQueryDevicesEXT": (ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p),
+    b"eglGetPlatformDisplayEXT": (ctypes.c_uint, ctypes.c_void_p, ctypes.c_void_p),
+}

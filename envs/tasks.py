@@ -1,0 +1,223 @@
+"""The tasks: names, action repeats, episode lengths, and checks of what a user typed.
+
+Imports no TensorFlow, no simulator and no rendering library.
+"""
+
+import dataclasses
+import difflib
+import math
+import numbers
+
+OBSERVATIONS = ("state", "position", "pixels")
+
+# Physics steps of an episode of every DeepMind Control task, before action repeat.
+TIME_LIMIT = 1000
+
+DM_CONTROL = {
+    "acrobot": ("swingup", "swingup_sparse"),
+    "ball_in_cup": ("catch",),
+    "cartpole": (
+        "balance",
+        "balance_sparse",
+        "swingup",
+        "swingup_sparse",
+        "two_poles",
+        "three_poles",
+    ),
+    "cheetah": ("run",),
+    "dog": ("stand", "walk", "trot", "run", "fetch"),
+    "finger": ("spin", "turn_easy", "turn_hard"),
+    "fish": ("upright", "swim"),
+    "hopper": ("stand", "hop"),
+    "humanoid": ("stand", "walk", "run", "run_pure_state"),
+    "humanoid_CMU": ("stand", "walk", "run"),
+    "lqr": ("lqr_2_1", "lqr_6_2"),
+    "manipulator": ("bring_ball", "bring_peg", "insert_ball", "insert_peg"),
+    "pendulum": ("swingup",),
+    "point_mass": ("easy", "hard"),
+    "quadruped": ("walk", "run", "escape", "fetch"),
+    "reacher": ("easy", "hard"),
+    "stacker": ("stack_2", "stack_4"),
+    "swimmer": ("swimmer6", "swimmer15"),
+    "walker": ("stand", "walk", "run"),
+}
+
+# Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, section 5 and
+# the tasks of its code. What is not named here repeats DEFAULT_REPEAT times.
+PLANET_REPEAT = {
+    "cartpole_balance": 8,
+    "cartpole_swingup": 8,
+    "finger_spin": 2,
+    "cheetah_run": 4,
+    "ball_in_cup_catch": 4,
+    "walker_walk": 2,
+    "reacher_easy": 4,
+}
+DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "fake": 1}
+ALIASES = {"cup_catch": "ball_in_cup_catch"}
+
+# Entries of a gym task's observation that are velocities. Tasks that are not named here
+# do not offer the observation `position`.
+GYM_VELOCITIES = {"Pendulum-v1": (2,), "MountainCarContinuous-v0": (1,)}
+GYM_DISCRETE = (
+    "Acrobot-v1",
+    "Blackjack-v1",
+    "CartPole-v0",
+    "CartPole-v1",
+    "CliffWalking-v0",
+    "FrozenLake-v1",
+    "FrozenLake8x8-v1",
+    "LunarLander-v2",
+    "MountainCar-v0",
+    "Taxi-v3",
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Task:
+    """A task whose settings are known to be valid.
+
+    Args:
+        name: canonical name: `cheetah_run`, `gym:Pendulum-v1`, `fake`.
+        suite: `dm_control`, `gym` or `fake`.
+        domain: the domain of a DeepMind Control task, else "".
+        variant: what to load of that domain or suite.
+        action_repeat: physics steps of a decision.
+    """
+
+    name: str
+    suite: str
+    domain: str
+    variant: str
+    action_repeat: int
+
+    @property
+    def episode_length(self):
+        """Decisions of a full episode; None for gym, whose tasks know it themselves."""
+        limit = {"dm_control": TIME_LIMIT, "fake": 20}.get(self.suite)
+        return None if limit is None else math.ceil(limit / self.action_repeat)
+
+
+def dm_control_names():
+    """Names of all tasks of the DeepMind Control Suite, as `domain_task`."""
+    return [f"{domain}_{task}" for domain, tasks in DM_CONTROL.items() for task in tasks]
+
+
+def check_task(
+    task,
+    observation="state",
+    action_repeat=None,
+    seed=0,
+    action_cost=0.0,
+    image_size=64,
+    camera=0,
+    shadows=True,
+):
+    """Checks the arguments of `envs.load` in an instant and resolves the task.
+
+    Args:
+        task: as in `envs.load`, and so are all others.
+        observation: `state`, `position` or `pixels`.
+        action_repeat: physics steps of a decision; None is the task's default.
+        seed: int from 0 to 2**32 - 1.
+        action_cost: at least 0.
+        image_size: pixels of a side, at least 1.
+        camera: number of a camera of the task; -1 is the free camera.
+        shadows: bool.
+
+    Returns:
+        A `Task`.
+
+    Raises:
+        ValueError: an argument is not valid. The message says what would be.
+
+    Example:
+        >>> check_task("cup_catch").action_repeat
+        4
+    """
+    if observation not in OBSERVATIONS:
+        raise ValueError(
+            f"observation {observation!r} is not one of {', '.join(OBSERVATIONS)}"
+            + _nearest(observation, OBSERVATIONS)
+        )
+    _check_int("action_repeat", action_repeat, 1, optional=True)
+    _check_int("seed", seed, 0, 2**32 - 1)
+    _check_int("image_size", image_size, 1)
+    _check_int("camera", camera, -1)
+    if not isinstance(shadows, bool):
+        raise ValueError(f"shadows must be true or false, got {shadows!r}")
+    if (
+        isinstance(action_cost, bool)
+        or not isinstance(action_cost, numbers.Real)
+        or not 0 <= action_cost < math.inf
+    ):
+        raise ValueError(f"action_cost must be a number of at least 0, got {action_cost!r}")
+    name, suite, domain, variant = _find(task)
+    if suite == "gym" and observation == "position" and variant not in GYM_VELOCITIES:
+        offered = ", ".join(f"gym:{name}" for name in GYM_VELOCITIES)
+        raise ValueError(
+            f"task {name!r} does not offer observation 'position', because which of its "
+            f"entries are velocities is not known; state and pixels are offered, and "
+            f"position by {offered} and all DeepMind Control tasks"
+        )
+    if action_repeat is None:
+        action_repeat = PLANET_REPEAT.get(name, DEFAULT_REPEAT[suite])
+    return Task(name, suite, domain, variant, int(action_repeat))
+
+
+def _find(task):
+    """Splits a task's name into its canonical name, suite, domain and variant."""
+    if not isinstance(task, str):
+        raise ValueError(f"task must be a name such as 'cartpole_swingup', got {task!r}")
+    name = ALIASES.get(task, task)
+    if name == "fake":
+        return name, "fake", "", "fake"
+    if name.startswith("gym:"):
+        return name, "gym", "", _check_gym(name.removeprefix("gym:"))
+    for domain, variants in DM_CONTROL.items():
+        variant = name.removeprefix(f"{domain}_")
+        if variant != name and variant in variants:
+            return name, "dm_control", domain, variant
+    gym_names = [f"gym:{known}" for known in GYM_VELOCITIES]
+    known = [*dm_control_names(), *ALIASES, *gym_names, "fake"]
+    hint = _nearest(task, known) or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
+    raise ValueError(
+        f"task {task!r} is not in the DeepMind Control Suite, nor a gym task 'gym:Name'{hint}"
+    )
+
+
+def _check_gym(name):
+    """Checks what can be known of a gym task without making it."""
+    if name in GYM_DISCRETE:
+        raise ValueError(
+            f"task 'gym:{name}' has discrete actions; only continuous actions are "
+            "supported, as in 'gym:Pendulum-v1'"
+        )
+    if name in GYM_VELOCITIES or ":" in name:
+        return name
+    from envs.gym import registered_names
+
+    known = registered_names()
+    if name not in known:
+        hint = _nearest(name, known, prefix="gym:")
+        raise ValueError(f"task 'gym:{name}' is not registered with gym{hint}")
+    return name
+
+
+def _check_int(key, value, minimum, maximum=None, optional=False):
+    if optional and value is None:
+        return
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, numbers.Integral)
+        or value < minimum
+        or (maximum is not None and value > maximum)
+    ):
+        bound = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        raise ValueError(f"{key} must be an integer {bound}, got {value!r}")
+
+
+def _nearest(given, known, prefix=""):
+    lowered = {name.lower(): name for name in known}
+    matches = difflib.get_close_matches(str(given).lower(), lowered, n=1, cutoff=0.5)
+    return f"; did you mean {prefix + lowered[matches[0]]!r}?" if matches else ""
