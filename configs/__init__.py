@@ -1,0 +1,1 @@
+"""YAML files: train.yaml, its groups and the presets under experiment/."""
