@@ -4,8 +4,7 @@ import numpy as np
 
 from envs import rendering
 from envs.quiet import without_deprecations
-
-TIME_LIMIT = 1000
+from envs.tasks import TIME_LIMIT
 
 # Entries that are velocities, or from sensors of motion (gyroscopes, velocimeters, and the
 # accelerometers that come in one entry with them). They are left out whole.
@@ -51,7 +50,7 @@ class Physics:
 
     def reset(self, seed):
         self._env.task.random.seed(seed)
-        with without_deprecations():
+        with without_deprecations(), rendering.explained():
             self._time_step = self._env.reset()
 
     def step(self, action):
@@ -102,10 +101,11 @@ def withhold(domain, observation):
         if name in VELOCITIES:
             continue
         if domain == "quadruped" and name == "egocentric_state":
-            value = np.concatenate([value[:16], value[32:]])
+            kept[name] = np.concatenate([value[:16], value[32:]])
         elif name == "ball_state":
-            value = value[:3]
-        kept[name] = value
+            kept[name] = value[:3]
+        else:
+            kept[name] = value
     return kept
 
 

@@ -93,13 +93,14 @@ class Environment(py_environment.PyEnvironment):
         self._kind = observation
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
+        self._middle, self._reach = _bounds(simulation)
         self._steps = 0
         self._is_open = True
-        # The specs need one observation; its episode counts for nothing.
-        self.seed(seed)
+        self._seed = seed
+        self._episode = first_episode
+        # The specs need one observation; this episode counts for nothing.
         simulation.reset(seed)
         self._observation_spec = self._make_observation_spec(self._observe())
-        self._episode = first_episode
 
     def observation_spec(self):
         return self._observation_spec
@@ -125,14 +126,15 @@ class Environment(py_environment.PyEnvironment):
             self._simulation.close()
 
     def _reset(self):
-        self._simulation.reset(self._seed if self._episode == 0 else [self._seed, self._episode])
+        is_first = self._episode == 0
+        self._simulation.reset(self._seed if is_first else [self._seed, self._episode])
         self._episode += 1
         self._steps = 0
         return ts.restart(self._observe())
 
     def _step(self, action):
         action = self._check(action)
-        scaled = self._rescale(action)
+        scaled = self._middle + self._reach * action
         cost = self._action_cost * float(np.sum(np.square(action)))
         total = 0.0
         for _ in range(self.action_repeat):
@@ -161,14 +163,6 @@ class Environment(py_environment.PyEnvironment):
             raise ValueError(f"action must be finite, got {action}")
         return np.clip(action, -1.0, 1.0)
 
-    def _rescale(self, action):
-        """Maps [-1, 1] to the bounds of the task; unbounded actions stay as they are."""
-        low, high = self._simulation.action_minimum, self._simulation.action_maximum
-        is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
-        middle = np.where(is_bounded, (high + low) / 2, 0.0)
-        reach = np.where(is_bounded, (high - low) / 2, 1.0)
-        return middle + reach * action
-
     def _observe(self):
         simulation = self._simulation
         if self._kind == "pixels":
@@ -194,3 +188,15 @@ class Environment(py_environment.PyEnvironment):
                 shape, np.uint8, 0, 255, name="observation"
             )
         return spec
+
+
+def _bounds(simulation):
+    """Middle and reach, [A] each, that map [-1, 1] to the bounds of a task.
+
+    Unbounded actions stay as they are.
+    """
+    low, high = simulation.action_minimum, simulation.action_maximum
+    is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
+    return np.where(is_bounded, (high + low) / 2, 0.0), np.where(
+        is_bounded, (high - low) / 2, 1.0
+    )

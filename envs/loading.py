@@ -1,6 +1,8 @@
-"""The door: `load` one environment."""
+"""The door: `load` one environment, `load_many` at once."""
 
 import logging
+
+import numpy as np
 
 from envs import quiet, tasks
 
@@ -40,21 +42,79 @@ def load(
 
     Raises:
         ValueError: an argument is not valid, or the task does not offer it.
-        RuntimeError: pictures are asked for and no rendering library loads.
+        RuntimeError: pictures are asked for and no rendering library loads, or a package
+            that a gym task needs is not there.
 
     Example:
         >>> environment = load("fake", seed=1)
         >>> environment.reset().observation["observation"].shape
         (2,)
     """
-    settings = dict(action_cost=action_cost, image_size=image_size, camera=camera)
-    found = tasks.check_task(
-        task, observation, action_repeat, seed=seed, shadows=shadows, **settings
+    arguments = dict(
+        task=task,
+        observation=observation,
+        action_repeat=action_repeat,
+        seed=seed,
+        action_cost=action_cost,
+        image_size=image_size,
+        camera=camera,
+        shadows=shadows,
+        first_episode=first_episode,
     )
-    if observation == "pixels" and not shadows and found.suite == "dm_control":
-        _LOG.warning(
-            "shadows=false: pictures differ from the benchmark's, so scores do not compare"
-        )
+    _warn(arguments)
+    return make(**arguments)
+
+
+def load_many(count, task, seed=0, processes=True, **settings):
+    """Loads environments of one task as one batched `PyEnvironment`.
+
+    Each has its own seed, drawn from `seed`; the first of them do not depend on `count`.
+
+    Args:
+        count: number of environments, at least 1.
+        task: as in `load`.
+        seed: int from 0.
+        processes: True steps each in a process of its own, False one after another in this
+            one.
+        **settings: the other arguments of `load`.
+
+    Returns:
+        A batched environment with attributes `action_repeat` and `episode_length`.
+
+    Raises:
+        ValueError, RuntimeError: as `load`; or a process has ended by itself.
+
+    Example:
+        >>> environments = load_many(2, "fake", processes=False)
+        >>> environments.reset().reward.shape
+        (2,)
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"the count of environments must be at least 1, got {count!r}")
+    _warn(dict(settings, task=task, seed=seed))
+    arguments = [dict(settings, task=task, seed=seed) for seed in _spread(seed, count)]
+    if processes:
+        quiet.import_gym()
+        from envs.parallel import ParallelEnvironment
+
+        return ParallelEnvironment(arguments)
+    environments = [make(**given) for given in arguments]
+    from tf_agents.environments import batched_py_environment
+
+    batch = batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)
+    batch.action_repeat = environments[0].action_repeat
+    batch.episode_length = environments[0].episode_length
+    return batch
+
+
+def make(
+    task, observation="state", action_repeat=None, seed=0, first_episode=0, **settings
+):
+    """Makes the environment of `load`, without its warning."""
+    found = tasks.check_task(
+        task, observation, action_repeat, seed, first_episode=first_episode, **settings
+    )
+    # TF-Agents imports gym; this has to come first to be quiet.
     quiet.import_gym()
     from envs.environment import Environment
 
@@ -63,7 +123,6 @@ def load(
         observation,
         found.action_repeat,
         seed,
-        shadows=shadows,
         first_episode=first_episode,
         **settings,
     )
@@ -77,7 +136,21 @@ def _simulate(task, seed):
     if task.suite == "gym":
         from envs.gym import Gym
 
-        return Gym(task.variant)
+        return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
     from envs.fake import Line
 
     return Line()
+
+
+def _warn(arguments):
+    found = tasks.check_task(**arguments)
+    is_pixels = arguments.get("observation") == "pixels"
+    if is_pixels and not arguments.get("shadows", True) and found.suite == "dm_control":
+        _LOG.warning(
+            "shadows=false: pictures differ from the benchmark's, so scores do not compare"
+        )
+
+
+def _spread(seed, count):
+    """Distinct seeds for `count` environments, far from those of neighbouring seeds."""
+    return [int(word) for word in np.random.SeedSequence(seed).generate_state(count)]

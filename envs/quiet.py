@@ -6,7 +6,9 @@ import warnings
 
 
 def _is_news(record):
-    return "is deprecated and will be removed in a future release" not in record.getMessage()
+    return (
+        "is deprecated and will be removed in a future release" not in record.getMessage()
+    )
 
 
 @contextlib.contextmanager

@@ -1,5 +1,6 @@
 """Rendering: which library draws, and how a picture is taken."""
 
+import contextlib
 import ctypes
 import ctypes.util
 import os
@@ -37,6 +38,19 @@ def choose():
     if wanted in (None, "osmesa") and ctypes.util.find_library("OSMesa"):
         return "osmesa"
     return "disabled"
+
+
+@contextlib.contextmanager
+def explained():
+    """Says what to install where a task draws without being asked (quadruped_escape)."""
+    try:
+        yield
+    except RuntimeError as error:
+        if "OpenGL" not in str(error):
+            raise
+        raise RuntimeError(
+            f"this task needs EGL or OSMesa and neither loads; {HELP}"
+        ) from error
 
 
 def make_camera(physics, size, camera):

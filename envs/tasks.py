@@ -56,6 +56,9 @@ PLANET_REPEAT = {
 DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "fake": 1}
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
+# Physics steps of an episode of the task `fake`.
+FAKE_TIME_LIMIT = 20
+
 # Entries of a gym task's observation that are velocities. Tasks that are not named here
 # do not offer the observation `position`.
 GYM_VELOCITIES = {"Pendulum-v1": (2,), "MountainCarContinuous-v0": (1,)}
@@ -94,7 +97,7 @@ class Task:
     @property
     def episode_length(self):
         """Decisions of a full episode; None for gym, whose tasks know it themselves."""
-        limit = {"dm_control": TIME_LIMIT, "fake": 20}.get(self.suite)
+        limit = {"dm_control": TIME_LIMIT, "fake": FAKE_TIME_LIMIT}.get(self.suite)
         return None if limit is None else math.ceil(limit / self.action_repeat)
 
 
@@ -112,6 +115,7 @@ def check_task(
     image_size=64,
     camera=0,
     shadows=True,
+    first_episode=0,
 ):
     """Checks the arguments of `envs.load` in an instant and resolves the task.
 
@@ -124,6 +128,7 @@ def check_task(
         image_size: pixels of a side, at least 1.
         camera: number of a camera of the task; -1 is the free camera.
         shadows: bool.
+        first_episode: at least 0.
 
     Returns:
         A `Task`.
@@ -144,6 +149,7 @@ def check_task(
     _check_int("seed", seed, 0, 2**32 - 1)
     _check_int("image_size", image_size, 1)
     _check_int("camera", camera, -1)
+    _check_int("first_episode", first_episode, 0)
     if not isinstance(shadows, bool):
         raise ValueError(f"shadows must be true or false, got {shadows!r}")
     if (
@@ -160,6 +166,8 @@ def check_task(
             f"entries are velocities is not known; state and pixels are offered, and "
             f"position by {offered} and all DeepMind Control tasks"
         )
+    if suite != "dm_control" and camera != 0:
+        raise ValueError(f"task {name!r} has camera 0 only, got camera {camera}")
     if action_repeat is None:
         action_repeat = PLANET_REPEAT.get(name, DEFAULT_REPEAT[suite])
     return Task(name, suite, domain, variant, int(action_repeat))
@@ -180,7 +188,10 @@ def _find(task):
             return name, "dm_control", domain, variant
     gym_names = [f"gym:{known}" for known in GYM_VELOCITIES]
     known = [*dm_control_names(), *ALIASES, *gym_names, "fake"]
-    hint = _nearest(task, known) or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
+    hint = (
+        _nearest(task, known)
+        or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
+    )
     raise ValueError(
         f"task {task!r} is not in the DeepMind Control Suite, nor a gym task 'gym:Name'{hint}"
     )
@@ -195,12 +206,17 @@ def _check_gym(name):
         )
     if name in GYM_VELOCITIES or ":" in name:
         return name
-    from envs.gym import registered_names
+    from envs.gym import entry_points
 
-    known = registered_names()
+    known = entry_points()
     if name not in known:
         hint = _nearest(name, known, prefix="gym:")
         raise ValueError(f"task 'gym:{name}' is not registered with gym{hint}")
+    if known[name].startswith(("gym.envs.mujoco", "gym.envs.robotics")):
+        raise ValueError(
+            f"task 'gym:{name}' needs mujoco_py, which is not supported; the DeepMind "
+            "Control Suite has tasks of its kind, such as 'cheetah_run'"
+        )
     return name
 
 
@@ -213,7 +229,9 @@ def _check_int(key, value, minimum, maximum=None, optional=False):
         or value < minimum
         or (maximum is not None and value > maximum)
     ):
-        bound = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        bound = (
+            f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        )
         raise ValueError(f"{key} must be an integer {bound}, got {value!r}")
 
 

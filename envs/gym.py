@@ -1,0 +1,135 @@
+"""Tasks of gym (0.23) with continuous actions as simulations."""
+
+import os
+
+import numpy as np
+
+from envs.quiet import import_gym, without_deprecations
+
+
+class Gym:
+    """A gym task whose observation is a vector and whose actions are continuous.
+
+    Positions and velocities are entries of the observation, for gym has no common physics:
+    of the tasks whose velocities are known, those and the rest; of other tasks, the
+    position is the whole observation and the velocity is empty.
+
+    Args:
+        name: as in `gym.make`.
+        velocities: which entries of the observation are velocities, or None.
+
+    Raises:
+        ValueError: the task has discrete actions, or observes no vector.
+        RuntimeError: a package that the task needs is not there.
+    """
+
+    def __init__(self, name, velocities):
+        self._env = _make(name)
+        actions, observations = self._env.action_space, self._env.observation_space
+        if not _is_vector(actions):
+            raise ValueError(
+                f"task 'gym:{name}' has actions {actions}; only a vector of continuous "
+                "actions is supported, as in 'gym:Pendulum-v1'"
+            )
+        if not _is_vector(observations):
+            raise ValueError(
+                f"task 'gym:{name}' observes {observations}; only a vector is supported"
+            )
+        self.action_minimum = np.array(actions.low, np.float64)
+        self.action_maximum = np.array(actions.high, np.float64)
+        self.time_limit = self._env.spec.max_episode_steps
+        self._velocities = list(velocities or ())
+
+    def reset(self, seed):
+        # gym takes one number of 32 bits.
+        if not isinstance(seed, int):
+            seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
+        with without_deprecations():
+            try:
+                self._observation = self._env.reset(seed=seed)
+            except TypeError:  # written for gym before 0.22
+                self._env.seed(seed)
+                self._observation = self._env.reset()
+
+    def step(self, action):
+        action = action.astype(self._env.action_space.dtype)
+        self._observation, reward, done, info = self._env.step(action)
+        is_terminal = done and not info.get("TimeLimit.truncated", False)
+        return float(reward), bool(done), 0.0 if is_terminal else 1.0
+
+    def state(self):
+        return np.asarray(self._observation)
+
+    def position_only(self):
+        return self.position()
+
+    def position(self):
+        return np.delete(self.state(), self._velocities)
+
+    def velocity(self):
+        return self.state()[self._velocities]
+
+    def render(self, size, camera, shadows):
+        del camera, shadows
+        # gym draws with pygame, which else looks for a screen and a sound card.
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+        with without_deprecations():
+            return shrink(self._env.render(mode="rgb_array"), size)
+
+    def close(self):
+        self._env.close()
+
+
+def entry_points():
+    """Names of the tasks registered with gym, and the code behind each, as a dict."""
+    specs = import_gym().envs.registry.env_specs
+    return {name: str(spec.entry_point) for name, spec in specs.items()}
+
+
+def shrink(image, size):
+    """Averages the pixels of an image over the cells of a square grid.
+
+    Args:
+        image: uint8 [height, width, 3].
+        size: cells of a side.
+
+    Returns:
+        uint8 [size, size, 3].
+
+    Example:
+        >>> shrink(np.full([4, 6, 3], 7, np.uint8), 2).shape
+        (2, 2, 3)
+    """
+    total = image.astype(np.float64)
+    for axis in (0, 1):
+        edges = np.arange(size + 1) * image.shape[axis] / size
+        starts = np.floor(edges[:-1]).astype(int)
+        counts = np.maximum(np.floor(edges[1:]).astype(int) - starts, 1)
+        shape = [1, 1, 1]
+        shape[axis] = size
+        total = np.add.reduceat(total, starts, axis) / counts.reshape(shape)
+    return np.round(total).astype(np.uint8)
+
+
+def _make(name):
+    gym = import_gym()
+    try:
+        with without_deprecations():
+            return gym.make(name)
+    except gym.error.UnregisteredEnv as error:
+        raise ValueError(f"task 'gym:{name}' is not registered with gym") from error
+    except (gym.error.DependencyNotInstalled, ImportError, AttributeError) as error:
+        # gym 0.23 leaves a name out of its module where box2d is missing.
+        raise RuntimeError(
+            f"task 'gym:{name}' needs a package that is not installed ({error})"
+        ) from error
+
+
+def _is_vector(space):
+    return (
+        space.shape is not None
+        and len(space.shape) == 1
+        and np.issubdtype(space.dtype, np.floating)
+    )

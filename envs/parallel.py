@@ -1,0 +1,149 @@
+"""Several environments, each in its own process, as one batched environment."""
+
+import multiprocessing
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.environments import py_environment
+
+from envs.worker import serve
+
+
+class ParallelEnvironment(py_environment.PyEnvironment):
+    """Environments of the same task that step at the same time.
+
+    Observations, rewards and actions get a leading axis [environments]. The processes are
+    spawned, since a fork of a process that has rendered hangs in EGL; so the calling script
+    must keep its work under `if __name__ == "__main__":`.
+
+    `tf_agents.environments.ParallelPyEnvironment` starts its processes in the way that is
+    set for the whole program and tells of a dead process by an EOFError, hence this one.
+
+    Args:
+        arguments: one dict for `envs.loading.make` per environment.
+
+    Raises:
+        ValueError, RuntimeError: as `envs.load`.
+        RuntimeError: a process has ended by itself.
+    """
+
+    _hint = '; a script must keep its work under if __name__ == "__main__":'
+
+    def __init__(self, arguments):
+        super().__init__()
+        self._processes = []
+        self._connections = []
+        context = multiprocessing.get_context("spawn")
+        try:
+            for given in arguments:
+                connection, child = context.Pipe()
+                process = context.Process(target=serve, args=(child, given), daemon=True)
+                process.start()
+                # Only the process may hold its end, else its death goes unnoticed.
+                child.close()
+                self._processes.append(process)
+                self._connections.append(connection)
+            for number in range(len(arguments)):
+                self._receive(number, self._hint)
+            self._observation_spec = self._ask(0, "observation_spec")
+            self._action_spec = self._ask(0, "action_spec")
+            self.action_repeat = self._ask(0, "action_repeat")
+            self.episode_length = self._ask(0, "episode_length")
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def batched(self):
+        return True
+
+    @property
+    def batch_size(self):
+        return len(self._connections)
+
+    def observation_spec(self):
+        return self._observation_spec
+
+    def action_spec(self):
+        return self._action_spec
+
+    def seed(self, seeds):
+        """Gives each environment its seed, from its next reset on."""
+        self._ask_all("seed", [(seed,) for seed in self._one_each(seeds, "seeds")])
+
+    def render(self, mode="rgb_array"):
+        """The present pictures, uint8 [environments, size, size, 3]."""
+        return np.stack(self._ask_all("render", [(mode,)] * self.batch_size))
+
+    def close(self):
+        for connection in self._connections:
+            try:
+                connection.send(None)
+                connection.close()
+            except OSError:
+                pass  # closed before, or its process is gone
+        for process in self._processes:
+            process.join(5)
+            if process.is_alive():
+                process.terminate()
+                process.join()
+
+    def _reset(self):
+        return _stack(self._ask_all("reset", [()] * self.batch_size))
+
+    def _step(self, actions):
+        actions = self._one_each(np.asarray(actions), "actions")
+        return _stack(self._ask_all("step", [(action,) for action in actions]))
+
+    def _one_each(self, values, what):
+        if len(values) != self.batch_size:
+            raise ValueError(f"{self.batch_size} {what} are needed, got {len(values)}")
+        return values
+
+    def _ask(self, number, name):
+        self._send(number, name, ())
+        return self._receive(number)
+
+    def _ask_all(self, name, given):
+        """Sends every request before it waits for an answer.
+
+        All answers are taken before an error is raised, so that none is left in a pipe.
+        """
+        for number, arguments in enumerate(given):
+            self._send(number, name, arguments)
+        answers, errors = [], []
+        for number in range(len(given)):
+            try:
+                answers.append(self._receive(number))
+            except (ValueError, RuntimeError) as error:
+                errors.append(error)
+        if errors:
+            raise errors[0]
+        return answers
+
+    def _send(self, number, name, given):
+        try:
+            self._connections[number].send((name, given))
+        except OSError as error:
+            raise self._death(number) from error
+
+    def _receive(self, number, hint=""):
+        try:
+            is_result, answer = self._connections[number].recv()
+        except (EOFError, OSError) as error:
+            raise self._death(number, hint) from error
+        if not is_result:
+            raise answer
+        return answer
+
+    def _death(self, number, hint=""):
+        process = self._processes[number]
+        process.join(5)
+        return RuntimeError(
+            f"the process of environment {number} of {len(self._processes)} has ended "
+            f"(exit code {process.exitcode}){hint}"
+        )
+
+
+def _stack(time_steps):
+    return tf.nest.map_structure(lambda *arrays: np.stack(arrays), *time_steps)

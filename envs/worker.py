@@ -1,0 +1,52 @@
+"""The process of one environment of many: answers until its pipe closes."""
+
+import signal
+
+
+def serve(connection, arguments):
+    """Makes an environment and runs what comes through the pipe.
+
+    A request is (name of a method or attribute, arguments); an answer is (True, result)
+    or (False, error), and the first answer says whether the environment could be made.
+    The request None ends the process, and so does the end of the parent.
+
+    Args:
+        connection: end of a `multiprocessing.Pipe`.
+        arguments: dict for `envs.loading.make`.
+    """
+    # Ctrl-C reaches all processes of a terminal; the parent decides what to do.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        environment = _make(arguments)
+    except Exception as error:
+        connection.send((False, _portable(error)))
+        return
+    connection.send((True, None))
+    try:
+        while (request := connection.recv()) is not None:
+            connection.send(_answer(environment, *request))
+    except (EOFError, BrokenPipeError, ConnectionResetError):
+        pass  # the parent is gone
+    finally:
+        environment.close()
+
+
+def _make(arguments):
+    from envs.loading import make
+
+    return make(**arguments)
+
+
+def _answer(environment, name, arguments):
+    try:
+        found = getattr(environment, name)
+        return True, found(*arguments) if callable(found) else found
+    except Exception as error:
+        return False, _portable(error)
+
+
+def _portable(error):
+    """The same error, of a type that every process can unpickle."""
+    if type(error) in (ValueError, RuntimeError):
+        return type(error)(str(error))
+    return RuntimeError(f"{type(error).__name__}: {error}")
