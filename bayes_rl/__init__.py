@@ -1,0 +1,32 @@
+"""Bayesian Layers for Keras."""
+
+from bayes_rl import constraints, distributions, initializers, layers, regularizers
+from bayes_rl.distributions import *  # noqa: F403
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.tracing import condition, get_next_tracer, tape, trace, traceable
+from bayes_rl.weights import (
+    hold,
+    kl_divergences,
+    mean_weights,
+    posteriors,
+    sample_weights,
+)
+
+__all__ = [
+    "RandomVariable",
+    "condition",
+    "constraints",
+    "get_next_tracer",
+    "hold",
+    "initializers",
+    "kl_divergences",
+    "layers",
+    "mean_weights",
+    "posteriors",
+    "regularizers",
+    "sample_weights",
+    "tape",
+    "trace",
+    "traceable",
+    *distributions.__all__,
+]

@@ -1,0 +1,79 @@
+"""Maps from an unconstrained variable to a positive parameter.
+
+Trainable initializers apply them whenever the parameter is used, in contrast to Keras
+constraints that project a variable after an update.
+"""
+
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+from bayes_rl.serialization import deserialize, make_get, register, serialize
+
+__all__ = ["Exp", "Positive", "Softplus", "deserialize", "get", "serialize"]
+
+
+class _Positive(tf.keras.constraints.Constraint):
+    def __init__(self, epsilon=1e-7):
+        self.epsilon = epsilon
+
+    def get_config(self):
+        return {"epsilon": self.epsilon}
+
+
+@register
+class Exp(_Positive):
+    """exp(w) + epsilon.
+
+    Args:
+        epsilon: least value.
+    """
+
+    def __call__(self, w):
+        return tf.exp(w) + tf.cast(self.epsilon, w.dtype)
+
+    def inverse(self, value):
+        """The w that is mapped to `value`, which must be above epsilon."""
+        return tf.math.log(value - tf.cast(self.epsilon, value.dtype))
+
+
+@register
+class Positive(_Positive):
+    """max(w, epsilon).
+
+    Args:
+        epsilon: least value.
+    """
+
+    def __call__(self, w):
+        return tf.maximum(w, tf.cast(self.epsilon, w.dtype))
+
+    def inverse(self, value):
+        """The w that is mapped to `value`, which must be at least epsilon."""
+        return value
+
+
+@register
+class Softplus(_Positive):
+    """log(1 + exp(w)) + epsilon.
+
+    Args:
+        epsilon: least value.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> constraint = Softplus()
+        >>> round(float(constraint(constraint.inverse(tf.constant(0.05)))), 6)
+        0.05
+    """
+
+    def __call__(self, w):
+        return tf.nn.softplus(w) + tf.cast(self.epsilon, w.dtype)
+
+    def inverse(self, value):
+        """The w that is mapped to `value`, which must be above epsilon."""
+        return tfp.math.softplus_inverse(value - tf.cast(self.epsilon, value.dtype))
+
+
+get = make_get(
+    {"exp": Exp, "positive": Positive, "softplus": Softplus}, tf.keras.constraints
+)

@@ -1,0 +1,195 @@
+"""StochasticLayer: what every layer with a posterior over its weights shares."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from bayes_rl import initializers, regularizers
+from bayes_rl.normal import draw_from, mean_of
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.tracing import is_tracing, traceable
+from bayes_rl.weights import held
+
+
+@traceable
+def _make_weight(distribution, name, value=None):
+    return RandomVariable(distribution, name=name, value=value)
+
+
+@dataclasses.dataclass(frozen=True)
+class StochasticWeight:
+    """One weight with a posterior.
+
+    Args:
+        key: name within its layer, such as "kernel".
+        name: full name, such as "dense/kernel".
+        shape: of the weight.
+        initializer: the trainable initializer that holds the posterior's parameters.
+        regularizer: maps the weight's random variable to its cost, or None.
+    """
+
+    key: str
+    name: str
+    shape: tuple
+    initializer: tf.keras.layers.Layer
+    regularizer: object
+
+    def posterior(self):
+        """TFP distribution over the whole weight, at the parameters' current values."""
+        return self.initializer(self.shape).distribution
+
+    def cost(self):
+        """Cost of the posterior, [], in the type of its parameters; needs no draw."""
+        return self.regularizer(RandomVariable(self.posterior(), name=self.name))
+
+
+class StochasticLayer:
+    """Mixin, left of a Keras layer: initializers that are layers make posteriors.
+
+    `add_weight` with such an initializer registers a stochastic weight named
+    `<layer>/<weight>` and adds its cost to `losses`, once, however often the layer is
+    called. `call` of a subclass asks `draw` for the weight; where it holds nothing it
+    draws anew. Nothing is stored on the layer in `call`.
+    """
+
+    @property
+    def stochastic_weights(self):
+        """Name within the layer -> `StochasticWeight`; empty before the layer is built."""
+        return vars(self).get("_stochastic_weights", {})
+
+    def sign_sizes(self):
+        """Sizes of the signs per example that estimators such as Flipout can hold.
+
+        Returns:
+            Dict of name within the layer -> size of the last axis.
+        """
+        return {}
+
+    def add_weight(self, name=None, shape=None, **kwargs):
+        """Adds a weight; a stochastic one where the initializer is a Keras layer.
+
+        Args:
+            name: of the weight.
+            shape: of the weight.
+            **kwargs: of `tf.keras.layers.Layer.add_weight`.
+
+        Returns:
+            A variable, or a `StochasticWeight`.
+        """
+        initializer = initializers.get(kwargs.pop("initializer", None))
+        regularizer = regularizers.get(kwargs.pop("regularizer", None))
+        if not isinstance(initializer, tf.keras.layers.Layer):
+            return super().add_weight(
+                name, shape, initializer=initializer, regularizer=regularizer, **kwargs
+            )
+        return self._add_stochastic_weight(name, shape, initializer, regularizer)
+
+    def _add_stochastic_weight(self, key, shape, initializer, regularizer):
+        name = f"{self.name}/{key}"
+        shape = tuple(tf.TensorShape(shape).as_list())
+        posterior = initializers.own(initializer, key, name, self._parameter_dtype())
+        self._replace_attribute(initializer, posterior, f"{key}_initializer")
+        posterior.build(shape)
+        weight = StochasticWeight(key, name, shape, posterior, regularizer)
+        vars(self).setdefault("_stochastic_weights", {})[key] = weight
+        if regularizer is not None:
+            # Keras leaves out None; the cost of a frozen posterior is a constant.
+            self.add_loss(lambda: weight.cost() if self.trainable else None)
+        return weight
+
+    def _parameter_dtype(self):
+        """Posteriors are never of lower precision than float32."""
+        dtype = tf.as_dtype(self.dtype or tf.keras.backend.floatx())
+        return dtype.name if dtype.size >= 4 else "float32"
+
+    def _replace_attribute(self, old, new, default):
+        names = [name for name, value in vars(self).items() if value is old]
+        setattr(self, names[0] if names else default, new)
+
+    def random_variable(self, key):
+        """Random variable of a weight, seen by tracers under its full name.
+
+        Args:
+            key: name within the layer.
+
+        Returns:
+            A `RandomVariable`; its value is the held one where the weight is held.
+        """
+        weight = self.stochastic_weights[key]
+        value = held(self, key)
+        if value is None or value.shape.is_compatible_with(weight.shape):
+            return _make_weight(weight.posterior(), name=weight.name, value=value)
+        return _make_weight(_stacked(weight.posterior(), value), name=weight.name, value=value)
+
+    def draw(self, key):
+        """The weight to compute with.
+
+        Args:
+            key: name within the layer.
+
+        Returns:
+            [*shape] or, where S draws are held, [S, *shape], in the compute type.
+        """
+        return tf.cast(self._draw(key)[0], self.compute_dtype)
+
+    def draw_perturbation(self, key):
+        """Mean of a stochastic weight and what its draw adds to it.
+
+        Args:
+            key: name within the layer.
+
+        Returns:
+            (mean, perturbation), or (weight, None) where a weight is set without signs.
+        """
+        posterior = self.stochastic_weights[key].posterior()
+        value, is_given = self._draw(key, fresh=False)
+        if value is None:
+            mean, change = mean_of(posterior), draw_from(posterior, centered=True)
+        elif is_given and held(self, f"{key}/sign_input") is None:
+            mean, change = value, None
+        else:
+            mean = mean_of(posterior)
+            change = value - mean
+        cast = [None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)]
+        return tuple(cast)
+
+    def _draw(self, key, fresh=True):
+        """(value, whether it was set); (None, False) for no value where not `fresh`."""
+        if key not in self.stochastic_weights:
+            return getattr(self, key), True
+        if is_tracing():
+            variable = self.random_variable(key)
+            return variable.value, variable.is_given
+        value = held(self, key)
+        if value is None and fresh:
+            value = draw_from(self.stochastic_weights[key].posterior())
+            return value, False
+        return value, value is not None
+
+
+def _stacked(posterior, value):
+    from tensorflow_probability import distributions as tfd
+
+    return tfd.Sample(posterior, value.shape[0])
+
+
+class WeightAttribute:
+    """Class attribute of a layer: the weight of the same name.
+
+    Reading it gives the variable of a deterministic weight and builds a random variable of
+    a stochastic one.
+    """
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, layer, owner=None):
+        if layer is None:
+            return self
+        if self.name in layer.stochastic_weights:
+            return layer.random_variable(self.name)
+        return getattr(layer, f"_{self.name}")
+
+    def __set__(self, layer, value):
+        if not isinstance(value, StochasticWeight):
+            setattr(layer, f"_{self.name}", value)

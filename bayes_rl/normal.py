@@ -1,0 +1,61 @@
+"""Shortcuts for normal posteriors: parameters and draws without distribution overhead."""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+
+def normal_parameters(distribution):
+    """Mean and stddev of a fully factorized normal distribution.
+
+    Args:
+        distribution: any distribution.
+
+    Returns:
+        (mean, stddev), which broadcast to the shape of a draw; None for other kinds.
+    """
+    if type(distribution) is tfd.Independent:
+        distribution = distribution.distribution
+    if type(distribution) is not tfd.Normal:
+        return None
+    return distribution.loc, distribution.scale
+
+
+def mean_of(distribution):
+    """[*batch_shape, *event_shape], the mean of a distribution."""
+    parameters = normal_parameters(distribution)
+    shape = distribution.batch_shape + distribution.event_shape
+    if parameters is None:
+        return distribution.mean()
+    mean = tf.convert_to_tensor(parameters[0])
+    return mean if mean.shape == shape else tf.broadcast_to(mean, shape)
+
+
+def draw_from(distribution, sample_shape=(), seed=None, centered=False):
+    """Reparameterized draw.
+
+        draw = mean + stddev * noise
+
+    Args:
+        distribution: any distribution.
+        sample_shape: shape of independent draws.
+        seed: stateless seed, int tensor [2]; None for TensorFlow's global generator.
+        centered: whether to leave the mean out.
+
+    Returns:
+        [*sample_shape, *batch_shape, *event_shape].
+    """
+    parameters = normal_parameters(distribution)
+    if parameters is None:
+        draw = distribution.sample(sample_shape, seed=seed)
+        return draw - mean_of(distribution) if centered else draw
+    mean, stddev = parameters
+    shape = distribution.batch_shape + distribution.event_shape
+    noise = _noise(list(sample_shape) + shape.as_list(), seed, stddev.dtype)
+    return stddev * noise if centered else mean + stddev * noise
+
+
+def _noise(shape, seed, dtype):
+    if seed is None:
+        return tf.random.normal(shape, dtype=dtype)
+    # Other generators give other numbers under XLA and on other devices.
+    return tf.random.stateless_normal(shape, seed, dtype=dtype, alg="philox")

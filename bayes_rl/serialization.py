@@ -1,0 +1,64 @@
+"""Find an initializer, regularizer or constraint by name, configuration or object."""
+
+import difflib
+
+import tensorflow as tf
+
+register = tf.keras.saving.register_keras_serializable("bayes_rl")
+
+
+def make_get(aliases, keras_module):
+    """Makes the `get` of a family of Keras objects.
+
+    Args:
+        aliases: name -> class of ours.
+        keras_module: `tf.keras.initializers`, `regularizers` or `constraints`, asked for
+            names that are not ours.
+
+    Returns:
+        A function from a name, configuration, object or None to an object or None.
+    """
+
+    def get(identifier, value=None):
+        """Object for a name, a configuration or an object; None for None.
+
+        Args:
+            identifier: name in snake case (a fresh object), configuration, object, None.
+            value: unused; for compatibility.
+
+        Returns:
+            The object, or None.
+
+        Raises:
+            ValueError: no object has this name.
+        """
+        del value
+        if isinstance(identifier, str):
+            return _from_name(identifier, aliases, keras_module)
+        if isinstance(identifier, dict):
+            return deserialize(identifier)
+        return keras_module.get(identifier)
+
+    return get
+
+
+def _from_name(name, aliases, keras_module):
+    if name in aliases:
+        return aliases[name]()
+    try:
+        return keras_module.get(name)
+    except ValueError:
+        nearest = difflib.get_close_matches(name, aliases, n=1)
+        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+        kind = keras_module.__name__.rpartition(".")[2]
+        raise ValueError(f"{name!r} is not among the {kind}{hint}") from None
+
+
+def serialize(instance):
+    """Configuration from which `deserialize` makes an equal object."""
+    return tf.keras.saving.serialize_keras_object(instance)
+
+
+def deserialize(config, custom_objects=None):
+    """Object from a configuration made by `serialize`."""
+    return tf.keras.saving.deserialize_keras_object(config, custom_objects=custom_objects)

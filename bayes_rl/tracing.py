@@ -1,0 +1,145 @@
+"""See or set the draws of a program, by name.
+
+A tracer is a function `tracer(constructor, *args, **kwargs)` that runs in place of every
+traceable constructor called inside `with trace(tracer)`. Tracers nest: a tracer that
+calls its constructor hands over to the tracer around it. Each thread has its own.
+
+Source: Tran et al., 2018, Simple, Distributed, and Accelerated Probabilistic Programming.
+"""
+
+import collections
+import contextlib
+import functools
+import threading
+
+_local = threading.local()
+
+
+def _stack():
+    if not hasattr(_local, "tracers"):
+        _local.tracers = []
+    return _local.tracers
+
+
+def _construct(constructor, *args, **kwargs):
+    return constructor(*args, **kwargs)
+
+
+def is_tracing():
+    """Whether any tracer is active in this thread."""
+    return bool(_stack())
+
+
+@contextlib.contextmanager
+def trace(tracer):
+    """Lets `tracer` run in place of every traceable constructor in its context.
+
+    Args:
+        tracer: function `tracer(constructor, *args, **kwargs)`; what it returns is what
+            the constructor's caller gets.
+
+    Yields:
+        None.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> def at_zero(constructor, *args, **kwargs):
+        ...     return constructor(*args, **{**kwargs, "value": 0.0})
+        >>> with ed.trace(at_zero):
+        ...     x = ed.Normal(5.0, 1.0)
+        >>> float(x)
+        0.0
+    """
+    stack = _stack()
+    stack.append(tracer)
+    try:
+        yield
+    finally:
+        stack.pop()
+
+
+@contextlib.contextmanager
+def get_next_tracer():
+    """Yields the innermost tracer, which is set aside while the context lasts."""
+    stack = _stack()
+    tracer = stack.pop() if stack else None
+    try:
+        yield tracer or _construct
+    finally:
+        if tracer is not None:
+            stack.append(tracer)
+
+
+def traceable(constructor):
+    """Makes a function visible to tracers.
+
+    Args:
+        constructor: function that returns a random variable.
+
+    Returns:
+        A function of the same arguments.
+    """
+
+    @functools.wraps(constructor)
+    def traced(*args, **kwargs):
+        if not _stack():
+            return constructor(*args, **kwargs)
+        with get_next_tracer() as tracer:
+            # The tracer may call `traced` again, which then meets the next one outside.
+            return tracer(traced, *args, **kwargs)
+
+    return traced
+
+
+@contextlib.contextmanager
+def tape():
+    """Records the named random variables that a program makes.
+
+    Yields:
+        An ordered dict, name -> random variable, in the order of construction.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> with ed.tape() as draws:
+        ...     x = ed.Normal(0.0, 1.0, name="x")
+        >>> draws["x"] is x
+        True
+    """
+    draws = collections.OrderedDict()
+
+    def record(constructor, *args, **kwargs):
+        variable = constructor(*args, **kwargs)
+        if kwargs.get("name") is not None:
+            draws[kwargs["name"]] = variable
+        return variable
+
+    with trace(record):
+        yield draws
+
+
+@contextlib.contextmanager
+def condition(**name_to_value):
+    """Sets the values of the random variables with these names.
+
+    Args:
+        **name_to_value: name -> value. Names that are no Python identifiers, such as the
+            weights of layers, go in as `condition(**{"dense/kernel": value})`.
+
+    Yields:
+        None.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> with ed.condition(x=2.0):
+        ...     x = ed.Normal(0.0, 1.0, name="x")
+        >>> float(x)
+        2.0
+    """
+
+    def set_value(constructor, *args, **kwargs):
+        if kwargs.get("name") in name_to_value:
+            kwargs["value"] = name_to_value[kwargs["name"]]
+        return constructor(*args, **kwargs)
+
+    with trace(set_value):
+        yield
