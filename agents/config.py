@@ -6,27 +6,15 @@ It imports neither TensorFlow nor hydra.
 """
 
 import dataclasses
-import difflib
 import importlib
-import math
-import types
-import typing
 
-
-class ConfigError(ValueError):
-    """A config that a user can put right; its message is one line that names the key."""
-
-
-def key(least=None, above=None, below=None, choices=None):
-    """A required field: at least `least`, above `above`, below `below`, one of `choices`."""
-    limits = {"least": least, "above": above, "below": below, "choices": choices}
-    return dataclasses.field(metadata=limits)
+from agents.validation import UserError, key, validate
 
 
 @dataclasses.dataclass(frozen=True)
 class Image:
     size: int = key(choices=(32, 64))  # pixels a side
-    camera: int = key(least=0)  # number of the task's camera
+    camera: int = key(least=-1)  # number of the task's camera; -1: the free one
     shadows: bool = key()
 
 
@@ -86,10 +74,12 @@ class CrossEntropy:
 
 @dataclasses.dataclass(frozen=True)
 class ImprovedCrossEntropy(CrossEntropy):
+    noise_beta: float = key(least=0)  # of the noise's spectrum; 0: white
+    decay: float = key(least=1)  # candidates are divided by it in each iteration
     keep_elites: float = key(least=0, below=1)  # share of the elites carried on
-    noise_beta: float = key(least=0)  # exponent of the noise's spectrum
-    decay: float = key(least=1)  # of the candidates, per iteration
     momentum: float = key(least=0, below=1)  # share of the old mean and stddev
+    initial_stddev: float = key(above=0)  # actions are in [-1, 1]
+    initial_stddev: float = key(above=0)  # of the first candidates
 
 
 @dataclasses.dataclass(frozen=True)
@@ -148,9 +138,9 @@ def make_config(values):
         A `Train`; it is frozen.
 
     Raises:
-        ConfigError: a key is unknown, missing or out of its range. One line.
+        UserError: a key is unknown, missing or out of its range. One line.
     """
-    config = _make(Train, values, "")
+    config = validate(Train, values, TARGETS)
     _check_together(config)
     return config
 
@@ -188,119 +178,15 @@ def build(settings, **arguments):
     return getattr(importlib.import_module(module), name)(**values, **arguments)
 
 
-def nearest(word, choices):
-    """The end of an error message: `; did you mean 'flipout'?`, or nothing.
-
-    Example:
-        >>> nearest("flipot", ["deterministic", "flipout"])
-        "; did you mean 'flipout'?"
-        >>> nearest("xyz", ["deterministic", "flipout"])
-        ''
-    """
-    close = difflib.get_close_matches(str(word), choices, 1, 0.5)
-    return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def check_key(name, known):
-    """Refuses a key that does not exist, and names the nearest that does.
-
-    Args:
-        name: dotted key.
-        known: all dotted keys, groups among them.
-    """
-    if name in known:
-        return
-    last = name.rsplit(".", 1)[-1]
-    hint = nearest(name, known)
-    hint = hint or nearest(last, [each for each in known if each.endswith(last)])
-    raise ConfigError(
-        f"there is no key {name!r}" + (hint or "; bayes-rl train --help lists them all")
-    )
-
-
-def _make(schema, values, prefix):
-    fields = {field.name: field for field in dataclasses.fields(schema)}
-    hints = typing.get_type_hints(schema)
-    for name in values:
-        check_key(prefix + str(name), [prefix + each for each in fields])
-    for name in fields:
-        if name not in values:
-            raise ConfigError(f"{prefix}{name} is missing")
-    return schema(
-        **{
-            name: _value(hints[name], values[name], prefix + name, fields[name].metadata)
-            for name in fields
-        }
-    )
-
-
-def _value(hint, value, name, limits):
-    options = typing.get_args(hint) if isinstance(hint, types.UnionType) else (hint,)
-    if any(dataclasses.is_dataclass(option) for option in options):
-        return _group(options, value, name)
-    if value is None and type(None) in options:
-        return None
-    kind = options[0]
-    converted = _convert(kind, value, name)
-    _check_limits(converted, name, **limits)
-    return converted
-
-
-def _group(options, value, name):
-    if not isinstance(value, dict):
-        raise ConfigError(f"{name} has keys of its own ({name}.key=value), got {value!r}")
-    schema = options[0]
-    if "_target_" in {field.name for field in dataclasses.fields(schema)}:
-        target = value.get("_target_")
-        choices = [known for known, made in TARGETS.items() if made in options]
-        _check_limits(target, f"{name}._target_", choices=choices)
-        schema = TARGETS[target]
-    return _make(schema, value, f"{name}.")
-
-
-_WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
-
-
-def _convert(kind, value, name):
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    if is_number and math.isfinite(value):
-        if kind is float:
-            return float(value)
-        if kind is int and value == int(value):  # also 1e6
-            return int(value)
-    if kind is str and is_number:
-        return str(value)
-    if kind in (bool, str) and isinstance(value, kind) and value != "":
-        return value
-    raise ConfigError(f"{name} must be {_WORDS[kind]}, got {_show(value)}")
-
-
-def _check_limits(value, name, least=None, above=None, below=None, choices=None):
-    if choices is not None and value not in choices:
-        words = [str(choice) for choice in choices]
-        listed = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
-        raise ConfigError(f"{name} must be {listed}, got {value!r}{nearest(value, words)}")
-    if least is not None and value < least:
-        raise ConfigError(f"{name} must be at least {least}, got {value}")
-    if above is not None and value <= above:
-        raise ConfigError(f"{name} must be above {above}, got {value}")
-    if below is not None and value >= below:
-        raise ConfigError(f"{name} must be below {below}, got {value}")
-
-
-def _show(value):
-    return "nothing" if value is None or value == "" else repr(value)
-
-
 def _check_together(config):
     planner, distance = config.planner, config.world_model.overshooting_distance
     if planner.elites > planner.candidates:
-        raise ConfigError(
+        raise UserError(
             f"planner.elites must be at most planner.candidates ({planner.candidates}), "
             f"got {planner.elites}"
         )
     if distance >= config.sequence_length:
-        raise ConfigError(
+        raise UserError(
             "world_model.overshooting_distance must be below sequence_length "
             f"({config.sequence_length}), got {distance}"
         )

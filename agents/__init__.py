@@ -1,0 +1,1 @@
+"""Bayesian PlaNet: learn latent dynamics, plan in them, explore by their uncertainty."""

@@ -1,0 +1,167 @@
+"""Checkpoints that are whole or not used: each is a folder with a checksum of every file."""
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import sys
+
+from agents.files import replacing, sync_folder
+from agents.validation import UserError
+
+_MANIFEST = "manifest.json"
+_DAMAGED = "damaged"
+
+
+class Checkpoints:
+    """Saves and restores what TensorFlow tracks, after each finished episode.
+
+    `<folder>/<episodes>/` is written under another name, synchronised and renamed, so that
+    a checkpoint exists only as a whole. Files that changed afterwards are told by their
+    SHA-256: such a checkpoint is moved to `<folder>/damaged/` and the one before is used.
+
+    Args:
+        folder: of all checkpoints of a run; made when the first is saved.
+        keep: checkpoints to keep, the newest, at least 1.
+        warn: called with one line for each damaged checkpoint.
+        **objects: what `tf.train.Checkpoint` takes; created before `restore`.
+
+    Example:
+        >>> import tempfile, tensorflow as tf
+        >>> steps = tf.Variable(3)
+        >>> checkpoints = Checkpoints(tempfile.mkdtemp(), steps=steps)
+        >>> checkpoints.save(episodes=7)
+        >>> _ = steps.assign(0)
+        >>> checkpoints.restore(), int(steps)
+        (7, 3)
+    """
+
+    def __init__(self, folder, keep=3, warn=None, **objects):
+        import tensorflow as tf
+
+        if keep < 1:
+            raise ValueError(f"keep must be at least 1, got {keep}")
+        self._folder = pathlib.Path(folder)
+        self._keep = keep
+        self._warn = warn or _print_warning
+        self._checkpoint = tf.train.Checkpoint(**objects)
+
+    def save(self, episodes):
+        """Saves all objects.
+
+        Args:
+            episodes: finished episodes that the objects have seen.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._sweep()
+        folder = self._new_folder(episodes)
+        temporary = self._folder / f".{folder.name}.tmp"
+        temporary.mkdir()
+        self._checkpoint.write(str(temporary / "variables"))
+        sums = {file.name: _checksum(file) for file in _files(temporary)}
+        with replacing(temporary / _MANIFEST) as file:
+            file.write(json.dumps({"episodes": episodes, "sha256": sums}).encode())
+        for file in _files(temporary):
+            _sync(file)
+        sync_folder(temporary)
+        os.replace(temporary, folder)
+        sync_folder(self._folder)
+        for old in self._saved()[: -self._keep]:
+            shutil.rmtree(old, ignore_errors=True)
+
+    def restore(self):
+        """Restores the newest checkpoint that is whole.
+
+        Returns:
+            The number of episodes that it was saved with; None if there is none.
+
+        Raises:
+            UserError: the checkpoint is whole, but of other objects.
+        """
+        for folder in reversed(self._saved()):
+            episodes, damage = _verify(folder)
+            if damage is None:
+                self._read(folder)
+                return episodes
+            self._put_aside(folder, damage)
+        return None
+
+    def _read(self, folder):
+        status = self._checkpoint.read(str(folder / "variables"))
+        try:
+            status.assert_existing_objects_matched()
+        except AssertionError:
+            raise UserError(
+                f"{folder} was saved by another model; restore it with the version of the "
+                "code that wrote it, or start a new run with another logdir"
+            ) from None
+        status.expect_partial()
+
+    def _saved(self):
+        """Folders of the checkpoints, oldest first."""
+        folders = [path for path in self._folder.glob("[0-9]*") if path.is_dir()]
+        return sorted(folders, key=_order)
+
+    def _new_folder(self, episodes):
+        same = [path for path in self._saved() if _order(path)[0] == episodes]
+        if not same:
+            return self._folder / f"{episodes:06d}"
+        return self._folder / f"{episodes:06d}-{_order(same[-1])[1] + 1}"
+
+    def _put_aside(self, folder, damage):
+        if not folder.exists():  # another process has thinned them out
+            return
+        aside = self._folder / _DAMAGED / folder.name
+        while aside.exists():
+            aside = aside.with_name(f"{aside.name}-again")
+        self._warn(f"checkpoint {folder} is damaged ({damage}); moved it to {aside}")
+        aside.parent.mkdir(exist_ok=True)
+        os.replace(folder, aside)
+
+    def _sweep(self):
+        for path in self._folder.glob(".*.tmp"):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _verify(folder):
+    """The number of episodes and None, or None and what is damaged."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        episodes, sums = int(manifest["episodes"]), dict(manifest["sha256"])
+    except FileNotFoundError:
+        return None, f"{_MANIFEST} is missing"
+    except (ValueError, TypeError, KeyError, OSError):
+        return None, f"{_MANIFEST} is not readable"
+    for name, expected in sums.items():
+        try:
+            if _checksum(folder / name) != expected:
+                return None, f"{name} has changed"
+        except OSError:
+            return None, f"{name} is missing"
+    if not sums:
+        return None, f"{_MANIFEST} names no files"
+    return episodes, None
+
+
+def _order(folder):
+    episodes, _, again = folder.name.partition("-")
+    return int(episodes), int(again or 0)
+
+
+def _files(folder):
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+def _checksum(file):
+    with open(file, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _sync(file):
+    with open(file, "rb") as handle:
+        os.fsync(handle.fileno())
+
+
+def _print_warning(line):
+    print(line, file=sys.stderr)

@@ -1,0 +1,170 @@
+"""From the words of a command line, such as `seed=1 planner.horizon=8`, to a config.
+
+Hydra composes the YAML files. Its compose function is used instead of its decorator, for
+three reasons: every mistake can be answered in one line, nothing is written before the
+config is known to be right, and each run of a sweep gets a process of its own, because
+TensorFlow gives no memory back to the next run of the same process.
+"""
+
+import itertools
+import pathlib
+
+import configs
+from agents.config import flatten, make_config
+from agents.validation import UserError, check_key, nearest
+from envs.tasks import check_task
+
+FOLDER = pathlib.Path(configs.__file__).parent
+
+
+def load(words):
+    """The checked config of one run.
+
+    Args:
+        words: list of `key=value` and `group=choice`, as typed.
+
+    Returns:
+        An `agents.config.Train`.
+
+    Raises:
+        UserError: a word is not right. One line.
+
+    Example:
+        >>> load(["seed=1", "planner.horizon=8"]).planner.horizon
+        8
+    """
+    overrides = [_parse(word) for word in words]
+    for override, word in zip(overrides, words, strict=True):
+        if override.is_sweep_override():
+            raise UserError(f"{word} are several values; add -m to run one after another")
+    is_group = [override.key_or_group in groups() for override in overrides]
+    choices = [word for word, group in zip(words, is_group, strict=True) if group]
+    known, _ = _compose(choices)
+    for override, group in zip(overrides, is_group, strict=True):
+        _check_choice(override) if group else _check_keys(override, known)
+    values, chosen = _compose(words)
+    if values["logdir"] is None:
+        task = str(values["task"]).replace(":", "_").replace("/", "_")
+        values["logdir"] = f"logdir/{task}/{chosen['explore']}/{values['seed']}"
+    config = make_config(values)
+    _check_task(config)
+    return config
+
+
+def expand(words):
+    """The runs of a sweep: every combination of the comma-separated values, in order.
+
+    Example:
+        >>> expand(["task=fake", "seed=0,1"])
+        [['task=fake', 'seed=0'], ['task=fake', 'seed=1']]
+    """
+    return [list(run) for run in itertools.product(*map(_alternatives, words))]
+
+
+def groups():
+    """Maps each group to the names of its YAML files.
+
+    Example:
+        >>> groups()["planner"]
+        ['cem', 'icem']
+    """
+    files = sorted(FOLDER.glob("*/*.yaml"))
+    names = sorted({file.parent.name for file in files})
+    return {
+        name: [file.stem for file in files if file.parent.name == name] for name in names
+    }
+
+
+def _parse(word):
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    name = word.partition("=")[0]
+    try:
+        override = OverridesParser.create().parse_override(word)
+    except HydraException:
+        if "=" not in word:
+            known = [*flatten(_compose([])[0]), *groups()]
+            hint = nearest(name, known)
+            raise UserError(f"cannot read {word!r}; write key=value{hint}") from None
+        raise UserError(
+            f"cannot read {word!r}; put quotes around the value: {name}=\"'...'\""
+        ) from None
+    if override.is_add() or override.is_delete() or override.package is not None:
+        raise UserError(f"cannot read {word!r}; keys can only be set, as in key=value")
+    return override
+
+
+def _alternatives(word):
+    from hydra.core.override_parser.types import Glob
+
+    override = _parse(word)
+    if not override.is_sweep_override():
+        return [word]
+    name, value = override.key_or_group, override.value()
+    if isinstance(value, Glob):
+        choices = value.filter(groups().get(name, []))
+    else:
+        choices = list(override.sweep_string_iterator())
+    if not choices:
+        raise UserError(f"{word} matches nothing")
+    return [f"{name}={choice}" for choice in choices]
+
+
+def _check_choice(override):
+    group, choice, known = override.key_or_group, override.value(), groups()
+    if group == "experiment" and choice is None:
+        return
+    if choice not in known[group]:
+        listed = ", ".join(known[group])
+        hint = nearest(choice, known[group])
+        raise UserError(f"{group} must be one of {listed}, got {choice!r}{hint}")
+
+
+def _check_keys(override, known):
+    name, value = override.key_or_group, override.value()
+    keys = list(flatten(known))
+    sections = {key.rpartition(".")[0] for key in keys} - {""}
+    names = [*keys, *sections, *groups()]
+    check_key(name, names)
+    if isinstance(value, dict):
+        for each in flatten(value, f"{name}."):
+            check_key(each, names)
+
+
+def _compose(words):
+    """Nested plain values, and the choice of each group."""
+    from hydra import compose, initialize_config_module
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    choices = [word for word in words if word.partition("=")[0] in groups()]
+    for word in choices:
+        _check_choice(_parse(word))
+    # An absent preset is told to Hydra by leaving it out.
+    words = [word for word in words if word != "experiment=null"]
+    try:
+        with initialize_config_module("configs", version_base="1.3"):
+            composed = compose("train", words, return_hydra_config=True)
+        chosen = dict(composed.hydra.runtime.choices)
+        composed = {name: node for name, node in composed.items() if name != "hydra"}
+        return OmegaConf.to_container(OmegaConf.create(composed), resolve=True), chosen
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(" ".join(str(error).split())) from None
+
+
+def _check_task(config):
+    try:
+        check_task(
+            config.task,
+            config.observation,
+            config.action_repeat,
+            config.seed,
+            config.action_cost,
+            config.image.size,
+            config.image.camera,
+            config.image.shadows,
+        )
+    except ValueError as error:
+        raise UserError(str(error)) from None

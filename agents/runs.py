@@ -1,0 +1,214 @@
+"""A run is a folder: its config, and the places of all that it writes."""
+
+import dataclasses
+import fcntl
+import os
+import pathlib
+import typing
+
+import yaml
+
+from agents.config import as_dict, flatten, make_config
+from agents.files import replacing
+from agents.validation import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """The places in the folder of a run.
+
+    Args:
+        folder: `pathlib.Path`.
+        lock: open file that keeps other processes out, or None.
+    """
+
+    folder: pathlib.Path
+    lock: typing.IO | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @property
+    def config_file(self):
+        return self.folder / "config.yaml"
+
+    @property
+    def metrics_file(self):
+        return self.folder / "metrics.jsonl"
+
+    @property
+    def scores_file(self):
+        return self.folder / "scores.csv"
+
+    @property
+    def tensorboard(self):
+        return self.folder / "tensorboard"
+
+    @property
+    def checkpoints(self):
+        return self.folder / "checkpoints"
+
+    @property
+    def episodes(self):
+        return self.folder / "episodes"
+
+    @property
+    def figures(self):
+        return self.folder / "figures"
+
+    @property
+    def videos(self):
+        return self.folder / "videos"
+
+    def close(self):
+        """Lets other processes in; the death of this process does the same."""
+        if self.lock is not None:
+            self.lock.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def open_run(config):
+    """Starts or resumes the run in `config.logdir` and keeps other processes out of it.
+
+    The config is written when the run starts, and again when it is made longer.
+
+    Args:
+        config: `agents.config.Train`.
+
+    Returns:
+        A `Run`; a context manager.
+
+    Raises:
+        UserError: the folder holds a run with other values, is in use, or is no folder.
+    """
+    check_run(config)
+    run = Run(pathlib.Path(config.logdir))
+    try:
+        run.folder.mkdir(parents=True, exist_ok=True)
+        lock = _lock(run.folder)
+    except OSError as error:
+        raise UserError(f"cannot write to logdir {run.folder}: {error.strerror}") from None
+    run = dataclasses.replace(run, lock=lock)
+    try:
+        check_run(config)  # another process may have started it a moment ago
+        if not run.config_file.exists() or load_config(run.folder) != config:
+            with replacing(run.config_file) as file:
+                file.write(yaml.safe_dump(as_dict(config), sort_keys=False).encode())
+    except BaseException:
+        run.close()
+        raise
+    return run
+
+
+def check_run(config):
+    """Refuses a config whose folder cannot be its run. Writes nothing.
+
+    Args:
+        config: `agents.config.Train`.
+
+    Raises:
+        UserError: the folder holds a run with other values, or is no folder.
+    """
+    run = Run(pathlib.Path(config.logdir))
+    parent = run.folder
+    while not os.path.lexists(parent):
+        parent = parent.parent
+    if not parent.is_dir():
+        raise UserError(f"logdir {run.folder} cannot be a folder: {parent} is a file")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write to logdir {run.folder}: Permission denied")
+    if run.config_file.exists():
+        _refuse_changes(run, as_dict(config))
+    elif run.checkpoints.exists() or run.episodes.exists():
+        raise UserError(
+            f"{run.folder} holds episodes or checkpoints, but config.yaml is missing; "
+            "put it back to resume the run, or start a new one with another logdir"
+        )
+
+
+def load_config(folder):
+    """The config of the run in a folder.
+
+    Args:
+        folder: path of a run.
+
+    Returns:
+        An `agents.config.Train`.
+
+    Raises:
+        UserError: the folder is not that of a run, or its config.yaml is damaged.
+    """
+    run = Run(pathlib.Path(folder))
+    values = _read(run)
+    try:
+        return make_config(values)
+    except UserError as error:
+        raise UserError(f"{run.config_file} is not valid: {error}") from None
+
+
+def _read(run):
+    if not run.folder.is_dir():
+        what = "it is a file" if run.folder.exists() else "there is no such folder"
+        raise UserError(f"{run.folder} is not the folder of a run: {what}")
+    if not run.config_file.is_file():
+        below = [str(file.parent) for file in run.folder.glob("**/config.yaml")]
+        hint = f"; there are runs below it, such as {min(below)}" if below else ""
+        raise UserError(
+            f"{run.folder} is not the folder of a run: it has no config.yaml{hint}"
+        )
+    try:
+        values = yaml.safe_load(run.config_file.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError, OSError):
+        values = None
+    if not isinstance(values, dict):
+        raise UserError(
+            f"{run.config_file} is damaged; put a copy back, or use another logdir"
+        )
+    return values
+
+
+def _refuse_changes(run, values):
+    before, now = flatten(_read(run)), flatten(values)
+    changed = [
+        f"{name}: {_show(before, name)} -> {_show(now, name)}"
+        for name in dict.fromkeys([*now, *before])
+        if name != "logdir"  # the folder may have been moved
+        and (name not in before or name not in now or before[name] != now[name])
+        and not (name == "environment_steps" and _is_longer(before.get(name), now[name]))
+    ]
+    if changed:
+        raise UserError(
+            f"{run.folder} holds a run with other values ({', '.join(changed)}); "
+            "set them back to resume it, or start a new one with another logdir"
+        )
+
+
+def _is_longer(before, now):
+    return isinstance(before, int) and now > before
+
+
+def _show(values, name):
+    value = values.get(name, "not set")
+    return "null" if value is None else value
+
+
+def _lock(folder):
+    lock = open(folder / ".lock", "a+")  # noqa: SIM115  it stays open as long as the run
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        process = lock.read().strip()
+        lock.close()
+        raise UserError(
+            f"{folder} is in use by another process ({process}); "
+            "wait until it ends, or start a new run with another logdir"
+        ) from None
+    except OSError:  # the file system has no locks
+        return lock
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    return lock
