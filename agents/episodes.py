@@ -157,9 +157,9 @@ def _numbered(folder):
 
 
 def _read(file):
+    if not zipfile.is_zipfile(file):
+        raise ValueError("not a whole archive of arrays")
     with np.load(file, allow_pickle=False) as arrays:
-        if not hasattr(arrays, "files"):
-            raise ValueError("not an archive of arrays")
         episode = {key: arrays[key] for key in KEYS if key in arrays.files}
     check_episode(episode)
     return episode

@@ -142,7 +142,11 @@ class Replay:
                 yield self.sample(batch_size, length, [*seed, number])
                 number += 1
 
-        return tf.data.Dataset.from_generator(batches, output_signature=signature)
+        # TensorFlow puts a prefetch after any data set, which would draw from old contents
+        options = tf.data.Options()
+        options.experimental_optimization.inject_prefetch = False
+        dataset = tf.data.Dataset.from_generator(batches, output_signature=signature)
+        return dataset.with_options(options)
 
     def _check(self, batch_size, length):
         if batch_size < 1 or length < 1:
