@@ -24,8 +24,8 @@ def import_suite():
     except (ImportError, AttributeError) as error:
         library = os.environ.get("MUJOCO_GL")
         raise RuntimeError(
-            f"dm_control does not load with MUJOCO_GL={library} ({error}); unset MUJOCO_GL, "
-            f"or {HELP}"
+            f"dm_control does not load with MUJOCO_GL={library} ({error}); "
+            f"unset MUJOCO_GL, or {HELP}"
         ) from error
     return suite
 

@@ -193,7 +193,8 @@ def _find(task):
         or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
     )
     raise ValueError(
-        f"task {task!r} is not in the DeepMind Control Suite, nor a gym task 'gym:Name'{hint}"
+        f"task {task!r} is not in the DeepMind Control Suite, and no gym task "
+        f"(gym:Name){hint}"
     )
 
 

@@ -1,0 +1,106 @@
+"""Tests of the tasks of the DeepMind Control Suite."""
+
+import numpy as np
+import pytest
+
+import envs
+from envs import dm_control, tasks
+from envs.quiet import without_deprecations
+from envs.rendering import import_suite
+
+# Contact and joint forces depend on velocities, as any force does, but hold none.
+FORCES = {"touch", "touch_sensors", "foot_forces", "force_torque"}
+
+
+def load_raw(name, seed):
+    found = tasks.check_task(name)
+    with without_deprecations():
+        return import_suite().load(
+            found.domain, found.variant, task_kwargs={"random": seed}
+        )
+
+
+def flatten(observation):
+    return np.concatenate([np.ravel(value) for value in observation.values()])
+
+
+@pytest.mark.parametrize("name", ["cheetah_run", "cup_catch", "walker_walk"])
+def test_first_episode_is_that_of_the_suite(name):
+    environment, raw = envs.load(name, seed=7), load_raw(name, 7)
+    step, raw_step = environment.reset(), raw.reset()
+    random = np.random.default_rng(0)
+    for _ in range(5):
+        np.testing.assert_allclose(
+            step.observation["observation"], flatten(raw_step.observation), rtol=1e-6
+        )
+        np.testing.assert_allclose(
+            step.observation["position"], raw.physics.data.qpos, rtol=1e-6
+        )
+        np.testing.assert_allclose(
+            step.observation["velocity"], raw.physics.data.qvel, rtol=1e-6
+        )
+        action = random.uniform(-1, 1, environment.action_spec().shape).astype(np.float32)
+        step, total = environment.step(action), 0.0
+        for _ in range(environment.action_repeat):
+            raw_step = raw.step(action)
+            total += raw_step.reward
+        assert step.reward == pytest.approx(total, rel=1e-5, abs=1e-7)
+
+
+def test_episode_is_a_thousand_physics_steps():
+    environment = envs.load("lqr_lqr_2_1", action_repeat=300)
+    step, count = environment.reset(), 0
+    while not step.is_last():
+        step, count = environment.step([0.0]), count + 1
+    assert count == environment.episode_length == 4
+    assert step.discount == 1.0
+
+
+# One size of dog is enough: its tasks observe the same, but for the ball of fetch.
+OBSERVED = [
+    name
+    for name in tasks.dm_control_names()
+    if name not in ("dog_walk", "dog_trot", "dog_run")
+]
+
+
+@pytest.mark.parametrize("name", OBSERVED)
+def test_position_does_not_change_with_velocity(name):
+    if name == "quadruped_escape":
+        name = "quadruped_run"  # escape draws even without pictures
+    raw = load_raw(name, 0)
+    raw.reset()
+    domain, physics = tasks.check_task(name).domain, raw.physics
+
+    def observe(speed):
+        physics.data.qvel[:] = speed
+        physics.forward()
+        observation = raw.task.get_observation(physics)
+        kept = dm_control.withhold(domain, observation)
+        kept = {entry: np.array(kept[entry]) for entry in kept if entry not in FORCES}
+        return flatten(kept), flatten(observation)
+
+    slow, slow_all = observe(0.0)
+    fast, fast_all = observe(np.random.default_rng(1).uniform(1, 2, physics.model.nv))
+    np.testing.assert_array_equal(slow, fast)
+    assert slow.size > 0
+    assert not np.array_equal(slow_all, fast_all)
+
+
+def test_withheld_entries():
+    sizes = {
+        name: envs.load(name, "position").observation_spec()["observation"].shape[0]
+        for name in (
+            "cartpole_swingup",
+            "cheetah_run",
+            "quadruped_fetch",
+            "swimmer_swimmer6",
+        )
+    }
+    # quadruped_fetch: 16 joints + 12 actuators + upright + 24 forces + 3 ball + 3 target.
+    assert sizes == {
+        "cartpole_swingup": 3,
+        "cheetah_run": 8,
+        "quadruped_fetch": 59,
+        "swimmer_swimmer6": 7,
+    }

@@ -1,0 +1,137 @@
+"""Tests of the environment around a simulation, mostly with the fake task."""
+
+import numpy as np
+import pytest
+from tf_agents.environments import utils
+
+import envs
+
+
+def play(environment, actions):
+    """Rewards and observations of a list of actions, from a reset."""
+    steps = [environment.reset(), *(environment.step(action) for action in actions)]
+    return [step.reward for step in steps], [
+        step.observation["observation"] for step in steps
+    ]
+
+
+@pytest.mark.parametrize(
+    ("task", "observation"),
+    [
+        ("fake", "state"),
+        ("fake", "position"),
+        ("fake", "pixels"),
+        ("cartpole_swingup", "state"),
+        ("quadruped_fetch", "position"),
+        ("gym:Pendulum-v1", "state"),
+        ("gym:MountainCarContinuous-v0", "position"),
+        ("gym:Pendulum-v1", "pixels"),
+    ],
+)
+def test_specs_hold(task, observation):
+    repeat = 50 if "_" in task else 4
+    with envs.load(task, observation, action_repeat=repeat) as environment:
+        utils.validate_py_environment(environment, episodes=2)
+
+
+def test_actions_are_bounded_by_one():
+    for task in ("fake", "quadruped_walk", "lqr_lqr_2_1", "gym:Pendulum-v1"):
+        spec = envs.load(task).action_spec()
+        assert spec.dtype == np.float32
+        np.testing.assert_array_equal(spec.minimum, -1.0)
+        np.testing.assert_array_equal(spec.maximum, 1.0)
+
+
+def test_actions_are_mapped_to_the_bounds_of_the_task():
+    environment = envs.load("gym:Pendulum-v1")
+    environment.reset()
+    environment.step(np.array([0.75], np.float32))
+    assert environment._simulation._env.unwrapped.last_u == pytest.approx(1.5)
+
+
+def test_actions_beyond_the_bounds_are_clipped():
+    first, second = envs.load("fake", seed=1), envs.load("fake", seed=1)
+    assert play(first, [[3.0]])[0] == play(second, [[1.0]])[0]
+
+
+@pytest.mark.parametrize(
+    ("action", "message"), [([0.0, 0.0], "shape"), ([np.nan], "must be finite")]
+)
+def test_wrong_action_is_an_error(action, message):
+    environment = envs.load("fake")
+    environment.reset()
+    with pytest.raises(ValueError, match=message):
+        environment.step(np.array(action, np.float32))
+
+
+def test_reward_is_the_sum_over_repeats():
+    single = envs.load("fake", action_repeat=1, seed=2)
+    repeated = envs.load("fake", action_repeat=4, seed=2)
+    one_by_one, _ = play(single, [[0.5]] * 8)
+    by_four, _ = play(repeated, [[0.5]] * 2)
+    expected = np.reshape(one_by_one[1:], [2, 4]).sum(1)
+    np.testing.assert_allclose(by_four[1:], expected, rtol=1e-6)
+
+
+def test_action_cost_is_charged_for_every_repeat():
+    free, paid = (envs.load("fake", action_repeat=3, action_cost=c) for c in (0.0, 0.1))
+    difference = play(free, [[0.5]])[0][1] - play(paid, [[0.5]])[0][1]
+    assert difference == pytest.approx(3 * 0.1 * 0.5**2, rel=1e-5)
+
+
+def test_episode_ends_within_a_repeat_with_discount_one():
+    environment = envs.load("fake", action_repeat=8)
+    environment.reset()
+    steps = [environment.step([0.0]) for _ in range(3)]
+    assert environment.episode_length == 3
+    assert [bool(step.is_last()) for step in steps] == [False, False, True]
+    assert steps[-1].discount == 1.0
+    # 8, 8 and the remaining 4 physics steps of the same reward.
+    assert steps[-1].reward == pytest.approx(steps[0].reward / 2, rel=1e-6)
+
+
+def test_step_after_the_last_starts_an_episode():
+    environment = envs.load("fake", action_repeat=20)
+    environment.reset()
+    assert environment.step([0.0]).is_last()
+    after = environment.step([0.0])
+    assert after.is_first()
+    assert after.reward == 0.0
+
+
+def starts(environment, count):
+    return [environment.reset().observation["observation"] for _ in range(count)]
+
+
+@pytest.mark.parametrize("task", ["fake", "cartpole_swingup", "gym:Pendulum-v1"])
+def test_episodes_follow_from_the_seed(task):
+    reference = starts(envs.load(task, seed=5), 4)
+    environment = envs.load(task, seed=5)
+    found = []
+    for _ in range(4):
+        found.append(environment.reset().observation["observation"])
+        for _ in range(len(found)):  # what is done in an episode must not matter
+            environment.step(np.zeros(environment.action_spec().shape))
+    np.testing.assert_array_equal(found, reference)
+    np.testing.assert_array_equal(
+        starts(envs.load(task, seed=5, first_episode=2), 2), reference[2:]
+    )
+    assert len({start.tobytes() for start in reference}) == 4
+    assert not np.array_equal(starts(envs.load(task, seed=6), 1), reference[:1])
+    environment.seed(5)
+    np.testing.assert_array_equal(starts(environment, 4), reference)
+
+
+def test_observations_are_not_overwritten_later():
+    environment = envs.load("fake", "pixels", seed=3)
+    first = environment.reset().observation
+    copies = {name: value.copy() for name, value in first.items()}
+    environment.step([1.0])
+    for name, value in first.items():
+        np.testing.assert_array_equal(value, copies[name])
+
+
+def test_close_twice_is_fine():
+    environment = envs.load("fake")
+    environment.close()
+    environment.close()

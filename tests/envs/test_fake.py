@@ -1,0 +1,33 @@
+"""Tests of the point on a line."""
+
+import numpy as np
+import pytest
+
+import envs
+from envs import fake
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_optimal_policy_reaches_the_optimum(seed):
+    environment = envs.load("fake", seed=seed)
+    step = environment.reset()
+    start, total = step.observation["position"][0], 0.0
+    while not step.is_last():
+        position = step.observation["position"][0]
+        step = environment.step(np.clip([-position / fake.REACH], -1.0, 1.0))
+        total += step.reward
+    assert total == pytest.approx(fake.optimal_return(start), rel=1e-5)
+
+
+def test_position_withholds_velocity():
+    assert envs.load("fake", "state").observation_spec()["observation"].shape == (2,)
+    assert envs.load("fake", "position").observation_spec()["observation"].shape == (1,)
+
+
+def test_picture_shows_the_position():
+    environment = envs.load("fake", "pixels", image_size=21)
+    observation = environment.reset().observation
+    column = round((observation["position"][0] + 1) / 2 * 20)
+    np.testing.assert_array_equal(
+        np.unique(np.nonzero(observation["observation"])[1]), column
+    )

@@ -1,0 +1,49 @@
+"""Tests of gym tasks."""
+
+import numpy as np
+import pytest
+
+import envs
+from envs.gym import Gym, shrink
+
+
+def test_position_of_the_pendulum_withholds_its_velocity():
+    observation = envs.load("gym:Pendulum-v1", "position", seed=1).reset().observation
+    state = envs.load("gym:Pendulum-v1", "state", seed=1).reset().observation
+    np.testing.assert_array_equal(observation["observation"], state["observation"][:2])
+    np.testing.assert_array_equal(state["velocity"], state["observation"][2:])
+
+
+def test_pendulum_is_that_of_gym():
+    environment = envs.load("gym:Pendulum-v1", seed=4, action_repeat=2)
+    step = environment.reset()
+    raw = Gym("Pendulum-v1", None)._env
+    np.testing.assert_array_equal(step.observation["observation"], raw.reset(seed=4))
+    rewards = [raw.step(np.array([1.0], np.float32))[1] for _ in range(2)]
+    assert environment.step([0.5]).reward == pytest.approx(sum(rewards), rel=1e-5)
+    assert environment.episode_length == 100
+
+
+def test_time_limit_keeps_the_discount():
+    environment = envs.load("gym:Pendulum-v1", action_repeat=200)
+    environment.reset()
+    step = environment.step([0.0])
+    assert step.is_last()
+    assert step.discount == 1.0
+
+
+def test_discrete_actions_are_an_error_whatever_the_name():
+    with pytest.raises(ValueError, match="continuous"):
+        Gym("CartPole-v1", None)
+
+
+def test_missing_package_is_an_error():
+    with pytest.raises(RuntimeError, match="needs a package"):
+        Gym("HalfCheetah-v3", None)
+
+
+def test_shrink_averages_cells():
+    image = np.arange(16, dtype=np.uint8).reshape(4, 4, 1).repeat(3, 2) * 2
+    np.testing.assert_array_equal(shrink(image, 2)[..., 0], [[5, 9], [21, 25]])
+    np.testing.assert_array_equal(shrink(image, 4), image)
+    assert shrink(image, 7).shape == (7, 7, 3)

@@ -1,0 +1,101 @@
+"""Tests of environments side by side."""
+
+import numpy as np
+import pytest
+from tf_agents.environments import tf_py_environment
+
+import envs
+
+
+@pytest.fixture(scope="module")
+def parallel():
+    environments = envs.load_many(2, "fake", seed=3, action_repeat=2)
+    yield environments
+    environments.close()
+
+
+def test_processes_give_what_one_process_gives(parallel):
+    serial = envs.load_many(2, "fake", seed=3, action_repeat=2, processes=False)
+    actions = np.array([[0.5], [-1.0]], np.float32)
+    parallel.seed([environment._seed for environment in serial.envs])
+    steps = [
+        [batch.reset(), *(batch.step(actions) for _ in range(12))]
+        for batch in (parallel, serial)
+    ]
+    for left, right in zip(*steps, strict=True):
+        for name in ("step_type", "reward", "discount"):
+            np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
+        for name, value in left.observation.items():
+            np.testing.assert_array_equal(value, right.observation[name])
+
+
+def test_attributes_and_specs(parallel):
+    single = envs.load("fake", action_repeat=2)
+    serial = envs.load_many(2, "fake", action_repeat=2, processes=False)
+    for batch in (parallel, serial):
+        assert (batch.action_repeat, batch.episode_length) == (2, 10)
+        assert batch.batched
+        assert batch.batch_size == 2
+        assert batch.observation_spec() == single.observation_spec()
+        assert batch.action_spec() == single.action_spec()
+
+
+def test_seeds_are_distinct(parallel):
+    positions = parallel.reset().observation["position"]
+    assert positions[0] != positions[1]
+    first = envs.load_many(3, "fake", seed=1, processes=False).reset()
+    fewer = envs.load_many(2, "fake", seed=1, processes=False).reset()
+    other = envs.load_many(2, "fake", seed=2, processes=False).reset()
+    np.testing.assert_array_equal(
+        first.observation["position"][:2], fewer.observation["position"]
+    )
+    assert not set(first.observation["position"].flat) & set(
+        other.observation["position"].flat
+    )
+
+
+def test_serve_tensorflow(parallel):
+    environment = tf_py_environment.TFPyEnvironment(parallel)
+    assert environment.reset().observation["observation"].shape == (2, 2)
+    assert environment.step(np.zeros([2, 1], np.float32)).reward.shape == (2,)
+
+
+def test_pictures_of_all(parallel):
+    parallel.reset()
+    assert parallel.render().shape == (2, 64, 64, 3)
+
+
+def test_error_in_a_process_is_raised_and_leaves_it_usable(parallel):
+    with pytest.raises(ValueError, match="must be finite"):
+        parallel.step(np.array([[np.nan], [0.0]], np.float32))
+    assert parallel.reset().is_first().all()
+    with pytest.raises(ValueError, match="2 actions are needed, got 3"):
+        parallel.step(np.zeros([3, 1], np.float32))
+
+
+def test_dead_process_is_an_error_and_closing_ends_the_others():
+    environments = envs.load_many(2, "fake")
+    environments.reset()
+    environments._processes[1].kill()
+    environments._processes[1].join()
+    with pytest.raises(RuntimeError, match=r"environment 1 of 2 has ended .*-9"):
+        environments.step(np.zeros([2, 1], np.float32))
+    environments.close()
+    assert not any(process.is_alive() for process in environments._processes)
+    environments.close()
+
+
+def test_error_at_the_start_is_that_of_the_environment(monkeypatch):
+    with pytest.raises(RuntimeError, match="needs a package"):
+        envs.load_many(1, "gym:BipedalWalker-v3")
+
+
+@pytest.mark.parametrize("count", [0, 1.5, True])
+def test_wrong_count_is_an_error(count):
+    with pytest.raises(ValueError, match="count of environments must be at least 1"):
+        envs.load_many(count, "fake")
+
+
+def test_wrong_setting_is_an_error_before_any_process():
+    with pytest.raises(ValueError, match="did you mean 'cheetah_run'"):
+        envs.load_many(2, "cheeta_run")

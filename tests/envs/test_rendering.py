@@ -1,0 +1,113 @@
+"""Tests of pictures and of the choice of the library that draws them."""
+
+import numpy as np
+import pytest
+
+import envs
+from envs import rendering
+
+NOTHING_INSTALLED = "import ctypes.util; ctypes.util.find_library = lambda name: None\n"
+
+
+def test_nothing_is_chosen_where_nothing_is_installed(without_libraries):
+    assert rendering.choose() == "disabled"
+
+
+def test_states_need_no_library(run_python):
+    code = NOTHING_INSTALLED + (
+        "import envs\n"
+        "environment = envs.load('cheetah_run')\n"
+        "environment.reset(); print(environment.step([0.0] * 6).reward.shape)"
+    )
+    result = run_python(code)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "()\n", "")
+
+
+@pytest.mark.parametrize(
+    "load", ["envs.load('cheetah_run', 'pixels')", "envs.load('quadruped_escape')"]
+)
+def test_pictures_without_a_library_name_the_packages(run_python, load):
+    result = run_python(NOTHING_INSTALLED + f"import envs; {load}")
+    last = result.stderr.strip().splitlines()[-1]
+    assert last.startswith("RuntimeError:")
+    assert "libegl1" in last
+    assert "libosmesa6" in last
+
+
+def test_library_that_the_user_chose_is_kept(run_python):
+    code = "import os, envs; envs.load('cartpole_balance'); print(os.environ['MUJOCO_GL'])"
+    assert run_python(code, MUJOCO_GL="off").stdout == "off\n"
+    result = run_python("import os, envs; print(os.environ.get('MUJOCO_GL'))")
+    assert result.stdout == "None\n"
+
+
+def test_loading_says_nothing(run_python):
+    code = (
+        "import envs\n"
+        "for task in ('cheetah_run', 'gym:Pendulum-v1', 'fake'):\n"
+        "    envs.load(task).reset()\n"
+        "envs.load('gym:Pendulum-v1', 'pixels').reset()"
+    )
+    result = run_python(code)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.mark.usefixtures("needs_pictures")
+class TestPictures:
+    def test_are_those_of_the_suite(self):
+        environment = envs.load("cheetah_run", "pixels", seed=1)
+        environment.reset()
+        step = environment.step(np.ones(6))
+        physics = environment._simulation._env.physics
+        expected = physics.render(64, 64, camera_id=0)
+        np.testing.assert_array_equal(step.observation["observation"], expected)
+
+    def test_have_the_size_and_the_camera(self):
+        first, second = (
+            envs.load("cheetah_run", "pixels", image_size=32, camera=camera)
+            for camera in (0, 1)
+        )
+        images = [e.reset().observation["observation"] for e in (first, second)]
+        assert images[0].shape == (32, 32, 3)
+        assert images[0].dtype == np.uint8
+        assert not np.array_equal(*images)
+
+    def test_are_not_overwritten(self):
+        environment = envs.load("cheetah_run", "pixels")
+        image = environment.reset().observation["observation"]
+        copy = image.copy()
+        for _ in range(5):
+            environment.step(np.ones(6))
+        np.testing.assert_array_equal(image, copy)
+
+    def test_only_the_last_of_a_repeat_is_drawn(self, monkeypatch):
+        environment = envs.load("cartpole_swingup", "pixels")
+        environment.reset()
+        drawn = []
+        picture = rendering.picture
+        monkeypatch.setattr(
+            rendering, "picture", lambda *given: drawn.append(1) or picture(*given)
+        )
+        environment.step([0.0])
+        assert len(drawn) == 1
+
+    def test_without_shadows_differ_and_say_so(self, caplog):
+        plain = envs.load("cheetah_run", "pixels", seed=1)
+        assert not caplog.records
+        fast = envs.load("cheetah_run", "pixels", seed=1, shadows=False)
+        assert "differ from the benchmark" in caplog.text
+        images = [e.reset().observation["observation"] for e in (plain, fast)]
+        assert not np.array_equal(*images)
+
+    def test_states_can_be_drawn_too(self):
+        environment = envs.load("walker_walk", image_size=100)
+        environment.reset()
+        assert environment.render().shape == (100, 100, 3)
+
+    def test_wrong_camera_is_an_error(self):
+        with pytest.raises(ValueError, match="one of 0 .*, got 9"):
+            envs.load("cheetah_run", "pixels", camera=9)
+
+    def test_too_large_a_picture_is_an_error(self):
+        with pytest.raises(ValueError, match="image_size must be at most 480"):
+            envs.load("cheetah_run", "pixels", image_size=1000)

@@ -1,0 +1,95 @@
+"""Tests of the table of tasks and of the checks of what a user typed."""
+
+import pytest
+
+from envs import check_task, fake, tasks
+
+BAD = [
+    (dict(task="cheeta_run"), "did you mean 'cheetah_run'"),
+    (dict(task="Cheetah_Run"), "did you mean 'cheetah_run'"),
+    (dict(task="humanoid_cmu_run"), "did you mean 'humanoid_CMU_run'"),
+    (dict(task="zzzz"), "tasks are named like"),
+    (dict(task=None), "task must be a name"),
+    (dict(task="gym:CartPole-v1"), "discrete actions"),
+    (dict(task="gym:Pendulum"), "did you mean 'gym:Pendulum-v1'"),
+    (dict(task="gym:HalfCheetah-v2"), "mujoco_py"),
+    (dict(task="gym:BipedalWalker-v3", observation="position"), "does not offer"),
+    (dict(task="gym:Pendulum-v1", camera=1), "camera 0 only"),
+    (dict(task="fake", observation="pixel"), "did you mean 'pixels'"),
+    (dict(task="fake", action_repeat=0), "action_repeat must be an integer of at least 1"),
+    (dict(task="fake", action_repeat=2.5), "action_repeat must be .* got 2.5"),
+    (dict(task="fake", action_repeat=True), "action_repeat must be .* got True"),
+    (dict(task="fake", seed=-1), "seed must be an integer from 0"),
+    (dict(task="fake", seed=2**32), "seed must be an integer from 0"),
+    (dict(task="fake", action_cost=-0.1), "action_cost must be"),
+    (dict(task="fake", action_cost=float("nan")), "action_cost must be"),
+    (dict(task="fake", image_size=0), "image_size must be"),
+    (dict(task="fake", camera=-2), "camera must be"),
+    (dict(task="fake", shadows="no"), "shadows must be true or false"),
+    (dict(task="fake", first_episode=-1), "first_episode must be"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD)
+def test_wrong_argument_is_named_in_one_line(arguments, message):
+    with pytest.raises(ValueError, match=message) as caught:
+        check_task(**arguments)
+    assert "\n" not in str(caught.value)
+
+
+def test_table_is_the_whole_suite():
+    from envs.rendering import import_suite
+
+    listed = {
+        (domain, task) for domain, names in tasks.DM_CONTROL.items() for task in names
+    }
+    assert listed == set(import_suite().ALL_TASKS)
+
+
+def test_every_name_is_found():
+    for name in tasks.dm_control_names():
+        found = check_task(name)
+        assert f"{found.domain}_{found.variant}" == found.name == name
+
+
+def test_planet_repeats_and_lengths():
+    expected = {
+        "cartpole_balance": (8, 125),
+        "cartpole_swingup": (8, 125),
+        "finger_spin": (2, 500),
+        "cheetah_run": (4, 250),
+        "cup_catch": (4, 250),
+        "walker_walk": (2, 500),
+        "reacher_easy": (4, 250),
+        "hopper_hop": (2, 500),
+        "fake": (1, 20),
+    }
+    for name, pair in expected.items():
+        found = check_task(name)
+        assert (found.action_repeat, found.episode_length) == pair, name
+
+
+def test_alias_is_the_same_task():
+    assert check_task("cup_catch") == check_task("ball_in_cup_catch")
+
+
+def test_a_last_shorter_decision_counts():
+    assert check_task("cheetah_run", action_repeat=6).episode_length == 167
+
+
+def test_time_limit_of_fake_is_that_of_the_table():
+    assert fake.Line().time_limit == tasks.FAKE_TIME_LIMIT
+
+
+def test_checking_imports_neither_tensorflow_nor_simulators(run_python):
+    code = """
+import sys, envs, envs.tasks
+envs.check_task("cheetah_run")
+try:
+    envs.check_task("cheeta_run")
+except ValueError:
+    pass
+heavy = {"tensorflow", "tf_agents", "dm_control", "mujoco", "gym", "OpenGL"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    assert run_python(code).stdout.strip() == "[]"
