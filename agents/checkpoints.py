@@ -1,9 +1,10 @@
-"""Checkpoints that are whole or not used: each is a folder with a checksum of every file."""
+"""Checkpoints that are whole or not used: folders with a checksum of every file."""
 
 import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -12,6 +13,7 @@ from agents.validation import UserError
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"
+_NAME = re.compile(r"\d+(-\d+)?")  # episodes, and how often they were saved before
 
 
 class Checkpoints:
@@ -100,7 +102,7 @@ class Checkpoints:
 
     def _saved(self):
         """Folders of the checkpoints, oldest first."""
-        folders = [path for path in self._folder.glob("[0-9]*") if path.is_dir()]
+        folders = [path for path in self._folder.glob("*") if _NAME.fullmatch(path.name)]
         return sorted(folders, key=_order)
 
     def _new_folder(self, episodes):
@@ -139,8 +141,8 @@ def _verify(folder):
                 return None, f"{name} has changed"
         except OSError:
             return None, f"{name} is missing"
-    if not sums:
-        return None, f"{_MANIFEST} names no files"
+    if not sums or episodes != _order(folder)[0]:
+        return None, f"{_MANIFEST} has changed"
     return episodes, None
 
 

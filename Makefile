@@ -1,0 +1,57 @@
+# ARGS goes to the command: make train ARGS="task=walker_walk seed=1"
+ARGS ?=
+PYTHON ?=
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# Compiling the same graphs in more processes than this is slower on a laptop.
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help train test slow check bench
+
+help:  ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+train: .venv/installed  ## train the default in .venv; ARGS="task=... seed=..."
+	@$(BIN)/bayes-rl train $(ARGS)
+
+test: .venv/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
+	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+
+slow: .venv/installed-dev  ## the tests that take minutes
+	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
+
+check: .venv/installed-dev  ## style, imports and spelling
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/codespell
+
+bench: .venv/installed-dev  ## speed, as ratios measured in one run
+	$(BIN)/python -m benchmarks $(ARGS)
+
+.venv/python:
+	@set -e; for python in $(PYTHON) python3.11 python3; do \
+	  if "$$python" -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' \
+	      2>/dev/null; then \
+	    "$$python" -m venv --clear .venv; touch $@; exit 0; \
+	  fi; \
+	done; \
+	echo "Python 3.11 with ensurepip is needed, and neither python3.11 nor python3 is that." >&2; \
+	echo "Debian, Ubuntu: apt install python3.11-venv. Elsewhere: uv python install 3.11, or" >&2; \
+	echo "pyenv install 3.11. Or say where it is: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; \
+	exit 1
+
+.venv/installed: requirements.txt setup.py | .venv/python
+	@echo "Installing requirements.txt into .venv; this takes some minutes." >&2
+	@$(PIP) install -r requirements.txt
+	@$(PIP) install --no-deps --no-build-isolation --editable .
+	@$(BIN)/python -c 'from ctypes.util import find_library as find; import sys; \
+	  find("EGL") or find("OSMesa") or print("No EGL or OSMesa library: pixels and videos " \
+	  "need one (Debian, Ubuntu: apt install libegl1, or libosmesa6); states do not.", \
+	  file=sys.stderr)'
+	@touch $@
+
+.venv/installed-dev: requirements-dev.txt .venv/installed
+	@$(PIP) install -r requirements-dev.txt
+	@touch $@

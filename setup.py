@@ -1,0 +1,46 @@
+"""Packaging; requirements.txt holds the exact versions that are tested together."""
+
+import setuptools
+
+_CORE = [
+    "check-shapes==1.1.1",
+    "dm-control==1.0.50",
+    "dm-reverb==0.14.0",
+    "gym==0.23.0",
+    "hydra-core==1.3.8",
+    "imageio[ffmpeg]==2.38.1",
+    "matplotlib>=3.11,<4",
+    "mujoco>=3.17,<4",  # 4 lacks names that dm-control 1.0.50 reads
+    "numpy>=1.26,<2",
+    "omegaconf>=2.3,<3",
+    "pandas>=2.3,<3",
+    "pillow",
+    "psutil",
+    "pygame",
+    "PyYAML>=6",
+    "rich>=15",
+    "scipy>=1.17,<2",
+    "setuptools<81",  # tensorboard 2.15 imports pkg_resources
+    "tensorboard>=2.15.2,<2.16",
+    "tensorflow-probability==0.23.0",
+    "tf-agents==0.19.0",
+]
+_DEV = ["codespell", "import-linter", "pytest", "pytest-timeout", "pytest-xdist", "ruff"]
+
+setuptools.setup(
+    name="bayes-rl",
+    version="0.1.0",
+    description="Bayesian layers for Keras, and Bayesian PlaNet for continuous control",
+    packages=setuptools.find_packages(
+        include=[
+            name
+            for package in ("bayes_rl", "agents", "envs", "configs")
+            for name in (package, f"{package}.*")
+        ]
+    ),
+    package_data={"configs": ["*.yaml", "*/*.yaml"]},
+    python_requires=">=3.11,<3.12",
+    install_requires=["tensorflow==2.15.1", *_CORE],
+    extras_require={"dev": _DEV, "gpu": ["tensorflow[and-cuda]==2.15.1"]},
+    entry_points={"console_scripts": ["bayes-rl = agents.__main__:main"]},
+)
