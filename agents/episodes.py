@@ -176,7 +176,8 @@ class EpisodeWriter:
     the environment) drops what came before it: an episode is whole or is not handed over.
 
     Args:
-        finished: called with each whole episode, environments of a batch in their order.
+        finished: called with each whole episode and the number of its environment in the
+            batch.
     """
 
     def __init__(self, finished):
@@ -217,7 +218,7 @@ class EpisodeWriter:
         frames.append({key: np.array(value) for key, value in frame.items()})
         if frame["step_type"] == 2:  # LAST
             self._frames[environment] = []
-            self._finished(_episode(frames))
+            self._finished(_episode(frames), environment)
 
 
 def _observations(observation):

@@ -82,7 +82,7 @@ class TestEpisodeWriter:
     def test_row_holds_the_action_and_the_reward_that_led_to_it(self):
         episodes, frames = [], []
         environment = Counter(name=7, length=4)
-        drive(environment, [EpisodeWriter(episodes.append), frames.append], episodes=2)
+        drive(environment, [EpisodeWriter(lambda episode, _: episodes.append(episode)), frames.append], episodes=2)
         assert len(episodes) == 2
         for number, episode in enumerate(episodes):
             check_episode(episode)
@@ -101,7 +101,7 @@ class TestEpisodeWriter:
 
     def test_only_a_termination_is_terminal(self):
         episodes = []
-        drive(Counter(0, 3, terminal=True), [EpisodeWriter(episodes.append)], episodes=1)
+        drive(Counter(0, 3, terminal=True), [EpisodeWriter(lambda episode, _: episodes.append(episode))], episodes=1)
         assert episodes[0]["is_terminal"].tolist() == [False, False, False, True]
 
     def test_environments_of_a_batch_are_kept_apart(self):
@@ -109,7 +109,7 @@ class TestEpisodeWriter:
         environment = batched_py_environment.BatchedPyEnvironment(
             [Counter(1, 3), Counter(2, 5)], multithreading=False
         )
-        drive(environment, [EpisodeWriter(episodes.append)], steps=30)
+        drive(environment, [EpisodeWriter(lambda episode, _: episodes.append(episode))], steps=30)
         lengths = {1: 4, 2: 6}
         for episode in episodes:
             check_episode(episode)
@@ -124,7 +124,7 @@ class TestEpisodeWriter:
 
     def test_an_episode_may_span_runs_of_the_driver(self):
         episodes, environment = [], Counter(0, 4)
-        writer = EpisodeWriter(episodes.append)
+        writer = EpisodeWriter(lambda episode, _: episodes.append(episode))
         between = drive(environment, [writer], steps=2)
         assert not episodes
         drive(environment, [writer], episodes=1, time_step=between)
@@ -132,7 +132,7 @@ class TestEpisodeWriter:
 
     def test_reset_drops_the_rest_of_an_episode(self):
         episodes, environment = [], Counter(0, 4)
-        writer = EpisodeWriter(episodes.append)
+        writer = EpisodeWriter(lambda episode, _: episodes.append(episode))
         between = drive(environment, [writer], steps=2)
         writer.reset()
         drive(environment, [writer], episodes=2, time_step=between)
@@ -140,7 +140,7 @@ class TestEpisodeWriter:
 
     def test_a_reset_environment_starts_a_new_episode(self):
         episodes, environment = [], Counter(0, 4)
-        writer = EpisodeWriter(episodes.append)
+        writer = EpisodeWriter(lambda episode, _: episodes.append(episode))
         drive(environment, [writer], steps=2)
         drive(environment, [writer], episodes=1)  # resets first
         assert [episode["observation"][0, 1] for episode in episodes] == [1]

@@ -1,0 +1,52 @@
+"""Noise on actions: exploration that any strategy can be combined with."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from agents.seeds import normal
+
+
+@dataclasses.dataclass(frozen=True)
+class GaussianNoise:
+    """Adds normal noise and clips to the action bounds.
+
+        action = clip(action + stddev(step) * noise, -1, 1)
+
+    The stddev goes linearly from `stddev` to `final_stddev` over `steps` environment steps.
+    Source: Hafner et al., 2019, section 2, "experience collection".
+
+    Args:
+        stddev: at first, not negative.
+        final_stddev: afterwards, not negative.
+        steps: environment steps; 0 means `stddev` for ever.
+
+    Example:
+        >>> GaussianNoise(0.3, 0.1, steps=1000).stddev_at(500).numpy().round(6)
+        0.2
+    """
+
+    stddev: float = 0.3
+    final_stddev: float = 0.3
+    steps: int = 0
+
+    def __post_init__(self):
+        for name in ("stddev", "final_stddev", "steps"):
+            if getattr(self, name) < 0:
+                raise ValueError(
+                    f"action_noise.{name} must not be negative, got {getattr(self, name)}"
+                )
+
+    def stddev_at(self, environment_steps):
+        """The stddev after so many environment steps, []."""
+        if not self.steps:
+            return tf.constant(float(self.stddev))
+        share = tf.minimum(tf.cast(environment_steps, tf.float32) / self.steps, 1.0)
+        return self.stddev + share * (self.final_stddev - self.stddev)
+
+    def __call__(self, action, environment_steps, seed):
+        """The noisy action, of the shape of `action`."""
+        noise = normal(tf.shape(action), seed)
+        return tf.clip_by_value(
+            action + self.stddev_at(environment_steps) * noise, -1.0, 1.0
+        )

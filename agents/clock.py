@@ -1,0 +1,43 @@
+"""How far a run has come, as variables that graphs read and checkpoints keep."""
+
+import tensorflow as tf
+
+
+class Clock(tf.Module):
+    """The counts of a run.
+
+    Args:
+        total_steps: environment steps of the whole run.
+
+    Attributes:
+        episodes: finished and, if they are, learned from.
+        environment_steps: physics steps, before action repeat.
+        agent_steps: actions chosen; also the steps that the replay has been given.
+        progress: [], share of `total_steps` done, at most 1.
+    """
+
+    def __init__(self, total_steps):
+        super().__init__("clock")
+        self._total_steps = float(total_steps)
+        self.episodes = _counter("episodes")
+        self.environment_steps = _counter("environment_steps")
+        self.agent_steps = _counter("agent_steps")
+
+    @property
+    def progress(self):
+        done = tf.cast(self.environment_steps, tf.float32)
+        return tf.minimum(done / self._total_steps, 1.0)
+
+    def advance(self, agent_steps, action_repeat):
+        """Counts one more episode."""
+        self.episodes.assign_add(1)
+        self.agent_steps.assign_add(agent_steps)
+        self.environment_steps.assign_add(agent_steps * action_repeat)
+
+
+def _counter(name):
+    # One value on all devices: replicas read it and never write it.
+    aggregation = tf.VariableAggregation.ONLY_FIRST_REPLICA
+    return tf.Variable(
+        0, trainable=False, dtype=tf.int64, name=name, aggregation=aggregation
+    )

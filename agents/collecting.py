@@ -1,0 +1,51 @@
+"""Episodes from the environment, through TF-Agents' actor."""
+
+import numpy as np
+from tf_agents.policies import py_tf_eager_policy, random_py_policy
+from tf_agents.train import actor
+
+from agents.episodes import EpisodeWriter
+
+
+class Collector:
+    """Runs a policy and hands over whole episodes.
+
+    Args:
+        environment: batched `PyEnvironment`.
+        policy: `PyPolicy`, see `as_py_policy` and `random_policy`.
+        train_step: int64 `tf.Variable`, asked for by TF-Agents' actor.
+        finished: called with each finished episode and the number of its environment.
+    """
+
+    def __init__(self, environment, policy, train_step, finished):
+        self._writer = EpisodeWriter(finished)
+        self._environment = environment
+        self._policy = policy
+        self._actor = actor.Actor(
+            environment,
+            policy,
+            train_step,
+            episodes_per_run=environment.batch_size,
+            observers=[self._writer],
+        )
+
+    def collect(self):
+        """Runs until each environment, on average, has finished one episode more."""
+        self._actor.run()
+
+
+def as_py_policy(policy):
+    """A `TFPolicy` for batched environments in Python, compiled once."""
+    return py_tf_eager_policy.PyTFEagerPolicy(
+        policy, use_tf_function=True, batch_time_steps=False
+    )
+
+
+def random_policy(environment, seed):
+    """Uniform random actions."""
+    return random_py_policy.RandomPyPolicy(
+        environment.time_step_spec(),
+        environment.action_spec(),
+        seed=np.random.SeedSequence(seed).generate_state(1)[0],
+        outer_dims=[environment.batch_size],
+    )

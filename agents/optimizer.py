@@ -1,0 +1,48 @@
+"""Adam with a learning rate of its own for the stddevs of weight posteriors."""
+
+import tensorflow as tf
+
+
+class Optimizer(tf.Module):
+    """Clips the gradient's norm, then takes one Adam step for each group of variables.
+
+    The stddevs of weights move on a scale of their own: too narrow a posterior explores
+    nothing, too wide a one drowns the gradient in noise.
+
+    Args:
+        variables: all that will be optimized.
+        learning_rate: of everything but the stddevs.
+        stddev_learning_rate: of the (unconstrained) stddevs of weights.
+        epsilon: Adam's.
+        clip_norm: largest global norm of the gradient over all variables.
+    """
+
+    def __init__(self, variables, learning_rate, stddev_learning_rate, epsilon, clip_norm):
+        super().__init__("optimizer")
+        self._clip_norm = clip_norm
+        adam = tf.keras.optimizers.Adam
+        self._adam = adam(learning_rate, epsilon=epsilon)
+        self._stddev_adam = adam(stddev_learning_rate, epsilon=epsilon)
+        self._adam.build([v for v in variables if not is_stddev(v)])
+        self._stddev_adam.build([v for v in variables if is_stddev(v)])
+
+    def apply(self, gradients, variables):
+        """One step; gradients are already summed over replicas.
+
+        Returns:
+            [], the norm of the gradients before clipping.
+        """
+        gradients, norm = tf.clip_by_global_norm(gradients, self._clip_norm)
+        pairs = list(zip(gradients, variables, strict=True))
+        for adam, group in (
+            (self._adam, [pair for pair in pairs if not is_stddev(pair[1])]),
+            (self._stddev_adam, [pair for pair in pairs if is_stddev(pair[1])]),
+        ):
+            if group:
+                adam.apply_gradients(group, skip_gradients_aggregation=True)
+        return norm
+
+
+def is_stddev(variable) -> bool:
+    """Whether a variable is the unconstrained stddev of a weight posterior."""
+    return variable.name.split("/")[-1].startswith("stddev")

@@ -1,0 +1,246 @@
+"""The cross-entropy method over action sequences, and its sample-efficient variant.
+
+Axes: B environments, N candidates, H horizon, A action size, K elites.
+A planner is a frozen dataclass. `plan` maximizes `score` (plans [B, N, H, A] -> [B, N]);
+what it carries from one decision to the next is a nest of tensors, `initial_state`.
+"""
+
+import dataclasses
+
+import numpy as np
+import tensorflow as tf
+
+from agents.seeds import fold, normal, split
+
+
+@dataclasses.dataclass(frozen=True)
+class CrossEntropy:
+    """The cross-entropy method of PlaNet.
+
+    From mean 0 and stddev 1, `iterations` times: draw candidates, clip them to [-1, 1], score
+    them, refit mean and stddev to the elites. The plan is the last mean.
+
+    Source: Hafner et al., 2019, algorithm 2; Rubinstein, 1997.
+
+    Args:
+        horizon: decisions the planner looks ahead.
+        candidates: plans scored in each iteration.
+        elites: plans kept in each iteration, at most `candidates`.
+        iterations: at least 1.
+
+    Raises:
+        ValueError: a count is below 1, or there are more elites than candidates.
+    """
+
+    horizon: int = 12
+    candidates: int = 1000
+    elites: int = 100
+    iterations: int = 10
+
+    def __post_init__(self):
+        _check_counts(self)
+
+    @property
+    def evaluations(self) -> int:
+        """Plans scored for one decision."""
+        return self.candidates * self.iterations
+
+    def initial_state(self, batch_size, action_size):
+        """Nothing: every decision starts anew, "to avoid local optima"."""
+        del batch_size, action_size
+        return ()
+
+    def plan(self, score, state, shape, seed):
+        """The best plan found.
+
+        Args:
+            score: maps plans [B, N, H, A] and a seed [2] to scores [B, N].
+            state: as returned for the decision before.
+            shape: (B, A).
+            seed: [2], of all random numbers.
+
+        Returns:
+            Plans [B, H, A] and the state for the next decision.
+        """
+        batch_size, action_size = shape
+        sample_shape = [batch_size, self.candidates, self.horizon, action_size]
+
+        def refine(iteration, mean, stddev):
+            seeds = split(fold(seed, iteration), 2)
+            noise = normal(sample_shape, seeds[0])
+            plans = mean[:, tf.newaxis] + stddev[:, tf.newaxis] * noise
+            plans = tf.clip_by_value(plans, -1.0, 1.0)
+            elites = _best(plans, score(plans, seeds[1]), self.elites)
+            return iteration + 1, *_moments(elites)
+
+        mean = tf.zeros([batch_size, self.horizon, action_size])
+        _, mean, _ = tf.while_loop(
+            lambda *_: True,
+            refine,
+            (0, mean, tf.ones_like(mean)),
+            maximum_iterations=self.iterations,
+        )
+        return mean, state
+
+
+@dataclasses.dataclass(frozen=True)
+class ImprovedCrossEntropy:
+    """iCEM: the same plans from far fewer evaluations.
+
+    To the cross-entropy method it adds noise that is correlated in time (power spectrum
+    1 / frequency^noise_beta), a population that shrinks by `decay` in each iteration,
+    elites kept within and across decisions, momentum of the refit, the mean among the last
+    candidates, and a start from the last plan moved on by one step. The plan is the best candidate
+    of the last iteration.
+
+    Source: Pinneri et al., 2020, Sample-efficient Cross-Entropy Method for Real-time
+    Planning, section 3 and algorithm 1.
+
+    Args:
+        horizon, candidates, elites, iterations: as in `CrossEntropy`; `candidates` are those
+            of the first iteration.
+        noise_beta: 0 is white noise; 2 and more is smooth.
+        decay: factor by which the population shrinks, above 0; 1 keeps it.
+        keep_elites: share of the elites that return as candidates, in [0, 1].
+        momentum: share of the old mean and stddev in the new ones, in [0, 1).
+        initial_stddev: of the first iteration, above 0.
+
+    Raises:
+        ValueError: a value is out of its range.
+    """
+
+    horizon: int = 12
+    candidates: int = 64
+    elites: int = 10
+    iterations: int = 3
+    noise_beta: float = 2.0
+    decay: float = 1.25
+    keep_elites: float = 0.3
+    momentum: float = 0.1
+    initial_stddev: float = 0.5
+
+    def __post_init__(self):
+        _check_counts(self)
+        _check_range("planner.decay", self.decay, 1.0, float("inf"))
+        _check_range("planner.keep_elites", self.keep_elites, 0.0, 1.0)
+        _check_range("planner.momentum", self.momentum, 0.0, 0.999)
+        _check_range("planner.noise_beta", self.noise_beta, 0.0, float("inf"))
+        if self.initial_stddev <= 0:
+            raise ValueError(
+                f"planner.initial_stddev must be above 0, got {self.initial_stddev}"
+            )
+
+    @property
+    def populations(self) -> list[int]:
+        """Fresh candidates of each iteration: max(candidates / decay^i, 2 elites)."""
+        sizes = (round(self.candidates / self.decay**i) for i in range(self.iterations))
+        return [max(size, min(2 * self.elites, self.candidates)) for size in sizes]
+
+    @property
+    def num_kept(self) -> int:
+        """Elites that return as candidates."""
+        return int(self.keep_elites * self.elites)
+
+    @property
+    def evaluations(self) -> int:
+        """Plans scored for one decision."""
+        return sum(self.populations) + self.iterations * self.num_kept + 1
+
+    def initial_state(self, batch_size, action_size):
+        """No plan yet: zeros. The mean [B, H, A] and the kept elites [B, kept, H, A]."""
+        plan = tf.zeros([batch_size, self.horizon, action_size])
+        return plan, tf.zeros([batch_size, self.num_kept, self.horizon, action_size])
+
+    def plan(self, score, state, shape, seed):
+        """The best plan found; arguments and results as in `CrossEntropy.plan`."""
+        del shape
+        mean, elites = tf.nest.map_structure(_move_on, state)
+        stddev = self.initial_stddev * tf.ones_like(mean)
+        for iteration, population in enumerate(self.populations):
+            seeds = split(fold(seed, iteration), 2)
+            plans = self._candidates(mean, stddev, population, seeds[0])
+            plans = tf.concat([plans, elites[:, : self.num_kept]], axis=1)
+            if iteration == self.iterations - 1:
+                plans = tf.concat([plans, mean[:, tf.newaxis]], axis=1)
+            elites = _best(plans, score(plans, seeds[1]), self.elites)
+            mean, stddev = (
+                self.momentum * old + (1 - self.momentum) * new
+                for old, new in zip((mean, stddev), _moments(elites), strict=True)
+            )
+        return elites[:, 0], (mean, elites[:, : self.num_kept])
+
+    def _candidates(self, mean, stddev, population, seed):
+        basis = tf.constant(colored_noise_basis(self.horizon, self.noise_beta), tf.float32)
+        batch_size, _, action_size = mean.shape
+        shape = [batch_size, population, action_size, basis.shape[0]]
+        noise = normal(shape, seed) @ basis  # [B, N, A, H]
+        noise = tf.transpose(noise, [0, 1, 3, 2])
+        plans = mean[:, tf.newaxis] + stddev[:, tf.newaxis] * noise
+        return tf.clip_by_value(plans, -1.0, 1.0)
+
+
+def colored_noise_basis(length, exponent):
+    """The matrix that turns white noise into noise of power 1 / frequency^exponent.
+
+    Rows are the cosines and sines of the discrete Fourier frequencies, weighted by
+    frequency^(-exponent / 2); the lowest one stands in for frequency 0. Each column has norm
+    1, so `white @ basis` has unit variance at every step.
+
+    Source: Timmer and Koenig, 1995, On generating power law noise.
+
+    Args:
+        length: steps of the noise, at least 1.
+        exponent: 0 for white noise.
+
+    Returns:
+        float64 [frequencies, length].
+
+    Example:
+        >>> import numpy as np
+        >>> basis = colored_noise_basis(4, 0.0)
+        >>> np.allclose(basis.T @ basis, np.eye(4))
+        True
+    """
+    frequencies = np.fft.rfftfreq(length)
+    weights = np.maximum(frequencies, 1 / length) ** (-exponent / 2)
+    once = (frequencies == 0) | (frequencies == 0.5)  # these have no sine
+    weights = weights * np.where(once, 1.0, np.sqrt(2.0))
+    angles = 2 * np.pi * np.outer(frequencies, np.arange(length))
+    rows = np.concatenate(
+        [weights[:, None] * np.cos(angles), (weights[:, None] * np.sin(angles))[~once]]
+    )
+    return rows / np.linalg.norm(rows, axis=0)
+
+
+def _move_on(plans):
+    """Plans [..., H, A] one decision later; the last action is repeated."""
+    return tf.concat([plans[..., 1:, :], plans[..., -1:, :]], axis=-2)
+
+
+def _best(plans, scores, count):
+    """The `count` plans of highest score, best first: [B, count, H, A]."""
+    return tf.gather(plans, tf.math.top_k(scores, count).indices, batch_dims=1)
+
+
+def _moments(elites):
+    """Mean and stddev over the elites [B, K, H, A]; 1e-6 keeps the stddev above 0."""
+    mean, variance = tf.nn.moments(elites, axes=[1])
+    return mean, tf.sqrt(variance + 1e-6)
+
+
+def _check_counts(planner):
+    for name in ("horizon", "candidates", "elites", "iterations"):
+        if getattr(planner, name) < 1:
+            raise ValueError(
+                f"planner.{name} must be at least 1, got {getattr(planner, name)}"
+            )
+    if planner.elites > planner.candidates:
+        raise ValueError(
+            f"planner.elites must not exceed planner.candidates ({planner.candidates}), "
+            f"got {planner.elites}"
+        )
+
+
+def _check_range(key, value, low, high):
+    if not low <= value <= high:
+        raise ValueError(f"{key} must be between {low:g} and {high:g}, got {value:g}")
