@@ -1,0 +1,140 @@
+"""Rows of numbers on disk: metrics.jsonl and scores.csv of a run.
+
+A row counts when its line is whole and ends in a newline. Lines that a killed process
+tore are named in a warning and left out. Nothing here needs TensorFlow, so that curves
+can be drawn from a run's folder alone.
+"""
+
+import json
+import logging
+import math
+import os
+import pathlib
+
+import numpy as np
+
+from agents.files import replacing, sync_folder
+
+METRICS, SCORES = "metrics.jsonl", "scores.csv"
+SCORE_COLUMNS = {
+    "environment_steps": int,
+    "episodes": int,
+    "train_steps": int,
+    "evaluation_episode": int,
+    "seed": int,
+    "return": float,
+}
+_HEADER = ",".join(SCORE_COLUMNS) + "\n"
+
+log = logging.getLogger(__name__)
+
+
+def plain(value):
+    """Returns a scalar as JSON knows it: an int, a float, a bool, a text or None.
+
+    Numbers that JSON has no word for, nan and infinity, become None.
+
+    Example:
+        >>> plain(np.float32(0.5)), plain(float("nan")), plain(np.int64(3))
+        (0.5, None, 3)
+    """
+    if value is None or isinstance(value, str):
+        return value
+    value = np.asarray(value).item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def append_metrics(run, row):
+    """Adds one line to metrics.jsonl; when this returns, it is on disk.
+
+    Args:
+        run: folder of the run.
+        row: dict of scalars with the key `episodes`.
+    """
+    if "episodes" not in row:
+        raise ValueError(f"a row of metrics needs the key episodes, got {sorted(row)}")
+    row = {key: plain(value) for key, value in row.items()}
+    _append(pathlib.Path(run) / METRICS, json.dumps(row, allow_nan=False) + "\n")
+
+
+def append_scores(run, rows):
+    """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
+
+    Args:
+        run: folder of the run.
+        rows: dicts, each with exactly the keys of `SCORE_COLUMNS`.
+    """
+    lines = []
+    for row in rows:
+        if row.keys() != SCORE_COLUMNS.keys():
+            raise ValueError(f"a score needs {', '.join(SCORE_COLUMNS)}; got {sorted(row)}")
+        lines.append(
+            ",".join(repr(kind(plain(row[key]))) for key, kind in SCORE_COLUMNS.items())
+        )
+    file = pathlib.Path(run) / SCORES
+    header = "" if file.exists() and file.stat().st_size else _HEADER
+    _append(file, header + "".join(line + "\n" for line in lines))
+
+
+def read_metrics(run):
+    """Returns the rows of metrics.jsonl, a list of dicts; none when it is missing."""
+    return [row for _, row in _lines(pathlib.Path(run) / METRICS, json.loads)]
+
+
+def read_scores(run):
+    """Returns the rows of scores.csv, a list of dicts; none when it is missing."""
+    return [row for _, row in _lines(pathlib.Path(run) / SCORES, _score)]
+
+
+def cut(run, episodes):
+    """Takes back what was written after the given number of episodes.
+
+    Both files are rewritten whole or not at all; torn lines go as well.
+
+    Args:
+        run: folder of the run.
+        episodes: rows with at most so many episodes stay.
+    """
+    for name, parse, header in ((METRICS, json.loads, ""), (SCORES, _score, _HEADER)):
+        file = pathlib.Path(run) / name
+        if not file.exists():
+            continue
+        kept = [line for line, row in _lines(file, parse) if row["episodes"] <= episodes]
+        with replacing(file) as handle:
+            handle.write((header + "".join(kept)).encode())
+
+
+def _score(line):
+    cells = line.rstrip("\n").split(",")
+    pairs = zip(SCORE_COLUMNS.items(), cells, strict=True)
+    return {key: kind(cell) for (key, kind), cell in pairs}
+
+
+def _lines(file, parse):
+    """Yields (line, row) of each whole line."""
+    if not file.exists():
+        return
+    # a loss of power may leave bytes that are no text
+    lines = file.read_bytes().decode(errors="replace").splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
+        if line == _HEADER:
+            continue
+        try:
+            row = parse(line)
+            if not line.endswith("\n"):
+                raise ValueError("no newline")
+            row["episodes"] + 0
+        except (ValueError, TypeError, KeyError):
+            log.warning("%s: line %d is torn and left out: %.60r", file, number, line)
+            continue
+        yield line, row
+
+
+def _append(file, text):
+    new = not file.exists()
+    with open(file, "ab") as handle:
+        handle.write(text.encode())
+        handle.flush()
+        os.fsync(handle.fileno())
+    if new:
+        sync_folder(file.parent)

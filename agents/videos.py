@@ -1,0 +1,244 @@
+"""What the world model expects to see: open-loop predictions, videos, figures."""
+
+import io
+import pathlib
+
+import imageio_ffmpeg
+import numpy as np
+import tensorflow as tf
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from PIL import Image, ImageDraw, ImageFont
+from tensorboard.plugins.image import metadata
+
+from agents.files import replacing
+
+_ROWS = ("truth", "prediction", "error")
+_SIDE = 192  # pixels, least height of a frame in a video
+_MARGIN = 84  # pixels left of the frames, for the names of the rows
+_HEAD = 22  # pixels above them, for the time
+
+
+def write_video(name, frames, step, frames_per_second=20):
+    """Writes an animated GIF to the default summary writer.
+
+    Args:
+        name: tag in TensorBoard, under Images.
+        frames: [time, height, width, 3], uint8.
+        step: environment step.
+        frames_per_second: of the playback.
+    """
+    gif = _gif(frames, frames_per_second)
+    height, width = frames.shape[1:3]
+    image = tf.stack([tf.as_string(width), tf.as_string(height), gif])
+    tf.summary.write(name, image, step, metadata.create_summary_metadata("", ""))
+
+
+def save_video(folder, name, frames, frames_per_second=20):
+    """Saves `<name>.gif` and `<name>.mp4`; small frames are enlarged, never blurred.
+
+    Args:
+        folder: where to; made where it is missing.
+        name: of the files, without ending.
+        frames: [time, height, width, 3], uint8.
+        frames_per_second: of the playback.
+
+    Returns:
+        The paths of the two files.
+    """
+    frames = _enlarge(_images("frames", frames))
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    gif, mp4 = folder / f"{name}.gif", folder / f"{name}.mp4"
+    with replacing(gif) as file:
+        file.write(_gif(frames, frames_per_second))
+    # the codec stores colour for blocks of 2 x 2 pixels
+    even = np.pad(frames, [(0, 0), *((0, size % 2) for size in frames.shape[1:3]), (0, 0)])
+    with replacing(mp4) as file:
+        video = imageio_ffmpeg.write_frames(
+            file.name,
+            even.shape[2:0:-1],
+            fps=frames_per_second,
+            quality=8,
+            macro_block_size=2,
+            output_params=["-f", "mp4"],
+            ffmpeg_log_level="error",
+        )
+        video.send(None)
+        for frame in even:
+            video.send(np.ascontiguousarray(frame))
+        video.close()
+    return gif, mp4
+
+
+def save_open_loop_video(folder, name, truth, prediction, context=5, frames_per_second=10):
+    """Saves what came and what was predicted, one above the other, and the error.
+
+    Frames 1 to `context` are seen by the model, the others predicted from actions alone.
+    The error is grey where the prediction is right: (255 + prediction - truth) / 2.
+
+    Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels,
+    open-loop video predictions; the strip has the columns of Tran et al., 2019, Bayesian
+    Layers: the last context frame, the first predicted one and then every fifth.
+
+    Args:
+        folder: where to; made where it is missing.
+        name: of the files, without ending.
+        truth: [T, height, width, 3], uint8.
+        prediction: [T, height, width, 3], uint8; reconstructions in the context.
+        context: number of frames that the model saw, at least 1 and below T.
+        frames_per_second: of the playback.
+
+    Returns:
+        The paths of `<name>.gif`, `<name>.mp4` and `<name>_strip.png`.
+    """
+    truth, prediction = _images("truth", truth), _images("prediction", prediction)
+    if truth.shape != prediction.shape:
+        raise ValueError(
+            f"prediction needs the shape of truth, {truth.shape}, got {prediction.shape}"
+        )
+    _check_context(context, len(truth))
+    error = ((255 + prediction.astype(np.int16) - truth) // 2).astype(np.uint8)
+    rows = (truth, prediction, error)
+    frames = _label(np.concatenate([_enlarge(row) for row in rows], axis=1), context)
+    strip = pathlib.Path(folder) / f"{name}_strip.png"
+    files = save_video(folder, name, frames, frames_per_second)
+    _save(_strip(rows, context), strip)
+    return *files, strip
+
+
+def save_state_prediction(folder, name, truth, predictions, context, labels):
+    """Saves curves of predicted against true observations, one panel each.
+
+    Args:
+        folder: where to; made where it is missing.
+        name: of the file, without ending.
+        truth: [T, D].
+        predictions: [S, T, D], one open-loop prediction for each weight draw.
+        context: number of rows that the model saw, at least 1 and below T.
+        labels: D names.
+
+    Returns:
+        The path of `<name>.png`.
+    """
+    truth, predictions = np.asarray(truth), np.asarray(predictions)
+    if truth.ndim != 2 or predictions.ndim != 3 or predictions.shape[1:] != truth.shape:
+        raise ValueError(
+            f"predictions need the shape [draws, {', '.join(map(str, truth.shape))}], "
+            f"got {predictions.shape}"
+        )
+    if len(labels) != truth.shape[1]:
+        raise ValueError(f"{truth.shape[1]} dimensions need as many labels, got {labels}")
+    _check_context(context, len(truth))
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / f"{name}.png"
+    _save(_curves(truth, predictions, context, labels), file)
+    return file
+
+
+def _images(name, images):
+    images = np.asarray(images)
+    if images.ndim != 4 or images.shape[-1] != 3 or images.dtype != np.uint8:
+        raise ValueError(
+            f"{name} needs to be uint8 [time, height, width, 3], "
+            f"got {images.dtype} {list(images.shape)}"
+        )
+    return images
+
+
+def _check_context(context, length):
+    if not 1 <= context < length:
+        raise ValueError(
+            f"context must be at least 1 and below the {length} frames, got {context}"
+        )
+
+
+def _enlarge(frames):
+    scale = max(1, -(-_SIDE // frames.shape[1]))
+    return frames.repeat(scale, axis=1).repeat(scale, axis=2)
+
+
+def _gif(frames, frames_per_second):
+    first, *rest = map(Image.fromarray, frames)
+    file = io.BytesIO()
+    duration = 1000 // frames_per_second  # milliseconds
+    first.save(file, "GIF", save_all=True, append_images=rest, duration=duration, loop=0)
+    return file.getvalue()
+
+
+def _label(frames, context):
+    """Adds the names of the rows and the time to stacked frames."""
+    font = ImageFont.load_default(14)
+    height = frames.shape[1] // len(_ROWS)
+    labelled = []
+    for number, frame in enumerate(frames, 1):
+        page = Image.new("RGB", (frame.shape[1] + _MARGIN, frame.shape[0] + _HEAD), "white")
+        page.paste(Image.fromarray(frame), (_MARGIN, _HEAD))
+        draw = ImageDraw.Draw(page)
+        for row, name in enumerate(_ROWS):
+            draw.text((6, _HEAD + height * row + height // 2 - 8), name, "black", font)
+        seen = number <= context
+        text = f"{number}  {'seen' if seen else 'predicted'}"
+        draw.text((_MARGIN + 4, 2), text, "black" if seen else "firebrick", font)
+        labelled.append(np.asarray(page))
+    return np.stack(labelled)
+
+
+def _strip(rows, context):
+    length = len(rows[0])
+    later = [number for number in range(context + 2, length + 1) if number % 5 == 0]
+    numbers = [context, context + 1, *later]
+    figure = Figure(figsize=(1.1 * len(numbers) + 0.9, 3.6), layout="constrained")
+    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.01, hspace=0.01)
+    grid = figure.subplots(len(rows), len(numbers), squeeze=False)
+    for axes_row, name, frames in zip(grid, _ROWS, rows, strict=True):
+        axes_row[0].set_ylabel(name)
+        for axes, number in zip(axes_row, numbers, strict=True):
+            axes.imshow(frames[number - 1], interpolation="nearest")
+            axes.set(xticks=[], yticks=[])
+    for axes, number in zip(grid[0], numbers, strict=True):
+        axes.set_title("context" if number == context else str(number))
+    return figure
+
+
+def _curves(truth, predictions, context, labels):
+    draws, length, size = predictions.shape
+    columns = min(size, 3)
+    rows = -(-size // columns)
+    figure = Figure(figsize=(4 * columns, 2.2 * rows + 0.6), layout="constrained")
+    grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
+    time = np.arange(1, length + 1)
+    mean, stddev = predictions.mean(axis=0), predictions.std(axis=0)
+    for dimension, axes in enumerate(grid.flat):
+        if dimension >= size:
+            axes.set_axis_off()
+            continue
+        column = (slice(None), dimension)
+        axes.axvspan(0.5, context + 0.5, color="0.92", label="seen")
+        if draws > 1:
+            low, high = (mean + sign * 2 * stddev for sign in (-1, 1))
+            axes.fill_between(
+                time,
+                low[column],
+                high[column],
+                color="C0",
+                alpha=0.25,
+                linewidth=0,
+                label=f"± 2 stddev over {draws} weight draws",
+            )
+        axes.plot(time, mean[column], color="C0", label="prediction")
+        axes.plot(time, truth[column], color="black", linestyle="--", label="truth")
+        axes.set_title(labels[dimension], fontsize="medium")
+        axes.set_xlim(0.5, length + 0.5)
+    for axes in grid[-1]:
+        axes.set_xlabel("agent step")
+    handles, names = grid[0, 0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    return figure
+
+
+def _save(figure, file):
+    FigureCanvasAgg(figure)
+    with replacing(file) as handle:
+        figure.savefig(handle, format="png", dpi=120)
