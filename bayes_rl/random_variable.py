@@ -126,7 +126,7 @@ class RandomVariable:
     def __getattr__(self, attribute):
         # Only called for what this class lacks. Private names would let copy and pickle
         # ask for `_distribution` of an empty instance for ever.
-        if attribute.startswith("_"):
+        if attribute.startswith("_") and attribute != "_name_and_control_scope":
             raise AttributeError(attribute)
         return getattr(self._distribution, attribute)
 

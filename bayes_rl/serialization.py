@@ -35,7 +35,7 @@ def make_get(aliases, keras_module):
         del value
         if isinstance(identifier, str):
             return _from_name(identifier, aliases, keras_module)
-        if isinstance(identifier, dict):
+        if isinstance(identifier, dict) and _registered_class(identifier):
             return deserialize(identifier)
         return keras_module.get(identifier)
 
@@ -61,4 +61,12 @@ def serialize(instance):
 
 def deserialize(config, custom_objects=None):
     """Object from a configuration made by `serialize`."""
+    # Keras looks registered classes up by another name while it reads HDF5 files.
+    if (found := _registered_class(config)) is not None:
+        return found.from_config(config["config"])
     return tf.keras.saving.deserialize_keras_object(config, custom_objects=custom_objects)
+
+
+def _registered_class(config):
+    name = config.get("registered_name") or ""
+    return tf.keras.saving.get_registered_object(name) if name.startswith("bayes_rl>") else None

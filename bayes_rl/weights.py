@@ -78,6 +78,7 @@ def _seed_of(name, seed):
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
 
 
+@tf.autograph.experimental.do_not_convert
 def rademacher(shape, seed=None, dtype=tf.float32):
     """Independent random signs.
 
@@ -98,6 +99,7 @@ def rademacher(shape, seed=None, dtype=tf.float32):
     return tf.cast(2 * bits - 1, dtype)
 
 
+@tf.autograph.experimental.do_not_convert
 def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     """Draws every stochastic weight of a model from its posterior.
 
@@ -148,6 +150,7 @@ def _sample_signs(model, shape, seed):
     return signs
 
 
+@tf.autograph.experimental.do_not_convert
 def mean_weights(model):
     """Posterior mean of every stochastic weight.
 
@@ -160,6 +163,7 @@ def mean_weights(model):
     return {name: mean_of(posterior) for name, posterior in posteriors(model).items()}
 
 
+@tf.autograph.experimental.do_not_convert
 def posteriors(model):
     """Posterior of every stochastic weight.
 
@@ -172,6 +176,7 @@ def posteriors(model):
     return {name: weight.posterior() for name, (_, weight) in _named_weights(model).items()}
 
 
+@tf.autograph.experimental.do_not_convert
 def kl_divergences(model):
     """Cost of every stochastic weight that has a regularizer; their sum is in `losses`.
 
@@ -269,6 +274,7 @@ def _graph():
     return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 
 
+@tf.autograph.experimental.do_not_convert
 def held(layer, key):
     """The held tensor of a layer's weight or signs, or None.
 

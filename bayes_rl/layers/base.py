@@ -3,6 +3,7 @@
 import dataclasses
 
 import tensorflow as tf
+from tensorflow_probability import distributions as tfd
 
 from bayes_rl import initializers, regularizers
 from bayes_rl.normal import draw_from, mean_of
@@ -106,6 +107,7 @@ class StochasticLayer:
         names = [name for name, value in vars(self).items() if value is old]
         setattr(self, names[0] if names else default, new)
 
+    @tf.autograph.experimental.do_not_convert
     def random_variable(self, key):
         """Random variable of a weight, seen by tracers under its full name.
 
@@ -121,6 +123,7 @@ class StochasticLayer:
             return _make_weight(weight.posterior(), name=weight.name, value=value)
         return _make_weight(_stacked(weight.posterior(), value), name=weight.name, value=value)
 
+    @tf.autograph.experimental.do_not_convert
     def draw(self, key):
         """The weight to compute with.
 
@@ -132,6 +135,7 @@ class StochasticLayer:
         """
         return tf.cast(self._draw(key)[0], self.compute_dtype)
 
+    @tf.autograph.experimental.do_not_convert
     def draw_perturbation(self, key):
         """Mean of a stochastic weight and what its draw adds to it.
 
@@ -168,8 +172,6 @@ class StochasticLayer:
 
 
 def _stacked(posterior, value):
-    from tensorflow_probability import distributions as tfd
-
     return tfd.Sample(posterior, value.shape[0])
 
 

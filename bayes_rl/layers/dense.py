@@ -128,6 +128,7 @@ class DenseFlipout(DenseReparameterization):
             outputs += products.dense(inputs * sign_input, perturbation) * sign_output
         return self._finish(outputs)
 
+    @tf.autograph.experimental.do_not_convert
     def _signs(self, key, tensor):
         signs = held(self, key)
         if signs is None:

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 
+@tf.autograph.experimental.do_not_convert
 def dense(inputs, kernel):
     """Matrix product over the last axis of the inputs.
 
@@ -37,6 +38,7 @@ def _check_leading(inputs, kernel):
         )
 
 
+@tf.autograph.experimental.do_not_convert
 def add_bias(outputs, bias):
     """Adds a bias [units], or S biases [S, units] to [S, ..., units]."""
     if bias.shape.rank == 1:

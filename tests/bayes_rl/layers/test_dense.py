@@ -1,0 +1,284 @@
+import itertools
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+LAYERS = [ed.layers.DenseReparameterization, ed.layers.DenseFlipout]
+
+
+def wide_posterior():
+    return ed.initializers.TrainableNormal(
+        mean_initializer="random_normal", stddev_initializer="zeros"
+    )
+
+
+def make(layer_class, features=3, units=4, **kwargs):
+    kwargs.setdefault("kernel_initializer", wide_posterior())
+    layer = layer_class(units, **kwargs)
+    layer.build([None, features])
+    return layer
+
+
+def mean_and_stddev(layer):
+    posterior = layer.kernel.distribution
+    return posterior.mean().numpy(), posterior.stddev().numpy()
+
+
+@pytest.mark.parametrize("layer_class", LAYERS)
+def test_kl_is_that_of_two_normals_once_for_many_calls(layer_class):
+    prior = ed.regularizers.NormalKLDivergence(mean=0.1, stddev=0.5, scale_factor=0.25)
+    layer = make(layer_class, kernel_regularizer=prior)
+    for _ in range(3):
+        layer(tf.ones([2, 3]))
+    mean, stddev = mean_and_stddev(layer)
+    kl = np.log(0.5 / stddev) + (stddev**2 + (mean - 0.1) ** 2) / (2 * 0.5**2) - 0.5
+    (loss,) = layer.losses
+    np.testing.assert_allclose(loss, 0.25 * kl.sum(), rtol=1e-5)
+
+
+def test_kl_needs_no_random_operation():
+    layer = make(ed.layers.DenseFlipout)
+    graph = tf.function(lambda: layer.losses).get_concrete_function().graph
+    assert not [op.type for op in graph.get_operations() if "Random" in op.type]
+
+
+@pytest.mark.parametrize("jit", [False, True])
+def test_losses_inside_a_function_equal_those_outside(jit):
+    layer = make(ed.layers.DenseFlipout)
+    inside = tf.function(lambda: layer.losses[0], jit_compile=jit)()
+    np.testing.assert_allclose(inside, layer.losses[0], rtol=1e-5)
+
+
+def test_frozen_layer_costs_nothing():
+    layer = make(ed.layers.DenseFlipout)
+    layer.trainable = False
+    assert layer.losses == []
+    assert layer.trainable_weights == []
+
+
+@pytest.mark.parametrize("layer_class", LAYERS)
+def test_mean_and_variance_of_outputs_are_those_of_the_posterior(layer_class):
+    layer = make(layer_class)
+    inputs = tf.random.stateless_normal([2, 3], [0, 1])
+    count = 40_000
+    calls = tf.function(lambda: tf.map_fn(lambda _: layer(inputs), tf.zeros([count])))
+    outputs = calls().numpy()
+    mean, stddev = mean_and_stddev(layer)
+    variance = np.square(inputs) @ np.square(stddev)
+    standard_error = np.sqrt(variance / count)
+    assert np.all(abs(outputs.mean(0) - inputs @ mean) < 5 * standard_error)
+    np.testing.assert_allclose(outputs.var(0), variance, rtol=0.05)
+    np.testing.assert_allclose((outputs.var(0) / variance).mean(), 1.0, atol=0.03)
+
+
+@pytest.mark.parametrize(("layer_class", "expected"), list(zip(LAYERS, [1.0, 0.0], strict=True)))
+def test_examples_share_the_draw_only_without_flipout(layer_class, expected):
+    layer = make(layer_class)
+    inputs = tf.ones([2, 3])
+    calls = tf.function(lambda: tf.map_fn(lambda _: layer(inputs), tf.zeros([10_000])))
+    outputs = calls().numpy()[..., 0]
+    assert abs(np.corrcoef(outputs.T)[0, 1] - expected) < 5 / np.sqrt(10_000)
+
+
+@pytest.mark.parametrize("layer_class", LAYERS)
+def test_initial_values_differ_between_layers(layer_class):
+    shared = ed.initializers.TrainableNormal()
+    for initializer in ("trainable_normal", "trainable_he_normal", shared):
+        first, second = (make(layer_class, kernel_initializer=initializer) for _ in range(2))
+        for ours, other in zip(mean_and_stddev(first), mean_and_stddev(second), strict=True):
+            assert not np.any(ours == other)
+
+
+def test_variables_are_named_by_role():
+    layer = ed.layers.DenseFlipout(4, name="dense")
+    layer(tf.ones([2, 3]))
+    names = [variable.name for variable in layer.trainable_weights]
+    assert sorted(names) == ["dense/bias:0", "dense/kernel/mean:0", "dense/kernel/stddev:0"]
+
+
+@pytest.mark.parametrize("shape", [[2, 3], [2, 5, 3], [2, 5, 6, 3]])
+@pytest.mark.parametrize("layer_class", LAYERS)
+def test_equals_keras_dense_at_the_mean(layer_class, shape):
+    layer = make(layer_class, activation="tanh", bias_initializer="ones")
+    inputs = tf.random.stateless_normal(shape, [0, 1])
+    reference = tf.keras.layers.Dense(4, activation="tanh")
+    reference.build(shape)
+    reference.set_weights([mean_and_stddev(layer)[0], np.ones(4)])
+    with ed.hold(layer, ed.mean_weights(layer)):
+        np.testing.assert_allclose(layer(inputs), reference(inputs), rtol=1e-5, atol=1e-6)
+
+
+def test_held_layer_has_the_graph_of_keras_dense():
+    layer, reference = make(LAYERS[0]), tf.keras.layers.Dense(4)
+    reference.build([None, 3])
+
+    def call_held(inputs, kernel):
+        with ed.hold(layer, {f"{layer.name}/kernel": kernel}):
+            return layer(inputs)
+
+    def operations(function, *shapes):
+        specs = [tf.TensorSpec(shape) for shape in shapes]
+        graph = tf.function(function).get_concrete_function(*specs).graph
+        ignored = ("Placeholder", "ReadVariableOp", "NoOp")
+        return [op.type for op in graph.get_operations() if op.type not in ignored]
+
+    assert operations(call_held, [5, 3], [3, 4]) == operations(reference, [5, 3])
+
+
+@pytest.mark.parametrize("layer_class", LAYERS)
+@pytest.mark.parametrize("batch_size", [None, 5])
+@pytest.mark.parametrize("shape", [[5, 3], [5, 6, 3]])
+def test_many_held_draws_equal_separate_holds(layer_class, batch_size, shape):
+    layer = make(layer_class, bias_initializer="trainable_normal")
+    weights = ed.sample_weights(layer, [7], seed=(1, 2), batch_size=batch_size)
+    inputs = tf.random.stateless_normal([7, *shape], [0, 1])
+    with ed.hold(layer, weights):
+        together = layer(inputs)
+    assert together.shape == [7, *shape[:-1], 4]
+    for draw in range(7):
+        with ed.hold(layer, {name: value[draw] for name, value in weights.items()}):
+            np.testing.assert_allclose(together[draw], layer(inputs[draw]), atol=1e-5)
+
+
+def test_many_held_draws_take_shared_inputs():
+    layer = make(LAYERS[0])
+    with ed.hold(layer, ed.sample_weights(layer, [7], seed=1)):
+        np.testing.assert_allclose(
+            layer(tf.ones([5, 3])), layer(tf.ones([7, 5, 3])), rtol=1e-5
+        )
+
+
+def test_held_signs_give_the_flipout_formula():
+    layer = make(ed.layers.DenseFlipout, use_bias=False)
+    weights = ed.sample_weights(layer, seed=3, batch_size=5)
+    inputs = tf.random.stateless_normal([5, 3], [0, 1])
+    with ed.hold(layer, weights):
+        outputs = layer(inputs)
+    kernel, sign_input, sign_output = (
+        weights[f"{layer.name}/kernel{suffix}"].numpy()
+        for suffix in ("", "/sign_input", "/sign_output")
+    )
+    mean = mean_and_stddev(layer)[0]
+    for example in range(5):
+        flips = np.outer(sign_input[example], sign_output[example])
+        own_kernel = mean + flips * (kernel - mean)
+        expected = inputs[example].numpy() @ own_kernel
+        np.testing.assert_allclose(outputs[example], expected, atol=1e-5)
+    assert set(np.unique(sign_input)) == {-1.0, 1.0}
+
+
+def test_held_kernel_without_signs_is_used_as_it_is():
+    layer = make(ed.layers.DenseFlipout, use_bias=False)
+    kernel = np.arange(12.0, dtype=np.float32).reshape(3, 4)
+    with ed.hold(layer, {f"{layer.name}/kernel": kernel}):
+        np.testing.assert_allclose(layer(tf.eye(3)), kernel)
+
+
+def test_wrong_number_of_inputs_for_the_held_draws_is_an_error():
+    layer = make(LAYERS[0])
+    with (
+        ed.hold(layer, ed.sample_weights(layer, [7], seed=1)),
+        pytest.raises(ValueError, match=r"7 draws .* shape \[7, ..., 3\], got \(6, 5, 3\)"),
+    ):
+        layer(tf.ones([6, 5, 3]))
+
+
+@pytest.mark.parametrize("layer_class", LAYERS)
+def test_deterministic_kernel_has_minus_log_prior_as_cost(layer_class):
+    layer = make(layer_class, kernel_initializer="he_normal")
+    kernel = layer.kernel.numpy()
+    assert np.all(layer(tf.eye(3)) == layer(tf.eye(3)))
+    expected = 0.5 * np.sum(kernel**2) + 12 * 0.5 * np.log(2 * np.pi)
+    np.testing.assert_allclose(layer.losses[0], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("policy", "parameters"),
+    [("mixed_bfloat16", "float32"), ("mixed_float16", "float32"), ("float64", "float64")],
+)
+@pytest.mark.parametrize("layer_class", LAYERS)
+def test_precision_policies(layer_class, policy, parameters):
+    policy = tf.keras.mixed_precision.Policy(policy)
+    layer = make(layer_class, dtype=policy)
+    assert layer(tf.ones([2, 3])).dtype == policy.compute_dtype
+    assert layer.losses[0].dtype == parameters
+    weights = ed.sample_weights(layer, [6], seed=1, batch_size=2)
+    assert weights[f"{layer.name}/kernel"].dtype == parameters
+    with ed.hold(layer, weights):
+        assert layer(tf.ones([6, 2, 3])).dtype == policy.compute_dtype
+
+
+def test_global_mixed_policy():
+    tf.keras.mixed_precision.set_global_policy("mixed_bfloat16")
+    try:
+        layer = ed.layers.DenseFlipout(4)
+        assert layer(tf.ones([2, 3])).dtype == tf.bfloat16
+        assert layer.losses[0].dtype == tf.float32
+    finally:
+        tf.keras.mixed_precision.set_global_policy("float32")
+
+
+CONFIGS = list(
+    itertools.product(
+        LAYERS,
+        ["trainable_glorot_normal", "glorot_uniform"],
+        [None, ed.regularizers.NormalKLDivergence(stddev=0.3)],
+    )
+)
+
+
+@pytest.mark.parametrize(("layer_class", "initializer", "regularizer"), CONFIGS)
+def test_configuration_makes_an_equal_layer(layer_class, initializer, regularizer):
+    layer = make(
+        layer_class,
+        activation="relu",
+        kernel_initializer=initializer,
+        kernel_regularizer=regularizer,
+    )
+    copy = layer_class.from_config(layer.get_config())
+    copy.build([None, 3])
+    assert copy.get_config() == layer.get_config()
+    copy.set_weights(layer.get_weights())
+    assert [float(x) for x in copy.losses] == [float(x) for x in layer.losses]
+
+
+@pytest.mark.parametrize("suffix", [".keras", ".h5", ""])
+def test_saved_model_has_the_same_outputs(tmp_path, suffix):
+    model = tf.keras.Sequential([tf.keras.Input([3]), ed.layers.DenseFlipout(4)])
+    model.save(tmp_path / f"model{suffix}")
+    loaded = tf.keras.models.load_model(tmp_path / f"model{suffix}")
+    for ours, theirs in zip(model.get_weights(), loaded.get_weights(), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+    np.testing.assert_allclose(model.losses[0], loaded.losses[0], rtol=1e-6)
+
+
+def test_cloned_model_has_its_own_weights():
+    model = tf.keras.Sequential([tf.keras.Input([3]), ed.layers.DenseFlipout(4)])
+    clone = tf.keras.models.clone_model(model)
+    assert not {id(v) for v in model.variables} & {id(v) for v in clone.variables}
+    assert clone.layers[0].kernel.name == model.layers[0].kernel.name
+
+
+def test_fits_a_line():
+    inputs = np.linspace(-1.0, 1.0, 64, dtype=np.float32)[:, None]
+    regularizer = ed.regularizers.NormalKLDivergence(scale_factor=1 / 6400)
+    model = tf.keras.Sequential(
+        [tf.keras.Input([1]), ed.layers.DenseFlipout(1, kernel_regularizer=regularizer)]
+    )
+    model.compile(tf.keras.optimizers.Adam(0.05), "mse")
+    model.fit(inputs, 2 * inputs + 1, batch_size=64, epochs=200, verbose=0)
+    kernel, _ = mean_and_stddev(model.layers[0])
+    np.testing.assert_allclose(kernel, [[2.0]], atol=0.1)
+
+
+def test_units_below_one_is_an_error():
+    with pytest.raises(ValueError, match="units must be at least 1, got 0"):
+        ed.layers.DenseFlipout(0)
+
+
+def test_unknown_initializer_names_the_nearest():
+    with pytest.raises(ValueError, match="'trainable_norml' .* mean 'trainable_normal'"):
+        ed.layers.DenseFlipout(1, kernel_initializer="trainable_norml")

@@ -1,0 +1,30 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from bayes_rl import constraints
+
+VALUES = tf.constant([0.01, 1.0, 20.0])
+
+
+@pytest.mark.parametrize("name", ["exp", "positive", "softplus"])
+def test_inverse_undoes_the_constraint(name):
+    constraint = constraints.get(name)
+    np.testing.assert_allclose(constraint(constraint.inverse(VALUES)), VALUES, rtol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["exp", "positive", "softplus"])
+def test_least_value_is_epsilon(name):
+    constraint = type(constraints.get(name))(epsilon=0.1)
+    np.testing.assert_allclose(constraint(tf.constant([-200.0])), [0.1])
+    copy = constraints.deserialize(constraints.serialize(constraint))
+    assert copy.get_config() == {"epsilon": 0.1}
+
+
+def test_other_names_are_those_of_keras():
+    assert isinstance(constraints.get("non_neg"), tf.keras.constraints.NonNeg)
+
+
+def test_unknown_name_names_the_nearest():
+    with pytest.raises(ValueError, match="'sofplus' .* did you mean 'softplus'"):
+        constraints.get("sofplus")

@@ -1,0 +1,53 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl import regularizers
+
+
+def test_closed_form_equals_that_of_tfp():
+    posterior = tfd.Independent(tfd.Normal([[1.0, -2.0]], [[0.3, 2.0]]), 2)
+    prior = tfd.Independent(tfd.Normal([[0.5, 0.0]], [[1.0, 3.0]]), 2)
+    regularizer = regularizers.NormalKLDivergence(mean=[0.5, 0.0], stddev=[1.0, 3.0])
+    np.testing.assert_allclose(
+        regularizer(posterior), posterior.kl_divergence(prior), rtol=1e-5
+    )
+
+
+def test_kl_to_the_posterior_itself_is_zero():
+    posterior = tfd.Independent(tfd.Normal([1.0, 1.0], 0.2), 1)
+    np.testing.assert_allclose(
+        regularizers.NormalKLDivergence(1.0, 0.2)(posterior), 0.0, atol=1e-6
+    )
+
+
+def test_kl_without_closed_form_is_right_in_the_mean():
+    posterior = tfd.Independent(tfd.Laplace(tf.zeros([1000]), 0.5), 1)
+    # E log Laplace = -log(2 b) - 1; E log Normal(0, 1) = -log(2 pi) / 2 - b^2
+    expected = 1000 * (-np.log(2 * 0.5) - 1 + 0.5 * np.log(2 * np.pi) + 0.5**2)
+    draws = [regularizers.NormalKLDivergence()(posterior) for _ in range(20)]
+    error = np.std(draws) / np.sqrt(20)
+    assert abs(np.mean(draws) - expected) < 5 * error
+
+
+def test_float64_posterior_has_float64_kl():
+    posterior = tfd.Independent(tfd.Normal(tf.zeros([2], tf.float64), np.float64(1.0)), 1)
+    assert regularizers.NormalKLDivergence(stddev=2.0)(posterior).dtype == tf.float64
+
+
+def test_configuration_makes_an_equal_regularizer():
+    regularizer = regularizers.NormalKLDivergence([0.0, 1.0], 2.0, 0.1)
+    copy = regularizers.deserialize(regularizers.serialize(regularizer))
+    assert copy.get_config() == regularizer.get_config()
+
+
+def test_prior_of_another_shape_is_an_error():
+    posterior = tfd.Independent(tfd.Normal([0.0, 0.0], 1.0), 1)
+    with pytest.raises(ValueError, match=r"stddev of the prior has shape \(3,\)"):
+        regularizers.NormalKLDivergence(stddev=[1.0, 1.0, 1.0])(posterior)
+
+
+def test_stddev_of_zero_is_an_error():
+    with pytest.raises(ValueError, match="must be above 0, got 0.0"):
+        regularizers.NormalKLDivergence(stddev=0.0)

@@ -1,0 +1,78 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+INPUTS = tf.random.stateless_normal([5, 3], [0, 1])
+
+
+def make_layer(layer_class=ed.layers.DenseReparameterization):
+    layer = layer_class(2, use_bias=False, name="dense")
+    layer.build([None, 3])
+    return layer
+
+
+def test_tape_keeps_the_order_and_leaves_out_the_unnamed():
+    with ed.tape() as draws:
+        ed.Normal(0.0, 1.0, name="b")
+        ed.Normal(0.0, 1.0)
+        ed.Bernoulli(0.5, name="a")
+    assert list(draws) == ["b", "a"]
+
+
+def test_inner_tape_and_outer_tape_both_record():
+    with ed.tape() as outer, ed.tape() as inner:
+        x = ed.Normal(0.0, 1.0, name="x")
+    assert outer["x"] is x
+    assert inner["x"] is x
+
+
+def test_condition_reaches_the_tape_around_it():
+    with ed.tape() as draws, ed.condition(x=3.0):
+        x = ed.Normal(0.0, 1.0, name="x")
+    assert float(x) == 3.0
+    assert draws["x"].is_given
+
+
+def test_tracers_end_with_an_exception():
+    with pytest.raises(KeyError), ed.condition(x=3.0):
+        raise KeyError
+    assert not ed.Normal(0.0, 1.0, name="x").is_given
+
+
+def test_tape_records_the_weights_a_layer_used():
+    layer = make_layer()
+    with ed.tape() as draws:
+        outputs = layer(INPUTS)
+    assert list(draws) == ["dense/kernel"]
+    np.testing.assert_allclose(outputs, INPUTS @ draws["dense/kernel"], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", ["DenseReparameterization", "DenseFlipout"])
+def test_condition_sets_the_weights_of_a_layer(kind):
+    layer, kernel = make_layer(getattr(ed.layers, kind)), tf.ones([3, 2])
+    with ed.condition(**{"dense/kernel": kernel}):
+        np.testing.assert_allclose(layer(INPUTS), INPUTS @ kernel, rtol=1e-5)
+
+
+@pytest.mark.parametrize("sample_shape", [[], [4]])
+def test_tape_records_held_weights(sample_shape):
+    layer = make_layer()
+    weights = ed.sample_weights(layer, sample_shape, seed=1)
+    with ed.hold(layer, weights), ed.tape() as draws:
+        layer(tf.ones([*sample_shape, 5, 3]))
+    np.testing.assert_array_equal(draws["dense/kernel"], weights["dense/kernel"])
+    assert draws["dense/kernel"].log_prob(weights["dense/kernel"]).shape == []
+
+
+def test_flipout_under_a_tape_keeps_mean_and_variance():
+    layer = make_layer(ed.layers.DenseFlipout)
+
+    def call(_):
+        with ed.tape():
+            return layer(INPUTS)
+
+    outputs = tf.function(lambda: tf.map_fn(call, tf.zeros([10_000])))().numpy()
+    variance = np.square(INPUTS) @ np.square(layer.kernel.stddev())
+    assert abs(np.mean(outputs.var(0) / variance) - 1.0) < 0.03
