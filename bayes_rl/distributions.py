@@ -29,7 +29,9 @@ def make_random_variable(distribution_class):
     @traceable
     @functools.wraps(distribution_class, updated=())
     def constructor(*args, **kwargs):
-        options = {key: kwargs.pop(key) for key in ("sample_shape", "value") if key in kwargs}
+        options = {
+            key: kwargs.pop(key) for key in ("sample_shape", "value") if key in kwargs
+        }
         distribution = distribution_class(*args, **kwargs)
         return RandomVariable(distribution, name=kwargs.get("name"), **options)
 

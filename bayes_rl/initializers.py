@@ -45,7 +45,7 @@ def _seeded(initializer, seed, scope):
 class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
     """Normal posterior over a weight with trainable mean and stddev.
 
-        weight ~ Normal(mean_constraint(mean), stddev_constraint(stddev)), element by element
+        weight ~ Normal(mean_constraint(mean), stddev_constraint(stddev))
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
@@ -104,7 +104,9 @@ class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
         self.mean = self.add_weight(
             "mean",
             self.weight_shape,
-            initializer=_seeded(self.mean_initializer, self.seed, f"{self.seed_scope}/mean"),
+            initializer=_seeded(
+                self.mean_initializer, self.seed, f"{self.seed_scope}/mean"
+            ),
             regularizer=self.mean_regularizer,
         )
 
@@ -332,7 +334,9 @@ class ScaledNormalStdDev(tf.keras.initializers.Initializer):
         """
         del kwargs
         dtype = tf.as_dtype(dtype or tf.float32)
-        center = math.sqrt(self.scale / self._fan(shape if fan_shape is None else fan_shape))
+        center = math.sqrt(
+            self.scale / self._fan(shape if fan_shape is None else fan_shape)
+        )
         if self.distribution == "constant":
             return tf.fill(shape, tf.constant(center, dtype))
         spread = tf.keras.initializers.TruncatedNormal(center, 0.1 * center, self.seed)

@@ -80,9 +80,7 @@ def stateless_normal(shape, seed, dtype=tf.float32):
         TensorShape([2])
     """
     dtype = tf.as_dtype(dtype)
-    integer, total, kept = (
-        (tf.int64, 64, 52) if dtype == tf.float64 else (tf.int32, 32, 23)
-    )
+    integer, total, kept = (tf.int64, 64, 52) if dtype == tf.float64 else (tf.int32, 32, 23)
     bits = tf.random.stateless_uniform(
         shape, seed, minval=None, maxval=None, dtype=integer, alg="philox"
     )

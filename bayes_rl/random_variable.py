@@ -18,7 +18,7 @@ class RandomVariable:
     It can stand wherever a Tensor can: it then is its value. The value is drawn when it
     is first asked for, so a variable that is only asked for its KL or mean costs no draw.
     Methods of the distribution (`log_prob`, `mean`, `sample`, `kl_divergence`, ...) can be
-    called on the variable.
+    called on the variable. As an argument of a `tf.function` it is its value alone.
 
     Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
     section 2.1.
@@ -117,7 +117,9 @@ class RandomVariable:
 
     def sample_shape_tensor(self, name="sample_shape_tensor"):
         """[rank of sample_shape], int32."""
-        return tf.reshape(tf.convert_to_tensor(self._sample_shape, tf.int32, name=name), [-1])
+        return tf.reshape(
+            tf.convert_to_tensor(self._sample_shape, tf.int32, name=name), [-1]
+        )
 
     def numpy(self):
         """The value as a NumPy array."""
@@ -176,7 +178,9 @@ class RandomVariable:
         tail = ""
         if isinstance(self._value, tf.__internal__.EagerTensor):
             tail = f" numpy={np.array2string(self._value.numpy())}"
-        return f"<ed.RandomVariable '{kind}' shape={self.shape} dtype={self.dtype.name}{tail}>"
+        return (
+            f"<ed.RandomVariable '{kind}' shape={self.shape} dtype={self.dtype.name}{tail}>"
+        )
 
 
 def _forward(operator):

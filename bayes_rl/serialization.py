@@ -69,4 +69,8 @@ def deserialize(config, custom_objects=None):
 
 def _registered_class(config):
     name = config.get("registered_name") or ""
-    return tf.keras.saving.get_registered_object(name) if name.startswith("bayes_rl>") else None
+    return (
+        tf.keras.saving.get_registered_object(name)
+        if name.startswith("bayes_rl>")
+        else None
+    )

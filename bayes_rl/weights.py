@@ -242,7 +242,9 @@ def _checked(model, weights):
     named = _named_weights(model)
     if missing := sorted(named.keys() - weights.keys()):
         raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
-    slots = {name: (layer, weight.key, weight.shape) for name, (layer, weight) in named.items()}
+    slots = {
+        name: (layer, weight.key, weight.shape) for name, (layer, weight) in named.items()
+    }
     for layer in _stochastic_layers(model):
         for suffix, size in layer.sign_sizes().items():
             slots[f"{layer.name}/{suffix}"] = layer, suffix, (None, size)
@@ -305,7 +307,7 @@ def _check_same_function(frame, layer):
     if graph is frame.graph or (frame.graph is None and not hasattr(graph, "outer_graph")):
         return
     raise RuntimeError(
-        f"layer {layer.name!r} is traced in a tf.function, but its weights are held outside "
-        "of it: the function would keep this draw for ever. Pass the weights as an argument "
-        "and enter hold inside the function"
+        f"layer {layer.name!r} is traced in a tf.function, but its weights are held "
+        "outside of it: the function would keep this draw for ever. Pass the weights as an "
+        "argument and enter hold inside the function"
     )

@@ -121,7 +121,9 @@ class StochasticLayer:
         value = held(self, key)
         if value is None or value.shape.is_compatible_with(weight.shape):
             return _make_weight(weight.posterior(), name=weight.name, value=value)
-        return _make_weight(_stacked(weight.posterior(), value), name=weight.name, value=value)
+        return _make_weight(
+            _stacked(weight.posterior(), value), name=weight.name, value=value
+        )
 
     @tf.autograph.experimental.do_not_convert
     def draw(self, key):
@@ -154,7 +156,9 @@ class StochasticLayer:
         else:
             mean = mean_of(posterior)
             change = value - mean
-        cast = [None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)]
+        cast = [
+            None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)
+        ]
         return tuple(cast)
 
     def _draw(self, key, fresh=True):

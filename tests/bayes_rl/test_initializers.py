@@ -21,7 +21,8 @@ def test_default_stddev_is_that_of_the_paper_s_code():
 
 
 @pytest.mark.parametrize(
-    ("initializer", "variance"), [("trainable_he_normal", 2 / 400), ("trainable_glorot_normal", 2 / 500)]
+    ("initializer", "variance"),
+    [("trainable_he_normal", 2 / 400), ("trainable_glorot_normal", 2 / 500)],
 )
 def test_initial_means_are_scaled(initializer, variance):
     weight = initializers.get(initializer)([400, 100])
@@ -51,7 +52,9 @@ def test_scaled_stddev_is_relative_to_the_fan(constraint):
     np.testing.assert_allclose(initializer([100, 7]).stddev(), 0.005, rtol=1e-4)
 
 
-@pytest.mark.parametrize(("mode", "fan"), [("fan_in", 36), ("fan_out", 72), ("fan_avg", 54)])
+@pytest.mark.parametrize(
+    ("mode", "fan"), [("fan_in", 36), ("fan_out", 72), ("fan_avg", 54)]
+)
 def test_fan_of_a_convolution_counts_its_window(mode, fan):
     initializer = initializers.ScaledNormalStdDev(mode=mode, distribution="constant")
     np.testing.assert_allclose(initializer([3, 3, 4, 8]), fan**-0.5, rtol=1e-6)

@@ -78,18 +78,18 @@ def test_variable_made_in_a_function_is_drawn_anew_at_every_call():
     assert float(draw()) != float(draw())
 
 
-def test_function_takes_a_random_variable():
-    function = tf.function(lambda x: (x + 0.0, x.mean()))
-    for mean in (2.0, 3.0):
-        x = ed.Normal(tf.constant(mean), 1.0)
-        value, given_mean = function(x)
-        assert float(value) == float(x)
-        assert float(given_mean) == mean
+def test_function_takes_the_value_of_a_random_variable():
+    function = tf.function(lambda x: x + 0.0)
+    for _ in range(2):
+        x = ed.Normal(0.0, 1.0)
+        assert float(function(x)) == float(x)
     assert function.experimental_get_tracing_count() == 1
 
 
 def test_wrong_shape_of_value_is_an_error():
-    with pytest.raises(ValueError, match=r"value of .*'x' must have shape \(\), got \(2,\)"):
+    with pytest.raises(
+        ValueError, match=r"value of .*'x' must have shape \(\), got \(2,\)"
+    ):
         ed.Normal(0.0, 1.0, value=[1.0, 2.0], name="x")
 
 

@@ -49,7 +49,9 @@ def test_same_seed_same_draw_in_eager_graph_and_xla():
     assert np.any(eager["first/kernel"] != draw(tf.constant([3, 5]))["first/kernel"])
 
 
-@pytest.mark.parametrize("seed", [(0, 7), 7, np.array([0, 7]), tf.constant([0, 7], tf.int64)])
+@pytest.mark.parametrize(
+    "seed", [(0, 7), 7, np.array([0, 7]), tf.constant([0, 7], tf.int64)]
+)
 def test_seed_may_be_ints_or_a_tensor(seed):
     model = make_model()
     expected = ed.sample_weights(model, seed=tf.constant([0, 7]))
@@ -101,7 +103,10 @@ def test_held_draw_is_the_same_in_every_kind_of_loop(jit, loop):
     def rollout(inputs, weights):
         with ed.hold(model, weights):
             if loop == "while_loop":
-                condition, body = lambda step, x: step < 3, lambda step, x: (step + 1, model(x))
+                condition, body = (
+                    lambda step, x: step < 3,
+                    lambda step, x: (step + 1, model(x)),
+                )
                 return tf.while_loop(condition, body, (0, inputs))[1]
             if loop == "scan":
                 return tf.scan(lambda x, _: model(x), tf.zeros([3]), inputs)[-1]
@@ -134,7 +139,10 @@ def test_signs_of_an_outer_hold_do_not_reach_an_inner_one():
     mean = ed.mean_weights(model)
     with ed.hold(model, mean):
         expected = model(INPUTS)
-    with ed.hold(model, ed.sample_weights(model, seed=1, batch_size=5)), ed.hold(model, mean):
+    with (
+        ed.hold(model, ed.sample_weights(model, seed=1, batch_size=5)),
+        ed.hold(model, mean),
+    ):
         np.testing.assert_array_equal(model(INPUTS), expected)
 
 
@@ -155,7 +163,9 @@ def test_hold_ends_with_an_exception():
 def test_other_threads_do_not_see_the_hold():
     model, outputs = make_model(), []
     with ed.hold(model, ed.mean_weights(model)):
-        thread = threading.Thread(target=lambda: outputs.extend([model(INPUTS), model(INPUTS)]))
+        thread = threading.Thread(
+            target=lambda: outputs.extend([model(INPUTS), model(INPUTS)])
+        )
         thread.start()
         thread.join()
     assert np.any(outputs[0] != outputs[1])

@@ -74,7 +74,9 @@ def test_mean_and_variance_of_outputs_are_those_of_the_posterior(layer_class):
     np.testing.assert_allclose((outputs.var(0) / variance).mean(), 1.0, atol=0.03)
 
 
-@pytest.mark.parametrize(("layer_class", "expected"), list(zip(LAYERS, [1.0, 0.0], strict=True)))
+@pytest.mark.parametrize(
+    ("layer_class", "expected"), list(zip(LAYERS, [1.0, 0.0], strict=True))
+)
 def test_examples_share_the_draw_only_without_flipout(layer_class, expected):
     layer = make(layer_class)
     inputs = tf.ones([2, 3])
@@ -87,8 +89,12 @@ def test_examples_share_the_draw_only_without_flipout(layer_class, expected):
 def test_initial_values_differ_between_layers(layer_class):
     shared = ed.initializers.TrainableNormal()
     for initializer in ("trainable_normal", "trainable_he_normal", shared):
-        first, second = (make(layer_class, kernel_initializer=initializer) for _ in range(2))
-        for ours, other in zip(mean_and_stddev(first), mean_and_stddev(second), strict=True):
+        first, second = (
+            make(layer_class, kernel_initializer=initializer) for _ in range(2)
+        )
+        for ours, other in zip(
+            mean_and_stddev(first), mean_and_stddev(second), strict=True
+        ):
             assert not np.any(ours == other)
 
 
