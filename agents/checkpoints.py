@@ -90,10 +90,10 @@ class Checkpoints:
         return None
 
     def _read(self, folder):
-        status = self._checkpoint.read(str(folder / "variables"))
         try:
+            status = self._checkpoint.read(str(folder / "variables"))
             status.assert_existing_objects_matched()
-        except AssertionError:
+        except (AssertionError, ValueError):  # other objects, other shapes
             raise UserError(
                 f"{folder} was saved by another model; restore it with the version of the "
                 "code that wrote it, or start a new run with another logdir"

@@ -40,11 +40,13 @@ def sweep(words):
 
 def _run(command):
     process = subprocess.Popen(command)
+    interrupted = False
     while True:
         try:
-            return process.wait()
+            status = process.wait()
+            return 130 if interrupted else status
         except KeyboardInterrupt:
-            pass  # the terminal has told the run too; it saves, then ends with 130
+            interrupted = True  # the terminal has told the run too; let it save
 
 
 def _check(jobs):

@@ -1,0 +1,106 @@
+import dataclasses
+
+import pytest
+
+from agents import overrides
+from agents.config import as_dict, flatten, make_config
+from agents.validation import UserError
+
+
+@pytest.fixture
+def values():
+    return as_dict(overrides.load([]))
+
+
+def change(values, name, value):
+    *path, last = name.split(".")
+    for each in path:
+        values = values[each]
+    values[last] = value
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("batch_size", -3, "batch_size must be at least 1, got -3"),
+        ("batch_size", 2.5, "batch_size must be a whole number, got 2.5"),
+        ("batch_size", True, "batch_size must be a whole number, got True"),
+        ("batch_size", None, "batch_size must be a whole number, got nothing"),
+        ("seed", "a", "seed must be a whole number, got 'a'"),
+        (
+            "transition",
+            "flipot",
+            "transition must be deterministic, reparameterization or flipout, "
+            "got 'flipot'; did you mean 'flipout'?",
+        ),
+        ("observation", "pixel", "got 'pixel'; did you mean 'pixels'?"),
+        ("image.size", 48, "image.size must be 32 or 64, got 48"),
+        ("image.shadows", 1, "image.shadows must be true or false, got 1"),
+        ("optimizer.epsilon", 0, "optimizer.epsilon must be above 0, got 0.0"),
+        ("optimizer.epsilon", float("nan"), "optimizer.epsilon must be a number, got nan"),
+        ("optimizer", 3, "optimizer has keys of its own (optimizer.key=value), got 3"),
+        ("task", "", "task must be a word, got nothing"),
+        (
+            "planner.elites",
+            301,
+            "planner.elites must be at most planner.candidates (300), got 301",
+        ),
+        (
+            "world_model.overshooting_distance",
+            32,
+            "world_model.overshooting_distance must be below sequence_length (32), got 32",
+        ),
+        (
+            "planner._target_",
+            "os.system",
+            "planner._target_ must be agents.planner.CrossEntropy or "
+            "agents.planner.ImprovedCrossEntropy, got 'os.system'",
+        ),
+        ("planner.momentum", 0.1, "there is no key 'planner.momentum'"),
+    ],
+)
+def test_wrong_value_is_an_error_that_names_the_key(values, name, value, message):
+    change(values, name, value)
+    with pytest.raises(UserError) as error:
+        make_config(values)
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_every_number_has_a_range(values):
+    numbers = {
+        name: value
+        for name, value in flatten(values).items()
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    assert len(numbers) > 30
+    for name in numbers:
+        broken = as_dict(make_config(values))
+        change(broken, name, -10)
+        with pytest.raises(UserError, match=f"^{name} must be "):
+            make_config(broken)
+
+
+def test_every_key_must_be_there(values):
+    for name in flatten(values):
+        broken = as_dict(make_config(values))
+        *path, last = name.split(".")
+        section = broken
+        for each in path:
+            section = section[each]
+        del section[last]
+        with pytest.raises(UserError, match=name):
+            make_config(broken)
+
+
+def test_whole_numbers_may_be_written_with_an_exponent(values):
+    change(values, "environment_steps", 1e5)
+    steps = make_config(values).environment_steps
+    assert steps == 100_000
+    assert isinstance(steps, int)
+
+
+def test_config_is_frozen(values):
+    config = make_config(values)
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        config.planner.horizon = 3

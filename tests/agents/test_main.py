@@ -1,0 +1,177 @@
+import pathlib
+import subprocess
+import sys
+import types
+
+import pytest
+
+from agents import overrides
+from agents.__main__ import main
+from agents.config import as_dict, flatten
+from agents.validation import UserError
+
+KEYS = sorted(
+    set(flatten(as_dict(overrides.load([]))))
+    | set(flatten(as_dict(overrides.load(["planner=icem"]))))
+)
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Stands in for training; what it was called with."""
+    calls = []
+
+    def train(config, run):
+        calls.append((config, run.folder))
+
+    monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
+    return calls
+
+
+def misspell(key):
+    """The key with a letter missing, another one, and one too many."""
+    place = key.rfind(".") + 1 + len(key.rpartition(".")[2]) // 2
+    return [key[:place] + middle + key[place + 1 :] for middle in ("", "q", key[place] * 2)]
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys, tmp_path):
+    group = ["planner=icem"] if key.startswith("planner") else []
+    for word in misspell(key):
+        assert main(["train", *group, f"{word}=1"]) == 2
+        captured = capsys.readouterr()
+        expected = f"bayes-rl: there is no key {word!r}; did you mean {key!r}?\n"
+        assert captured.err == expected
+        assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        (["trian"], "there is no command 'trian'; did you mean 'train'?"),
+        (
+            ["train", "--multrun"],
+            "train has no option '--multrun'; did you mean '--multirun'?",
+        ),
+        (["train", "batch_size=-3"], "batch_size must be at least 1, got -3"),
+        (["train", "task=cartpole_swingp"], "did you mean 'cartpole_swingup'?"),
+        (["train", "explore=gredy"], "must be one of greedy, got 'gredy'"),
+        (
+            ["train", "-m", "seed=0,1", "sed=2"],
+            "there is no key 'sed'; did you mean 'seed'?",
+        ),
+        (["train", "-m", "batch_size=8,16"], "would share the folder"),
+        (["evaluate"], "the following arguments are required: RUN"),
+        (["evaluate", "x", "--episodes", "0"], "of at least 1, got '0'"),
+        (["evaluate", "nowhere"], "nowhere is not the folder of a run"),
+        (["video", "nowhere"], "nowhere is not the folder of a run"),
+        (["video", "a", "b"], "video has no argument 'b'"),
+        (["plot", "."], "is not the folder of a run: it has no config.yaml"),
+    ],
+)
+def test_mistake_is_answered_by_one_line_and_nothing_is_written(
+    argv, message, capsys, tmp_path
+):
+    assert main(argv) == 2
+    error = capsys.readouterr().err
+    assert message in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_opens_the_run_and_trains_it(trained, tmp_path):
+    assert main(["train", "task=fake", "seed=3"]) == 0
+    ((config, folder),) = trained
+    assert config == overrides.load(["task=fake", "seed=3"])
+    assert (tmp_path / folder / "config.yaml").is_file()
+
+
+def test_other_values_in_the_folder_of_a_run_are_refused(trained, capsys):
+    assert main(["train", "task=fake", "logdir=run"]) == 0
+    assert main(["train", "task=fake", "logdir=run", "batch_size=7"]) == 2
+    assert (
+        "run holds a run with other values (batch_size: 32 -> 7)" in capsys.readouterr().err
+    )
+    assert len(trained) == 1
+
+
+def test_print_config_writes_nothing(capsys, tmp_path):
+    assert main(["train", "task=fake", "--print-config", "seed=3"]) == 0
+    assert "seed: 3\n" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_interrupt_ends_with_130(monkeypatch):
+    def train(config, run):
+        raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
+    assert main(["train", "task=fake"]) == 130
+
+
+def test_mistake_found_during_the_run_is_one_line(monkeypatch, capsys):
+    def train(config, run):
+        raise UserError("strategy tpu needs a TPU")
+
+    monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
+    assert main(["train", "task=fake"]) == 2
+    assert capsys.readouterr().err == "bayes-rl: strategy tpu needs a TPU\n"
+
+
+@pytest.mark.parametrize("command", [[], ["train"], ["evaluate"], ["plot"], ["video"]])
+def test_help_says_how_to_use_the_command(command, capsys):
+    assert main([*command, "--help"]) == 0
+    output = capsys.readouterr().out
+    assert output.startswith(" ".join(["usage: bayes-rl", *command]))
+
+
+def test_help_of_train_shows_every_key_and_choice(capsys):
+    main(["train", "--help"])
+    output = capsys.readouterr().out
+    assert all(
+        key.rpartition(".")[2] in output for key in flatten(as_dict(overrides.load([])))
+    )
+    for group, choices in overrides.groups().items():
+        assert all(f"{group}={choice}" in output for choice in choices)
+
+
+@pytest.mark.parametrize(
+    "argv", [["train", "--help"], ["train", "planner.candidats=3"], ["evaluate", "nowhere"]]
+)
+def test_tensorflow_is_not_imported_before_the_config_is_right(argv, tmp_path):
+    code = (
+        "import sys; from agents.__main__ import main; status = main(sys.argv[1:]); "
+        "heavy = {'tensorflow', 'tf_agents', 'dm_control', 'gym'} & set(sys.modules); "
+        "sys.exit(f'imported {heavy}' if heavy else status)"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code, *argv],
+        env={"PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert "imported" not in result.stderr
+    assert result.returncode == (0 if "--help" in argv else 2)
+    assert "Traceback" not in result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_module_is_the_command(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-m", "agents", "--version"],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("bayes-rl")

@@ -1,0 +1,98 @@
+import dataclasses
+import importlib
+
+import pytest
+
+from agents import overrides
+from agents.config import TARGETS, as_dict, build, flatten, make_config
+
+CHOICES = [
+    f"{group}={choice}"
+    for group, choices in overrides.groups().items()
+    for choice in choices
+]
+
+
+@pytest.mark.parametrize("choice", CHOICES)
+def test_every_choice_makes_a_config(choice):
+    config = overrides.load([choice])
+    assert make_config(as_dict(config)) == config
+
+
+@pytest.mark.parametrize(
+    "choice", [c for c in CHOICES if c.startswith(("planner", "explore"))]
+)
+def test_every_choice_builds_what_it_names(choice):
+    settings = getattr(overrides.load([choice]), choice.partition("=")[0])
+    assert type(build(settings)).__name__ == type(settings).__name__
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_keys_of_a_target_are_its_arguments(target):
+    module, name = target.rsplit(".", 1)
+    made = dataclasses.fields(getattr(importlib.import_module(module), name))
+    keys = {field.name for field in dataclasses.fields(TARGETS[target])} - {"_target_"}
+    assert keys == {field.name for field in made}
+
+
+def test_choices_of_a_world_model_have_the_same_keys():
+    keys = [
+        as_dict(overrides.load([f"world_model={choice}"]))["world_model"].keys()
+        for choice in overrides.groups()["world_model"]
+    ]
+    assert all(each == keys[0] for each in keys)
+
+
+def test_preset_state_spells_the_defaults():
+    assert overrides.load(["experiment=state"]) == overrides.load([])
+
+
+def test_preset_paper_is_the_last_release_of_planet():
+    config = overrides.load(["experiment=paper"])
+    expected = {
+        "observation": "pixels",
+        "image.size": 64,
+        "seed_episodes": 5,
+        "updates_per_episode": 100,
+        "batch_size": 50,
+        "sequence_length": 50,
+        "optimizer.learning_rate": 1e-3,
+        "optimizer.epsilon": 1e-4,
+        "optimizer.clip_norm": 1000.0,
+        "action_noise.stddev": 0.3,
+        "action_noise.final_stddev": 0.3,
+        "planner._target_": "agents.planner.CrossEntropy",
+        "planner.horizon": 12,
+        "planner.candidates": 1000,
+        "planner.elites": 100,
+        "planner.iterations": 10,
+        "world_model.belief_size": 200,
+        "world_model.latent_size": 30,
+        "world_model.hidden_size": 200,
+        "world_model.image_depth": 32,
+        "world_model.reward_layers": 3,
+        "world_model.reward_units": 300,
+        "world_model.min_stddev": 0.1,
+        "world_model.observation_stddev": 1.0,
+        "world_model.reward_scale": 10.0,
+        "world_model.free_nats": 3.0,
+        "world_model.kl_scale": 1.0,
+        "world_model.global_kl_scale": 0.0,
+        "world_model.overshooting_distance": 0,
+    }
+    flat = flatten(as_dict(config))
+    assert {name: flat[name] for name in expected} == expected
+
+
+def test_preset_paper_overshooting_differs_from_paper_in_what_the_first_release_did():
+    paper = flatten(as_dict(overrides.load(["experiment=paper"])))
+    first = flatten(as_dict(overrides.load(["experiment=paper_overshooting"])))
+    assert {name: value for name, value in first.items() if paper[name] != value} == {
+        "world_model.reward_layers": 2,
+        "world_model.reward_units": 100,
+        "world_model.free_nats": 2.0,
+        "world_model.global_kl_scale": 0.1,
+        "world_model.overshooting_distance": 49,
+        "world_model.overshooting_kl_scale": 1.0,
+        "world_model.overshooting_reward_scale": 100.0,
+    }
