@@ -177,6 +177,8 @@ def _label(frames, context):
         page.paste(Image.fromarray(frame), (_MARGIN, _HEAD))
         draw = ImageDraw.Draw(page)
         for row, name in enumerate(_ROWS):
+            top = _HEAD + height * row
+            draw.line([(0, top), (page.width, top)], "white", 2)
             draw.text((6, _HEAD + height * row + height // 2 - 8), name, "black", font)
         seen = number <= context
         text = f"{number}  {'seen' if seen else 'predicted'}"
@@ -231,8 +233,9 @@ def _curves(truth, predictions, context, labels):
         axes.plot(time, truth[column], color="black", linestyle="--", label="truth")
         axes.set_title(labels[dimension], fontsize="medium")
         axes.set_xlim(0.5, length + 0.5)
-    for axes in grid[-1]:
+    for axes in grid.flat[size - columns : size]:
         axes.set_xlabel("agent step")
+        axes.tick_params(labelbottom=True)
     handles, names = grid[0, 0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names))
     return figure
