@@ -94,7 +94,7 @@ def _video(options):
     from agents.runs import load_config
 
     load_config(options.run)
-    from agents.videos import video
+    from agents.filming import video
 
     return video(options.run)
 

@@ -70,7 +70,8 @@ class Checkpoints:
         os.replace(temporary, folder)
         sync_folder(self._folder)
         for old in self._saved()[: -self._keep]:
-            shutil.rmtree(old, ignore_errors=True)
+            os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
+        self._sweep()
 
     def restore(self):
         """Restores the newest checkpoint that is whole.
