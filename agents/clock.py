@@ -28,9 +28,9 @@ class Clock(tf.Module):
         done = tf.cast(self.environment_steps, tf.float32)
         return tf.minimum(done / self._total_steps, 1.0)
 
-    def advance(self, agent_steps, action_repeat):
-        """Counts one more episode."""
-        self.episodes.assign_add(1)
+    def advance(self, episodes, agent_steps, action_repeat):
+        """Counts an episode of `agent_steps`, after which there are `episodes`."""
+        self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
         self.environment_steps.assign_add(agent_steps * action_repeat)
 

@@ -73,6 +73,7 @@ class EpisodeStore:
 
     Attributes:
         indices: numbers of the readable episodes, ascending.
+        next_index: number of the episode that will be appended next.
 
     Example:
         >>> import tempfile
@@ -91,7 +92,7 @@ class EpisodeStore:
         self._folder.mkdir(parents=True, exist_ok=True)
         sweep(self._folder)
         found = _numbered(self._folder)
-        self._next = max([*found, *_numbered(self._damaged)], default=-1) + 1
+        self.next_index = max([*found, *_numbered(self._damaged)], default=-1) + 1
         self.indices = [index for index in sorted(found) if self._survives(found[index])]
 
     def __len__(self):
@@ -122,10 +123,10 @@ class EpisodeStore:
             ValueError: the episode has not the layout of this module.
         """
         check_episode(episode)
-        index = self._next
+        index = self.next_index
         with replacing(self._file(index)) as file:
             np.savez_compressed(file, **{key: episode[key] for key in KEYS})
-        self._next += 1
+        self.next_index += 1
         self.indices.append(index)
         return index
 

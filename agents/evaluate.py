@@ -1,7 +1,17 @@
 """How good an agent is: episodes without exploration, each from a seed of its own."""
 
+import csv
+import io
+import pathlib
+
+import numpy as np
+
+import envs
 from agents.collecting import Collector, as_py_policy
-from agents.environments import EVALUATION, load_environments
+from agents.environments import EVALUATION, environment_seed, load_environments
+from agents.files import replacing
+from agents.loading import load_agent
+from agents.reports import episode_return
 
 # Environments evaluated side by side: one product of the planner serves them all.
 _TOGETHER = 10
@@ -27,20 +37,64 @@ class Evaluator:
         run face the same starts.
 
         Returns:
-            List of `count` episodes, see `agents.episodes`.
+            List of `count` pairs (environment seed, episode), see `agents.episodes`.
         """
-        together = min(_TOGETHER, count)
-        environment = load_environments(self._config, together, EVALUATION)
-        finished = [[] for _ in range(together)]
+        results = []
+        while len(results) < count:
+            results += self._side_by_side(
+                len(results), min(_TOGETHER, count - len(results))
+            )
+        return results
+
+    def _side_by_side(self, done, count):
+        purpose = EVALUATION + done
+        environment = load_environments(self._config, count, purpose)
+        finished = {}  # the first episode of each: short ones must not count more often
         collector = Collector(
             environment,
             self._policy,
             self._agent.train_step_counter,
-            lambda episode, number: finished[number].append(episode),
+            lambda episode, number: finished.setdefault(number, episode),
         )
-        rounds = -(-count // together)
-        while min(map(len, finished)) < rounds:
+        while len(finished) < count:
             collector.collect()
         environment.close()
-        # Whole rounds: a short episode must not count more often than a long one.
-        return [each[i] for i in range(rounds) for each in finished][:count]
+        seeds = envs.spread_seeds(environment_seed(self._config.seed, purpose), count)
+        return [(seed, finished[number]) for number, seed in enumerate(seeds)]
+
+
+def evaluate(run, episodes):
+    """Scores the newest checkpoint of a run; prints a line and writes `evaluation.csv`.
+
+    Args:
+        run: folder of the run.
+        episodes: how many, at least 1.
+    """
+    config, agent = load_agent(run)
+    results = Evaluator(config, agent).episodes(episodes)
+    rows = [
+        {"episode": number, "seed": seed, "return": episode_return(episode)}
+        for number, (seed, episode) in enumerate(results)
+    ]
+    file = pathlib.Path(run) / "evaluation.csv"
+    counts = {
+        "environment_steps": int(agent.clock.environment_steps),
+        "train_steps": int(agent.train_step_counter),
+    }
+    _write(file, [counts | row for row in rows])
+    returns = np.array([row["return"] for row in rows])
+    print(
+        f"{config.task} after {counts['environment_steps']} environment steps: "
+        f"mean return {returns.mean():.1f}, median {np.median(returns):.1f}, "
+        f"lowest {returns.min():.1f}, highest {returns.max():.1f} over {len(rows)} episodes; "
+        f"see {file}"
+    )
+
+
+def _write(file, rows):
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(file) as handle:
+        handle.write(text.getvalue().encode())

@@ -7,7 +7,7 @@ from tf_agents.specs import tensor_spec
 from agents.explore import Greedy
 from agents.policy import PlanningPolicy
 from agents.seeds import fold, normal, split
-from bayes_rl.weights import hold, kl_divergences, sample_weights
+from bayes_rl.weights import hold, kl_divergences, posteriors, sample_weights
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -61,6 +61,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._kl_weight = kl_weight
         self._kl_weight_warmup = kl_weight_warmup
         self.clock = clock
+        self.strategy = strategy
         self._train_seed = tf.constant([seed, 0], tf.int32)
         arguments = (time_step_spec, action_spec, model, planner)
         super().__init__(
@@ -72,6 +73,29 @@ class PlaNetAgent(tf_agent.TFAgent):
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,
         )
+        self._metric_sums = tf.Variable(
+            tf.zeros([len(self.metric_names)]),
+            trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+        self._summed_steps = tf.Variable(
+            0.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
+
+    @property
+    def metric_names(self):
+        """What a gradient step tells of itself."""
+        weight_kl = ["weight_kl"] if posteriors(self.model) else []
+        return ["loss", *self.model.loss_names, "latent_kl", *weight_kl, "gradient_norm"]
+
+    def pop_metrics(self):
+        """Dict of the metrics' means over the gradient steps since the last call."""
+        steps = max(float(self._summed_steps), 1.0)
+        means = self._metric_sums.numpy() / steps
+        self._metric_sums.assign(tf.zeros_like(means))
+        self._summed_steps.assign(0.0)
+        return dict(zip(self.metric_names, means.tolist(), strict=True))
 
     def _train(self, experience, weights=None):
         del weights
@@ -81,6 +105,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         gradients = _sum_over_replicas(tape.gradient(loss, variables))
         metrics["gradient_norm"] = self._optimizer.apply(gradients, variables) / _replicas()
         self.train_step_counter.assign_add(1)
+        self._metric_sums.assign_add(
+            tf.stack([metrics[name] for name in self.metric_names])
+        )
+        self._summed_steps.assign_add(1.0)
         return tf_agent.LossInfo(loss, metrics)
 
     def _loss(self, experience, weights=None, training=False):

@@ -46,6 +46,16 @@ class WorldModel(tf.Module):
         self._reward = networks.make_reward_head(settings, dtype)
         self._build()
 
+    @property
+    def loss_names(self):
+        """The losses that `losses` returns."""
+        names = ["observation_loss", "reward_loss", "latent_loss"]
+        if self._settings.global_kl_scale:
+            names.append("global_loss")
+        if self._settings.overshooting_distance:
+            names += ["overshooting_latent_loss", "overshooting_reward_loss"]
+        return names
+
     def preprocess(self, observation, seed):
         """The observation as the networks see it, float32.
 

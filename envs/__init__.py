@@ -5,11 +5,11 @@ Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 
 from envs.tasks import check_task
 
-__all__ = ["check_task", "load", "load_many"]
+__all__ = ["check_task", "load", "load_many", "spread_seeds"]
 
 
 def __getattr__(name):
-    if name in ("load", "load_many"):
+    if name in ("load", "load_many", "spread_seeds"):
         from envs import loading
 
         return getattr(loading, name)

@@ -92,7 +92,7 @@ def load_many(count, task, seed=0, processes=True, **settings):
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"the count of environments must be at least 1, got {count!r}")
     _warn(dict(settings, task=task, seed=seed))
-    arguments = [dict(settings, task=task, seed=seed) for seed in _spread(seed, count)]
+    arguments = [dict(settings, task=task, seed=seed) for seed in spread_seeds(seed, count)]
     if processes:
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment
@@ -151,6 +151,6 @@ def _warn(arguments):
         )
 
 
-def _spread(seed, count):
+def spread_seeds(seed, count):
     """Distinct seeds for `count` environments, far from those of neighbouring seeds."""
     return [int(word) for word in np.random.SeedSequence(seed).generate_state(count)]

@@ -1,0 +1,41 @@
+"""A trained agent from the folder of its run."""
+
+import pathlib
+
+from agents.building import make_agent, make_strategy
+from agents.checkpoints import Checkpoints
+from agents.environments import EVALUATION, load_environments
+from agents.runs import Run, load_config
+from agents.validation import UserError
+
+
+def load_agent(folder):
+    """The config and the agent of a run, as of its newest readable checkpoint.
+
+    Args:
+        folder: of the run; a training that goes on there is not disturbed.
+
+    Returns:
+        `agents.config.Train` and `agents.planet_agent.PlaNetAgent`.
+
+    Raises:
+        UserError: the folder holds no run or no checkpoint.
+    """
+    config = load_config(folder)
+    run = Run(pathlib.Path(folder))
+    environment = load_environments(config, 1, EVALUATION)
+    agent = make_agent(config, environment, make_strategy("default"))
+    environment.close()
+    if make_checkpoints(run, agent).restore() is None:
+        raise UserError(
+            f"{run.folder} holds no readable checkpoint yet; the first is written after the "
+            "first episode: bayes-rl train resumes the run"
+        )
+    return config, agent
+
+
+def make_checkpoints(run, agent, **settings):
+    """The checkpoints of a run: model, optimizer, counters and what seeds depend on."""
+    return Checkpoints(
+        run.checkpoints, agent=agent, train_step=agent.train_step_counter, **settings
+    )

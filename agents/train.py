@@ -1,0 +1,233 @@
+"""Training: collect an episode, learn from the replay, now and then evaluate."""
+
+import time
+
+import numpy as np
+import tensorflow as tf
+
+from agents.building import make_agent, make_strategy
+from agents.collecting import Collector, as_py_policy, random_policy
+from agents.environments import COLLECTION, load_environments
+from agents.episodes import EpisodeStore
+from agents.evaluate import Evaluator
+from agents.filming import film
+from agents.learning import Learning
+from agents.loading import make_checkpoints
+from agents.metrics import MetricsLog
+from agents.progress import Progress
+from agents.replay import Replay
+from agents.reports import agent_steps, episode_return
+
+
+def train(config, run):
+    """Trains the agent of a run until it has seen `environment_steps`.
+
+    The run goes on from its newest checkpoint and from the episodes on disk.
+
+    Args:
+        config: `agents.config.Train`.
+        run: `agents.runs.Run`, open.
+
+    Returns:
+        Exit status: 0, or 130 after Ctrl-C.
+    """
+    configure_tensorflow(config)
+    with Progress(config.environment_steps) as progress:
+        trainer = Trainer(config, run, progress)
+        try:
+            while not trainer.done:
+                trainer.advance()
+        except KeyboardInterrupt:
+            progress.note(f"stopped; {trainer.saved} The same command goes on from there.")
+            return 130
+        finally:
+            trainer.close()
+        progress.note(f"done; curves: bayes-rl plot {run.folder}")
+    return 0
+
+
+def configure_tensorflow(config):
+    """Sets what TensorFlow fixes at its first operation."""
+    if config.threads:
+        tf.config.threading.set_intra_op_parallelism_threads(config.threads)
+
+
+class Trainer:
+    """A run in memory. `advance` takes it one episode further, on disk as well.
+
+    The order is: episode file, gradient steps, evaluation, metrics, checkpoint. What a
+    killed process had not brought into a checkpoint is done again, from the episodes on
+    disk, with the same random numbers.
+
+    Args:
+        config: `agents.config.Train`.
+        run: `agents.runs.Run`.
+        progress: `agents.progress.Progress`.
+    """
+
+    def __init__(self, config, run, progress):
+        self._config = config
+        self._progress = progress
+        self._strategy = make_strategy(config.strategy)
+        self._store = EpisodeStore(run.episodes)
+        self._environment = load_environments(
+            config,
+            config.environments,
+            COLLECTION,
+            processes=config.environments > 1,
+            first_episode=self._store.next_index // config.environments,
+        )
+        self._agent = make_agent(config, self._environment, self._strategy)
+        self._clock = self._agent.clock
+        self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
+        self._checkpoints.restore()
+        self._videos = run.videos
+        self._metrics = MetricsLog(run.folder)
+        self._metrics.cut(self._episodes)
+        self._replay = Replay(config.replay_capacity)
+        for index in self._store.indices:
+            if index < self._episodes:
+                self._replay.add(self._store.read(index))
+        self._collectors = {}
+        self._learning = None
+        self._evaluator = Evaluator(config, self._agent)
+        self._banner(run)
+
+    @property
+    def done(self):
+        """Whether the run has seen all its environment steps."""
+        return int(self._clock.environment_steps) >= self._config.environment_steps
+
+    def advance(self):
+        """One episode: collect it or find it on disk, learn, evaluate, save."""
+        started = time.monotonic()
+        index = self._next_episode()
+        episode = self._store.read(index)
+        self._replay.add(episode)
+        self._clock.advance(
+            index + 1, agent_steps(episode), self._environment.action_repeat
+        )
+        row = {"collect/return": episode_return(episode)}
+        row["speed/collect_seconds"] = time.monotonic() - started
+        row |= self._learn()
+        scores = self._evaluate()
+        if scores:
+            row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
+        self._record(row, scores)
+        self._film(episode)
+        self._checkpoints.save(self._episodes)
+        self._progress.episode(self._counts() | row)
+
+    def close(self):
+        """Frees the environments and closes the logs."""
+        self._environment.close()
+        self._metrics.close()
+
+    @property
+    def saved(self):
+        """What is on disk, in words."""
+        return (
+            f"{self._episodes} episodes, {int(self._clock.environment_steps):,} environment "
+            f"steps and {int(self._agent.train_step_counter):,} train steps are saved."
+        )
+
+    @property
+    def _episodes(self):
+        return int(self._clock.episodes)
+
+    def _next_episode(self):
+        """The number of the next episode to learn from; it is on disk."""
+        waiting = [index for index in self._store.indices if index >= self._episodes]
+        if not waiting:
+            self._progress.working("collecting", 0, 1)
+            self._collector().collect()
+            waiting = [index for index in self._store.indices if index >= self._episodes]
+        return waiting[0]
+
+    def _collector(self):
+        kind = "random" if self._episodes < self._config.seed_episodes else "planned"
+        if kind not in self._collectors:
+            seed = [self._config.seed, self._episodes]
+            policy = (
+                random_policy(self._environment, seed)
+                if kind == "random"
+                else as_py_policy(self._agent.collect_policy)
+            )
+            self._collectors[kind] = Collector(
+                self._environment,
+                policy,
+                self._agent.train_step_counter,
+                lambda episode, _: self._store.append(episode),
+            )
+        return self._collectors[kind]
+
+    def _learn(self):
+        if self._episodes < self._config.seed_episodes:
+            return {}
+        if self._learning is None:
+            self._learning = Learning(
+                self._config, self._agent, self._replay, self._strategy
+            )
+        steps = self._config.updates_per_episode
+        started = time.monotonic()
+        metrics = self._learning.run(
+            steps, lambda done: self._progress.working("learning", done, steps)
+        )
+        speed = {"speed/train_steps": steps / (time.monotonic() - started)}
+        return speed | {f"train/{name}": value for name, value in metrics.items()}
+
+    def _evaluate(self):
+        """Seed and return of evaluation episodes; none where it is not their time."""
+        settings = self._config.evaluation
+        due = settings.every and (self._episodes % settings.every == 0 or self.done)
+        if not due or self._episodes < self._config.seed_episodes:
+            return []
+        self._progress.working("evaluating", 0, 1)
+        return [
+            {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
+            for number, (seed, episode) in enumerate(
+                self._evaluator.episodes(settings.episodes)
+            )
+        ]
+
+    def _record(self, row, scores):
+        counts = self._counts()
+        kept = {
+            key: counts[key] for key in ("environment_steps", "episodes", "train_steps")
+        }
+        if scores:
+            self._metrics.write_scores([kept | score for score in scores])
+        self._metrics.write(counts | row)
+
+    def _film(self, episode):
+        every = self._config.video_every
+        if self._learning is None or not every or self._episodes % every:
+            return
+        step = int(self._clock.environment_steps)
+        film(self._agent.model, episode, self._config, self._videos, f"open_loop_{step}")
+
+    def _banner(self, run):
+        config, counts = self._config, self._counts()
+        model = self._agent.model
+        info = {
+            "task": f"{config.task}, {config.observation} {tuple(model.observation_spec.shape)}"
+            f" -> action ({model.action_size},), action repeat "
+            f"{self._environment.action_repeat}",
+            "agent": f"{config.transition} transition, explore "
+            f"{type(self._agent.strategy).__name__}",
+            "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
+            "run": run.folder,
+        }
+        if counts["episodes"]:
+            info["resumed at"] = f"episode {counts['episodes']}, train step " + str(
+                counts["train_steps"]
+            )
+        self._progress.start(info, counts["environment_steps"])
+
+    def _counts(self):
+        return {
+            "episodes": self._episodes,
+            "environment_steps": int(self._clock.environment_steps),
+            "agent_steps": int(self._clock.agent_steps),
+            "train_steps": int(self._agent.train_step_counter),
+        }
