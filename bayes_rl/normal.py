@@ -3,6 +3,8 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl.noise import stateless_normal
+
 
 def normal_parameters(distribution):
     """Mean and stddev of a fully factorized normal distribution.
@@ -58,32 +60,3 @@ def _noise(shape, seed, dtype):
     if seed is None:
         return tf.random.normal(shape, dtype=dtype)
     return stateless_normal(shape, seed, dtype)
-
-
-def stateless_normal(shape, seed, dtype=tf.float32):
-    """Standard normal draws that do not depend on device or compiler.
-
-    TensorFlow's own stateless floats differ between its kernels and XLA even with the same
-    algorithm; its integers do not. So integers are mapped to probabilities, and those by
-    the inverse of the normal distribution function to draws.
-
-    Args:
-        shape: of the draws.
-        seed: int tensor [2].
-        dtype: float32 or float64.
-
-    Returns:
-        [*shape], at most 5.3 (float32) from 0.
-
-    Example:
-        >>> stateless_normal([2], [1, 2]).shape
-        TensorShape([2])
-    """
-    dtype = tf.as_dtype(dtype)
-    integer, total, kept = (tf.int64, 64, 52) if dtype == tf.float64 else (tf.int32, 32, 23)
-    bits = tf.random.stateless_uniform(
-        shape, seed, minval=None, maxval=None, dtype=integer, alg="philox"
-    )
-    # One bit less than the mantissa has, so that no probability is rounded to 0 or 1.
-    bits = tf.bitwise.right_shift(bits, tf.cast(total - kept, integer))
-    return tf.math.ndtri((tf.cast(bits, dtype) + 0.5) * 2.0**-kept + 0.5)

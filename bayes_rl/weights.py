@@ -21,6 +21,7 @@ import zlib
 
 import tensorflow as tf
 
+from bayes_rl.noise import rademacher
 from bayes_rl.normal import draw_from, mean_of
 
 _local = threading.local()
@@ -76,27 +77,6 @@ def _seed_of(name, seed):
     """The seed of one named draw: it depends on nothing but `seed` and the name."""
     label = tf.constant(zlib.crc32(name.encode()) & 0x7FFFFFFF, tf.int32)
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
-
-
-@tf.autograph.experimental.do_not_convert
-def rademacher(shape, seed=None, dtype=tf.float32):
-    """Independent random signs.
-
-    Args:
-        shape: of the signs.
-        seed: stateless seed, int tensor [2]; None for TensorFlow's global generator.
-        dtype: of the signs.
-
-    Returns:
-        [*shape], each -1 or 1 with probability 1/2.
-    """
-    if seed is None:
-        bits = tf.random.uniform(shape, maxval=2, dtype=tf.int32)
-    else:
-        bits = tf.random.stateless_uniform(
-            shape, seed, minval=0, maxval=2, dtype=tf.int32, alg="philox"
-        )
-    return tf.cast(2 * bits - 1, dtype)
 
 
 @tf.autograph.experimental.do_not_convert

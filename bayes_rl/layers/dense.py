@@ -5,8 +5,9 @@ import tensorflow as tf
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.noise import rademacher
 from bayes_rl.serialization import register
-from bayes_rl.weights import held, rademacher
+from bayes_rl.weights import held
 
 
 @register

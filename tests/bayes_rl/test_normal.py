@@ -1,18 +1,8 @@
 import numpy as np
-import pytest
 import tensorflow as tf
-from scipy import stats
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import normal
-
-
-@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
-def test_stateless_draws_are_standard_normal(dtype):
-    draws = normal.stateless_normal([100_000], [1, 2], dtype)
-    assert draws.dtype == dtype
-    assert stats.kstest(draws.numpy(), "norm").pvalue > 0.001
-    np.testing.assert_allclose(np.var(draws), 1.0, rtol=0.02)
 
 
 def test_draw_of_another_distribution_uses_the_seed():

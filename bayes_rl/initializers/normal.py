@@ -1,34 +1,16 @@
-"""Posteriors over a weight, given where Keras expects an initializer.
+"""Normal posteriors over a weight."""
 
-A trainable initializer is a Keras layer that holds the parameters of the posterior of one
-weight. Layers make their own copy of the one they are given, so that one object can be
-passed to many layers and each draws its own initial values.
-
-Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-section 2.1.
-"""
-
-import math
 import zlib
 
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints
+from bayes_rl.initializers.scaled import ScaledNormalStdDev
 from bayes_rl.random_variable import RandomVariable
-from bayes_rl.serialization import deserialize, make_get, register, serialize
+from bayes_rl.serialization import make_get, register, serialize
 
-__all__ = [
-    "ScaledNormalStdDev",
-    "TrainableGlorotNormal",
-    "TrainableHeNormal",
-    "TrainableNormal",
-    "TrainableNormalFixedStddev",
-    "TrainableNormalSharedStddev",
-    "deserialize",
-    "get",
-    "serialize",
-]
+_get = make_get({"scaled_normal_std_dev": ScaledNormalStdDev}, tf.keras.initializers)
 
 
 def _seeded(initializer, seed, scope):
@@ -84,8 +66,8 @@ class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
             mean_initializer = tf.keras.initializers.TruncatedNormal(stddev=1e-5)
         if stddev_initializer is None:
             stddev_initializer = tf.keras.initializers.TruncatedNormal(-3.0, 0.1)
-        self.mean_initializer = get(mean_initializer)
-        self.stddev_initializer = get(stddev_initializer)
+        self.mean_initializer = _get(mean_initializer)
+        self.stddev_initializer = _get(stddev_initializer)
         self.mean_regularizer = tf.keras.regularizers.get(mean_regularizer)
         self.stddev_regularizer = tf.keras.regularizers.get(stddev_regularizer)
         self.mean_constraint = constraints.get(mean_constraint)
@@ -276,89 +258,6 @@ class TrainableNormalFixedStddev(TrainableNormal):
         }
 
 
-@register
-class ScaledNormalStdDev(tf.keras.initializers.Initializer):
-    """Initial stddev of a posterior, relative to the size of the layer.
-
-        stddev = sqrt(scale / fan)
-
-    As `stddev_initializer` of a trainable initializer it gives the stddev itself: the
-    variable starts at the constraint's inverse.
-
-    Args:
-        scale: above 0; the variance of a weight times fan.
-        mode: "fan_in", "fan_out" or "fan_avg".
-        distribution: "constant" for exactly this value, "untruncated_normal" for values
-            spread by 10 per cent around it.
-        seed: int, of the spread.
-
-    Raises:
-        ValueError: an argument is out of its range.
-
-    Example:
-        >>> initializer = ScaledNormalStdDev(scale=0.25, distribution="constant")
-        >>> initializer([100, 2])[0].numpy()
-        array([0.05, 0.05], dtype=float32)
-    """
-
-    modes = ("fan_in", "fan_out", "fan_avg")
-    distributions = ("constant", "untruncated_normal")
-
-    def __init__(
-        self, scale=1.0, mode="fan_in", distribution="untruncated_normal", seed=None
-    ):
-        if scale <= 0:
-            raise ValueError(f"scale must be above 0, got {scale}")
-        if mode not in self.modes:
-            raise ValueError(f"mode must be one of {self.modes}, got {mode!r}")
-        if distribution not in self.distributions:
-            raise ValueError(
-                f"distribution must be one of {self.distributions}, got {distribution!r}"
-            )
-        self.scale = scale
-        self.mode = mode
-        self.distribution = distribution
-        self.seed = seed
-
-    def __call__(self, shape, dtype=None, fan_shape=None, **kwargs):
-        """Initial values.
-
-        Args:
-            shape: of the values.
-            dtype: floating type, default float32.
-            fan_shape: shape of the weight where it is another one than `shape`.
-            **kwargs: unused.
-
-        Returns:
-            [*shape], above 0.
-        """
-        del kwargs
-        dtype = tf.as_dtype(dtype or tf.float32)
-        center = math.sqrt(
-            self.scale / self._fan(shape if fan_shape is None else fan_shape)
-        )
-        if self.distribution == "constant":
-            return tf.fill(shape, tf.constant(center, dtype))
-        spread = tf.keras.initializers.TruncatedNormal(center, 0.1 * center, self.seed)
-        return spread(shape, dtype=dtype)
-
-    def _fan(self, shape):
-        shape = list(shape) or [1]
-        receptive = math.prod(shape[:-2])
-        fan_in = receptive * shape[max(len(shape) - 2, 0)]
-        fan_out = receptive * shape[-1]
-        fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
-        return max(1, fans[self.mode])
-
-    def get_config(self):
-        return {
-            "scale": self.scale,
-            "mode": self.mode,
-            "distribution": self.distribution,
-            "seed": self.seed,
-        }
-
-
 def own(initializer, name, scope, dtype):
     """A layer's own copy of a trainable initializer.
 
@@ -375,16 +274,3 @@ def own(initializer, name, scope, dtype):
     copy = type(initializer).from_config(config)
     copy.seed_scope = scope
     return copy
-
-
-get = make_get(
-    {
-        "scaled_normal_std_dev": ScaledNormalStdDev,
-        "trainable_glorot_normal": TrainableGlorotNormal,
-        "trainable_he_normal": TrainableHeNormal,
-        "trainable_normal": TrainableNormal,
-        "trainable_normal_fixed_stddev": TrainableNormalFixedStddev,
-        "trainable_normal_shared_stddev": TrainableNormalSharedStddev,
-    },
-    tf.keras.initializers,
-)
