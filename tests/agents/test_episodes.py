@@ -82,7 +82,11 @@ class TestEpisodeWriter:
     def test_row_holds_the_action_and_the_reward_that_led_to_it(self):
         episodes, frames = [], []
         environment = Counter(name=7, length=4)
-        drive(environment, [EpisodeWriter(lambda episode, _: episodes.append(episode)), frames.append], episodes=2)
+        drive(
+            environment,
+            [EpisodeWriter(lambda episode, _: episodes.append(episode)), frames.append],
+            episodes=2,
+        )
         assert len(episodes) == 2
         for number, episode in enumerate(episodes):
             check_episode(episode)
@@ -101,7 +105,11 @@ class TestEpisodeWriter:
 
     def test_only_a_termination_is_terminal(self):
         episodes = []
-        drive(Counter(0, 3, terminal=True), [EpisodeWriter(lambda episode, _: episodes.append(episode))], episodes=1)
+        drive(
+            Counter(0, 3, terminal=True),
+            [EpisodeWriter(lambda episode, _: episodes.append(episode))],
+            episodes=1,
+        )
         assert episodes[0]["is_terminal"].tolist() == [False, False, False, True]
 
     def test_environments_of_a_batch_are_kept_apart(self):
@@ -109,7 +117,11 @@ class TestEpisodeWriter:
         environment = batched_py_environment.BatchedPyEnvironment(
             [Counter(1, 3), Counter(2, 5)], multithreading=False
         )
-        drive(environment, [EpisodeWriter(lambda episode, _: episodes.append(episode))], steps=30)
+        drive(
+            environment,
+            [EpisodeWriter(lambda episode, _: episodes.append(episode))],
+            steps=30,
+        )
         lengths = {1: 4, 2: 6}
         for episode in episodes:
             check_episode(episode)
