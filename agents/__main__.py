@@ -58,6 +58,7 @@ def _train(options):
         return _print_configs(configs)
     check_run(configs[0])
     with open_run(configs[0]) as run:
+        _import_gym_quietly()
         from agents.train import train
 
         return train(configs[0], run)
@@ -75,6 +76,7 @@ def _evaluate(options):
     from agents.runs import load_config
 
     load_config(options.run)
+    _import_gym_quietly()
     from agents.evaluate import evaluate
 
     return evaluate(options.run, options.episodes)
@@ -94,6 +96,7 @@ def _video(options):
     from agents.runs import load_config
 
     load_config(options.run)
+    _import_gym_quietly()
     from agents.filming import video
 
     return video(options.run)
@@ -232,6 +235,13 @@ def _be_quiet():
     """Keeps the notices of libraries from the screen; their errors are raised anyway."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+
+def _import_gym_quietly():
+    """TF-Agents imports gym, which prints a notice unless it was imported like this."""
+    from envs.quiet import import_gym
+
+    import_gym()
 
 
 if __name__ == "__main__":

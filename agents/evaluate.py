@@ -86,8 +86,8 @@ def evaluate(run, episodes):
     print(
         f"{config.task} after {counts['environment_steps']} environment steps: "
         f"mean return {returns.mean():.1f}, median {np.median(returns):.1f}, "
-        f"lowest {returns.min():.1f}, highest {returns.max():.1f} over {len(rows)} episodes; "
-        f"see {file}"
+        f"lowest {returns.min():.1f}, highest {returns.max():.1f} "
+        f"over {len(rows)} episodes; see {file}"
     )
 
 

@@ -46,11 +46,16 @@ def imagine_with_mean_weights(model, latent, plans, noise) -> Rollout:
 def imagine_with_draws(model, latent, plans, noise, draws) -> Rollout:
     """Each plan rolled out under every draw; a draw is held for the whole rollout.
 
-    Arguments as in `imagine_with_mean_weights`, and
-
     Args:
-        draws: weights with a leading axis of B * S: S for each environment in turn. All
-            draws share the noise, so that they differ by their weights alone.
+        model: `agents.world_model.WorldModel`.
+        latent: `Latent` [B, ...], where the plans start.
+        plans: [B, N, H, A].
+        noise: [B, N, H, D], standard normal, shared by all draws, so that they differ by
+            their weights alone.
+        draws: weights with a leading axis of B * S: S for each environment in turn.
+
+    Returns:
+        `Rollout`.
     """
     shape = _Shape(plans, _draws_per_environment(draws, plans))
     with hold(model, draws):

@@ -37,7 +37,7 @@ class Learning:
             )
             return dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)
 
-        # Checkpoints and summaries are the run's, see agents.train; this folder stays empty.
+        # Checkpoints and summaries are the run's (agents.train); this folder stays empty.
         with tempfile.TemporaryDirectory() as unused:
             self._learner = tf_agents_learner.Learner(
                 unused,

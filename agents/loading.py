@@ -28,8 +28,8 @@ def load_agent(folder):
     environment.close()
     if make_checkpoints(run, agent).restore() is None:
         raise UserError(
-            f"{run.folder} holds no readable checkpoint yet; the first is written after the "
-            "first episode: bayes-rl train resumes the run"
+            f"{run.folder} holds no readable checkpoint; the first is written after "
+            "the first episode: bayes-rl train resumes the run"
         )
     return config, agent
 

@@ -16,8 +16,8 @@ def image_sizes():
 def make_encoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
     """Observation [N, ...] -> embedding [N, embedding_size].
 
-    Images pass convolutions of kernel 4 and stride 2 (Ha and Schmidhuber, 2018, World Models,
-    appendix A.1, as in PlaNet), vectors pass dense layers.
+    Images pass convolutions of kernel 4 and stride 2 (Ha and Schmidhuber, 2018, World
+    Models, appendix A.1, as in PlaNet), vectors pass dense layers.
 
     Args:
         spec: `tf.TensorSpec` of one observation; uint8 [size, size, 3] is an image.
@@ -49,7 +49,10 @@ def make_decoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
     layers = [
         tf.keras.layers.Dense(32 * settings.image_depth, dtype=dtype),
         tf.keras.layers.Reshape([1, 1, 32 * settings.image_depth], dtype=dtype),
-        *(convolution(*sizes, activation="relu") for sizes in zip(depths, kernels)),
+        *(
+            convolution(*sizes, activation="relu")
+            for sizes in zip(depths, kernels[:-1], strict=True)
+        ),
         convolution(spec.shape[-1], kernels[-1]),
     ]
     return tf.keras.Sequential(layers, "decoder")

@@ -51,11 +51,15 @@ def overshooting_losses(model, batch, posterior, noise, settings):
 
 
 def _unroll(rssm, posterior, actions, noise):
-    """`Latent` [B, T, distance, ...] from posteriors [B, T, ...] and actions ahead of them."""
-    rows = lambda x: tf.reshape(x, [-1, x.shape[-1]])  # noqa: E731
-    steps = lambda x: tf.reshape(
-        tf.transpose(x, [2, 0, 1, 3]), [x.shape[2], -1, x.shape[3]]
-    )  # noqa: E731
+    """`Latent` [B, T, distance, ...] from posteriors [B, T, ...] and actions ahead."""
+
+    def rows(tensor):
+        return tf.reshape(tensor, [-1, tensor.shape[-1]])
+
+    def steps(tensor):
+        by_distance = tf.transpose(tensor, [2, 0, 1, 3])
+        return tf.reshape(by_distance, [tensor.shape[2], -1, tensor.shape[3]])
+
     latents = rssm.imagine(
         tf.nest.map_structure(rows, posterior), steps(actions), steps(noise)
     )

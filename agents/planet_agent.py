@@ -116,7 +116,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         return tf_agent.LossInfo(*self._losses(experience))
 
     def _losses(self, batch):
-        """This replica's share of the loss and of its terms; they sum to the global mean."""
+        """This replica's share of the loss and of its terms; shares sum to the mean."""
         size, length = batch["reward"].shape
         global_size = size * _replicas()
         seeds = tf.unstack(split(fold(self._train_seed, self.train_step_counter), 3))

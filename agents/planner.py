@@ -17,8 +17,8 @@ from agents.seeds import fold, normal, split
 class CrossEntropy:
     """The cross-entropy method of PlaNet.
 
-    From mean 0 and stddev 1, `iterations` times: draw candidates, clip them to [-1, 1], score
-    them, refit mean and stddev to the elites. The plan is the last mean.
+    From mean 0 and stddev 1, `iterations` times: draw candidates, clip them to [-1, 1],
+    score them, refit mean and stddev to the elites. The plan is the last mean.
 
     Source: Hafner et al., 2019, algorithm 2; Rubinstein, 1997.
 
@@ -90,15 +90,15 @@ class ImprovedCrossEntropy:
     To the cross-entropy method it adds noise that is correlated in time (power spectrum
     1 / frequency^noise_beta), a population that shrinks by `decay` in each iteration,
     elites kept within and across decisions, momentum of the refit, the mean among the last
-    candidates, and a start from the last plan moved on by one step. The plan is the best candidate
-    of the last iteration.
+    candidates, and a start from the last plan moved on by one step. The plan is the best
+    candidate of the last iteration.
 
     Source: Pinneri et al., 2020, Sample-efficient Cross-Entropy Method for Real-time
     Planning, section 3 and algorithm 1.
 
     Args:
-        horizon, candidates, elites, iterations: as in `CrossEntropy`; `candidates` are those
-            of the first iteration.
+        horizon, candidates, elites, iterations: as in `CrossEntropy`; `candidates` are
+            those of the first iteration.
         noise_beta: 0 is white noise; 2 and more is smooth.
         decay: factor by which the population shrinks, above 0; 1 keeps it.
         keep_elites: share of the elites that return as candidates, in [0, 1].
@@ -183,8 +183,8 @@ def colored_noise_basis(length, exponent):
     """The matrix that turns white noise into noise of power 1 / frequency^exponent.
 
     Rows are the cosines and sines of the discrete Fourier frequencies, weighted by
-    frequency^(-exponent / 2); the lowest one stands in for frequency 0. Each column has norm
-    1, so `white @ basis` has unit variance at every step.
+    frequency^(-exponent / 2); the lowest one stands in for frequency 0. Each column has
+    norm 1, so `white @ basis` has unit variance at every step.
 
     Source: Timmer and Koenig, 1995, On generating power law noise.
 

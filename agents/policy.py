@@ -168,7 +168,7 @@ class _Seeds:
         return fold(decision, self._PURPOSES.index(purpose))
 
     def of_weights(self, redraw):
-        """A seed [2] for each environment, the same for a whole episode or new each time."""
+        """A seed [2] for each environment, for its whole episode or for this decision."""
         if redraw == "episode":
             return self._episode_seeds
         pairs = zip(self._episode_seeds, self._decisions, strict=True)

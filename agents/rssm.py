@@ -36,8 +36,8 @@ class RSSM(tf.Module):
         latent_size: size of the stochastic state.
         hidden_size: units of each hidden layer.
         min_stddev: added to every stddev of a latent.
-        transition_dense: called with `units`, `activation` and `name`, makes a dense layer of
-            the transition.
+        transition_dense: called with `units`, `activation` and `name`, makes a dense layer
+            of the transition.
         dtype: Keras dtype policy of the deterministic layers.
     """
 
@@ -113,7 +113,7 @@ class RSSM(tf.Module):
         return Latent(belief, mean, stddev, mean + stddev * noise)
 
     def imagine_step(self, latent: Latent, action, noise) -> Latent:
-        """The prior one step on: latent [..., N, :], action [..., N, A], noise as `sample`."""
+        """The prior one step on: latent and noise [..., N, :], action [..., N, A]."""
         prior = self._prior(self._next_belief(latent, action))
         return prior._replace(sample=prior.mean + prior.stddev * noise)
 

@@ -28,5 +28,5 @@ def split(seed, count):
 
 
 def normal(shape, seed):
-    """Standard normal numbers, the same on every device and with or without XLA."""
+    """Standard normal numbers, float32; without XLA the same on every device."""
     return tf.random.stateless_normal(shape, seed, alg="philox")

@@ -3,6 +3,7 @@
 import time
 
 import numpy as np
+import psutil
 import tensorflow as tf
 
 from agents.building import make_agent, make_strategy
@@ -15,6 +16,7 @@ from agents.learning import Learning
 from agents.loading import make_checkpoints
 from agents.metrics import MetricsLog
 from agents.progress import Progress
+from agents.provenance import append_session
 from agents.replay import Replay
 from agents.reports import agent_steps, episode_return
 
@@ -38,7 +40,9 @@ def train(config, run):
             while not trainer.done:
                 trainer.advance()
         except KeyboardInterrupt:
-            progress.note(f"stopped; {trainer.saved} The same command goes on from there.")
+            progress.note(
+                f"stopped; saved: {trainer.saved}. The same command goes on there."
+            )
             return 130
         finally:
             trainer.close()
@@ -91,7 +95,9 @@ class Trainer:
         self._collectors = {}
         self._learning = None
         self._evaluator = Evaluator(config, self._agent)
+        self._saved = self._counts()
         self._banner(run)
+        append_session(run.folder, self._saved)
 
     @property
     def done(self):
@@ -113,10 +119,13 @@ class Trainer:
         scores = self._evaluate()
         if scores:
             row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
+        row["speed/seconds"] = time.monotonic() - started
+        row["memory/resident_mib"] = psutil.Process().memory_info().rss / 2**20
         self._record(row, scores)
         self._film(episode)
         self._checkpoints.save(self._episodes)
-        self._progress.episode(self._counts() | row)
+        self._saved = self._counts()
+        self._progress.episode(self._saved | row)
 
     def close(self):
         """Frees the environments and closes the logs."""
@@ -126,10 +135,8 @@ class Trainer:
     @property
     def saved(self):
         """What is on disk, in words."""
-        return (
-            f"{self._episodes} episodes, {int(self._clock.environment_steps):,} environment "
-            f"steps and {int(self._agent.train_step_counter):,} train steps are saved."
-        )
+        counts = {name.replace("_", " "): count for name, count in self._saved.items()}
+        return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
     @property
     def _episodes(self):
@@ -208,20 +215,18 @@ class Trainer:
 
     def _banner(self, run):
         config, counts = self._config, self._counts()
-        model = self._agent.model
+        model, strategy = self._agent.model, type(self._agent.strategy).__name__
+        observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
+        repeat = self._environment.action_repeat
+        action = f"{model.action_size} actions held {repeat} steps"
         info = {
-            "task": f"{config.task}, {config.observation} {tuple(model.observation_spec.shape)}"
-            f" -> action ({model.action_size},), action repeat "
-            f"{self._environment.action_repeat}",
-            "agent": f"{config.transition} transition, explore "
-            f"{type(self._agent.strategy).__name__}",
+            "task": f"{config.task}: {observation}, {action}",
+            "agent": f"{config.transition} transition, explore {strategy}",
             "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
             "run": run.folder,
         }
         if counts["episodes"]:
-            info["resumed at"] = f"episode {counts['episodes']}, train step " + str(
-                counts["train_steps"]
-            )
+            info["resumed at"] = self.saved
         self._progress.start(info, counts["environment_steps"])
 
     def _counts(self):

@@ -22,7 +22,7 @@ class WorldModel(tf.Module):
             [size, size, 3].
         action_size: number of action dimensions.
         settings: `agents.config.WorldModel`.
-        transition_dense: makes the dense layers of the transition, see `make_transition_dense`.
+        transition_dense: makes the transition's dense layers, see `make_transition_dense`.
         dtype: Keras dtype policy of the networks.
     """
 
@@ -96,7 +96,7 @@ class WorldModel(tf.Module):
         Source: Hafner et al., 2019, equation 3, and the losses of its last release.
 
         Args:
-            batch: observation [B, T, ...], action [B, T, A], reward [B, T], is_first [B, T].
+            batch: observation [B, T, ...], action [B, T, A], reward and is_first [B, T].
             noise: [B, T, latent_size], standard normal.
             seed: [2], of the noise that dequantizes images.
 
