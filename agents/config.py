@@ -70,6 +70,7 @@ class CrossEntropy:
     candidates: int = key(least=1)  # plans scored in each iteration
     elites: int = key(least=1)  # plans kept in each iteration
     iterations: int = key(least=1)
+    common_noise: bool = key()  # whether all candidates meet the same noise
 
 
 @dataclasses.dataclass(frozen=True)

@@ -23,15 +23,16 @@ class Evaluator:
     Args:
         config: `agents.config.Train`.
         agent: `agents.planet_agent.PlaNetAgent`.
+        policy: `TFPolicy` that acts; None: the agent's, mean weights and no noise.
     """
 
-    def __init__(self, config, agent):
+    def __init__(self, config, agent, policy=None):
         self._config = config
         self._agent = agent
-        self._policy = as_py_policy(agent.policy)
+        self._policy = as_py_policy(policy or agent.policy)
 
     def episodes(self, count):
-        """Whole episodes of the mean weights, without noise, each from its own seed.
+        """Whole episodes, each from a seed of its own.
 
         The seeds depend on the run's seed alone, so evaluations at different times of a
         run face the same starts.

@@ -27,6 +27,8 @@ class CrossEntropy:
         candidates: plans scored in each iteration.
         elites: plans kept in each iteration, at most `candidates`.
         iterations: at least 1.
+        common_noise: whether all candidates meet the same noise of the latents, so that
+            their scores differ by their actions alone; PlaNet draws noise for each.
 
     Raises:
         ValueError: a count is below 1, or there are more elites than candidates.
@@ -36,6 +38,7 @@ class CrossEntropy:
     candidates: int = 1000
     elites: int = 100
     iterations: int = 10
+    common_noise: bool = False
 
     def __post_init__(self):
         _check_counts(self)
@@ -90,8 +93,10 @@ class ImprovedCrossEntropy:
     To the cross-entropy method it adds noise that is correlated in time (power spectrum
     1 / frequency^noise_beta), a population that shrinks by `decay` in each iteration,
     elites kept within and across decisions, momentum of the refit, the mean among the last
-    candidates, and a start from the last plan moved on by one step. The plan is the best
-    candidate of the last iteration.
+    candidates, and a start from the last plan moved on by one step.
+
+    It departs from the source in the plan: the last mean, not the best candidate, whose
+    score is in part luck where the model is stochastic.
 
     Source: Pinneri et al., 2020, Sample-efficient Cross-Entropy Method for Real-time
     Planning, section 3 and algorithm 1.
@@ -104,20 +109,22 @@ class ImprovedCrossEntropy:
         keep_elites: share of the elites that return as candidates, in [0, 1].
         momentum: share of the old mean and stddev in the new ones, in [0, 1).
         initial_stddev: of the first iteration, above 0.
+        common_noise: as in `CrossEntropy`.
 
     Raises:
         ValueError: a value is out of its range.
     """
 
     horizon: int = 12
-    candidates: int = 64
+    candidates: int = 100
     elites: int = 10
     iterations: int = 3
-    noise_beta: float = 2.0
+    noise_beta: float = 1.0
     decay: float = 1.25
     keep_elites: float = 0.3
     momentum: float = 0.1
-    initial_stddev: float = 0.5
+    initial_stddev: float = 1.0
+    common_noise: bool = True
 
     def __post_init__(self):
         _check_counts(self)
@@ -167,7 +174,7 @@ class ImprovedCrossEntropy:
                 self.momentum * old + (1 - self.momentum) * new
                 for old, new in zip((mean, stddev), _moments(elites), strict=True)
             )
-        return elites[:, 0], (mean, elites[:, : self.num_kept])
+        return mean, (mean, elites[:, : self.num_kept])
 
     def _candidates(self, mean, stddev, population, seed):
         basis = tf.constant(colored_noise_basis(self.horizon, self.noise_beta), tf.float32)

@@ -47,7 +47,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
     ):
         self._model = model
         self._planner = planner
-        self._strategy = strategy
+        self.strategy = strategy
         self._noise = noise
         self._clock = clock
         self._seed = tf.constant(seed, tf.int32)
@@ -106,11 +106,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _draws(self, seeds):
         """S draws of the weights for each environment, [B * S, ...]; None for the mean."""
-        if not self._strategy.draws:
+        if not self.strategy.draws:
             return None
         each = [
-            sample_weights(self._model, [self._strategy.draws], seed)
-            for seed in seeds.of_weights(self._strategy.redraw)
+            sample_weights(self._model, [self.strategy.draws], seed)
+            for seed in seeds.of_weights(self.strategy.redraw)
         ]
         return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
 
@@ -124,10 +124,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
         noise = normal([action.shape[0], model.rssm.latent_size], seeds.one("filter"))
         step = (model.encode(observation), action, time_step.is_first(), noise)
         latent = Latent(**state["latent"])
-        if not self._strategy.filter_with_draw:
+        if not self.strategy.filter_with_draw:
             with hold(model, mean_weights(model)):
                 return model.rssm.filter(latent, *step)
-        first = {name: draw[:: self._strategy.draws] for name, draw in draws.items()}
+        first = {name: draw[:: self.strategy.draws] for name, draw in draws.items()}
         with hold(model, first):  # one function for each environment: [B, 1, ...]
             latent, step = tf.nest.map_structure(lambda x: x[:, tf.newaxis], (latent, step))
             return tf.nest.map_structure(
@@ -135,10 +135,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
             )
 
     def _plan(self, latent, planner_state, draws, seeds):
-        strategy, model, planner = self._strategy, self._model, self._planner
+        strategy, model, planner = self.strategy, self._model, self._planner
 
         def score(plans, seed):
-            noise = normal([*plans.shape[:3], model.rssm.latent_size], seed)
+            noise = self._latent_noise(plans, seed)
             if draws is None:
                 rollout = imagine_with_mean_weights(model, latent, plans, noise)
             elif strategy.share_trajectory:
@@ -151,6 +151,14 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
         shape = (latent.belief.shape[0], self._action_size)
         return planner.plan(score, planner_state, shape, seeds.one("plan"))
+
+    def _latent_noise(self, plans, seed):
+        """[B, N, H, D], standard normal."""
+        batch_size, candidates, horizon, _ = plans.shape
+        size = self._model.rssm.latent_size
+        if not self._planner.common_noise:
+            return normal([batch_size, candidates, horizon, size], seed)
+        return tf.repeat(normal([batch_size, 1, horizon, size], seed), candidates, axis=1)
 
 
 class _Seeds:

@@ -59,7 +59,7 @@ class RSSM(tf.Module):
         )
         self._gru = tf.keras.layers.GRUCell(
             belief_size,
-            recurrent_activation=tf.nn.sigmoid,  # keras.activations.sigmoid leaks when eager
+            recurrent_activation=tf.nn.sigmoid,  # that of Keras leaks memory when eager
             reset_after=False,
             bias_initializer=_gate_bias,
             dtype=dtype,
