@@ -53,17 +53,8 @@ def overshooting_losses(model, batch, posterior, noise, settings):
 def _unroll(rssm, posterior, actions, noise):
     """`Latent` [B, T, distance, ...] from posteriors [B, T, ...] and actions ahead."""
 
-    def rows(tensor):
-        return tf.reshape(tensor, [-1, tensor.shape[-1]])
+    def by_distance(tensor):
+        return tf.transpose(tensor, [2, 0, 1, 3])
 
-    def steps(tensor):
-        by_distance = tf.transpose(tensor, [2, 0, 1, 3])
-        return tf.reshape(by_distance, [tensor.shape[2], -1, tensor.shape[3]])
-
-    latents = rssm.imagine(
-        tf.nest.map_structure(rows, posterior), steps(actions), steps(noise)
-    )
-    shape = [actions.shape[2], -1, actions.shape[1]]
-    return tf.nest.map_structure(
-        lambda x: tf.transpose(tf.reshape(x, [*shape, x.shape[-1]]), [1, 2, 0, 3]), latents
-    )
+    latents = rssm.imagine(posterior, by_distance(actions), by_distance(noise))
+    return tf.nest.map_structure(lambda x: tf.transpose(x, [1, 2, 0, 3]), latents)

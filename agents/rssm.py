@@ -135,7 +135,8 @@ class RSSM(tf.Module):
     def _next_belief(self, latent, action):
         inputs = self._input(tf.concat([latent.sample, action], -1))
         flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
-        belief, _ = self._gru(flat, [tf.reshape(latent.belief, [-1, self.belief_size])])
+        before = tf.reshape(latent.belief, [-1, self.belief_size])
+        belief, _ = self._gru(flat, [tf.cast(before, flat.dtype)])
         belief = tf.cast(belief, tf.float32)
         return tf.reshape(belief, tf.concat([tf.shape(inputs)[:-1], [self.belief_size]], 0))
 
