@@ -22,7 +22,8 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     Losses are sums over a replica's sequences divided by the global batch size, gradients
     are summed over replicas and clipped after that, and the random numbers of a step are
-    those of the global batch. So n devices compute what one does.
+    those of the global batch. So n devices compute what one does, but for the noise that
+    dequantizes images, which each replica draws for itself.
 
     Source: Hafner et al., 2019; Tran et al., 2019, Bayesian Layers, section 3.2.
 

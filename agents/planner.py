@@ -105,7 +105,7 @@ class ImprovedCrossEntropy:
         horizon, candidates, elites, iterations: as in `CrossEntropy`; `candidates` are
             those of the first iteration.
         noise_beta: 0 is white noise; 2 and more is smooth.
-        decay: factor by which the population shrinks, above 0; 1 keeps it.
+        decay: factor by which the population shrinks, at least 1, which keeps it.
         keep_elites: share of the elites that return as candidates, in [0, 1].
         momentum: share of the old mean and stddev in the new ones, in [0, 1).
         initial_stddev: of the first iteration, above 0.

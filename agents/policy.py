@@ -12,7 +12,7 @@ from agents.imagination import (
 )
 from agents.latents import Latent
 from agents.seeds import fold, normal
-from bayes_rl.weights import hold, mean_weights, sample_weights
+from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
 
 
 class PlanningPolicy(tf_policy.TFPolicy):
@@ -29,8 +29,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         planner: of `agents.planner`.
         strategy: of `agents.explore`.
         noise: `agents.action_noise.GaussianNoise`, added to the chosen actions, or None.
-        clock: `agents.planet_agent.Clock`, gives the episode's number and the progress.
+        clock: `agents.clock.Clock`, gives the episode's number and the progress.
         seed: [2], of the policy.
+
+    Raises:
+        ValueError: the strategy wants draws and no weight of the model is uncertain.
     """
 
     def __init__(
@@ -45,6 +48,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         seed,
         name,
     ):
+        _check_draws(strategy, model)
         self._model = model
         self._planner = planner
         self.strategy = strategy
@@ -159,6 +163,14 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if not self._planner.common_noise:
             return normal([batch_size, candidates, horizon, size], seed)
         return tf.repeat(normal([batch_size, 1, horizon, size], seed), candidates, axis=1)
+
+
+def _check_draws(strategy, model):
+    if strategy.draws and not posteriors(model):
+        raise ValueError(
+            f"explore strategy {type(strategy).__name__} draws weights: transition must be "
+            "reparameterization or flipout, got deterministic"
+        )
 
 
 class _Seeds:

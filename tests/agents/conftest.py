@@ -1,0 +1,95 @@
+"""What tests of the agent share: tiny configs, models and batches."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+
+import envs
+from agents import overrides
+from agents.building import make_agent, make_strategy, make_world_model
+
+TINY = [
+    "experiment=debug",
+    "logdir=unused",
+    "world_model.belief_size=6",
+    "world_model.latent_size=3",
+    "world_model.hidden_size=7",
+    "world_model.embedding_size=5",
+    "world_model.overshooting_distance=0",
+    "posterior_scale=0.3",
+]
+
+
+@pytest.fixture(scope="session")
+def make_config():
+    """Makes a tiny config; takes words as the command line does."""
+    return lambda *words: overrides.load([*TINY, *words])
+
+
+@pytest.fixture(scope="session")
+def environment():
+    """Two fake environments, stepped together."""
+    return envs.load_many(2, "fake", processes=False)
+
+
+@pytest.fixture(scope="session")
+def make_model(make_config, environment):
+    """Makes a tiny world model of vectors of 2 and actions of 1, or of images."""
+
+    def make(*words, image_size=None):
+        tf.keras.utils.set_random_seed(0)
+        time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
+        if image_size:
+            time_step_spec.observation["observation"] = tf.TensorSpec(
+                [image_size, image_size, 3], tf.uint8
+            )
+        action_spec = tensor_spec.from_spec(environment.action_spec())
+        return make_world_model(make_config(*words), time_step_spec, action_spec)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def build_agent(make_config, environment):
+    """Makes a tiny agent for the fake environment."""
+
+    def make(*words):
+        config = make_config(*words)
+        return make_agent(config, environment, make_strategy(config.strategy))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def model(make_model):
+    """A tiny world model with an uncertain transition; not to be trained."""
+    return make_model()
+
+
+@pytest.fixture(scope="session")
+def make_batch():
+    """Makes a batch as the replay does, of vectors of 2 and actions of 1."""
+
+    def make(size=3, length=5, seed=0, observation_shape=(2,)):
+        rng = np.random.default_rng(seed)
+        return {
+            "observation": tf.constant(
+                rng.normal(size=[size, length, *observation_shape]), tf.float32
+            ),
+            "action": tf.constant(rng.uniform(-1, 1, [size, length, 1]), tf.float32),
+            "reward": tf.constant(rng.normal(size=[size, length]), tf.float32),
+            "is_first": tf.constant(rng.random([size, length]) < 0.2),
+        }
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def noise():
+    """Makes standard normal numbers, float32."""
+
+    def make(*shape, seed=0):
+        return tf.constant(np.random.default_rng(seed).normal(size=shape), tf.float32)
+
+    return make

@@ -1,0 +1,35 @@
+"""Tests of agents.seeds."""
+
+import numpy as np
+import tensorflow as tf
+from scipy import stats
+
+from agents.seeds import fold, normal, split
+
+SEED = tf.constant([3, 4])
+
+
+def test_numbers_have_seeds_of_their_own():
+    seeds = {tuple(fold(SEED, number).numpy()) for number in range(100)}
+    assert len(seeds) == 100
+
+
+def test_fold_takes_any_integer_type():
+    np.testing.assert_array_equal(
+        fold(SEED, tf.constant(7, tf.int64)), fold(SEED, tf.constant(7, tf.int32))
+    )
+
+
+def test_split_gives_different_seeds():
+    assert len({tuple(seed) for seed in split(SEED, 5).numpy()}) == 5
+
+
+def test_normal_is_standard_normal_and_repeatable():
+    numbers = normal([4000], SEED).numpy()
+    assert stats.kstest(numbers, "norm").pvalue > 0.01
+    np.testing.assert_array_equal(numbers, normal([4000], SEED))
+
+
+def test_seeds_are_the_same_in_graphs():
+    in_graph = tf.function(lambda seed: normal([3], fold(seed, 2)))(SEED)
+    np.testing.assert_array_equal(in_graph, normal([3], fold(SEED, 2)))
