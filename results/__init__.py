@@ -1,0 +1,1 @@
+"""What was measured; made by `python -m results`."""

@@ -1,0 +1,61 @@
+"""Makes results/ from finished runs: tables, curves and where they come from.
+
+python -m results             # README.md from all that was measured
+python -m results parity      # measure again: commands, then figures and tables
+"""
+
+import argparse
+import json
+import pathlib
+import shutil
+
+import yaml
+
+from agents.plots import plot
+from results.summary import summarize
+from results.tables import readme
+
+_FOLDER = pathlib.Path(__file__).parent
+
+
+def make(name, experiment):
+    """Writes `results/<name>/`: figures, scores.csv and summary.json.
+
+    Args:
+        name: of the experiment.
+        experiment: its entry in experiments.yaml.
+
+    Raises:
+        SystemExit: its runs are not there; the message gives the commands.
+    """
+    runs = sorted(
+        file.parent for file in pathlib.Path(experiment["runs"]).glob("**/config.yaml")
+    )
+    if not runs:
+        commands = "\n".join(f"  {command}" for command in experiment["commands"])
+        raise SystemExit(f"no runs in {experiment['runs']}; make them with\n{commands}")
+    folder = _FOLDER / name
+    folder.mkdir(exist_ok=True)
+    plot(runs, folder)
+    for picture in (file for run in runs for file in run.glob("videos/*.png")):
+        shutil.copy(picture, folder)
+    summary = {key: experiment[key] for key in ("title", "about", "commands")}
+    summary |= summarize(runs, folder / "scores.csv")
+    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def main():
+    experiments = yaml.safe_load((_FOLDER / "experiments.yaml").read_text())
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(experiments))
+    options = parser.parse_args()
+    unknown = set(options.names) - set(experiments)
+    if unknown:
+        parser.error(f"no experiment {min(unknown)!r}; there are {', '.join(experiments)}")
+    for name in options.names:
+        make(name, experiments[name])
+    (_FOLDER / "README.md").write_text(readme(_FOLDER, experiments))
+
+
+if __name__ == "__main__":
+    main()
