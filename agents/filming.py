@@ -3,6 +3,7 @@
 import pathlib
 
 import numpy as np
+from PIL import Image, ImageSequence
 
 from agents import videos
 from agents.evaluate import Evaluator
@@ -57,3 +58,23 @@ def film(model, episode, config, folder, name):
     labels = [f"observation {number}" for number in range(predicted.shape[-1])]
     truth = episode["observation"]
     return [videos.save_state_prediction(folder, name, truth, predicted, context, labels)]
+
+
+def show(files, metrics, step):
+    """Shows the files of `film` in TensorBoard too.
+
+    Args:
+        files: PNG and GIF; others are left out.
+        metrics: `agents.metrics.MetricsLog`.
+        step: environment step.
+    """
+    for file in map(pathlib.Path, files):
+        if file.suffix == ".png":
+            metrics.image("open_loop/figure", _pixels(Image.open(file)), step)
+        elif file.suffix == ".gif":
+            frames = [_pixels(frame) for frame in ImageSequence.Iterator(Image.open(file))]
+            metrics.video("open_loop/video", np.stack(frames), step)
+
+
+def _pixels(image):
+    return np.asarray(image.convert("RGB"))

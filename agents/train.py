@@ -11,7 +11,7 @@ from agents.collecting import Collector, as_py_policy, random_policy
 from agents.environments import COLLECTION, load_environments
 from agents.episodes import EpisodeStore
 from agents.evaluate import Evaluator
-from agents.filming import film
+from agents.filming import film, show
 from agents.learning import Learning
 from agents.loading import make_checkpoints
 from agents.metrics import MetricsLog
@@ -211,7 +211,9 @@ class Trainer:
         if self._learning is None or not every or self._episodes % every:
             return
         step = int(self._clock.environment_steps)
-        film(self._agent.model, episode, self._config, self._videos, f"open_loop_{step}")
+        name = f"open_loop_{step}"
+        files = film(self._agent.model, episode, self._config, self._videos, name)
+        show(files, self._metrics, step)
 
     def _banner(self, run):
         config, counts = self._config, self._counts()
