@@ -1,0 +1,59 @@
+"""The README is true: its commands are understood, its files exist, its code runs."""
+
+import pathlib
+import re
+import shlex
+import subprocess
+
+import pytest
+import yaml
+
+from agents import overrides
+
+ROOT = pathlib.Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+EXPERIMENTS = yaml.safe_load((ROOT / "results" / "experiments.yaml").read_text())
+RESULTS = [command for each in EXPERIMENTS.values() for command in each["commands"]]
+COMMANDS = re.findall(r"`(bayes-rl train [^`]*)`", README) + [
+    command for command in RESULTS if command.startswith("bayes-rl train")
+]
+
+
+@pytest.mark.parametrize(
+    "command", [c for c in COMMANDS if "..." not in c and "--help" not in c]
+)
+def test_train_command_composes(command):
+    words = [word for word in shlex.split(command)[2:] if word != "--print-config"]
+    runs = overrides.expand(words[1:]) if words[:1] == ["-m"] else [words]
+    folders = [overrides.load(run).logdir for run in runs]
+    assert len(set(folders)) == len(folders)
+
+
+def test_make_targets_exist():
+    for target in set(re.findall(r"make (train|test|bench|check|slow)\b", README)):
+        subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)
+
+
+def test_files_exist():
+    table = README.partition("## Where to change what")[2].partition("\n## ")[0]
+    for path in re.findall(r"`((?:agents|bayes_rl|configs|envs)/[^`]*)`", table):
+        assert (ROOT / path).exists(), path
+    for path in re.findall(r"\]\(([^)#]+)\)", README):
+        assert (ROOT / path).exists(), path
+
+
+def test_layer_example_runs():
+    import tensorflow as tf
+
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    inputs = tf.ones([3, 4])
+    names = {
+        "tf": tf,
+        "inputs": inputs,
+        "dataset_size": 100,
+        "negative_log_likelihood": 0.0,
+    }
+    build = code.replace("loss =", "model(inputs)\nloss =")
+    exec(build, names)  # noqa: S102  the example of the README
+    assert names["outputs"].shape == (5, 3, 10)
+    assert names["loss"] > 0
