@@ -1,0 +1,156 @@
+"""Speed and memory of the train step and of the planner, against the machine's limit."""
+
+import argparse
+import itertools
+import os
+import pathlib
+import sys
+
+
+def main(arguments=None):
+    options = _parse(arguments)
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import tensorflow as tf
+
+    from envs.quiet import import_gym
+
+    import_gym()
+    from benchmarks import report
+    from benchmarks.cases import all_cases
+
+    if options.threads:
+        tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+    chosen = [
+        case
+        for case in all_cases(options.words)
+        if options.only in f"{case.group}, {case.name}"
+    ]
+    if not chosen:
+        sys.exit(f"no case has {options.only!r} in its name")
+    rows = run(chosen, options.repeats, options.memory)
+    command = " ".join(["python -m benchmarks", *(arguments or sys.argv[1:])])
+    facts = report.origin(command) | {"threads": options.threads or "all"}
+    report.show(rows, facts)
+    if options.folder:
+        report.save(pathlib.Path(options.folder), rows, facts)
+
+
+def run(cases, repeats, with_memory=True):
+    """Measures cases.
+
+    Args:
+        cases: list of `benchmarks.cases.Case`, those of a group next to each other.
+        repeats: calls of each case.
+        with_memory: whether to measure memory too, which starts a process for each case.
+
+    Returns:
+        List of dicts, one for each matrix product's type and then one a case.
+    """
+    from benchmarks import memory
+    from benchmarks.peak import SQUARES, matrix_speeds, shapes
+    from benchmarks.timing import measure
+
+    types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
+    products = sorted({*SQUARES, *(x for case in cases for x in shapes(case.config))})
+    peaks = {}
+
+    def measure_peaks():
+        for dtype in types:
+            speeds = matrix_speeds(products, dtype)
+            best = max(speeds, key=speeds.get)
+            peaks[dtype] = max(peaks.get(dtype, (0, None)), (speeds[best], best))
+
+    seconds = {}
+    for group, members in itertools.groupby(cases, key=lambda case: case.group):
+        print(group, file=sys.stderr, flush=True)
+        measure_peaks()
+        functions = {case: case.make() for case in members}
+        seconds |= measure(functions, repeats)
+    measure_peaks()
+    rows = [_peak_row(dtype, *peaks[dtype]) for dtype in types]
+    if with_memory:
+        print("memory", file=sys.stderr, flush=True)
+        rows.append(_row("process", "imports alone", "", memory_mib=memory.peak_of(None)))
+    for case in cases:
+        peak = peaks[case.config.compute_dtype][0]
+        megabytes = memory.peak_of(case) if with_memory else None
+        rows.append(_case_row(case, seconds, peak, megabytes))
+    return rows
+
+
+def _case_row(case, seconds, peak, megabytes):
+    from benchmarks.timing import quartiles
+
+    low, median, high = quartiles(seconds[case])
+    ratios = [None] * 3
+    for other in seconds:
+        if (other.group, other.name) == (case.group, case.reference):
+            ratios = quartiles(seconds[case] / seconds[other])
+    return _row(
+        case.group,
+        case.name,
+        case.config.compute_dtype,
+        milliseconds=1e3 * median,
+        milliseconds_low=1e3 * low,
+        milliseconds_high=1e3 * high,
+        gflop=case.flops / 1e9,
+        gflop_per_second=case.flops / median / 1e9,
+        share_of_peak=case.flops / median / peak,
+        over_reference=ratios[1],
+        over_reference_low=ratios[0],
+        over_reference_high=ratios[2],
+        memory_mib=megabytes,
+    )
+
+
+def _peak_row(dtype, speed, product):
+    rows, inputs, units = product
+    name = f"{rows} x {inputs} x {units}"
+    gflop = 2 * rows * inputs * units / 1e9
+    return _row(
+        "best matrix product",
+        name,
+        dtype,
+        milliseconds=gflop / speed * 1e12,
+        gflop=gflop,
+        gflop_per_second=speed / 1e9,
+        share_of_peak=1.0,
+    )
+
+
+_COLUMNS = (
+    "milliseconds",
+    "milliseconds_low",
+    "milliseconds_high",
+    "gflop",
+    "gflop_per_second",
+    "share_of_peak",
+    "over_reference",
+    "over_reference_low",
+    "over_reference_high",
+    "memory_mib",
+)
+
+
+def _row(group, case, compute, **values):
+    empty = dict.fromkeys(_COLUMNS)
+    return {"group": group, "case": case, "compute": compute, **empty, **values}
+
+
+def _parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("--repeats", type=int, default=15, help="calls of each case")
+    parser.add_argument("--threads", type=int, default=0, help="0: all")
+    parser.add_argument("--only", default="", help="cases whose name has this in it")
+    parser.add_argument("--folder", default="results", help="for csv and md; '': none")
+    parser.add_argument(
+        "--no-memory", dest="memory", action="store_false", help="skip peak memory"
+    )
+    parser.add_argument("words", nargs="*", help="key=value of the config of every case")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

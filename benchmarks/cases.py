@@ -1,0 +1,175 @@
+"""What is timed: the agent's own train step and decision, without an environment.
+
+The sizes of observation and action are those of cheetah_run from states.
+"""
+
+import dataclasses
+import functools
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.specs import array_spec
+from tf_agents.trajectories import time_step as ts
+
+from agents.building import make_agent
+from agents.config import build
+from agents.overrides import load
+from benchmarks import flops
+
+OBSERVATION_SIZE = 17
+ACTION_SIZE = 6
+_SIZES = {"cpu": (), "paper": ("experiment=paper_state",)}
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """One thing to time.
+
+    Args:
+        group: those of a group are timed in turn, so that drift meets all alike.
+        name: within the group.
+        kind: train or decide.
+        words: of the config, as on the command line.
+        reference: name of the case of the group that this one is compared with, or None.
+    """
+
+    group: str
+    name: str
+    kind: str
+    words: tuple
+    reference: str | None = None
+
+    @functools.cached_property
+    def config(self):
+        return load(["task=cheetah_run", *self.words])
+
+    @property
+    def flops(self):
+        """Floating point operations of one call, see `benchmarks.flops`."""
+        sizes = OBSERVATION_SIZE, ACTION_SIZE
+        if self.kind == "train":
+            return flops.train_step(self.config, *sizes)
+        evaluations = build(self.config.planner).evaluations
+        return flops.decision(self.config, evaluations, *sizes)
+
+    def make(self):
+        """A function without arguments that does the work once and waits for its end."""
+        return {"train": make_train_step, "decide": make_decision}[self.kind](self.config)
+
+
+def all_cases(words=()):
+    """Every case of the benchmark.
+
+    Args:
+        words: of the command line, that change the config of each.
+    """
+    return [
+        *(case for size in _SIZES for case in _train_cases(size, words)),
+        *(case for size in _SIZES for case in _decide_cases(size, words)),
+    ]
+
+
+def _train_cases(size, words):
+    group = f"train step, {size} size"
+    twin = "deterministic"
+
+    def case(name, *own, reference=twin):
+        return Case(group, name, "train", (*_SIZES[size], *own, *words), reference)
+
+    return [
+        case(twin, f"transition={twin}", reference=None),
+        case("reparameterization", "transition=reparameterization"),
+        case("flipout", "transition=flipout"),
+        case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
+    ]
+
+
+def _decide_cases(size, words):
+    group = f"decision, {size} size"
+
+    def case(name, *own, reference="cem"):
+        return Case(group, name, "decide", (*_SIZES[size], *own, *words), reference)
+
+    return [
+        case("cem", "planner=cem", *_cem_size(size), reference=None),
+        case("icem", "planner=icem", *_icem_size(size)),
+        case("cem bfloat16", "planner=cem", *_cem_size(size), "compute_dtype=bfloat16"),
+    ]
+
+
+def _cem_size(size):
+    """The paper's candidates at paper size, the group's own at CPU size."""
+    if size == "cpu":
+        return ()
+    return _planner(horizon=12, candidates=1000, elites=100, iterations=10)
+
+
+def _icem_size(size):
+    """The numbers of planner=icem, which the preset of the paper's planner would hide."""
+    if size == "cpu":
+        return ()
+    planner = load(["planner=icem"]).planner
+    names = ("horizon", "candidates", "elites", "iterations")
+    return _planner(**{name: getattr(planner, name) for name in names})
+
+
+def _planner(**values):
+    return tuple(f"planner.{name}={value}" for name, value in values.items())
+
+
+class Specs:
+    """As much of an environment as an agent needs to be made: its specs."""
+
+    def time_step_spec(self):
+        observation = array_spec.ArraySpec([OBSERVATION_SIZE], np.float32)
+        return ts.time_step_spec({"observation": observation})
+
+    def action_spec(self):
+        return array_spec.BoundedArraySpec([ACTION_SIZE], np.float32, -1.0, 1.0)
+
+
+def make_train_step(config):
+    """A function without arguments that takes one gradient step on one fixed batch.
+
+    Args:
+        config: `agents.config.Train`, from states.
+    """
+    agent = make_agent(config, Specs(), tf.distribute.get_strategy())
+    agent.initialize()
+    agent.clock.agent_steps.assign(10_000)
+    train = tf.function(agent.train)
+    batch = random_batch(config)
+    return lambda: train(batch).loss.numpy()
+
+
+def make_decision(config):
+    """A function without arguments that chooses one action: filter, plan, act.
+
+    Args:
+        config: `agents.config.Train`, from states.
+    """
+    agent = make_agent(config, Specs(), tf.distribute.get_strategy())
+    observation = {"observation": tf.zeros([1, OBSERVATION_SIZE])}
+    time_step = ts.transition(observation, tf.zeros([1]))
+    state = agent.policy.get_initial_state(1)
+    # AutoGraph has nothing to convert here, and warns of code that is not ours.
+    act = tf.function(agent.policy.action, autograph=False)
+    return lambda: act(time_step, state).action.numpy()
+
+
+def random_batch(config):
+    """A replay batch of standard normal numbers; every sequence starts an episode."""
+    random = np.random.default_rng(0)
+    shape = [config.batch_size, config.sequence_length]
+
+    def normal(*event):
+        return tf.constant(random.standard_normal([*shape, *event]), tf.float32)
+
+    is_first = np.zeros(shape, bool)
+    is_first[:, 0] = True
+    return {
+        "observation": normal(OBSERVATION_SIZE),
+        "action": tf.clip_by_value(normal(ACTION_SIZE), -1.0, 1.0),
+        "reward": normal(),
+        "is_first": tf.constant(is_first),
+    }

@@ -1,0 +1,64 @@
+"""The physical limit: the best speed of a matrix product on this machine, as it is now."""
+
+import tensorflow as tf
+
+from benchmarks.timing import measure
+
+SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
+_INNER_FLOPS = 4e9
+
+
+def shapes(config):
+    """Products (rows, inputs, units) that occur in a config's train step and decision."""
+    model, planner = config.world_model, config.planner
+    features = model.belief_size + model.latent_size
+    steps = config.batch_size * config.sequence_length
+    plans = planner.candidates
+    return [
+        (plans, model.hidden_size, 3 * model.belief_size),
+        (plans, model.belief_size, model.hidden_size),
+        (plans * planner.horizon, features, model.reward_units),
+        (plans * planner.horizon, model.reward_units, model.reward_units),
+        (steps, features, model.reward_units),
+        (steps, model.hidden_size, model.embedding_size),
+        (config.batch_size, model.hidden_size, 3 * model.belief_size),
+    ]
+
+
+def matrix_speeds(products, dtype, repeats=5):
+    """Best speed of each product.
+
+    Args:
+        products: list of (rows, inputs, units).
+        dtype: of the matrices.
+        repeats: of which the fastest counts.
+
+    Returns:
+        Dict of product -> operations per second.
+    """
+    calls = {product: _calls(product) for product in products}
+    functions = {product: _make(product, dtype, calls[product]) for product in calls}
+    seconds = measure(functions, repeats, warmup=1)
+    return {
+        product: 2 * product[0] * product[1] * product[2] * count / seconds[product].min()
+        for product, count in calls.items()
+    }
+
+
+def _calls(product):
+    """Enough that starting the calls and waiting for them takes no time beside them."""
+    rows, inputs, units = product
+    return max(1, round(_INNER_FLOPS / (2 * rows * inputs * units)))
+
+
+def _make(product, dtype, calls):
+    rows, inputs, units = product
+    left = tf.cast(tf.random.normal([rows, inputs]), dtype)
+    right = tf.cast(tf.random.normal([inputs, units]), dtype)
+
+    def function():
+        for _ in range(calls):
+            last = tf.linalg.matmul(left, right)
+        return last[0, 0].numpy()
+
+    return function

@@ -1,0 +1,46 @@
+"""Times, measured in turn so that drift and other processes meet all cases alike."""
+
+import time
+
+import numpy as np
+
+
+def measure(functions, repeats, warmup=2):
+    """Seconds of each call.
+
+    Rounds of one call of each function, in an order that moves on by one in every round.
+
+    Args:
+        functions: dict of name -> function without arguments that waits for its result.
+        repeats: rounds.
+        warmup: calls of each that are not counted.
+
+    Returns:
+        Dict of name -> [repeats] seconds.
+
+    Example:
+        >>> measure({"nothing": lambda: None}, repeats=3)["nothing"].shape
+        (3,)
+    """
+    for function in functions.values():
+        for _ in range(warmup):
+            function()
+    names = list(functions)
+    seconds = {name: np.zeros(repeats) for name in names}
+    for repeat in range(repeats):
+        first = repeat % len(names)
+        for name in names[first:] + names[:first]:
+            start = time.perf_counter()
+            functions[name]()
+            seconds[name][repeat] = time.perf_counter() - start
+    return seconds
+
+
+def quartiles(values):
+    """Lower quartile, median and upper quartile.
+
+    Example:
+        >>> quartiles([3.0, 1.0, 2.0, 5.0, 4.0])
+        [2.0, 3.0, 4.0]
+    """
+    return np.percentile(values, [25, 50, 75]).tolist()

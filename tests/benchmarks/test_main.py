@@ -1,0 +1,62 @@
+"""The benchmark runs, at a tiny size; how fast things are is never asserted."""
+
+import csv
+
+import pytest
+
+from benchmarks import __main__ as benchmarks
+from benchmarks import peak
+from benchmarks.cases import all_cases
+
+TINY = [
+    "batch_size=2",
+    "sequence_length=3",
+    "world_model.belief_size=6",
+    "world_model.latent_size=3",
+    "world_model.hidden_size=7",
+    "world_model.embedding_size=5",
+    "world_model.reward_units=9",
+    "planner.horizon=2",
+    "planner.candidates=6",
+    "planner.elites=2",
+    "planner.iterations=2",
+]
+
+
+@pytest.fixture(autouse=True)
+def _small_products(monkeypatch):
+    monkeypatch.setattr(peak, "SQUARES", [(8, 8, 8)])
+    monkeypatch.setattr(peak, "_INNER_FLOPS", 1e3)
+
+
+def test_all_cases_of_a_size_are_measured_and_saved(tmp_path, capsys):
+    options = ["--only", "cpu", "--repeats", "2", "--no-memory", "--folder", str(tmp_path)]
+    benchmarks.main([*options, *TINY])
+    with open(tmp_path / "benchmarks.csv") as file:
+        rows = list(csv.DictReader(file))
+    measured = [(row["group"], row["case"]) for row in rows]
+    cases = [(case.group, case.name) for case in all_cases() if "cpu" in case.group]
+    assert measured[2:] == cases
+    assert {row["group"] for row in rows[:2]} == {"best matrix product"}
+    assert all(float(row["milliseconds"]) > 0 for row in rows)
+    assert "flipout" in capsys.readouterr().out
+    assert "flipout" in (tmp_path / "benchmarks.md").read_text()
+
+
+def test_memory_is_that_of_a_process_of_its_own():
+    case = next(x for x in all_cases(tuple(TINY)) if x.kind == "decide")
+    (row,) = benchmarks.run([case], repeats=1)[-1:]
+    assert row["memory_mib"] > 100
+
+
+def test_a_name_without_cases_ends_with_one_line():
+    with pytest.raises(SystemExit, match="no case has 'elephant' in its name"):
+        benchmarks.main(["--only", "elephant"])
+
+
+def test_the_cases_are_compared_with_one_of_their_group():
+    cases = all_cases()
+    names = {(case.group, case.name) for case in cases}
+    assert len(names) == len(cases)
+    for case in cases:
+        assert case.reference is None or (case.group, case.reference) in names
