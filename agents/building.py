@@ -1,5 +1,7 @@
 """From a run's config to its agent."""
 
+import contextlib
+
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
@@ -10,6 +12,13 @@ from agents.networks import is_image
 from agents.optimizer import Optimizer
 from agents.planet_agent import PlaNetAgent
 from agents.world_model import WorldModel, make_transition_dense
+
+
+def configure_tensorflow(config):
+    """Sets what TensorFlow fixes at its first operation; does nothing after that."""
+    if config.threads:
+        with contextlib.suppress(RuntimeError):  # it has computed something before
+            tf.config.threading.set_intra_op_parallelism_threads(config.threads)
 
 
 def make_agent(config, environment, strategy) -> PlaNetAgent:

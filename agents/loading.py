@@ -2,7 +2,7 @@
 
 import pathlib
 
-from agents.building import make_agent, make_strategy
+from agents.building import configure_tensorflow, make_agent, make_strategy
 from agents.checkpoints import Checkpoints
 from agents.environments import EVALUATION, load_environments
 from agents.runs import Run, load_config
@@ -22,6 +22,7 @@ def load_agent(folder):
         UserError: the folder holds no run or no checkpoint.
     """
     config = load_config(folder)
+    configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
     environment = load_environments(config, 1, EVALUATION)
     agent = make_agent(config, environment, make_strategy("default"))

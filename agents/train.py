@@ -4,9 +4,8 @@ import time
 
 import numpy as np
 import psutil
-import tensorflow as tf
 
-from agents.building import make_agent, make_strategy
+from agents.building import configure_tensorflow, make_agent, make_strategy
 from agents.collecting import Collector, as_py_policy, random_policy
 from agents.environments import COLLECTION, load_environments
 from agents.episodes import EpisodeStore
@@ -48,12 +47,6 @@ def train(config, run):
             trainer.close()
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
-
-
-def configure_tensorflow(config):
-    """Sets what TensorFlow fixes at its first operation."""
-    if config.threads:
-        tf.config.threading.set_intra_op_parallelism_threads(config.threads)
 
 
 class Trainer:

@@ -1,0 +1,23 @@
+"""Tests of benchmarks.planners."""
+
+from benchmarks.planners import fewest_evaluations, planners
+
+
+def test_fewest_evaluations_of_those_that_reach_the_score():
+    rows = [
+        {"planner": "A", "evaluations": 100, "mean_return": 9.0},
+        {"planner": "A", "evaluations": 10, "mean_return": 8.0},
+        {"planner": "A", "evaluations": 1, "mean_return": 1.0},
+        {"planner": "B", "evaluations": 2, "mean_return": 9.0},
+    ]
+    assert fewest_evaluations(rows, "A", 7.5) == 10
+    assert fewest_evaluations(rows, "B", 9.5) is None
+
+
+def test_planners_of_each_kind_get_cheaper():
+    kinds = {}
+    for planner in planners(horizon=12):
+        kinds.setdefault(type(planner), []).append(planner.evaluations)
+    assert len(kinds) == 2
+    for evaluations in kinds.values():
+        assert evaluations == sorted(evaluations, reverse=True)
