@@ -33,7 +33,7 @@ class Learning:
                 batch_size,
                 config.sequence_length,
                 seed=[config.seed],
-                first_batch=int(agent.train_step_counter) * replicas,
+                first_batch=int(agent.train_step_counter.numpy()) * replicas,
             )
             return dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)
 

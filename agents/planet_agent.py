@@ -92,7 +92,7 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def pop_metrics(self):
         """Dict of the metrics' means over the gradient steps since the last call."""
-        steps = max(float(self._summed_steps), 1.0)
+        steps = max(self._summed_steps.numpy(), 1.0)
         means = self._metric_sums.numpy() / steps
         self._metric_sums.assign(tf.zeros_like(means))
         self._summed_steps.assign(0.0)
