@@ -1,5 +1,6 @@
 """The door: `load` one environment, `load_many` at once."""
 
+import functools
 import logging
 
 import numpy as np
@@ -146,9 +147,15 @@ def _warn(arguments):
     found = tasks.check_task(**arguments)
     is_pixels = arguments.get("observation") == "pixels"
     if is_pixels and not arguments.get("shadows", True) and found.suite == "dm_control":
-        _LOG.warning(
-            "shadows=false: pictures differ from the benchmark's, so scores do not compare"
-        )
+        _warn_of_pictures()
+
+
+@functools.cache
+def _warn_of_pictures():
+    """Warns once; evaluations load environments again and again."""
+    _LOG.warning(
+        "shadows=false: pictures differ from the benchmark's, so scores do not compare"
+    )
 
 
 def spread_seeds(seed, count):
