@@ -15,7 +15,8 @@ def predict_open_loop(model, episode, context, draws, seed):
 
     Args:
         model: `agents.world_model.WorldModel`.
-        episode: observation [T, ...] and action [T, A], see `agents.episodes`.
+        episode: observation [T, ...], action [T, A], reward and is_first [T], see
+            `agents.episodes`.
         context: rows that the model sees, at least 1 and below T.
         draws: S, weight draws to imagine with; 0 is one prediction with the mean weights.
         seed: [2], of draws and noise.
@@ -45,7 +46,7 @@ def predict_open_loop(model, episode, context, draws, seed):
     steps = [
         _copy(tf.transpose(x[:, context:], [1, 0, 2]), copies, 1) for x in (action, noise)
     ]
-    with hold(model, weights if weights else mean_weights(model)):
+    with hold(model, weights):
         imagined = model.rssm.imagine(start, *steps)
     reconstruction = _copy(model.decode(seen.features)[0], copies)
     prediction = model.decode(imagined.features)[:, :, 0]  # [T - context, S, ...]

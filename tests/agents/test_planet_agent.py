@@ -174,7 +174,8 @@ from agents.building import make_agent, make_strategy
 
 def run(strategy, transition):
     config = overrides.load(["experiment=debug", "logdir=unused", "optimizer.clip_norm=0.5",
-                             f"strategy={strategy}", f"transition={transition}"])
+                             f"strategy={strategy}", f"transition={transition}",
+                             "world_model.overshooting_distance=0"])
     strategy = make_strategy(config.strategy)
     agent = make_agent(config, envs.load_many(1, "fake", processes=False), strategy)
     agent.clock.advance(episodes=1, agent_steps=50, action_repeat=1)

@@ -1,0 +1,60 @@
+"""Tests of agents.collecting."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import envs
+from agents.collecting import Collector, as_py_policy, random_policy
+
+
+@pytest.fixture
+def pair():
+    """Two fake environments of which no step was taken."""
+    environment = envs.load_many(2, "fake", processes=False)
+    yield environment
+    environment.close()
+
+
+def collect(environment, policy, times=1):
+    """Pairs of environment number and episode."""
+    finished = []
+    collector = Collector(
+        environment,
+        policy,
+        tf.Variable(0, dtype=tf.int64),
+        lambda episode, number: finished.append((number, episode)),
+    )
+    for _ in range(times):
+        collector.collect()
+    return finished
+
+
+def test_each_environment_finishes_an_episode(pair):
+    finished = collect(pair, random_policy(pair, seed=0), times=2)
+    assert sorted(number for number, _ in finished) == [0, 0, 1, 1]
+    for _, episode in finished:
+        assert len(episode["reward"]) == envs.load("fake").episode_length + 1
+        np.testing.assert_array_equal(np.flatnonzero(episode["is_first"]), [0])
+
+
+def test_random_actions_are_uniform_and_differ_between_seeds(pair):
+    first, second = (
+        np.concatenate(
+            [e["action"][1:] for _, e in collect(pair, random_policy(pair, s), 3)]
+        )
+        for s in (0, 1)
+    )
+    for actions in (first, second):
+        assert np.abs(actions).max() <= 1
+        assert np.std(actions) == pytest.approx(3**-0.5, rel=0.2)
+    assert not np.any(np.isin(first, second))
+
+
+def test_an_agent_collects_what_its_policy_does(pair, build_agent):
+    agent = build_agent("action_noise.stddev=0.3")
+    finished = collect(pair, as_py_policy(agent.collect_policy))
+    assert len(finished) == 2
+    for _, episode in finished:
+        assert not np.any(episode["action"][0])
+        assert np.std(episode["action"][1:]) > 0
