@@ -39,6 +39,7 @@ def main(argv=None):
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
+        print("stopped", file=sys.stderr)
         return 130
     except SystemExit as exit_:  # of argparse, after --help and --version
         return exit_.code or 0

@@ -56,7 +56,7 @@ class Checkpoints:
             episodes: finished episodes that the objects have seen.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        self._sweep()
+        self.sweep()
         folder = self._new_folder(episodes)
         temporary = self._folder / f".{folder.name}.tmp"
         temporary.mkdir()
@@ -71,7 +71,7 @@ class Checkpoints:
         sync_folder(self._folder)
         for old in self._saved()[: -self._keep]:
             os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
-        self._sweep()
+        self.sweep()
 
     def restore(self):
         """Restores the newest checkpoint that is whole.
@@ -89,6 +89,11 @@ class Checkpoints:
                 return episodes
             self._put_aside(folder, damage)
         return None
+
+    def sweep(self):
+        """Removes what killed processes left; only for the process that saves."""
+        for path in self._folder.glob(".*.tmp"):
+            shutil.rmtree(path, ignore_errors=True)
 
     def _read(self, folder):
         try:
@@ -121,10 +126,6 @@ class Checkpoints:
         self._warn(f"checkpoint {folder} is damaged ({damage}); moved it to {aside}")
         aside.parent.mkdir(exist_ok=True)
         os.replace(folder, aside)
-
-    def _sweep(self):
-        for path in self._folder.glob(".*.tmp"):
-            shutil.rmtree(path, ignore_errors=True)
 
 
 def _verify(folder):

@@ -1,8 +1,9 @@
 """Episodes from the environment, through TF-Agents' actor."""
 
 import numpy as np
-from tf_agents.policies import py_tf_eager_policy, random_py_policy
+from tf_agents.policies import py_policy, py_tf_eager_policy, random_py_policy
 from tf_agents.train import actor
+from tf_agents.trajectories import policy_step
 
 from agents.episodes import EpisodeWriter
 
@@ -49,3 +50,37 @@ def random_policy(environment, seed):
         seed=np.random.SeedSequence(seed).generate_state(1)[0],
         outer_dims=[environment.batch_size],
     )
+
+
+class RandomAtFirst(py_policy.PyPolicy):
+    """Random actions for the first episodes, then another policy.
+
+    One policy for both lets one actor run through; a second one would reset the
+    environment and so leave out an episode of its sequence.
+
+    Args:
+        policy: `PyPolicy` that acts later.
+        environment: batched `PyEnvironment`.
+        seed: called before each action; returns the seed of the random actions, which start
+            anew when it changes, or None when `policy` is to act.
+    """
+
+    def __init__(self, policy, environment, seed):
+        self._policy = policy
+        self._environment = environment
+        self._seed = seed
+        self._last = None
+        super().__init__(
+            policy.time_step_spec, policy.action_spec, policy.policy_state_spec
+        )
+
+    def _get_initial_state(self, batch_size):
+        return self._policy.get_initial_state(batch_size)
+
+    def _action(self, time_step, policy_state, seed=None):
+        now = self._seed()
+        if now is None:
+            return self._policy.action(time_step, policy_state, seed)
+        if now != self._last:
+            self._last, self._random = now, random_policy(self._environment, now)
+        return policy_step.PolicyStep(self._random.action(time_step).action, policy_state)

@@ -9,6 +9,7 @@ import yaml
 
 from agents import statistics
 from agents.records import METRICS, read_metrics, read_scores
+from agents.validation import UserError
 
 # Okabe and Ito, 2008: told apart by the colour-blind
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -62,16 +63,14 @@ def load(folder):
     """Reads the run in a folder.
 
     Raises:
-        ValueError: the folder is no run, or nothing was recorded in it yet.
+        UserError: the folder is no run, or nothing was recorded in it yet.
     """
     if not (folder / "config.yaml").exists():
-        raise ValueError(f"{folder} is not the folder of a run: it has no config.yaml")
+        raise UserError(f"{folder} is not the folder of a run: it has no config.yaml")
     config = yaml.safe_load((folder / "config.yaml").read_text()) or {}
     run = Run(folder, config, read_metrics(folder), read_scores(folder))
     if not run.metrics and not run.scores:
-        raise ValueError(
-            f"{folder} has nothing to plot: no whole line in its {METRICS} yet"
-        )
+        raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")
     if not run.scores:
         log.warning("%s has no scores: no evaluation has finished yet", folder)
     return run

@@ -15,6 +15,7 @@ from matplotlib.ticker import EngFormatter
 from agents import statistics
 from agents.curves import arrange, load
 from agents.files import replacing
+from agents.validation import UserError
 
 _LOSSES = {
     "train/loss": "loss",
@@ -40,11 +41,11 @@ def plot(runs, out=None):
         The paths of the PNG files; a figure without data is left out.
 
     Raises:
-        ValueError: a folder is no run, or nothing was recorded in it yet.
+        UserError: a folder is no run, or nothing was recorded in it yet.
     """
     folders = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     if not folders:
-        raise ValueError("no runs to plot; give the folder of at least one run")
+        raise UserError("no runs to plot; give the folder of at least one run")
     loaded = [load(pathlib.Path(folder)) for folder in dict.fromkeys(folders)]
     groups = arrange(loaded)
     folder = pathlib.Path(out) if out else _default_out(loaded)

@@ -3,16 +3,17 @@
 import time
 
 import numpy as np
-import psutil
 
 from agents.building import configure_tensorflow, make_agent, make_strategy
-from agents.collecting import Collector, as_py_policy, random_policy
+from agents.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.environments import COLLECTION, load_environments
 from agents.episodes import EpisodeStore
 from agents.evaluate import Evaluator
+from agents.files import sweep
 from agents.filming import film, show
 from agents.learning import Learning
 from agents.loading import make_checkpoints
+from agents.memory import release, resident_mib
 from agents.metrics import MetricsLog
 from agents.progress import Progress
 from agents.provenance import append_session
@@ -34,19 +35,27 @@ def train(config, run):
     """
     configure_tensorflow(config)
     with Progress(config.environment_steps) as progress:
-        trainer = Trainer(config, run, progress)
+        trainer = None
         try:
+            trainer = Trainer(config, run, progress)
             while not trainer.done:
                 trainer.advance()
         except KeyboardInterrupt:
-            progress.note(
-                f"stopped; saved: {trainer.saved}. The same command goes on there."
-            )
+            saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
+            progress.note(f"stopped; {saved}. The same command goes on there.")
             return 130
         finally:
-            trainer.close()
+            if trainer:
+                trainer.close()
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
+
+
+def _sweep(run, checkpoints):
+    """Removes the temporary files of killed sessions; the episode store does its own."""
+    sweep(run.folder)
+    sweep(run.videos)
+    checkpoints.sweep()
 
 
 class Trainer:
@@ -72,11 +81,12 @@ class Trainer:
             config.environments,
             COLLECTION,
             processes=config.environments > 1,
-            first_episode=self._store.next_index // config.environments,
+            first_episode=-(-self._store.next_index // config.environments),
         )
         self._agent = make_agent(config, self._environment, self._strategy)
         self._clock = self._agent.clock
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
+        _sweep(run, self._checkpoints)
         self._checkpoints.restore()
         self._videos = run.videos
         self._metrics = MetricsLog(run.folder)
@@ -85,7 +95,7 @@ class Trainer:
         for index in self._store.indices:
             if index < self._episodes:
                 self._replay.add(self._store.read(index))
-        self._collectors = {}
+        self._collector = None
         self._learning = None
         self._evaluator = Evaluator(config, self._agent)
         self._saved = self._counts()
@@ -113,10 +123,11 @@ class Trainer:
         if scores:
             row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
         row["speed/seconds"] = time.monotonic() - started
-        row["memory/resident_mib"] = psutil.Process().memory_info().rss / 2**20
+        row["memory/resident_mib"] = resident_mib()
         self._record(row, scores)
         self._film(episode)
         self._checkpoints.save(self._episodes)
+        release()
         self._saved = self._counts()
         self._progress.episode(self._saved | row)
 
@@ -140,26 +151,28 @@ class Trainer:
         waiting = [index for index in self._store.indices if index >= self._episodes]
         if not waiting:
             self._progress.working("collecting", 0, 1)
-            self._collector().collect()
+            if self._collector is None:
+                self._collector = self._make_collector()
+            self._collector.collect()
             waiting = [index for index in self._store.indices if index >= self._episodes]
         return waiting[0]
 
-    def _collector(self):
-        kind = "random" if self._episodes < self._config.seed_episodes else "planned"
-        if kind not in self._collectors:
-            seed = [self._config.seed, self._episodes]
-            policy = (
-                random_policy(self._environment, seed)
-                if kind == "random"
-                else as_py_policy(self._agent.collect_policy)
-            )
-            self._collectors[kind] = Collector(
-                self._environment,
-                policy,
-                self._agent.train_step_counter,
-                lambda episode, _: self._store.append(episode),
-            )
-        return self._collectors[kind]
+    def _make_collector(self):
+        policy = RandomAtFirst(
+            as_py_policy(self._agent.collect_policy), self._environment, self._random_seed
+        )
+        return Collector(
+            self._environment,
+            policy,
+            self._agent.train_step_counter,
+            lambda episode, _: self._store.append(episode),
+        )
+
+    def _random_seed(self):
+        """Of the actions in the first episodes; None after those."""
+        if self._episodes >= self._config.seed_episodes:
+            return None
+        return [self._config.seed, self._episodes]
 
     def _learn(self):
         if self._episodes < self._config.seed_episodes:
@@ -207,6 +220,7 @@ class Trainer:
         name = f"open_loop_{step}"
         files = film(self._agent.model, episode, self._config, self._videos, name)
         show(files, self._metrics, step)
+        release(collect=True)
 
     def _banner(self, run):
         config, counts = self._config, self._counts()

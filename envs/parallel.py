@@ -1,6 +1,9 @@
 """Several environments, each in its own process, as one batched environment."""
 
+import contextlib
 import multiprocessing
+import signal
+from multiprocessing import resource_tracker
 
 import numpy as np
 import tensorflow as tf
@@ -38,7 +41,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
             for given in arguments:
                 connection, child = context.Pipe()
                 process = context.Process(target=serve, args=(child, given), daemon=True)
-                process.start()
+                with _interrupts_kept_off():
+                    process.start()
                 # Only the process may hold its end, else its death goes unnoticed.
                 child.close()
                 self._processes.append(process)
@@ -143,6 +147,17 @@ class ParallelEnvironment(py_environment.PyEnvironment):
             f"the process of environment {number} of {len(self._processes)} has ended "
             f"(exit code {process.exitcode}){hint}"
         )
+
+
+@contextlib.contextmanager
+def _interrupts_kept_off():
+    """Ctrl-C reaches all processes of a terminal; those started here never see it."""
+    resource_tracker.ensure_running()  # its start would let signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _stack(time_steps):

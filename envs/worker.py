@@ -1,7 +1,5 @@
 """The process of one environment of many: answers until its pipe closes."""
 
-import signal
-
 
 def serve(connection, arguments):
     """Makes an environment and runs what comes through the pipe.
@@ -14,8 +12,6 @@ def serve(connection, arguments):
         connection: end of a `multiprocessing.Pipe`.
         arguments: dict for `envs.loading.make`.
     """
-    # Ctrl-C reaches all processes of a terminal; the parent decides what to do.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
         environment = _make(arguments)
     except Exception as error:
