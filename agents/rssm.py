@@ -14,6 +14,7 @@ from collections.abc import Callable
 
 import tensorflow as tf
 
+from agents.gru import GRUCell
 from agents.latents import Latent
 
 
@@ -53,18 +54,12 @@ class RSSM(tf.Module):
         super().__init__("rssm")
         self.belief_size = belief_size
         self.latent_size = latent_size
+        self._hidden_size = hidden_size
         self.min_stddev = min_stddev
         self._input = transition_dense(
             hidden_size, activation="relu", name="transition_input"
         )
-        self._gru = tf.keras.layers.GRUCell(
-            belief_size,
-            recurrent_activation=tf.nn.sigmoid,  # that of Keras leaks memory when eager
-            reset_after=False,
-            bias_initializer=_gate_bias,
-            dtype=dtype,
-            name="transition_gru",
-        )
+        self._gru = GRUCell(belief_size, dtype=dtype, name="transition_gru")
         self._prior_hidden = transition_dense(
             hidden_size, activation="relu", name="transition_hidden"
         )
@@ -78,6 +73,20 @@ class RSSM(tf.Module):
         self._posterior_latent = dense(
             2 * latent_size, dtype=dtype, name="posterior_latent"
         )
+
+    def build(self, embedding_size, action_size):
+        """Creates the variables; comes before any other call."""
+        features = self.belief_size + embedding_size
+        for layer, input_size in (  # initial values of a seed depend on the order
+            (self._input, self.latent_size + action_size),
+            (self._gru, self._hidden_size),
+            (self._posterior_hidden, features),
+            (self._posterior_latent, self._hidden_size),
+            (self._prior_hidden, self.belief_size),
+            (self._prior_latent, self._hidden_size),
+        ):
+            with tf.name_scope(layer.name):
+                layer.build([None, input_size])
 
     def initial(self, batch_size) -> Latent:
         """The latent before an episode's first observation: zeros, [batch_size, ...]."""
@@ -97,25 +106,22 @@ class RSSM(tf.Module):
         Returns:
             Posterior and prior `Latent`, [B, T, ...]. The prior's `sample` is its mean.
         """
-        inputs = tf.nest.map_structure(_swap_time, (embedding, action, is_first, noise))
+        inputs = (self._seen(embedding), action, is_first, noise)
+        inputs = tf.nest.map_structure(_swap_time, inputs)
         initial = self.initial(tf.shape(embedding)[0])
-        posterior = tf.scan(lambda latent, now: self.filter(latent, *now), inputs, initial)
+        step = self._make_filter()
+        posterior = tf.scan(lambda latent, now: step(latent, *now), inputs, initial)
         posterior = tf.nest.map_structure(_swap_time, posterior)
         return posterior, self._prior(posterior.belief)
 
     def filter(self, latent: Latent, embedding, action, is_first, noise) -> Latent:
         """The posterior one step on; all arguments [B, ...], see `observe`."""
-        keep = tf.cast(~is_first, tf.float32)[:, tf.newaxis]
-        latent = tf.nest.map_structure(lambda state: keep * state, latent)
-        belief = self._next_belief(latent, keep * action)
-        hidden = self._posterior_hidden(tf.concat([belief, embedding], -1))
-        mean, stddev = self._mean_and_stddev(self._posterior_latent(hidden))
-        return Latent(belief, mean, stddev, mean + stddev * noise)
+        step = self._make_filter()
+        return step(latent, self._seen(embedding), action, is_first, noise)
 
     def imagine_step(self, latent: Latent, action, noise) -> Latent:
         """The prior one step on: latent and noise [..., N, :], action [..., N, A]."""
-        prior = self._prior(self._next_belief(latent, action))
-        return prior._replace(sample=prior.mean + prior.stddev * noise)
+        return self._make_imagine_step()(latent, action, noise)
 
     def imagine(self, latent: Latent, actions, noise) -> Latent:
         """Rolls the prior forward without observations.
@@ -128,17 +134,56 @@ class RSSM(tf.Module):
         Returns:
             [H, ..., N, :], the latents after each action.
         """
-        return tf.scan(
-            lambda now, step: self.imagine_step(now, *step), (actions, noise), latent
-        )
+        step = self._make_imagine_step()
+        return tf.scan(lambda now, inputs: step(now, *inputs), (actions, noise), latent)
 
-    def _next_belief(self, latent, action):
-        inputs = self._input(tf.concat([latent.sample, action], -1))
-        flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
-        before = tf.reshape(latent.belief, [-1, self.belief_size])
-        belief, _ = self._gru(flat, [tf.cast(before, flat.dtype)])
-        belief = tf.cast(belief, tf.float32)
-        return tf.reshape(belief, tf.concat([tf.shape(inputs)[:-1], [self.belief_size]], 0))
+    # What is made before a loop and not in each of its steps costs once, and so do the
+    # gradients of the parts of a kernel.
+
+    def _make_filter(self):
+        next_belief = self._make_next_belief()
+        kernel = self._posterior_hidden.kernel[: self.belief_size]
+
+        def step(latent, seen, action, is_first, noise):
+            keep = tf.cast(~is_first, tf.float32)[..., tf.newaxis]
+            latent = tf.nest.map_structure(lambda state: keep * state, latent)
+            belief = next_belief(latent, keep * action)
+            hidden = tf.nn.relu(seen + self._product(belief, kernel))
+            mean, stddev = self._mean_and_stddev(self._posterior_latent(hidden))
+            return Latent(belief, mean, stddev, mean + stddev * noise)
+
+        return step
+
+    def _seen(self, embedding):
+        """What the hidden layer of the posterior gets from the embedding, [..., units]."""
+        layer = self._posterior_hidden
+        return self._product(embedding, layer.kernel[self.belief_size :]) + layer.bias
+
+    def _product(self, inputs, kernel):
+        """One matrix product over the last axis, in the type of the layers; float32."""
+        dtype = self._posterior_hidden.compute_dtype
+        product = tf.tensordot(tf.cast(inputs, dtype), tf.cast(kernel, dtype), 1)
+        return tf.cast(product, tf.float32)
+
+    def _make_imagine_step(self):
+        next_belief = self._make_next_belief()
+
+        def step(latent, action, noise):
+            prior = self._prior(next_belief(latent, action))
+            return prior._replace(sample=prior.mean + prior.stddev * noise)
+
+        return step
+
+    def _make_next_belief(self):
+        gru_step = self._gru.make_step()
+
+        def next_belief(latent, action):
+            inputs = self._input(tf.concat([latent.sample, action], -1))
+            flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
+            before = tf.reshape(latent.belief, [-1, self.belief_size])
+            return tf.reshape(gru_step(flat, before), tf.shape(latent.belief))
+
+        return next_belief
 
     def _prior(self, belief):
         mean, stddev = self._mean_and_stddev(self._prior_latent(self._prior_hidden(belief)))
@@ -147,12 +192,6 @@ class RSSM(tf.Module):
     def _mean_and_stddev(self, outputs):
         mean, stddev = tf.split(tf.cast(outputs, tf.float32), 2, axis=-1)
         return mean, tf.nn.softplus(stddev) + self.min_stddev
-
-
-def _gate_bias(shape, dtype=None):
-    """Ones for the update and reset gates, zeros for the candidate: memory by default."""
-    gates, candidate = 2 * shape[-1] // 3, shape[-1] // 3
-    return tf.concat([tf.ones([gates], dtype), tf.zeros([candidate], dtype)], 0)
 
 
 def _swap_time(tensor):

@@ -134,13 +134,10 @@ class WorldModel(tf.Module):
     def _build(self):
         """Creates every variable, so that checkpoints and optimizers see them all."""
         observation = tf.zeros([1, 1, *self.observation_spec.shape])
-        embedding = self.encode(observation)
-        noise = tf.zeros([1, 1, self.rssm.latent_size])
-        action = tf.zeros([1, 1, self.action_size])
-        is_first = tf.ones([1, 1], tf.bool)
-        posterior, _ = self.rssm.observe(embedding, action, is_first, noise)
-        self.decode(posterior.features)
-        self.reward(posterior.features)
+        self.rssm.build(self.encode(observation).shape[-1], self.action_size)
+        features = self.rssm.initial(1).features
+        self.decode(features)
+        self.reward(features)
 
 
 def make_transition_dense(kind, posterior_scale, prior_scale, dtype="float32"):
