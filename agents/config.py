@@ -79,7 +79,6 @@ class ImprovedCrossEntropy(CrossEntropy):
     decay: float = key(least=1)  # candidates are divided by it in each iteration
     keep_elites: float = key(least=0, below=1)  # share of the elites carried on
     momentum: float = key(least=0, below=1)  # share of the old mean and stddev
-    initial_stddev: float = key(above=0)  # actions are in [-1, 1]
     initial_stddev: float = key(above=0)  # of the first candidates
 
 

@@ -79,8 +79,8 @@ def evaluate(run, episodes):
     ]
     file = pathlib.Path(run) / "evaluation.csv"
     counts = {
-        "environment_steps": int(agent.clock.environment_steps),
-        "train_steps": int(agent.train_step_counter),
+        "environment_steps": int(agent.clock.environment_steps.numpy()),
+        "train_steps": int(agent.train_step_counter.numpy()),
     }
     _write(file, [counts | row for row in rows])
     returns = np.array([row["return"] for row in rows])

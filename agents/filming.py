@@ -29,7 +29,7 @@ def video(run):
     config, agent = load_agent(run)
     folder = pathlib.Path(run) / "videos"
     ((_, episode),) = Evaluator(config, agent).episodes(1)
-    name = f"open_loop_{int(agent.clock.environment_steps)}"
+    name = f"open_loop_{int(agent.clock.environment_steps.numpy())}"
     for file in film(agent.model, episode, config, folder, name):
         print(file)
 

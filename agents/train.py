@@ -105,7 +105,7 @@ class Trainer:
     @property
     def done(self):
         """Whether the run has seen all its environment steps."""
-        return int(self._clock.environment_steps) >= self._config.environment_steps
+        return int(self._clock.environment_steps.numpy()) >= self._config.environment_steps
 
     def advance(self):
         """One episode: collect it or find it on disk, learn, evaluate, save."""
@@ -144,7 +144,7 @@ class Trainer:
 
     @property
     def _episodes(self):
-        return int(self._clock.episodes)
+        return int(self._clock.episodes.numpy())
 
     def _next_episode(self):
         """The number of the next episode to learn from; it is on disk."""
@@ -216,7 +216,7 @@ class Trainer:
         every = self._config.video_every
         if self._learning is None or not every or self._episodes % every:
             return
-        step = int(self._clock.environment_steps)
+        step = int(self._clock.environment_steps.numpy())
         name = f"open_loop_{step}"
         files = film(self._agent.model, episode, self._config, self._videos, name)
         show(files, self._metrics, step)
@@ -241,7 +241,7 @@ class Trainer:
     def _counts(self):
         return {
             "episodes": self._episodes,
-            "environment_steps": int(self._clock.environment_steps),
-            "agent_steps": int(self._clock.agent_steps),
-            "train_steps": int(self._agent.train_step_counter),
+            "environment_steps": int(self._clock.environment_steps.numpy()),
+            "agent_steps": int(self._clock.agent_steps.numpy()),
+            "train_steps": int(self._agent.train_step_counter.numpy()),
         }
