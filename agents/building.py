@@ -34,7 +34,7 @@ def make_agent(config, environment, strategy) -> PlaNetAgent:
     tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
     with strategy.scope():
         model = make_world_model(config, time_step_spec, action_spec)
-        clock = Clock(config.environment_steps)
+        clock = Clock(config.environment_steps, config.replay_capacity)
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
         return PlaNetAgent(

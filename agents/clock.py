@@ -8,16 +8,19 @@ class Clock(tf.Module):
 
     Args:
         total_steps: environment steps of the whole run.
+        replay_capacity: agent steps that the replay holds at most; None: all.
 
     Attributes:
         episodes: finished and, if they are, learned from.
         environment_steps: physics steps, before action repeat.
-        agent_steps: actions chosen; also the steps that the replay has been given.
+        agent_steps: actions chosen.
+        replay_steps: [], agent steps in the replay.
         progress: [], share of `total_steps` done, at most 1.
     """
 
-    def __init__(self, total_steps):
+    def __init__(self, total_steps, replay_capacity=None):
         super().__init__("clock")
+        self._replay_capacity = float(replay_capacity or "inf")
         self._total_steps = float(total_steps)
         self.episodes = _counter("episodes")
         self.environment_steps = _counter("environment_steps")
@@ -27,6 +30,10 @@ class Clock(tf.Module):
     def progress(self):
         done = tf.cast(self.environment_steps, tf.float32)
         return tf.minimum(done / self._total_steps, 1.0)
+
+    @property
+    def replay_steps(self):
+        return tf.minimum(tf.cast(self.agent_steps, tf.float32), self._replay_capacity)
 
     def advance(self, episodes, agent_steps, action_repeat):
         """Counts an episode of `agent_steps`, after which there are `episodes`."""

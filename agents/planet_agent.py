@@ -143,7 +143,7 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""
-        replay_steps = tf.maximum(tf.cast(self.clock.agent_steps, tf.float32), 1.0)
+        replay_steps = tf.maximum(self.clock.replay_steps, 1.0)
         if not self._kl_weight_warmup:
             return self._kl_weight / replay_steps
         share = tf.cast(self.train_step_counter, tf.float32) / self._kl_weight_warmup

@@ -33,3 +33,10 @@ def test_progress_is_the_share_done_and_at_most_1():
 def test_all_counts_are_kept_in_checkpoints():
     names = {variable.name.split(":")[0] for variable in Clock(1).variables}
     assert names == {"episodes", "environment_steps", "agent_steps"}
+
+
+def test_replay_steps_stop_at_the_capacity():
+    clock = Clock(total_steps=1000, replay_capacity=30)
+    for episodes, expected in ((1, 20.0), (2, 30.0)):
+        clock.advance(episodes, agent_steps=20, action_repeat=2)
+        assert clock.replay_steps.numpy() == expected
