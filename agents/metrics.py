@@ -3,6 +3,8 @@
 import pathlib
 
 import tensorflow as tf
+from tensorboard.compat.proto.summary_pb2 import Summary
+from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 
 from agents import records
 from agents.videos import write_video
@@ -48,10 +50,12 @@ class MetricsLog:
             )
         records.append_metrics(self._run, row)
         step = int(row["environment_steps"])
+        scalars = Summary()  # one event for all
+        for name, value in row.items():
+            if value is not None and name != "environment_steps":
+                scalars.MergeFrom(scalar_pb(name, float(value)))
         with self._tensorboard().as_default(step):
-            for name, value in row.items():
-                if value is not None and name != "environment_steps":
-                    tf.summary.scalar(name, float(value))
+            tf.summary.experimental.write_raw_pb(scalars.SerializeToString())
         self._writer.flush()
 
     def write_scores(self, rows):

@@ -92,10 +92,11 @@ class Trainer:
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes)
         self._replay = Replay(config.replay_capacity)
+        waiting = self._waiting()
         for index in self._store.indices:
-            if index < self._episodes:
+            if index not in waiting:
                 self._replay.add(self._store.read(index))
-        self._collector = None
+        self._collector = self._random_seed = None
         self._learning = None
         self._evaluator = Evaluator(config, self._agent)
         self._saved = self._counts()
@@ -148,18 +149,25 @@ class Trainer:
 
     def _next_episode(self):
         """The number of the next episode to learn from; it is on disk."""
-        waiting = [index for index in self._store.indices if index >= self._episodes]
-        if not waiting:
+        if not self._waiting():
             self._progress.working("collecting", 0, 1)
+            is_random = self._episodes < self._config.seed_episodes
+            self._random_seed = [self._config.seed, self._episodes] if is_random else None
             if self._collector is None:
                 self._collector = self._make_collector()
             self._collector.collect()
-            waiting = [index for index in self._store.indices if index >= self._episodes]
-        return waiting[0]
+        return self._waiting()[0]
+
+    def _waiting(self):
+        """Numbers of the episodes on disk that were not learned from."""
+        done = self._episodes
+        return [index for index in self._store.indices if index >= done]
 
     def _make_collector(self):
         policy = RandomAtFirst(
-            as_py_policy(self._agent.collect_policy), self._environment, self._random_seed
+            as_py_policy(self._agent.collect_policy),
+            self._environment,
+            lambda: self._random_seed,
         )
         return Collector(
             self._environment,
@@ -167,12 +175,6 @@ class Trainer:
             self._agent.train_step_counter,
             lambda episode, _: self._store.append(episode),
         )
-
-    def _random_seed(self):
-        """Of the actions in the first episodes; None after those."""
-        if self._episodes >= self._config.seed_episodes:
-            return None
-        return [self._config.seed, self._episodes]
 
     def _learn(self):
         if self._episodes < self._config.seed_episodes:

@@ -63,7 +63,7 @@ def test_saving_the_same_episode_again_wins(tmp_path):
 
 @pytest.mark.parametrize("damage", [truncate, flip, lambda file: file.unlink()])
 @pytest.mark.parametrize(
-    "name", ["variables.index", "variables.data-00000-of-00001", "manifest.json"]
+    "name", ["variables.index", "variables.data-00001-of-00002", "manifest.json"]
 )
 def test_damaged_checkpoint_is_put_aside_and_the_one_before_is_used(tmp_path, name, damage):
     saved(tmp_path)
