@@ -47,38 +47,38 @@ def run(cases, repeats, with_memory=True):
         List of dicts, one for each matrix product's type and then one a case.
     """
     from benchmarks import memory
-    from benchmarks.peak import SQUARES, matrix_speeds, shapes
+    from benchmarks.peak import SQUARES, flops, make_products, matrix_speeds, shapes
     from benchmarks.timing import measure
 
     types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
     products = sorted({*SQUARES, *(x for case in cases for x in shapes(case.config))})
     peaks = {}
-
-    def measure_peaks():
-        for dtype in types:
-            speeds = matrix_speeds(products, dtype)
-            best = max(speeds, key=speeds.get)
-            peaks[dtype] = max(peaks.get(dtype, (0, None)), (speeds[best], best))
-
-    seconds = {}
+    for dtype in types:
+        speeds = matrix_speeds(products, dtype)
+        best = max(speeds, key=speeds.get)
+        peaks[dtype] = (speeds[best], best)
+    seconds, of_products = {}, {}
     for group, members in itertools.groupby(cases, key=lambda case: case.group):
+        members = list(members)
         print(group, file=sys.stderr, flush=True)
-        measure_peaks()
         functions = {case: case.make() for case in members}
-        seconds |= measure(functions, repeats)
-    measure_peaks()
+        functions |= {x: make_products(peaks[x][1], x) for x in types}
+        measured = measure(functions, repeats)
+        of_products |= {case: measured[case.config.compute_dtype] for case in members}
+        seconds |= {case: measured[case] for case in members}
     rows = [_peak_row(dtype, *peaks[dtype]) for dtype in types]
     if with_memory:
         print("memory", file=sys.stderr, flush=True)
         rows.append(_row("process", "imports alone", "", memory_mib=memory.peak_of(None)))
     for case in cases:
-        peak = peaks[case.config.compute_dtype][0]
+        product = peaks[case.config.compute_dtype][1]
+        speeds = flops(product) / of_products[case]
         megabytes = memory.peak_of(case) if with_memory else None
-        rows.append(_case_row(case, seconds, peak, megabytes))
+        rows.append(_case_row(case, seconds, speeds, megabytes))
     return rows
 
 
-def _case_row(case, seconds, peak, megabytes):
+def _case_row(case, seconds, product_speeds, megabytes):
     from benchmarks.timing import quartiles
 
     low, median, high = quartiles(seconds[case])
@@ -95,7 +95,7 @@ def _case_row(case, seconds, peak, megabytes):
         milliseconds_high=1e3 * high,
         gflop=case.flops / 1e9,
         gflop_per_second=case.flops / median / 1e9,
-        share_of_peak=case.flops / median / peak,
+        share_of_peak=quartiles(case.flops / seconds[case] / product_speeds)[1],
         over_reference=ratios[1],
         over_reference_low=ratios[0],
         over_reference_high=ratios[2],

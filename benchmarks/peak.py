@@ -5,7 +5,7 @@ import tensorflow as tf
 from benchmarks.timing import measure
 
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
-_INNER_FLOPS = 4e9
+_INNER_FLOPS = 1e10
 
 
 def shapes(config):
@@ -36,13 +36,15 @@ def matrix_speeds(products, dtype, repeats=5):
     Returns:
         Dict of product -> operations per second.
     """
-    calls = {product: _calls(product) for product in products}
-    functions = {product: _make(product, dtype, calls[product]) for product in calls}
+    functions = {product: make_products(product, dtype) for product in products}
     seconds = measure(functions, repeats, warmup=1)
-    return {
-        product: 2 * product[0] * product[1] * product[2] * count / seconds[product].min()
-        for product, count in calls.items()
-    }
+    return {product: flops(product) / seconds[product].min() for product in products}
+
+
+def flops(product):
+    """Operations of one call of what `make_products` makes."""
+    rows, inputs, units = product
+    return 2 * rows * inputs * units * _calls(product)
 
 
 def _calls(product):
@@ -51,13 +53,19 @@ def _calls(product):
     return max(1, round(_INNER_FLOPS / (2 * rows * inputs * units)))
 
 
-def _make(product, dtype, calls):
+def make_products(product, dtype):
+    """A function without arguments that takes a product some times and waits for the end.
+
+    Args:
+        product: (rows, inputs, units).
+        dtype: of the matrices.
+    """
     rows, inputs, units = product
     left = tf.cast(tf.random.normal([rows, inputs]), dtype)
     right = tf.cast(tf.random.normal([inputs, units]), dtype)
 
     def function():
-        for _ in range(calls):
+        for _ in range(_calls(product)):
             last = tf.linalg.matmul(left, right)
         return last[0, 0].numpy()
 

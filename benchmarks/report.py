@@ -14,10 +14,10 @@ from agents.provenance import provenance
 NOTES = """\
 Milliseconds are the median of the repeats [quartiles]; the cases of a group were timed in
 turn in one process. GFLOP are the matrix products alone, from the layers' sizes, backward
-pass as twice the forward. Share of the peak: of the best matrix product measured between
-the groups of the same run, in the case's own type. Time over reference: median of the
-ratios of neighbouring calls [quartiles]; the reference is the group's first case. Memory is
-the peak of a process of its own, libraries included."""
+pass as twice the forward. Share of the peak: of the speed of the fastest of several matrix
+products (squares, and shapes that occur) in the case's own type, timed in the same rounds.
+Time over reference: median of the ratios of a round [quartiles]; the reference is the
+group's first case. Memory is the peak of a process of its own, libraries included."""
 
 
 def origin(command):
