@@ -90,7 +90,8 @@ def _plot(options):
         load_config(run)
     from agents.plots import plot
 
-    return plot(options.runs, options.out)
+    for file in plot(options.runs, options.out):
+        print(file)
 
 
 def _video(options):
@@ -163,7 +164,7 @@ def _make_parser():
     command.add_argument(
         "--out",
         metavar="FOLDER",
-        help="for figures (default: figures/ of the first run)",
+        help="for figures (default: figures/ of the run, or beside several runs)",
     )
     command = add("video", _video, "Film an episode of the newest checkpoint.")
     command.add_argument("run", metavar="RUN", help="folder of a run")
@@ -207,7 +208,7 @@ def _train_help():
             comments = (line for line in text if line.startswith("# "))
             about = next(line[2:] for line in comments if "@package" not in line)
             lines.append(f"  {f'{group}={choice}':32} {about}")
-    for file in ("train", "world_model/small", "planner/cem", "explore/greedy"):
+    for file in ("train", "world_model/small", "planner/icem", "explore/greedy"):
         text = (overrides.FOLDER / f"{file}.yaml").read_text()
         lines += ["", f"configs/{file}.yaml:", *(f"  {line}" for line in text.splitlines())]
     return "\n".join(lines).replace("%", "%%")

@@ -94,7 +94,7 @@ class Train:
     action_repeat: int | None = key(least=1)  # physics steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
     image: Image = key()
-    seed: int = key(least=0)
+    seed: int = key(least=0, below=2**31)
     environment_steps: int = key(least=1)  # before action repeat
     logdir: str = key()
     seed_episodes: int = key(least=1)

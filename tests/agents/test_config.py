@@ -27,6 +27,7 @@ def change(values, name, value):
         ("batch_size", True, "batch_size must be a whole number, got True"),
         ("batch_size", None, "batch_size must be a whole number, got nothing"),
         ("seed", "a", "seed must be a whole number, got 'a'"),
+        ("seed", 2**31, "seed must be below 2147483648, got 2147483648"),
         (
             "transition",
             "flipot",
@@ -42,8 +43,8 @@ def change(values, name, value):
         ("task", "", "task must be a word, got nothing"),
         (
             "planner.elites",
-            301,
-            "planner.elites must be at most planner.candidates (300), got 301",
+            101,
+            "planner.elites must be at most planner.candidates (100), got 101",
         ),
         (
             "world_model.overshooting_distance",
@@ -56,7 +57,7 @@ def change(values, name, value):
             "planner._target_ must be agents.planner.CrossEntropy or "
             "agents.planner.ImprovedCrossEntropy, got 'os.system'",
         ),
-        ("planner.momentum", 0.1, "there is no key 'planner.momentum'"),
+        ("planner.momentun", 0.1, "there is no key 'planner.momentun'"),
     ],
 )
 def test_wrong_value_is_an_error_that_names_the_key(values, name, value, message):

@@ -1,9 +1,11 @@
+import json
 import pathlib
 import subprocess
 import sys
 import types
 
 import pytest
+import yaml
 
 from agents import overrides
 from agents.__main__ import main
@@ -124,6 +126,15 @@ def test_mistake_found_during_the_run_is_one_line(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
     assert main(["train", "task=fake"]) == 2
     assert capsys.readouterr().err == "bayes-rl: strategy tpu needs a TPU\n"
+
+
+def test_plot_names_its_figures(capsys, tmp_path):
+    config = overrides.load(["task=fake", f"logdir={tmp_path}"])
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
+    row = {"episodes": 1, "environment_steps": 20, "collect/return": 1.0}
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["plot", str(tmp_path)]) == 0
+    assert capsys.readouterr().out == f"{tmp_path / 'figures' / 'returns.png'}\n"
 
 
 @pytest.mark.parametrize("command", [[], ["train"], ["evaluate"], ["plot"], ["video"]])
