@@ -1,4 +1,4 @@
-"""A run is a folder: its config, and the places of all that it writes."""
+"""A run is a folder: its config, the places of its parts, and who may write to it."""
 
 import dataclasses
 import fcntl
@@ -30,28 +30,12 @@ class Run:
         return self.folder / "config.yaml"
 
     @property
-    def metrics_file(self):
-        return self.folder / "metrics.jsonl"
-
-    @property
-    def scores_file(self):
-        return self.folder / "scores.csv"
-
-    @property
-    def tensorboard(self):
-        return self.folder / "tensorboard"
-
-    @property
     def checkpoints(self):
         return self.folder / "checkpoints"
 
     @property
     def episodes(self):
         return self.folder / "episodes"
-
-    @property
-    def figures(self):
-        return self.folder / "figures"
 
     @property
     def videos(self):

@@ -2,24 +2,10 @@
 
 import numpy as np
 
+from agents.config import flatten
+
 # keys of a config that do not make another experiment
 _SAME = ("seed", "logdir", "threads")
-
-
-def flatten(config, prefix=""):
-    """Returns a nested dict as a flat one with dotted keys.
-
-    Example:
-        >>> flatten({"seed": 1, "planner": {"horizon": 12}})
-        {'seed': 1, 'planner.horizon': 12}
-    """
-    flat = {}
-    for key, value in config.items():
-        if isinstance(value, dict):
-            flat |= flatten(value, f"{prefix}{key}.")
-        else:
-            flat[f"{prefix}{key}"] = value
-    return flat
 
 
 def group(configs):

@@ -163,7 +163,7 @@ class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
 
 @register
 class TrainableHeNormal(TrainableNormal):
-    """`TrainableNormal` with initial mean ~ Normal(0, 2 / fan_in), for ReLU.
+    """`TrainableNormal` with initial means of variance 2 / fan_in, for ReLU.
 
     Source: He et al., 2015, Delving Deep into Rectifiers, equation 10.
 
@@ -179,7 +179,7 @@ class TrainableHeNormal(TrainableNormal):
 
 @register
 class TrainableGlorotNormal(TrainableNormal):
-    """`TrainableNormal` with initial mean ~ Normal(0, 2 / (fan_in + fan_out)).
+    """`TrainableNormal` with initial means of variance 2 / (fan_in + fan_out).
 
     Source: Glorot and Bengio, 2010, Understanding the Difficulty of Training Deep
     Feedforward Neural Networks, equation 16.
