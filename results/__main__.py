@@ -1,7 +1,7 @@
 """Makes results/ from finished runs: tables, curves and where they come from.
 
 python -m results             # README.md from all that was measured
-python -m results parity      # measure again: commands, then figures and tables
+python -m results parity      # its part anew, from its runs; without runs, the commands
 """
 
 import argparse
@@ -11,6 +11,7 @@ import shutil
 
 import yaml
 
+from agents import statistics
 from agents.plots import plot
 from results.summary import summarize
 from results.tables import readme
@@ -37,11 +38,30 @@ def make(name, experiment):
     folder = _FOLDER / name
     folder.mkdir(exist_ok=True)
     plot(runs, folder)
-    for picture in (file for run in runs for file in run.glob("videos/*.png")):
-        shutil.copy(picture, folder)
+    for picture_name, picture in pictures(experiment["runs"], runs).items():
+        shutil.copy(picture, folder / picture_name)
     summary = {key: experiment[key] for key in ("title", "about", "commands")}
     summary |= summarize(runs, folder / "scores.csv")
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def pictures(root, runs):
+    """The newest open-loop picture of the first run of each group of seeds.
+
+    Args:
+        root: folder that holds all runs, or is the only one.
+        runs: their folders.
+
+    Returns:
+        Dict of a name that tells the run -> file.
+    """
+    configs = [yaml.safe_load((run / "config.yaml").read_text()) for run in runs]
+    found = {}
+    for run in (runs[indices[0]] for indices in statistics.group(configs)):
+        files = sorted(run.glob("videos/*.png"), key=lambda file: file.stat().st_mtime)
+        for file in files[-1:]:
+            found["_".join([*run.relative_to(root).parts, file.name])] = file
+    return found
 
 
 def main():

@@ -64,8 +64,8 @@ def _scores(groups):
 def _weights(groups):
     """How the posterior moved: first and last values, medians over seeds."""
     rows = [
-        [group["task"], name, f"{first:.4g}", f"{last:.4g}"]
-        for group in sorted(groups, key=lambda group: group["task"])
+        [group["task"], group["transition"], name, f"{first:.4g}", f"{last:.4g}"]
+        for group in sorted(groups, key=lambda group: (group["task"], group["transition"]))
         for name, (first, last) in group["weights"].items()
     ]
     if not rows:
@@ -73,7 +73,8 @@ def _weights(groups):
     lines = (
         "The weight posterior, at the first and at the last episode (median over seeds):"
     )
-    return f"{lines}\n\n{_table(['task', 'statistic', 'first', 'last'], rows)}"
+    head = ["task", "transition", "statistic", "first", "last"]
+    return f"{lines}\n\n{_table(head, rows)}"
 
 
 def _sources(sources):

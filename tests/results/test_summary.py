@@ -12,7 +12,7 @@ SOURCE = {"commit": "abc", "processor": "Test 1", "cores": 2, "memory_gib": 8}
 
 
 def make_run(folder, seed, returns, transition="flipout"):
-    """A run of one evaluation at each of 1000, 2000 ... steps; returns [points, episodes]."""
+    """A run with one evaluation every 1000 steps; returns [points, episodes]."""
     folder.mkdir(parents=True)
     config = {
         "task": "fake",

@@ -1,0 +1,20 @@
+"""Tests of python -m results."""
+
+import yaml
+
+from results.__main__ import pictures
+
+
+def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
+    runs = [tmp_path / task / str(seed) for task in ("a", "b") for seed in (0, 1)]
+    for run in runs:
+        (run / "videos").mkdir(parents=True)
+        config = {"task": run.parent.name, "seed": int(run.name)}
+        (run / "config.yaml").write_text(yaml.safe_dump(config))
+        (run / "videos" / "open_loop_20.png").touch()
+    found = pictures(tmp_path, runs)
+    assert found == {
+        f"{task}_0_open_loop_20.png": tmp_path / task / "0" / "videos" / "open_loop_20.png"
+        for task in ("a", "b")
+    }
+    assert list(pictures(runs[0], runs[:1])) == ["open_loop_20.png"]
