@@ -3,6 +3,7 @@
 import numpy as np
 
 import envs
+from agents.validation import UserError
 
 # Purposes of a run's seed; each has environment seeds of its own.
 COLLECTION, EVALUATION = 0, 1
@@ -17,20 +18,27 @@ def load_environments(config, count, purpose, processes=False, first_episode=0):
         purpose: `COLLECTION` or `EVALUATION`.
         processes: whether each has a process of its own.
         first_episode: number of the episode, in each environment's sequence, to start at.
+
+    Raises:
+        UserError: the task does not offer what the config asks for, such as a camera, or
+            it needs a library that is not there.
     """
-    return envs.load_many(
-        count,
-        config.task,
-        seed=environment_seed(config.seed, purpose),
-        processes=processes,
-        observation=config.observation,
-        action_repeat=config.action_repeat,
-        action_cost=config.action_cost,
-        image_size=config.image.size,
-        camera=config.image.camera,
-        shadows=config.image.shadows,
-        first_episode=first_episode,
-    )
+    try:
+        return envs.load_many(
+            count,
+            config.task,
+            seed=environment_seed(config.seed, purpose),
+            processes=processes,
+            observation=config.observation,
+            action_repeat=config.action_repeat,
+            action_cost=config.action_cost,
+            image_size=config.image.size,
+            camera=config.image.camera,
+            shadows=config.image.shadows,
+            first_episode=first_episode,
+        )
+    except (ValueError, RuntimeError) as error:
+        raise UserError(" ".join(str(error).split())) from error
 
 
 def environment_seed(seed, purpose):

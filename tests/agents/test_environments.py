@@ -1,6 +1,9 @@
 """Tests of agents.environments."""
 
+import dataclasses
+
 import numpy as np
+import pytest
 
 from agents.environments import (
     COLLECTION,
@@ -8,6 +11,7 @@ from agents.environments import (
     environment_seed,
     load_environments,
 )
+from agents.validation import UserError
 
 
 def test_purposes_and_runs_have_seeds_of_their_own():
@@ -28,6 +32,12 @@ def test_environments_are_those_of_the_config(make_config):
     assert environment.batch_size == 2
     assert environment.action_repeat == 4
     environment.close()
+
+
+def test_what_a_task_does_not_offer_is_a_mistake_of_the_user(make_config):
+    config = dataclasses.replace(make_config(), task="gym:No-v9")
+    with pytest.raises(UserError, match="^task 'gym:No-v9' is not registered"):
+        load_environments(config, 1, COLLECTION)
 
 
 def test_starts_depend_on_seed_purpose_and_episode(make_config):
