@@ -59,7 +59,8 @@ class Learning:
         Returns:
             Dict of the mean of each metric, and the weight report after the last step.
         """
-        for done in range(0, steps, self._CHUNK):
-            self._learner.run(min(self._CHUNK, steps - done))
-            watch(done)
+        for start in range(0, steps, self._CHUNK):
+            count = min(self._CHUNK, steps - start)
+            self._learner.run(count)
+            watch(start + count)
         return self._agent.pop_metrics() | weight_report(self._agent.model)

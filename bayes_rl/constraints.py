@@ -26,6 +26,11 @@ class Exp(_Positive):
 
     Args:
         epsilon: least value.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> float(Exp(epsilon=0.5)(tf.constant(0.0)))
+        1.5
     """
 
     def __call__(self, w):
@@ -42,6 +47,11 @@ class Positive(_Positive):
 
     Args:
         epsilon: least value.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> float(Positive(epsilon=0.5)(tf.constant(-1.0)))
+        0.5
     """
 
     def __call__(self, w):

@@ -43,6 +43,11 @@ def rademacher(shape, seed=None, dtype=tf.float32):
 
     Returns:
         [*shape], each -1 or 1 with probability 1/2.
+
+    Example:
+        >>> signs = rademacher([100], seed=[1, 2])
+        >>> sorted(set(signs.numpy().tolist()))
+        [-1.0, 1.0]
     """
     if seed is None:
         bits = tf.random.uniform(shape, maxval=2, dtype=tf.int32)

@@ -45,6 +45,10 @@ def draw_from(distribution, sample_shape=(), seed=None, centered=False):
 
     Returns:
         [*sample_shape, *batch_shape, *event_shape].
+
+    Example:
+        >>> draw_from(tfd.Normal([0.0, 1.0], 0.5), [3], seed=[1, 2]).shape
+        TensorShape([3, 2])
     """
     parameters = normal_parameters(distribution)
     if parameters is None:

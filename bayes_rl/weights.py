@@ -139,6 +139,13 @@ def mean_weights(model):
 
     Returns:
         Dict of full name -> [*shape of the weight], to be held.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseReparameterization(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> mean_weights(layer)["dense/kernel"].shape
+        TensorShape([3, 4])
     """
     return {name: mean_of(posterior) for name, posterior in posteriors(model).items()}
 
@@ -152,6 +159,13 @@ def posteriors(model):
 
     Returns:
         Dict of full name -> TFP distribution over the whole weight.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseReparameterization(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> posteriors(layer)["dense/kernel"].event_shape
+        TensorShape([3, 4])
     """
     return {name: weight.posterior() for name, (_, weight) in _named_weights(model).items()}
 
@@ -165,6 +179,13 @@ def kl_divergences(model):
 
     Returns:
         Dict of full name -> [], in nats times the regularizer's `scale_factor`.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseReparameterization(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> bool(kl_divergences(layer)["dense/kernel"] == sum(layer.losses))
+        True
     """
     named = _named_weights(model).items()
     return {name: weight.cost() for name, (_, weight) in named if weight.regularizer}

@@ -196,7 +196,16 @@ class TrainableGlorotNormal(TrainableNormal):
 
 @register
 class TrainableNormalSharedStddev(TrainableNormal):
-    """`TrainableNormal` with one stddev for all elements of the weight."""
+    """`TrainableNormal` with one stddev for all elements of the weight.
+
+    Args: as in `TrainableNormal`.
+
+    Example:
+        >>> initializer = TrainableNormalSharedStddev()
+        >>> initializer.build([3, 2])
+        >>> initializer.stddev.shape
+        TensorShape([])
+    """
 
     def _stddev_shape(self):
         return ()
@@ -216,6 +225,11 @@ class TrainableNormalFixedStddev(TrainableNormal):
 
     Raises:
         ValueError: `stddev` is not above 0.
+
+    Example:
+        >>> weight = TrainableNormalFixedStddev(stddev=0.5)([3, 2])
+        >>> float(weight.stddev()[0, 0])
+        0.5
     """
 
     def __init__(

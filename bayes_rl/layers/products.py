@@ -17,6 +17,10 @@ def dense(inputs, kernel):
 
     Raises:
         ValueError: the leading axis of the inputs is not that of the kernels.
+
+    Example:
+        >>> dense(tf.ones([5, 2, 7, 3]), tf.ones([5, 3, 4])).shape
+        TensorShape([5, 2, 7, 4])
     """
     leading = kernel.shape.rank - 1
     _check_leading(inputs, kernel)
