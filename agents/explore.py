@@ -48,6 +48,11 @@ class Greedy:
         score = sum over the horizon of the mean reward
 
     Source: Hafner et al., 2019, algorithm 2.
+
+    Example:
+        >>> rollout = Rollout(reward=tf.ones([1, 2, 3, 5]), mean=None, stddev=None)
+        >>> Greedy()(rollout, progress=0.0).numpy().tolist()
+        [[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]
     """
 
     draws: ClassVar[int] = 0

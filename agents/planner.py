@@ -32,6 +32,13 @@ class CrossEntropy:
 
     Raises:
         ValueError: a count is below 1, or there are more elites than candidates.
+
+    Example:
+        >>> planner = CrossEntropy(horizon=2, candidates=100, elites=10, iterations=10)
+        >>> score = lambda plans, seed: -tf.reduce_sum((plans - 0.5) ** 2, [2, 3])
+        >>> plan, _ = planner.plan(score, (), shape=(1, 1), seed=tf.constant([0, 1]))
+        >>> bool(tf.reduce_all(abs(plan - 0.5) < 0.01))
+        True
     """
 
     horizon: int = 12
@@ -113,6 +120,10 @@ class ImprovedCrossEntropy:
 
     Raises:
         ValueError: a value is out of its range.
+
+    Example:
+        >>> ImprovedCrossEntropy(candidates=100, elites=10, iterations=3).populations
+        [100, 80, 64]
     """
 
     horizon: int = 12
