@@ -29,7 +29,8 @@ class Evaluator:
     def __init__(self, config, agent, policy=None):
         self._config = config
         self._agent = agent
-        self._policy = as_py_policy(policy or agent.policy)
+        self._policy = policy or agent.policy
+        self._compiled = {}  # for each number of environments
 
     def episodes(self, count):
         """Whole episodes, each from a seed of its own.
@@ -51,9 +52,11 @@ class Evaluator:
         purpose = EVALUATION + done
         environment = load_environments(self._config, count, purpose)
         finished = {}  # the first episode of each: short ones must not count more often
+        if count not in self._compiled:
+            self._compiled[count] = as_py_policy(self._policy)
         collector = Collector(
             environment,
-            self._policy,
+            self._compiled[count],
             self._agent.train_step_counter,
             lambda episode, number: finished.setdefault(number, episode),
         )

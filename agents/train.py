@@ -19,6 +19,7 @@ from agents.progress import Progress
 from agents.provenance import append_session
 from agents.replay import Replay
 from agents.reports import agent_steps, episode_return
+from agents.validation import UserError
 
 
 def train(config, run):
@@ -49,6 +50,26 @@ def train(config, run):
                 trainer.close()
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
+
+
+def check(config):
+    """Refuses what cannot start, before the run's folder is made.
+
+    Args:
+        config: `agents.config.Train`.
+
+    Raises:
+        UserError: the task does not offer what the config asks for, or the batch cannot be
+            shared by the devices.
+    """
+    configure_tensorflow(config)
+    load_environments(config, 1, COLLECTION).close()
+    devices = make_strategy(config.strategy).num_replicas_in_sync
+    if config.batch_size % devices:
+        raise UserError(
+            f"batch_size must be a multiple of the {devices} devices of "
+            f"strategy={config.strategy}, got {config.batch_size}"
+        )
 
 
 def _sweep(run, checkpoints):

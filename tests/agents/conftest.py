@@ -8,6 +8,8 @@ from tf_agents.specs import tensor_spec
 import envs
 from agents import overrides
 from agents.building import make_agent, make_strategy, make_world_model
+from agents.runs import open_run
+from agents.train import train
 
 TINY = [
     "experiment=debug",
@@ -93,3 +95,45 @@ def noise():
         return tf.constant(np.random.default_rng(seed).normal(size=shape), tf.float32)
 
     return make
+
+
+@pytest.fixture(scope="session")
+def train_run(make_config):
+    """Trains in a folder, as `bayes-rl train` does; returns the exit status."""
+
+    def run(folder, *words):
+        config = make_config(f"logdir={folder}", *words)
+        with open_run(config) as opened:
+            return train(config, opened)
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def tiny_words():
+    """What `make_config` adds to the words that it is given."""
+    return TINY
+
+
+@pytest.fixture(scope="session")
+def run_words():
+    """Words of `whole_run`."""
+    return ["environment_steps=160", "evaluation={every: 2, episodes: 2}", "video_every=4"]
+
+
+@pytest.fixture(scope="session")
+def whole_run(train_run, run_words, tmp_path_factory):
+    """Folder of a run of 8 episodes that nothing interrupted; not to be changed."""
+    folder = tmp_path_factory.mktemp("whole") / "run"
+    assert train_run(folder, *run_words) == 0
+    return folder
+
+
+@pytest.fixture(scope="session")
+def pixel_run(train_run, tmp_path_factory):
+    """Folder of a run of 2 episodes from pixels; not to be changed."""
+    folder = tmp_path_factory.mktemp("pixels") / "run"
+    pixels = ["observation=pixels", "image.size=32", "world_model.image_depth=2"]
+    steps = ["environment_steps=40", "seed_episodes=1", "sequence_length=4"]
+    assert train_run(folder, *pixels, *steps, "video_every=2") == 0
+    return folder

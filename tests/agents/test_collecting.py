@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 import envs
-from agents.collecting import Collector, as_py_policy, random_policy
+from agents.collecting import Collector, RandomAtFirst, as_py_policy, random_policy
 
 
 @pytest.fixture
@@ -58,3 +58,14 @@ def test_an_agent_collects_what_its_policy_does(pair, build_agent):
     for _, episode in finished:
         assert not np.any(episode["action"][0])
         assert np.std(episode["action"][1:]) > 0
+
+
+def test_actions_are_random_at_first(pair, build_agent):
+    agent, seeds = build_agent("action_noise.stddev=0.3"), [[0, 1], [0, 2], [0, 1], None]
+    actions = []
+    for seed in seeds:
+        policy = RandomAtFirst(as_py_policy(agent.collect_policy), pair, lambda s=seed: s)
+        actions.append(np.array([e["action"][1:] for _, e in collect(pair, policy)]))
+    np.testing.assert_array_equal(actions[0], actions[2])
+    assert not np.any(np.isin(actions[0], actions[1]))
+    assert not np.any(np.isin(actions[0], actions[3]))
