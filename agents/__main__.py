@@ -58,10 +58,11 @@ def _train(options):
     if options.print_config:
         return _print_configs(configs)
     check_run(configs[0])
-    with open_run(configs[0]) as run:
-        _import_gym_quietly()
-        from agents.train import train
+    _import_gym_quietly()
+    from agents.train import check, train
 
+    check(configs[0])
+    with open_run(configs[0]) as run:
         return train(configs[0], run)
 
 

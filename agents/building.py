@@ -69,7 +69,6 @@ def make_strategy(name):
     makers = {
         "default": tf.distribute.get_strategy,
         "mirrored": lambda: tf.distribute.MirroredStrategy(_all_devices()),
-        "multi_worker": tf.distribute.MultiWorkerMirroredStrategy,
         "tpu": _tpu_strategy,
     }
     return makers[name]()

@@ -77,7 +77,7 @@ class CrossEntropy:
 class ImprovedCrossEntropy(CrossEntropy):
     noise_beta: float = key(least=0)  # of the noise's spectrum; 0: white
     decay: float = key(least=1)  # candidates are divided by it in each iteration
-    keep_elites: float = key(least=0, below=1)  # share of the elites carried on
+    keep_elites: float = key(least=0, most=1)  # share of the elites carried on
     momentum: float = key(least=0, below=1)  # share of the old mean and stddev
     initial_stddev: float = key(above=0)  # of the first candidates
 
@@ -112,7 +112,7 @@ class Train:
     action_noise: ActionNoise = key()
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
-    strategy: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
+    strategy: str = key(choices=("default", "mirrored", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
     world_model: WorldModel = key()

@@ -141,7 +141,8 @@ class ImprovedCrossEntropy:
         _check_counts(self)
         _check_range("planner.decay", self.decay, 1.0, float("inf"))
         _check_range("planner.keep_elites", self.keep_elites, 0.0, 1.0)
-        _check_range("planner.momentum", self.momentum, 0.0, 0.999)
+        if not 0 <= self.momentum < 1:
+            raise ValueError(f"planner.momentum must be in [0, 1), got {self.momentum}")
         _check_range("planner.noise_beta", self.noise_beta, 0.0, float("inf"))
         if self.initial_stddev <= 0:
             raise ValueError(

@@ -11,9 +11,10 @@ class UserError(ValueError):
     """A mistake that a user can put right; its message is one line that says how."""
 
 
-def key(least=None, above=None, below=None, choices=None):
+def key(least=None, above=None, below=None, most=None, choices=None):
     """A required field of a schema, and the range of its values."""
-    limits = {"least": least, "above": above, "below": below, "choices": choices}
+    limits = {"least": least, "above": above, "below": below, "most": most}
+    limits["choices"] = choices
     return dataclasses.field(metadata=limits)
 
 
@@ -115,7 +116,7 @@ def _convert(kind, value, name):
     raise UserError(f"{name} must be {_WORDS[kind]}, got {_show(value)}")
 
 
-def _check_limits(value, name, least=None, above=None, below=None, choices=None):
+def _check_limits(value, name, least=None, above=None, below=None, most=None, choices=None):
     if choices is not None and value not in choices:
         words = [str(choice) for choice in choices]
         listed = " or ".join([", ".join(words[:-1]), words[-1]] if words[1:] else words)
@@ -124,6 +125,8 @@ def _check_limits(value, name, least=None, above=None, below=None, choices=None)
         raise UserError(f"{name} must be at least {least}, got {value}")
     if above is not None and value <= above:
         raise UserError(f"{name} must be above {above}, got {value}")
+    if most is not None and value > most:
+        raise UserError(f"{name} must be at most {most}, got {value}")
     if below is not None and value >= below:
         raise UserError(f"{name} must be below {below}, got {value}")
 

@@ -2,30 +2,32 @@
 
     python -m benchmarks.planners RUN [--episodes 10]
 
-Every planner acts with the same model from the same starts. The last lines say with how
+Every planner acts with the same model from the same starts. The last line says with how
 many plans per decision each kind first comes within 3 per cent of the best score of the
-cross-entropy method. Prints a table and writes `planners.csv` to the run.
+cross-entropy method. Prints a table and writes `planners.csv` and the
+last line, `planners.txt`, to the run.
 """
 
 import argparse
+import os
 import pathlib
+import sys
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from agents.evaluate import Evaluator
 from agents.files import replacing
-from agents.loading import load_agent
-from agents.planner import CrossEntropy, ImprovedCrossEntropy
-from agents.policy import PlanningPolicy
-from agents.reports import episode_return
+from agents.validation import UserError
+from envs.quiet import import_gym
 
 _NEAR = 0.97
 
 
 def planners(horizon):
     """The planners that are compared, from many evaluations to few."""
+    from agents.planner import CrossEntropy, ImprovedCrossEntropy
+
     wide = [
         (1000, 100, 10),
         (300, 30, 5),
@@ -50,6 +52,11 @@ def compare(run, episodes):
     Returns:
         List of dicts, one a planner.
     """
+    from agents.evaluate import Evaluator
+    from agents.loading import load_agent
+    from agents.policy import PlanningPolicy
+    from agents.reports import episode_return
+
     config, agent = load_agent(run)
     rows = []
     for planner in planners(config.planner.horizon):
@@ -76,7 +83,7 @@ def compare(run, episodes):
             "standard_error": np.std(returns, ddof=1) / np.sqrt(len(returns)),
         }
         rows.append(row)
-        print({name: _show(value) for name, value in row.items()}, flush=True)
+        print(", ".join(map(_show, row.values())), flush=True)
     return rows
 
 
@@ -90,35 +97,42 @@ def fewest_evaluations(rows, kind, score):
     return min(reached, default=None)
 
 
+def conclusion(rows):
+    """What the scores say about the two kinds, as one sentence."""
+    kinds = ["CrossEntropy", "ImprovedCrossEntropy"]
+    target = _NEAR * max(row["mean_return"] for row in rows if row["planner"] == kinds[0])
+    counts = [fewest_evaluations(rows, kind, target) for kind in kinds]
+    text = "; ".join(
+        f"{kind} reaches {target:.0f} with {count or 'no tried number of'} evaluations"
+        for kind, count in zip(kinds, counts, strict=True)
+    )
+    return text + (f": {counts[0] / counts[1]:.1f} times fewer" if all(counts) else "")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("run")
     parser.add_argument("--episodes", type=int, default=10)
     options = parser.parse_args()
-    rows = compare(options.run, options.episodes)
-    with replacing(pathlib.Path(options.run) / "planners.csv") as file:
-        _write(file, rows)
-    _print(rows)
-
-
-def _write(file, rows):
-    text = "\n".join([",".join(rows[0]), *(",".join(map(_show, r.values())) for r in rows)])
-    file.write(f"{text}\n".encode())
-
-
-def _print(rows):
+    if options.episodes < 2:
+        parser.error(
+            f"--episodes must be at least 2 for a standard error, got {options.episodes}"
+        )
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    import_gym()
+    try:
+        rows = compare(options.run, options.episodes)
+    except UserError as error:
+        sys.exit(f"benchmarks.planners: {error}")
+    lines = [",".join(rows[0]), *(",".join(map(_show, row.values())) for row in rows)]
+    for name, text in (("csv", "\n".join(lines)), ("txt", conclusion(rows))):
+        with replacing(pathlib.Path(options.run) / f"planners.{name}") as file:
+            file.write(f"{text}\n".encode())
     table = Table(*rows[0])
     for row in rows:
         table.add_row(*map(_show, row.values()))
-    console = Console()
-    console.print(table)
-    kinds = ["CrossEntropy", "ImprovedCrossEntropy"]
-    target = _NEAR * max(row["mean_return"] for row in rows if row["planner"] == kinds[0])
-    counts = [fewest_evaluations(rows, kind, target) for kind in kinds]
-    for kind, count in zip(kinds, counts, strict=True):
-        console.print(f"{kind} reaches {target:.0f} with {count} evaluations a decision")
-    if all(counts):
-        console.print(f"that is {counts[0] / counts[1]:.1f} times fewer")
+    Console().print(table)
+    print(conclusion(rows))
 
 
 def _show(value):

@@ -40,6 +40,9 @@ def make(name, experiment):
     plot(runs, folder)
     for picture_name, picture in pictures(experiment["runs"], runs).items():
         shutil.copy(picture, folder / picture_name)
+    for run in runs:
+        for file in run.glob("planners.*"):
+            shutil.copy(file, folder)
     summary = {key: experiment[key] for key in ("title", "about", "commands")}
     summary |= summarize(runs, folder / "scores.csv")
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")

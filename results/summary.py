@@ -59,13 +59,13 @@ def _weights(runs):
     """First and last value of each weight statistic, the median over seeds."""
     names = [
         name
-        for name in dict.fromkeys(key for row in runs[0].metrics for key in row)
+        for name in dict.fromkeys(key for run in runs for row in run.metrics for key in row)
         if name.startswith(("train/weight_kl", "train/weight_stddev", "train/weight_ratio"))
     ]
     table = {}
     for name in names:
         curves = [[row[name] for row in run.metrics if name in row] for run in runs]
-        ends = [float(np.median([curve[at] for curve in curves])) for at in (0, -1)]
+        ends = [float(np.median([c[at] for c in curves if c])) for at in (0, -1)]
         table[name.removeprefix("train/")] = ends
     return table
 

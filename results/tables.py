@@ -36,6 +36,7 @@ def _section(name, summary, folder):
             f"```\n{commands}\npython -m results {name}\n```",
             _scores(summary["groups"]),
             _weights(summary["groups"]),
+            _planners(folder / name),
             _sources(summary["sources"]),
             "\n".join(f"![{picture}]({name}/{picture})" for picture in pictures),
         ]
@@ -57,7 +58,7 @@ def _scores(groups):
         for group in sorted(groups, key=lambda group: (group["task"], group["transition"]))
     ]
     head = ["task", "observation", "transition", "environment steps", "seeds"]
-    head += ["median", "each seed", "minutes a seed"]
+    head += ["median", "each seed", "minutes a seed, start-up aside"]
     return _table(head, rows)
 
 
@@ -75,6 +76,16 @@ def _weights(groups):
     )
     head = ["task", "transition", "statistic", "first", "last"]
     return f"{lines}\n\n{_table(head, rows)}"
+
+
+def _planners(folder):
+    """The comparison of planners on the model of one of the runs."""
+    file = folder / "planners.csv"
+    if not file.exists():
+        return ""
+    head, *rows = (line.split(",") for line in file.read_text().splitlines())
+    conclusion = (folder / "planners.txt").read_text().strip()
+    return f"Planners on the model of one run. {conclusion}.\n\n{_table(head, rows)}"
 
 
 def _sources(sources):

@@ -244,7 +244,7 @@ def test_more_elites_than_candidates_are_refused(planner):
     [
         ("decay", 0.5, "planner.decay must be between 1 and inf, got 0.5"),
         ("keep_elites", 1.5, "planner.keep_elites must be between 0 and 1, got 1.5"),
-        ("momentum", 1.0, "planner.momentum must be between 0 and 0.999, got 1"),
+        ("momentum", 1.0, "planner.momentum must be in \\[0, 1\\), got 1.0"),
         ("noise_beta", -1.0, "planner.noise_beta must be between 0 and inf, got -1"),
         ("initial_stddev", 0.0, "planner.initial_stddev must be above 0, got 0"),
     ],

@@ -1,6 +1,6 @@
 """Tests of benchmarks.planners."""
 
-from benchmarks.planners import fewest_evaluations, planners
+from benchmarks.planners import conclusion, fewest_evaluations, planners
 
 
 def test_fewest_evaluations_of_those_that_reach_the_score():
@@ -21,3 +21,16 @@ def test_planners_of_each_kind_get_cheaper():
     assert len(kinds) == 2
     for evaluations in kinds.values():
         assert evaluations == sorted(evaluations, reverse=True)
+
+
+def test_conclusion_tells_how_many_times_fewer():
+    rows = [
+        {"planner": "CrossEntropy", "evaluations": 1000, "mean_return": 100.0},
+        {"planner": "CrossEntropy", "evaluations": 300, "mean_return": 98.0},
+        {"planner": "ImprovedCrossEntropy", "evaluations": 100, "mean_return": 97.0},
+        {"planner": "ImprovedCrossEntropy", "evaluations": 10, "mean_return": 50.0},
+    ]
+    assert conclusion(rows) == (
+        "CrossEntropy reaches 97 with 300 evaluations; "
+        "ImprovedCrossEntropy reaches 97 with 100 evaluations: 3.0 times fewer"
+    )
