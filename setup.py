@@ -3,9 +3,7 @@
 import setuptools
 
 _CORE = [
-    "check-shapes==1.1.1",
     "dm-control==1.0.50",
-    "dm-reverb==0.14.0",
     "gym==0.23.0",
     "hydra-core==1.3.8",
     "imageio[ffmpeg]==2.38.1",
@@ -13,7 +11,6 @@ _CORE = [
     "mujoco>=3.17,<4",  # 4 lacks names that dm-control 1.0.50 reads
     "numpy>=1.26,<2",
     "omegaconf>=2.3,<3",
-    "pandas>=2.3,<3",
     "pillow",
     "psutil",
     "pygame",
