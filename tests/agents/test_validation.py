@@ -47,8 +47,8 @@ def test_values_take_the_types_of_the_schema():
         ({"limit": 2.5}, "limit must be a whole number, got 2.5"),
         ({"limit": True}, "limit must be a whole number, got True"),
         (
-            {"kind": "rigth"},
-            "kind must be left or right, got 'rigth'; did you mean 'right'?",
+            {"kind": "rght"},
+            "kind must be left or right, got 'rght'; did you mean 'right'?",
         ),
         ({"inner": 3}, "inner has keys of its own (inner.key=value), got 3"),
         ({"inner": {"size": 0}}, "inner.size must be at least 1, got 0"),
