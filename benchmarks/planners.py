@@ -36,7 +36,7 @@ def planners(horizon):
         (50, 5, 3),
         (30, 3, 2),
     ]
-    narrow = [(100, 10, 4), (60, 6, 3), (30, 5, 3), (20, 4, 2), (10, 3, 2)]
+    narrow = [(150, 15, 4), (100, 10, 3), (60, 6, 3), (30, 5, 3), (20, 4, 2), (10, 3, 2)]
     return [CrossEntropy(horizon, *sizes) for sizes in wide] + [
         ImprovedCrossEntropy(horizon, *sizes) for sizes in narrow
     ]
