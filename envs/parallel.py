@@ -54,6 +54,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
             self.action_repeat = self._ask(0, "action_repeat")
             self.episode_length = self._ask(0, "episode_length")
         except BaseException:
+            for process in self._processes:
+                process.terminate()  # it may still be starting, which takes seconds
             self.close()
             raise
 

@@ -1,5 +1,7 @@
 """The process of one environment of many: answers until its pipe closes."""
 
+import contextlib
+
 
 def serve(connection, arguments):
     """Makes an environment and runs what comes through the pipe.
@@ -12,17 +14,20 @@ def serve(connection, arguments):
         connection: end of a `multiprocessing.Pipe`.
         arguments: dict for `envs.loading.make`.
     """
+    with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
+        _serve(connection, arguments)  # until the parent is gone
+
+
+def _serve(connection, arguments):
     try:
         environment = _make(arguments)
     except Exception as error:
         connection.send((False, _portable(error)))
         return
-    connection.send((True, None))
     try:
+        connection.send((True, None))
         while (request := connection.recv()) is not None:
             connection.send(_answer(environment, *request))
-    except (EOFError, BrokenPipeError, ConnectionResetError):
-        pass  # the parent is gone
     finally:
         environment.close()
 

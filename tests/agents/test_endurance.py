@@ -130,15 +130,19 @@ def test_memory_of_300_episodes_grows_by_no_more_than_the_replay(train_run, tmp_
     words += ["evaluation={every: 10, episodes: 1}", "video_every=0"]
     assert train_run(folder, *words) == 0
     rows = metrics(folder)
-    warm = 20  # episodes after which everything is compiled
+    warm = 40  # episodes after which everything is compiled
     grown = rows[-1]["memory/resident_mib"] - rows[warm]["memory/resident_mib"]
     store = EpisodeStore(folder / "episodes")
     kept = ("observation", "action", "reward", "is_first")
-    held = sum(episode[name].nbytes for _, episode in store for name in kept) / 2**20
+    sizes = [sum(e[name].nbytes for name in kept) / 2**20 for _, e in store]
+    held, added = sum(sizes), sum(sizes[warm + 1 :])
     print(
         f"\nresident memory {rows[warm]['memory/resident_mib']:.1f} MiB at episode "
         f"{warm + 1}, {rows[-1]['memory/resident_mib']:.1f} MiB at episode {len(rows)}: "
-        f"grown by {grown:.1f} MiB; the replay holds {held:.1f} MiB"
+        f"grown by {grown:.1f} MiB; the replay holds {held:.1f} MiB, {added:.1f} of them "
+        "taken since"
     )
     assert len(rows) == 300
     assert grown <= held
+    # TensorFlow 2.15 leaks some 50 bytes of each tensor outside of graphs
+    assert grown - added < 0.04 * (len(rows) - warm)
