@@ -8,6 +8,7 @@ import importlib.metadata
 import os
 import sys
 
+from agents import interrupts
 from agents.validation import UserError, nearest
 
 _EXAMPLES = """examples:
@@ -33,8 +34,9 @@ def main(argv=None):
     _be_quiet()
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
-        options = _parse(argv)
-        return options.command(options) or 0
+        with interrupts.kept():
+            options = _parse(argv)
+            return options.command(options) or 0
     except UserError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 2

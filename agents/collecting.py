@@ -5,6 +5,7 @@ from tf_agents.policies import py_policy, py_tf_eager_policy, random_py_policy
 from tf_agents.train import actor
 from tf_agents.trajectories import policy_step
 
+from agents import interrupts
 from agents.episodes import EpisodeWriter
 
 
@@ -27,7 +28,7 @@ class Collector:
             policy,
             train_step,
             episodes_per_run=environment.batch_size,
-            observers=[self._writer],
+            observers=[self._writer, lambda _: interrupts.check()],
         )
 
     def collect(self):

@@ -4,6 +4,7 @@ import tempfile
 
 from tf_agents.train import learner as tf_agents_learner
 
+from agents import interrupts
 from agents.reports import weight_report
 
 
@@ -62,5 +63,6 @@ class Learning:
         for start in range(0, steps, self._CHUNK):
             count = min(self._CHUNK, steps - start)
             self._learner.run(count)
+            interrupts.check()
             watch(start + count)
         return self._agent.pop_metrics() | weight_report(self._agent.model)

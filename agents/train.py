@@ -4,6 +4,7 @@ import time
 
 import numpy as np
 
+from agents import interrupts
 from agents.building import configure_tensorflow, make_agent, make_strategy
 from agents.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.environments import COLLECTION, load_environments
@@ -41,6 +42,7 @@ def train(config, run):
             trainer = Trainer(config, run, progress)
             while not trainer.done:
                 trainer.advance()
+                interrupts.check()
         except KeyboardInterrupt:
             saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
             progress.note(f"stopped; {saved}. The same command goes on there.")

@@ -25,6 +25,11 @@ def empty_folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def replace_training(monkeypatch, train):
+    module = types.SimpleNamespace(train=train, check=lambda config: None)
+    monkeypatch.setitem(sys.modules, "agents.train", module)
+
+
 @pytest.fixture
 def trained(monkeypatch):
     """Stands in for training; what it was called with."""
@@ -33,7 +38,7 @@ def trained(monkeypatch):
     def train(config, run):
         calls.append((config, run.folder))
 
-    monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
+    replace_training(monkeypatch, train)
     return calls
 
 
@@ -115,7 +120,7 @@ def test_interrupt_ends_with_130(monkeypatch):
     def train(config, run):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
+    replace_training(monkeypatch, train)
     assert main(["train", "task=fake"]) == 130
 
 
@@ -123,7 +128,7 @@ def test_mistake_found_during_the_run_is_one_line(monkeypatch, capsys):
     def train(config, run):
         raise UserError("strategy tpu needs a TPU")
 
-    monkeypatch.setitem(sys.modules, "agents.train", types.SimpleNamespace(train=train))
+    replace_training(monkeypatch, train)
     assert main(["train", "task=fake"]) == 2
     assert capsys.readouterr().err == "bayes-rl: strategy tpu needs a TPU\n"
 
