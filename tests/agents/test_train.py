@@ -219,7 +219,7 @@ def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_pat
     )
     assert done.returncode == 2, done.stderr
     assert done.stderr.endswith(
-        "bayes-rl: batch_size must be a multiple of the 2 devices of strategy=mirrored, got 3\n"
+        "batch_size must be a multiple of the 2 devices of strategy=mirrored, got 3\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
     assert train_run(tmp_path / "one", *words) == 0
