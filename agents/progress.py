@@ -3,6 +3,7 @@
 import time
 
 from rich.console import Console, Group
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.markup import escape
 from rich.progress import BarColumn, ProgressColumn, TextColumn
@@ -110,8 +111,9 @@ class Progress:
             self._console.print(escape(self._line(row)), **_PLAIN)
 
     def note(self, text):
-        """Prints a line that stays."""
-        self._console.print(escape(text), **_PLAIN)
+        """Prints a line that stays; on a terminal it is wrapped between words."""
+        settings = _PLAIN | {"soft_wrap": self._live is None}
+        self._console.print(escape(text), **settings)
 
     def working(self, what, done, total):
         """Shows how far the present work is, on a terminal only; cheap at each step.
@@ -146,6 +148,10 @@ class Progress:
         return " | ".join([*parts, f"{self._clock.left()} left"])
 
     def _render(self):
+        # In the last column the ^C that a terminal shows would move everything by a line.
+        return Constrain(self._content(), max(1, self._console.width - 4))
+
+    def _content(self):
         if not self._latest:
             return self._bar
         table = Table.grid(padding=(0, 3))
