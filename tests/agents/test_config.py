@@ -43,8 +43,8 @@ def change(values, name, value):
         ("task", "", "task must be a word, got nothing"),
         (
             "planner.elites",
-            101,
-            "planner.elites must be at most planner.candidates (100), got 101",
+            151,
+            "planner.elites must be at most planner.candidates (150), got 151",
         ),
         (
             "world_model.overshooting_distance",
