@@ -9,7 +9,7 @@ import sys
 
 def main(arguments=None):
     options = _parse(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow as tf
 
     from envs.quiet import import_gym

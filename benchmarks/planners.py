@@ -118,7 +118,7 @@ def main():
         parser.error(
             f"--episodes must be at least 2 for a standard error, got {options.episodes}"
         )
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import_gym()
     try:
         rows = compare(options.run, options.episodes)

@@ -27,7 +27,7 @@ def run_python():
     def run(code, **environment):
         inherited = {k: v for k, v in os.environ.items() if k not in ("MUJOCO_GL",)}
         inherited.pop("PYOPENGL_PLATFORM", None)
-        inherited.update(PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="2", **environment)
+        inherited.update(PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **environment)
         return subprocess.run(
             [sys.executable, "-c", code],
             env=inherited,
