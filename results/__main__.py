@@ -7,6 +7,7 @@ python -m results parity      # its part anew, from its runs; without runs, the 
 import argparse
 import json
 import pathlib
+import re
 import shutil
 
 import yaml
@@ -61,10 +62,15 @@ def pictures(root, runs):
     configs = [yaml.safe_load((run / "config.yaml").read_text()) for run in runs]
     found = {}
     for run in (runs[indices[0]] for indices in statistics.group(configs)):
-        files = sorted(run.glob("videos/*.png"), key=lambda file: file.stat().st_mtime)
+        files = sorted(run.glob("videos/*.png"), key=_environment_steps)
         for file in files[-1:]:
             found["_".join([*run.relative_to(root).parts, file.name])] = file
     return found
+
+
+def _environment_steps(file):
+    """The number in a name such as open_loop_20000_strip; copies keep it, unlike times."""
+    return int(re.search(r"\d+", file.stem)[0])
 
 
 def main():

@@ -12,7 +12,7 @@ def readme(folder, experiments):
         experiments: dict of experiments.yaml; those without a summary are left out.
     """
     parts = [
-        "# Results\n\nMade by `python -m results`, nothing is typed by hand. A score is "
+        "# Results\n\nMade by `python -m results`; no number is typed by hand. A score is "
         "an undiscounted return, at most 1000 on DeepMind Control."
     ]
     for name in experiments:

@@ -18,3 +18,14 @@ def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
         for task in ("a", "b")
     }
     assert list(pictures(runs[0], runs[:1])) == ["open_loop_20.png"]
+
+
+def test_the_picture_of_the_most_environment_steps_is_taken_whenever_it_was_copied(
+    tmp_path,
+):
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    (tmp_path / "config.yaml").write_text("{seed: 0}")
+    for steps in (100_000, 20_000):  # the newer one is the newest file no more
+        (folder / f"open_loop_{steps}_strip.png").touch()
+    assert list(pictures(tmp_path, [tmp_path])) == ["open_loop_100000_strip.png"]
