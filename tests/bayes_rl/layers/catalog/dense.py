@@ -1,0 +1,9 @@
+"""Dense layers of bayes_rl/layers/dense.py."""
+
+import bayes_rl as ed
+from tests.bayes_rl.layers.catalog.case import Case
+
+CASES = [
+    Case(lambda **kw: ed.layers.DenseReparameterization(4, **kw), [(5, 3)]),
+    Case(lambda **kw: ed.layers.DenseFlipout(4, **kw), [(5, 3)]),
+]

@@ -1,0 +1,233 @@
+"""What every public layer does: one test a property, one case a layer.
+
+Cases are in `catalog/`, one file a family.
+"""
+
+import copy
+import importlib
+import pathlib
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+FAMILIES = sorted(
+    path.stem
+    for path in pathlib.Path(__file__).with_name("catalog").glob("*.py")
+    if path.stem != "case"
+)
+CASES = [
+    case
+    for family in FAMILIES
+    for case in importlib.import_module(f"tests.bayes_rl.layers.catalog.{family}").CASES
+]
+NAMES = [case.name or type(case.make()).__name__ for case in CASES]
+ALL = [pytest.param(case, id=name) for case, name in zip(CASES, NAMES, strict=True)]
+SEED = 7
+
+
+def every(cases=ALL):
+    return pytest.mark.parametrize("case", cases)
+
+
+def only(condition):
+    return every([param for param in ALL if condition(param.values[0])])
+
+
+def build(case, **options):
+    """A layer that has been called once, with its inputs; the same at every time."""
+    tf.keras.utils.set_random_seed(SEED)
+    layer = case.make(name="layer", **options)
+    inputs = case.arguments(layer.compute_dtype)
+    layer(*inputs)
+    return layer, inputs
+
+
+def values(outputs):
+    """Outputs as a flat list of tensors, random variables as their means or values."""
+    flat = tf.nest.flatten(outputs, expand_composites=False)
+    return [tf.convert_to_tensor(x) for x in flat]
+
+
+def reproducible(layer, inputs, sample_shape=()):
+    """Outputs at one draw of the weights and of all other noise."""
+    weights = ed.sample_weights(layer, sample_shape, seed=SEED)
+    tf.random.set_seed(SEED)
+    with ed.hold(layer, weights):
+        return values(layer(*inputs))
+
+
+def weighted(outputs):
+    """Sums with weights that no layer's normalisation cancels."""
+    return [
+        tf.reduce_sum(tf.random.stateless_normal(x.shape, [0, 1]) * tf.cast(x, tf.float32))
+        for x in outputs
+    ]
+
+
+def assert_equal(ours, others, **tolerance):
+    for one, other in zip(ours, others, strict=True):
+        np.testing.assert_allclose(one, other, **tolerance)
+
+
+def test_every_public_layer_has_a_case():
+    public = {
+        name
+        for name in ed.layers.__all__
+        if isinstance(getattr(ed.layers, name), type)
+        and issubclass(getattr(ed.layers, name), tf.keras.layers.Layer)
+    }
+    assert public == {type(case.make()).__name__ for case in CASES} & public
+
+
+@every()
+def test_graph_has_the_outputs_of_eager(case):
+    layer, inputs = build(case)
+    eager = values(layer(*inputs))
+    unknown = [tf.TensorSpec([None, *x.shape[1:]], x.dtype) for x in inputs]
+    graph = tf.function(lambda *args: values(layer(*args)), input_signature=unknown)
+    for ours, theirs in zip(graph(*inputs), eager, strict=True):
+        assert ours.shape == theirs.shape
+        assert ours.dtype == theirs.dtype
+        assert np.all(np.isfinite(ours))
+
+
+@only(lambda case: case.xla is True)
+def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
+    layer, inputs = build(case)
+    weights = ed.mean_weights(layer)
+
+    def step(*args):
+        with tf.GradientTape() as tape:
+            loss = tf.add_n([*weighted(values(layer(*args))), *layer.losses])
+        with ed.hold(layer, weights):
+            at_mean = values(layer(*args))
+        return tape.gradient(loss, layer.trainable_variables), at_mean
+
+    gradients, compiled = tf.function(step, jit_compile=True)(*inputs)
+    assert all(np.all(np.isfinite(x)) for x in gradients if x is not None)
+    with ed.hold(layer, weights):
+        first, second = (values(layer(*inputs)) for _ in range(2))
+    if all(np.all(one == other) for one, other in zip(first, second, strict=True)):
+        assert_equal(compiled, first, rtol=1e-4, atol=1e-5)
+
+
+@every()
+def test_policies_keep_parameters_and_costs_precise(case):
+    for name in case.precisions:
+        policy = tf.keras.mixed_precision.Policy(name)
+        layer, inputs = build(case, dtype=policy)
+        least = tf.as_dtype(policy.variable_dtype)
+        assert all(
+            weight.dtype == least for weight in layer.weights if weight.dtype.is_floating
+        ), [(weight.name, weight.dtype) for weight in layer.weights]
+        assert all(loss.dtype == least for loss in layer.losses)
+        for output in values(layer(*inputs)):
+            assert np.all(np.isfinite(tf.cast(output, tf.float64)))
+
+
+@every()
+def test_two_devices_draw_their_own_noise_and_share_the_cost(case, two_devices):
+    tf.keras.utils.set_random_seed(SEED)
+    with two_devices.scope():
+        layer = case.make(name="layer")
+        inputs = case.arguments(layer.compute_dtype)
+        layer(*inputs)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            outputs = values(layer(*inputs))
+            cost = tf.add_n(layer.losses) if layer.losses else tf.constant(0.0)
+            loss = cost + sum(tf.reduce_mean(tf.cast(x, cost.dtype)) for x in outputs)
+        tape.gradient(loss, layer.trainable_variables)
+        return outputs, cost
+
+    outputs, cost = two_devices.run(step)
+    first, second = two_devices.experimental_local_results(cost)
+    np.testing.assert_allclose(first, second)
+    if layer_is_stochastic(layer):
+        pairs = [two_devices.experimental_local_results(x) for x in outputs]
+        assert any(np.any(one != other) for one, other in pairs)
+
+
+def layer_is_stochastic(layer):
+    return bool(ed.posteriors(layer))
+
+
+def keras_model(case, layer):
+    inputs = [tf.keras.Input(x.shape[1:], dtype=x.dtype) for x in case.arguments("float32")]
+    outputs = case.model(layer, inputs) if case.model else layer(*inputs)
+    return tf.keras.Model(inputs, outputs)
+
+
+@only(lambda case: case.saves)
+def test_saved_and_cloned_models_have_the_same_weights(case, tmp_path):
+    tf.keras.utils.set_random_seed(SEED)
+    model = keras_model(case, case.make(name="layer"))
+    copies = [tf.keras.models.clone_model(model)]
+    copies[0].set_weights(model.get_weights())
+    for suffix in case.saves:
+        path = tmp_path / f"model{suffix}"
+        model.save(path)
+        copies.append(tf.keras.models.load_model(path))
+    for other in copies:
+        assert not {id(v) for v in model.variables} & {id(v) for v in other.variables}
+        assert_equal(model.get_weights(), other.get_weights())
+        assert_equal(other.losses, model.losses, rtol=1e-5)
+
+
+@every()
+def test_configuration_makes_an_equal_layer(case):
+    layer, inputs = build(case)
+    copied = type(layer).from_config(layer.get_config())
+    copied(*inputs)
+    assert [v.shape for v in copied.weights] == [v.shape for v in layer.weights]
+    copied.set_weights(layer.get_weights())
+    assert_equal(reproducible(copied, inputs), reproducible(layer, inputs), rtol=1e-5)
+
+
+@every()
+def test_deepcopy_is_an_equal_layer_with_its_own_variables(case):
+    layer, inputs = build(case)
+    copied = copy.deepcopy(layer)
+    assert not {id(v) for v in layer.variables} & {id(v) for v in copied.variables}
+    assert_equal(reproducible(copied, inputs), reproducible(layer, inputs), rtol=1e-5)
+
+
+@every()
+def test_seeds_determine_initial_values_and_draws(case):
+    layer, inputs = build(case)
+    again, _ = build(case)
+    assert_equal(again.get_weights(), layer.get_weights())
+    assert_equal(reproducible(again, inputs), reproducible(layer, inputs))
+
+
+@only(lambda case: case.draws)
+def test_many_held_draws_equal_separate_holds(case):
+    layer, inputs = build(case)
+    if not layer_is_stochastic(layer):
+        pytest.skip("its weights have no posterior")
+    weights = ed.sample_weights(layer, [2], seed=SEED)
+    with ed.hold(layer, weights):
+        together = values(layer(*[tf.stack([x, x]) for x in inputs]))
+    for draw in range(2):
+        with ed.hold(layer, {name: value[draw] for name, value in weights.items()}):
+            alone = values(layer(*inputs))
+        assert_equal([x[draw] for x in together], alone, rtol=1e-4, atol=1e-5)
+
+
+@every()
+def test_gradients_reach_every_trainable_variable(case):
+    layer, inputs = build(case)
+    with tf.GradientTape() as tape:
+        loss = tf.add_n(weighted(values(layer(*inputs))))
+    gradients = tape.gradient(loss, layer.trainable_variables)
+    without = {
+        variable.name
+        for variable, gradient in zip(layer.trainable_variables, gradients, strict=True)
+        if gradient is None
+    }
+    assert without == {f"layer/{name}:0" for name in case.unused}
