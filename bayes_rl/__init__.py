@@ -4,6 +4,8 @@ from bayes_rl import constraints, distributions, initializers, layers, regulariz
 from bayes_rl.distributions import *  # noqa: F403
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.tracing import condition, get_next_tracer, tape, trace, traceable
+from bayes_rl.transformed import TransformedRandomVariable
+from bayes_rl.version import VERSION, __version__
 from bayes_rl.weights import (
     hold,
     kl_divergences,
@@ -14,6 +16,9 @@ from bayes_rl.weights import (
 
 __all__ = [
     "RandomVariable",
+    "TransformedRandomVariable",
+    "VERSION",
+    "__version__",
     "condition",
     "constraints",
     "get_next_tracer",

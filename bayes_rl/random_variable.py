@@ -28,6 +28,8 @@ class RandomVariable:
         sample_shape: shape of independent draws that the value holds.
         value: [*sample_shape, *batch_shape, *event_shape], in place of a draw.
         name: what tracers know it by.
+        draw: function of no arguments to the value, where `distribution.sample` is not
+            how it arises; called when the value is first asked for.
 
     Raises:
         ValueError: `value` has another shape.
@@ -44,13 +46,14 @@ class RandomVariable:
 
     __array_priority__ = 100  # numpy leaves `array + variable` to `__radd__`
 
-    def __init__(self, distribution, sample_shape=(), value=None, name=None):
+    def __init__(self, distribution, sample_shape=(), value=None, name=None, draw=None):
         self._distribution = distribution
         self._sample_shape = sample_shape
         self._name = name
         self._is_eager = tf.executing_eagerly()
         self._is_given = value is not None
         self._value = None
+        self._draw = draw
         if self._is_given:
             self._value = tf.convert_to_tensor(value, dtype=distribution.dtype)
             if not self._value.shape.is_compatible_with(self._drawn_shape()):
@@ -74,8 +77,13 @@ class RandomVariable:
         """[*sample_shape, *batch_shape, *event_shape], the same at every access."""
         if self._value is None:
             with _same_graph_scope(self._is_eager):
-                self._value = self._distribution.sample(self._sample_shape)
+                self._value = self._new_value()
         return self._value
+
+    def _new_value(self):
+        if self._draw is not None:
+            return self._draw()
+        return self._distribution.sample(self._sample_shape)
 
     @property
     def is_given(self):

@@ -1,0 +1,90 @@
+"""ReversibleLayer: what every layer with an inverse shares."""
+
+import tensorflow as tf
+
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.transformed import TransformedRandomVariable
+
+
+class ReversibleLayer:
+    """Mixin, left of a Keras layer: `layer(random_variable)` is a random variable.
+
+        y = call(x),  x = reverse(y),  log_det_jacobian(y) = log |dx/dy|
+
+    `log_det_jacobian` takes the *output* and drops the axes that the layer mixes, which
+    are the last `event_ndims`: none where it works element by element (then the result has
+    the shape of y), 1 for vectors ([..., d] to [...]), 2 for [length, channels].
+
+    A layer may say more of itself: `is_constant_jacobian`, and `output_mean`,
+    `output_variance`, `output_mode`, each a function of the input's distribution.
+
+    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
+    section 2.4.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> class Flip(ReversibleLayer, tf.keras.layers.Layer):
+        ...     event_ndims = 1
+        ...     def call(self, inputs):
+        ...         return inputs[..., ::-1]
+        ...     def reverse(self, outputs):
+        ...         return outputs[..., ::-1]
+        ...     def log_det_jacobian(self, outputs):
+        ...         return tf.zeros(tf.shape(outputs)[:-1], outputs.dtype)
+        >>> y = Flip()(ed.Normal([0.0, 5.0], 1.0))
+        >>> bool(y.log_prob([5.0, 0.0]) > y.log_prob([0.0, 5.0]))
+        True
+    """
+
+    event_ndims = 0
+    is_constant_jacobian = False
+
+    def __call__(self, inputs, *args, **kwargs):
+        if isinstance(inputs, RandomVariable):
+            return TransformedRandomVariable(inputs, self)
+        return super().__call__(inputs, *args, **kwargs)
+
+    def reverse(self, outputs):
+        """Inputs [..., *event] for which `call` gives these outputs [..., *event]."""
+        raise NotImplementedError(f"layer {self.name!r} has no reverse")
+
+    def log_det_jacobian(self, outputs):
+        """Gives log |dx/dy| at the outputs [..., *event]: [...]."""
+        raise NotImplementedError(
+            f"layer {self.name!r} has no log_det_jacobian, which log_prob needs"
+        )
+
+
+class ElementwiseAffine(ReversibleLayer):
+    """Mixin of reversible layers y = scale * x + shift, element by element.
+
+    Mean, mode, variance and entropy of the output then follow from those of the input.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> class Negate(ElementwiseAffine, tf.keras.layers.Layer):
+        ...     def call(self, inputs):
+        ...         return -inputs
+        ...     def reverse(self, outputs):
+        ...         return -outputs
+        ...     def log_det_jacobian(self, outputs):
+        ...         return tf.zeros_like(outputs)
+        >>> float(Negate()(ed.Normal(3.0, 1.0)).mean())
+        -3.0
+    """
+
+    is_constant_jacobian = True
+
+    def output_mean(self, distribution):
+        """Mean of the output, from the input's distribution."""
+        return self(distribution.mean())
+
+    def output_mode(self, distribution):
+        """Mode of the output, from the input's distribution."""
+        return self(distribution.mode())
+
+    def output_variance(self, distribution):
+        """Variance of the output, element by element, from the input's distribution."""
+        variance = distribution.variance()
+        scale = self(tf.ones_like(variance)) - self(tf.zeros_like(variance))
+        return tf.square(scale) * variance
