@@ -47,6 +47,7 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
         ('dense/kernel', 1)
     """
 
+    kernel_key = "kernel"
     kernel = WeightAttribute()
     bias = WeightAttribute()
 
@@ -77,9 +78,14 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
         )
 
     def call(self, inputs):
-        return self._finish(products.dense(inputs, self.draw("kernel")))
+        return self.finish(self.product(inputs, self.draw("kernel")))
 
-    def _finish(self, outputs):
+    def product(self, inputs, kernel):
+        """Product with one kernel or with S, without bias and activation."""
+        return products.dense(inputs, kernel)
+
+    def finish(self, outputs):
+        """Bias and activation."""
         if self.use_bias:
             outputs = products.add_bias(outputs, self.draw("bias"))
         return outputs if self.activation is None else self.activation(outputs)
@@ -127,7 +133,7 @@ class DenseFlipout(DenseReparameterization):
             sign_input = self._signs("kernel/sign_input", inputs)
             sign_output = self._signs("kernel/sign_output", outputs)
             outputs += products.dense(inputs * sign_input, perturbation) * sign_output
-        return self._finish(outputs)
+        return self.finish(outputs)
 
     @tf.autograph.experimental.do_not_convert
     def _signs(self, key, tensor):
