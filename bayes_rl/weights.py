@@ -21,11 +21,11 @@ import zlib
 
 import tensorflow as tf
 
+from bayes_rl import graphs
 from bayes_rl.noise import rademacher
 from bayes_rl.normal import draw_from, mean_of
 
 _local = threading.local()
-_CONTROL_FLOW = ("WhileBodyFuncGraph", "WhileCondFuncGraph", "CondBranchFuncGraph")
 
 
 def _stochastic_layers(model):
@@ -224,7 +224,7 @@ def hold(model, weights):
         True
     """
     values = _checked(model, weights)
-    frame = _Frame(_graph(), values, list(_stochastic_layers(model)))
+    frame = _Frame(graphs.current(), values, list(_stochastic_layers(model)))
     frames = _frames()
     frames.append(frame)
     try:
@@ -273,10 +273,6 @@ def _with_shape(name, value, shape):
     return value
 
 
-def _graph():
-    return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
-
-
 @tf.autograph.experimental.do_not_convert
 def held(layer, key):
     """The held tensor of a layer's weight or signs, or None.
@@ -302,10 +298,7 @@ def held(layer, key):
 
 
 def _check_same_function(frame, layer):
-    graph = _graph()
-    while graph is not frame.graph and type(graph).__name__ in _CONTROL_FLOW:
-        graph = graph.outer_graph
-    if graph is frame.graph or (frame.graph is None and not hasattr(graph, "outer_graph")):
+    if any(graph is frame.graph for graph in graphs.enclosing()):
         return
     raise RuntimeError(
         f"layer {layer.name!r} is traced in a tf.function, but its weights are held "
