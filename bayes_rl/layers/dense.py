@@ -5,9 +5,8 @@ import tensorflow as tf
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
-from bayes_rl.noise import rademacher
+from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
-from bayes_rl.weights import held
 
 
 @register
@@ -48,6 +47,7 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     """
 
     kernel_key = "kernel"
+    layout = products.Layout()
     kernel = WeightAttribute()
     bias = WeightAttribute()
 
@@ -77,6 +77,10 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
             **kwargs,
         )
 
+    def channels(self, shape):
+        """Numbers of channels of inputs and of outputs for the kernel's shape."""
+        return shape
+
     def call(self, inputs):
         return self.finish(self.product(inputs, self.draw("kernel")))
 
@@ -92,7 +96,7 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
 
 
 @register
-class DenseFlipout(DenseReparameterization):
+class DenseFlipout(Flipout, DenseReparameterization):
     """Dense layer that perturbs its kernel for each example by random signs.
 
         kernel = mean + perturbation, one draw for the batch
@@ -118,26 +122,5 @@ class DenseFlipout(DenseReparameterization):
         ['dense/kernel', 'dense/kernel/sign_input', 'dense/kernel/sign_output']
     """
 
-    def sign_sizes(self):
-        if "kernel" not in self.stochastic_weights:
-            return {}
-        features, units = self.stochastic_weights["kernel"].shape
-        return {"kernel/sign_input": features, "kernel/sign_output": units}
 
-    def call(self, inputs):
-        if "kernel" not in self.stochastic_weights:
-            return super().call(inputs)
-        mean, perturbation = self.draw_perturbation("kernel")
-        outputs = products.dense(inputs, mean)
-        if perturbation is not None:
-            sign_input = self._signs("kernel/sign_input", inputs)
-            sign_output = self._signs("kernel/sign_output", outputs)
-            outputs += products.dense(inputs * sign_input, perturbation) * sign_output
-        return self.finish(outputs)
-
-    @tf.autograph.experimental.do_not_convert
-    def _signs(self, key, tensor):
-        signs = held(self, key)
-        if signs is None:
-            return rademacher(tf.shape(tensor), dtype=tensor.dtype)
-        return products.align(tf.cast(signs, tensor.dtype), tensor)
+VariationalDense = DenseReparameterization

@@ -1,5 +1,7 @@
 """Products of inputs with one kernel or with S kernels."""
 
+import dataclasses
+
 import tensorflow as tf
 
 
@@ -33,38 +35,115 @@ def dense(inputs, kernel):
 
 
 def _check_leading(inputs, kernel):
-    if kernel.shape.rank == 2 or inputs.shape.rank == 2:
-        return
+    if kernel.shape.rank > 2 and inputs.shape.rank > 2:
+        _check_draws(inputs, kernel, kernel.shape[1])
+
+
+def _check_draws(inputs, kernel, channels):
     if not inputs.shape[:1].is_compatible_with(kernel.shape[:1]):
         raise ValueError(
             f"{kernel.shape[0]} draws of the weights are held, so inputs must have shape "
-            f"[{kernel.shape[0]}, ..., {kernel.shape[1]}], got {inputs.shape}"
+            f"[{kernel.shape[0]}, ..., {channels}], got {inputs.shape}"
         )
 
 
-@tf.autograph.experimental.do_not_convert
-def add_bias(outputs, bias):
-    """Adds a bias [units], or S biases [S, units] to [S, ..., units]."""
-    if bias.shape.rank == 1:
-        return tf.nn.bias_add(outputs, bias)
-    return outputs + align(bias, outputs)
-
-
-def align(factors, tensor):
-    """Adds axes before the last one, so that leading axes meet those of `tensor`.
+@dataclasses.dataclass(frozen=True)
+class Layout:
+    """Where the axes of a layer's tensors are: [*batch, *space, channels].
 
     Args:
-        factors: [*leading, size].
-        tensor: [*leading, ..., size].
+        rank: number of axes of space.
+        channels_first: whether they are [*batch, channels, *space] instead.
+    """
+
+    rank: int = 0
+    channels_first: bool = False
+
+    def without_space(self, shape):
+        """The part [*batch, channels] of a shape."""
+        batch = len(shape) - self.rank - 1
+        return [*shape[:batch], shape[batch if self.channels_first else -1]]
+
+
+@tf.autograph.experimental.do_not_convert
+def add_bias(outputs, bias, layout=Layout()):  # noqa: B008
+    """Adds a bias [units], or S biases [S, units] to [S, ...]."""
+    if bias.shape.rank == 1 and not layout.channels_first:
+        return tf.nn.bias_add(outputs, bias)
+    if bias.shape.rank == 1:
+        return outputs + tf.reshape(bias, [-1] + [1] * layout.rank)
+    return outputs + align(bias, outputs, layout)
+
+
+def align(factors, tensor, layout=Layout()):  # noqa: B008
+    """Adds axes so that leading axes meet those of `tensor`, and channels its channels.
+
+    Args:
+        factors: [*leading, channels].
+        tensor: [*leading, ..., channels] or as `layout` says.
+        layout: of `tensor`.
 
     Returns:
-        [*leading, 1, ..., 1, size], of the rank of `tensor`.
+        [*leading, 1, ..., 1, channels], of the rank of `tensor`.
+
+    Example:
+        >>> align(tf.ones([7, 3]), tf.ones([7, 9, 9, 3]), Layout(rank=2)).shape
+        TensorShape([7, 1, 1, 3])
     """
-    missing = tensor.shape.rank - factors.shape.rank
-    if missing <= 0:
+    missing = max(tensor.shape.rank - factors.shape.rank, layout.rank)
+    if missing == 0:
         return factors
     shape = sizes(factors)
-    return tf.reshape(factors, [*shape[:-1], *[1] * missing, shape[-1]])
+    after = layout.rank if layout.channels_first else 0
+    ones = [1] * missing
+    return tf.reshape(factors, [*shape[:-1], *ones[after:], shape[-1], *ones[:after]])
+
+
+@tf.autograph.experimental.do_not_convert
+def convolve(convolution, inputs, kernel, rank):
+    """Convolution of inputs with one kernel, or with S kernels.
+
+    Args:
+        convolution: function of (inputs [N, ...], one kernel) to outputs [N, ...], where
+            the inputs have `rank` axes of space.
+        inputs: [*batch, ...]; for S kernels [S, *batch, ...], or [N, ...] to give the same
+            inputs to each.
+        kernel: [*size, channels, channels], or [S, ...] for S functions.
+        rank: number of axes of space.
+
+    Returns:
+        [*batch, ...]; for S kernels [S, *batch, ...].
+
+    Raises:
+        ValueError: the leading axis of the inputs is not that of the kernels.
+    """
+    if kernel.shape.rank == rank + 2:
+        return _over_batch(convolution, inputs, kernel, rank)
+    if inputs.shape.rank == rank + 2:
+        return _over_draws(lambda one: convolution(inputs, one), [kernel])
+    _check_draws(inputs, kernel, "channels")
+    return _over_draws(
+        lambda *pair: _over_batch(convolution, *pair, rank), [inputs, kernel]
+    )
+
+
+def _over_draws(function, arguments):
+    draws = next((x.shape[0] for x in arguments if x.shape[0] is not None), None)
+    if draws is None:
+        dtype = arguments[0].dtype
+        return tf.map_fn(lambda xs: function(*xs), arguments, fn_output_signature=dtype)
+    each = zip(*(tf.unstack(x, draws) for x in arguments), strict=True)
+    return tf.stack([function(*xs) for xs in each])
+
+
+def _over_batch(convolution, inputs, kernel, rank):
+    """Convolution with any number of batch axes."""
+    batch = inputs.shape.rank - rank - 1
+    if batch == 1:
+        return convolution(inputs, kernel)
+    shape = sizes(inputs)
+    outputs = convolution(tf.reshape(inputs, [-1, *shape[batch:]]), kernel)
+    return tf.reshape(outputs, [*shape[:batch], *sizes(outputs)[1:]])
 
 
 def sizes(tensor):
