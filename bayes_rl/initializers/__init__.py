@@ -10,38 +10,53 @@ section 2.1.
 
 import tensorflow as tf
 
+from bayes_rl.initializers.deltas import TrainableDeterministic, TrainableMixtureOfDeltas
+from bayes_rl.initializers.experts import get_condconv_initializer
+from bayes_rl.initializers.location_scale import (
+    TrainableCauchy,
+    TrainableHalfCauchy,
+    TrainableLogNormal,
+)
+from bayes_rl.initializers.multivariate_normal import TrainableMultivariateNormal
 from bayes_rl.initializers.normal import (
     TrainableGlorotNormal,
     TrainableHeNormal,
     TrainableNormal,
     TrainableNormalFixedStddev,
     TrainableNormalSharedStddev,
-    own,
 )
+from bayes_rl.initializers.orthogonal import OrthogonalRandomFeatures
 from bayes_rl.initializers.scaled import ScaledNormalStdDev
+from bayes_rl.initializers.signs import RandomSign
+from bayes_rl.initializers.trainable import TrainableInitializer, own
 from bayes_rl.serialization import deserialize, make_get, serialize
 
+_aliases = {
+    "orthogonal_random_features": OrthogonalRandomFeatures,
+    "random_sign": RandomSign,
+    "scaled_normal_std_dev": ScaledNormalStdDev,
+    "trainable_cauchy": TrainableCauchy,
+    "trainable_deterministic": TrainableDeterministic,
+    "trainable_glorot_normal": TrainableGlorotNormal,
+    "trainable_half_cauchy": TrainableHalfCauchy,
+    "trainable_he_normal": TrainableHeNormal,
+    "trainable_log_normal": TrainableLogNormal,
+    "trainable_mixture_of_deltas": TrainableMixtureOfDeltas,
+    "trainable_multivariate_normal": TrainableMultivariateNormal,
+    "trainable_normal": TrainableNormal,
+    "trainable_normal_fixed_stddev": TrainableNormalFixedStddev,
+    "trainable_normal_shared_stddev": TrainableNormalSharedStddev,
+}
+globals().update(_aliases)
+
 __all__ = [
-    "ScaledNormalStdDev",
-    "TrainableGlorotNormal",
-    "TrainableHeNormal",
-    "TrainableNormal",
-    "TrainableNormalFixedStddev",
-    "TrainableNormalSharedStddev",
+    "TrainableInitializer",
     "deserialize",
     "get",
+    "get_condconv_initializer",
     "own",
     "serialize",
+    *(found.__name__ for found in _aliases.values()),
 ]
 
-get = make_get(
-    {
-        "scaled_normal_std_dev": ScaledNormalStdDev,
-        "trainable_glorot_normal": TrainableGlorotNormal,
-        "trainable_he_normal": TrainableHeNormal,
-        "trainable_normal": TrainableNormal,
-        "trainable_normal_fixed_stddev": TrainableNormalFixedStddev,
-        "trainable_normal_shared_stddev": TrainableNormalSharedStddev,
-    },
-    tf.keras.initializers,
-)
+get = make_get(_aliases, tf.keras.initializers)

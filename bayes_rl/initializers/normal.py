@@ -1,30 +1,14 @@
 """Normal posteriors over a weight."""
 
-import zlib
-
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import constraints
-from bayes_rl.initializers.scaled import ScaledNormalStdDev
-from bayes_rl.random_variable import RandomVariable
-from bayes_rl.serialization import make_get, register, serialize
-
-_get = make_get({"scaled_normal_std_dev": ScaledNormalStdDev}, tf.keras.initializers)
-
-
-def _seeded(initializer, seed, scope):
-    """A copy of an initializer; without a seed of its own it takes one of `scope`."""
-    if not hasattr(initializer, "get_config"):
-        return initializer
-    config = initializer.get_config()
-    if seed is not None and config.get("seed", 0) is None:
-        config["seed"] = zlib.crc32(f"{seed}/{scope}".encode()) & 0x7FFFFFFF
-    return type(initializer).from_config(config)
+from bayes_rl.initializers.trainable import TrainableInitializer, near_zero, small_scale
+from bayes_rl.serialization import register
 
 
 @register
-class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
+class TrainableNormal(TrainableInitializer):
     """Normal posterior over a weight with trainable mean and stddev.
 
         weight ~ Normal(mean_constraint(mean), stddev_constraint(stddev))
@@ -50,6 +34,8 @@ class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
         (TensorShape([3, 2]), 0.0)
     """
 
+    parameter_names = ("mean", "stddev")
+
     def __init__(
         self,
         mean_initializer=None,
@@ -61,104 +47,19 @@ class TrainableNormal(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
         seed=None,
         **kwargs,
     ):
-        super().__init__(**kwargs)
-        if mean_initializer is None:
-            mean_initializer = tf.keras.initializers.TruncatedNormal(stddev=1e-5)
-        if stddev_initializer is None:
-            stddev_initializer = tf.keras.initializers.TruncatedNormal(-3.0, 0.1)
-        self.mean_initializer = _get(mean_initializer)
-        self.stddev_initializer = _get(stddev_initializer)
-        self.mean_regularizer = tf.keras.regularizers.get(mean_regularizer)
-        self.stddev_regularizer = tf.keras.regularizers.get(stddev_regularizer)
-        self.mean_constraint = constraints.get(mean_constraint)
-        self.stddev_constraint = constraints.get(stddev_constraint)
-        self.seed = seed
-        self.seed_scope = self.name
-
-    def build(self, shape):
-        self.weight_shape = tuple(tf.TensorShape(shape).as_list())
-        with tf.name_scope(self.name):
-            self._build_mean()
-            self._build_stddev()
-        self.built = True
-
-    def _build_mean(self):
-        self.mean = self.add_weight(
-            "mean",
-            self.weight_shape,
-            initializer=_seeded(
-                self.mean_initializer, self.seed, f"{self.seed_scope}/mean"
-            ),
-            regularizer=self.mean_regularizer,
+        super().__init__(seed=seed, **kwargs)
+        self._declare(
+            "mean", mean_initializer or near_zero(), mean_regularizer, mean_constraint
         )
-
-    def _build_stddev(self):
-        self.stddev = self.add_weight(
+        self._declare(
             "stddev",
-            self._stddev_shape(),
-            initializer=self._initial_stddev,
-            regularizer=self.stddev_regularizer,
+            stddev_initializer or small_scale(),
+            stddev_regularizer,
+            stddev_constraint,
         )
 
-    def _stddev_shape(self):
-        return self.weight_shape
-
-    def _initial_stddev(self, shape, dtype=None, **kwargs):
-        del kwargs
-        scope = f"{self.seed_scope}/stddev"
-        initializer = _seeded(self.stddev_initializer, self.seed, scope)
-        if not isinstance(initializer, ScaledNormalStdDev):
-            return initializer(shape, dtype=dtype)
-        stddev = initializer(shape, dtype=dtype, fan_shape=self.weight_shape)
-        if self.stddev_constraint is None:
-            return stddev
-        return self.stddev_constraint.inverse(stddev)
-
-    def parameters(self):
-        """Mean [*shape] and stddev, which broadcasts to it, both after constraints."""
-        mean, stddev = tf.convert_to_tensor(self.mean), tf.convert_to_tensor(self.stddev)
-        if self.mean_constraint is not None:
-            mean = self.mean_constraint(mean)
-        if self.stddev_constraint is not None:
-            stddev = self.stddev_constraint(stddev)
-        return mean, stddev
-
-    def __call__(self, shape, dtype=None):
-        """Random variable of the weight; builds the parameters at the first call.
-
-        Args:
-            shape: of the weight.
-            dtype: unused; the parameters have the layer's type.
-
-        Returns:
-            A `RandomVariable` of `Independent(Normal)`, event_shape = shape.
-
-        Raises:
-            ValueError: it was built for another shape.
-        """
-        del dtype
-        shape = tuple(tf.TensorShape(shape).as_list())
-        if not self.built:
-            with tf.init_scope():
-                self.build(shape)
-        if shape != self.weight_shape:
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r} holds the posterior of a weight of "
-                f"shape {self.weight_shape}, asked for {shape}; use another object"
-            )
-        normal = tfd.Normal(*self.parameters())
-        return RandomVariable(tfd.Independent(normal, len(shape)))
-
-    def get_config(self):
-        return {
-            "mean_initializer": serialize(self.mean_initializer),
-            "stddev_initializer": serialize(self.stddev_initializer),
-            "mean_regularizer": serialize(self.mean_regularizer),
-            "stddev_regularizer": serialize(self.stddev_regularizer),
-            "mean_constraint": serialize(self.mean_constraint),
-            "stddev_constraint": serialize(self.stddev_constraint),
-            "seed": self.seed,
-        }
+    def _distribution(self):
+        return tfd.Normal(*self.parameters())
 
 
 @register
@@ -207,12 +108,12 @@ class TrainableNormalSharedStddev(TrainableNormal):
         TensorShape([])
     """
 
-    def _stddev_shape(self):
-        return ()
+    def _parameter_shape(self, name):
+        return () if name == "stddev" else self.weight_shape
 
 
 @register
-class TrainableNormalFixedStddev(TrainableNormal):
+class TrainableNormalFixedStddev(TrainableInitializer):
     """`TrainableNormal` whose stddev is given, not trained.
 
     Args:
@@ -232,6 +133,8 @@ class TrainableNormalFixedStddev(TrainableNormal):
         0.5
     """
 
+    parameter_names = ("mean",)
+
     def __init__(
         self,
         stddev=1.0,
@@ -243,48 +146,15 @@ class TrainableNormalFixedStddev(TrainableNormal):
     ):
         if stddev <= 0:
             raise ValueError(f"stddev must be above 0, got {stddev}")
-        super().__init__(
-            mean_initializer=mean_initializer,
-            mean_regularizer=mean_regularizer,
-            mean_constraint=mean_constraint,
-            stddev_constraint=None,
-            seed=seed,
-            **kwargs,
+        super().__init__(seed=seed, **kwargs)
+        self._declare(
+            "mean", mean_initializer or near_zero(), mean_regularizer, mean_constraint
         )
         self.stddev = float(stddev)
 
-    def _build_stddev(self):
-        pass
-
-    def parameters(self):
-        mean = tf.convert_to_tensor(self.mean)
-        if self.mean_constraint is not None:
-            mean = self.mean_constraint(mean)
-        return mean, tf.constant(self.stddev, mean.dtype)
+    def _distribution(self):
+        (mean,) = self.parameters()
+        return tfd.Normal(mean, tf.constant(self.stddev, mean.dtype))
 
     def get_config(self):
-        return {
-            "stddev": self.stddev,
-            "mean_initializer": serialize(self.mean_initializer),
-            "mean_regularizer": serialize(self.mean_regularizer),
-            "mean_constraint": serialize(self.mean_constraint),
-            "seed": self.seed,
-        }
-
-
-def own(initializer, name, scope, dtype):
-    """A layer's own copy of a trainable initializer.
-
-    Args:
-        initializer: a Keras layer.
-        name: of the weight in its layer.
-        scope: full name of the weight; initial values differ by it.
-        dtype: type of the parameters.
-
-    Returns:
-        An unbuilt copy.
-    """
-    config = {**initializer.get_config(), "name": name, "dtype": dtype}
-    copy = type(initializer).from_config(config)
-    copy.seed_scope = scope
-    return copy
+        return {**super().get_config(), "stddev": self.stddev}

@@ -1,0 +1,138 @@
+"""Cauchy, half-Cauchy and log-normal posteriors over a weight."""
+
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl.initializers.trainable import TrainableInitializer, near_zero, small_scale
+from bayes_rl.serialization import register
+
+
+class _LocationScale(TrainableInitializer):
+    parameter_names = ("loc", "scale")
+    distribution_class = None
+
+    def __init__(
+        self,
+        loc_initializer=None,
+        scale_initializer=None,
+        loc_regularizer=None,
+        scale_regularizer=None,
+        loc_constraint=None,
+        scale_constraint="softplus",
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(seed=seed, **kwargs)
+        self._declare(
+            "loc", loc_initializer or near_zero(), loc_regularizer, loc_constraint
+        )
+        self._declare(
+            "scale",
+            scale_initializer or small_scale(),
+            scale_regularizer,
+            scale_constraint,
+        )
+
+    def _distribution(self):
+        return self.distribution_class(*self.parameters())
+
+
+@register
+class TrainableCauchy(_LocationScale):
+    """Cauchy posterior over a weight with trainable median and scale.
+
+        weight ~ Cauchy(loc_constraint(loc), scale_constraint(scale))
+
+    It has no mean; `bayes_rl.mean_weights` gives its median loc.
+
+    Source: Johnson, Kotz and Balakrishnan, 1994, Continuous Univariate Distributions 1,
+    chapter 16.
+
+    Args:
+        loc_initializer: of the variable `loc`; default: near 0.
+        scale_initializer: of the variable `scale`, which is before the constraint;
+            default: near -3, that is a scale of about 0.05.
+        loc_regularizer: Keras regularizer of the variable `loc`.
+        scale_regularizer: Keras regularizer of the variable `scale`.
+        loc_constraint: applied to the variable `loc` when it is used.
+        scale_constraint: applied to the variable `scale` when it is used.
+        seed: int; with it and the name of the weight, initial values are reproducible.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Example:
+        >>> weight = TrainableCauchy(loc_initializer="ones")([3, 2])
+        >>> weight.shape, float(weight.distribution.distribution.loc[0, 0])
+        (TensorShape([3, 2]), 1.0)
+    """
+
+    distribution_class = tfd.Cauchy
+
+
+@register
+class TrainableHalfCauchy(_LocationScale):
+    """Half-Cauchy posterior over a positive weight: a Cauchy folded at its median.
+
+        density(weight) = 2 / (pi scale (1 + ((weight - loc) / scale)^2)),  weight >= loc
+
+    It has no mean; `bayes_rl.mean_weights` gives its median loc + scale. A loc below the
+    prior's would have infinite KL: hence the constraint of loc, which Edward2 lacks.
+
+    Source: Gelman, 2006, Prior Distributions for Variance Parameters, section 3.2.
+
+    Args:
+        loc_initializer: as in `TrainableCauchy`.
+        scale_initializer: as in `TrainableCauchy`.
+        loc_regularizer: as in `TrainableCauchy`.
+        scale_regularizer: as in `TrainableCauchy`.
+        loc_constraint: applied to the variable `loc` when it is used; default: at least 0.
+        scale_constraint: as in `TrainableCauchy`.
+        seed: as in `TrainableCauchy`.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Example:
+        >>> weight = TrainableHalfCauchy()([3, 2])
+        >>> bool((weight.value.numpy() > 0).all())
+        True
+    """
+
+    distribution_class = tfd.HalfCauchy
+
+    def __init__(
+        self,
+        loc_initializer=None,
+        scale_initializer=None,
+        loc_regularizer=None,
+        scale_regularizer=None,
+        loc_constraint="positive",
+        scale_constraint="softplus",
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(
+            loc_initializer,
+            scale_initializer,
+            loc_regularizer,
+            scale_regularizer,
+            loc_constraint,
+            scale_constraint,
+            seed,
+            **kwargs,
+        )
+
+
+@register
+class TrainableLogNormal(_LocationScale):
+    """Log-normal posterior over a positive weight: its logarithm is normal.
+
+        log(weight) ~ Normal(loc_constraint(loc), scale_constraint(scale))
+
+    Source: Louizos et al., 2017, Bayesian Compression for Deep Learning, section 4.1.
+
+    Args: as in `TrainableCauchy`; `loc` and `scale` are those of the logarithm.
+
+    Example:
+        >>> weight = TrainableLogNormal(loc_initializer="zeros")([3, 2])
+        >>> bool((weight.value.numpy() > 0).all())
+        True
+    """
+
+    distribution_class = tfd.LogNormal

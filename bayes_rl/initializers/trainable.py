@@ -1,0 +1,171 @@
+"""TrainableInitializer: what every posterior over a weight shares."""
+
+import functools
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl import constraints
+from bayes_rl.initializers.scaled import ScaledNormalStdDev
+from bayes_rl.initializers.seeding import fresh
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.serialization import make_get, serialize
+
+_get = make_get({"scaled_normal_std_dev": ScaledNormalStdDev}, tf.keras.initializers)
+
+
+class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
+    """Keras layer that holds the parameters of the posterior of one weight.
+
+    A subclass names its `parameter_names`, declares each in `__init__`, and makes a
+    distribution of their values in `_distribution`.
+
+    Args:
+        seed: int; with it and the name of the weight, initial values are reproducible.
+        **kwargs: of `tf.keras.layers.Layer`.
+    """
+
+    parameter_names = ()
+
+    def __init__(self, seed=None, **kwargs):
+        super().__init__(**kwargs)
+        self.seed = seed
+        self.seed_scope = self.name
+
+    def _declare(self, name, initializer, regularizer, constraint):
+        setattr(self, f"{name}_initializer", _get(initializer))
+        setattr(self, f"{name}_regularizer", tf.keras.regularizers.get(regularizer))
+        setattr(self, f"{name}_constraint", constraints.get(constraint))
+
+    def _parameter_shape(self, name):
+        del name
+        return self.weight_shape
+
+    def _distribution(self):
+        """TFP distribution whose batch_shape or event_shape is the weight's shape."""
+        raise NotImplementedError
+
+    def build(self, shape):
+        """Makes the parameters' variables.
+
+        Args:
+            shape: of the weight.
+        """
+        self.weight_shape = tuple(tf.TensorShape(shape).as_list())
+        with tf.name_scope(self.name):
+            for name in self.parameter_names:
+                variable = self.add_weight(
+                    name,
+                    self._parameter_shape(name),
+                    initializer=functools.partial(self._initial_value, name),
+                    regularizer=getattr(self, f"{name}_regularizer"),
+                )
+                setattr(self, name, variable)
+        self.built = True
+
+    def _initial_value(self, name, shape, dtype=None, **kwargs):
+        del kwargs
+        initializer = fresh(
+            getattr(self, f"{name}_initializer"), self.seed, f"{self.seed_scope}/{name}"
+        )
+        if not isinstance(initializer, ScaledNormalStdDev):
+            return initializer(shape, dtype=dtype)
+        value = initializer(shape, dtype=dtype, fan_shape=self.weight_shape)
+        return self._unconstrained(name, value)
+
+    def _unconstrained(self, name, value):
+        constraint = getattr(self, f"{name}_constraint")
+        return constraint.inverse(value) if hasattr(constraint, "inverse") else value
+
+    def parameters(self):
+        """Values of the parameters after their constraints, in the order of their names."""
+        return tuple(self._parameter(name) for name in self.parameter_names)
+
+    def _parameter(self, name):
+        value = tf.convert_to_tensor(getattr(self, name))
+        constraint = getattr(self, f"{name}_constraint")
+        return value if constraint is None else constraint(value)
+
+    def assign(self, **values):
+        """Sets parameters, given as they are after their constraints.
+
+        Args:
+            **values: name of a parameter -> value, which broadcasts to its shape.
+
+        Raises:
+            ValueError: it has no parameter of this name.
+        """
+        for name, value in values.items():
+            if name not in self.parameter_names:
+                raise ValueError(
+                    f"{type(self).__name__} has the parameters {self.parameter_names}, "
+                    f"got {name!r}"
+                )
+            variable = getattr(self, name)
+            value = tf.broadcast_to(tf.cast(value, variable.dtype), variable.shape)
+            variable.assign(self._unconstrained(name, value))
+
+    def __call__(self, shape, dtype=None):
+        """Random variable of the weight; builds the parameters at the first call.
+
+        Args:
+            shape: of the weight.
+            dtype: unused; the parameters have the layer's type.
+
+        Returns:
+            A `RandomVariable` of a distribution with event_shape = shape.
+
+        Raises:
+            ValueError: it was built for another shape.
+        """
+        del dtype
+        shape = tuple(tf.TensorShape(shape).as_list())
+        if not self.built:
+            with tf.init_scope():
+                self.build(shape)
+        if shape != self.weight_shape:
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} holds the posterior of a weight of "
+                f"shape {self.weight_shape}, asked for {shape}; use another object"
+            )
+        distribution = self._distribution()
+        return RandomVariable(
+            distribution
+            if distribution.event_shape.rank
+            else tfd.Independent(distribution, len(shape))
+        )
+
+    def get_config(self):
+        config = {"seed": self.seed}
+        for name in self.parameter_names:
+            for part in ("initializer", "regularizer", "constraint"):
+                config[f"{name}_{part}"] = serialize(getattr(self, f"{name}_{part}"))
+        return config
+
+
+def own(initializer, name, scope, dtype):
+    """A layer's own copy of a trainable initializer.
+
+    Args:
+        initializer: a Keras layer.
+        name: of the weight in its layer.
+        scope: full name of the weight; initial values differ by it.
+        dtype: type of the parameters.
+
+    Returns:
+        An unbuilt copy.
+    """
+    config = {**initializer.get_config(), "name": name, "dtype": dtype}
+    copy = type(initializer).from_config(config)
+    copy.seed_scope = scope
+    return copy
+
+
+def near_zero():
+    """Default initial locations."""
+    return tf.keras.initializers.TruncatedNormal(stddev=1e-5)
+
+
+def small_scale():
+    """Default initial scales: softplus(-3) is about 0.05."""
+    return tf.keras.initializers.TruncatedNormal(-3.0, 0.1)
