@@ -23,10 +23,18 @@ def normal_parameters(distribution):
 
 
 def mean_of(distribution):
-    """[*batch_shape, *event_shape], the mean of a distribution."""
+    """[*batch_shape, *event_shape], the mean of a distribution, or its median without one.
+
+    Example:
+        >>> float(mean_of(tfd.HalfCauchy(0.0, 2.0)))
+        2.0
+    """
     parameters = normal_parameters(distribution)
     shape = distribution.batch_shape + distribution.event_shape
     if parameters is None:
+        base = getattr(distribution, "distribution", distribution)
+        if isinstance(base, (tfd.Cauchy, tfd.HalfCauchy)):
+            return base.quantile(tf.constant(0.5, base.dtype))
         return distribution.mean()
     mean = tf.convert_to_tensor(parameters[0])
     return mean if mean.shape == shape else tf.broadcast_to(mean, shape)
