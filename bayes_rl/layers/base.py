@@ -76,12 +76,20 @@ class StochasticLayer:
 
         Returns:
             A variable, or a `StochasticWeight`.
+
+        Raises:
+            ValueError: a stochastic weight is given a constraint.
         """
         initializer = initializers.get(kwargs.pop("initializer", None))
         regularizer = regularizers.get(kwargs.pop("regularizer", None))
         if not isinstance(initializer, tf.keras.layers.Layer):
             return super().add_weight(
                 name, shape, initializer=initializer, regularizer=regularizer, **kwargs
+            )
+        if kwargs.get("constraint") is not None:
+            raise ValueError(
+                f"weight {name!r} has a posterior, which no constraint projects, got "
+                f"{kwargs['constraint']}; give the initializer a mean_constraint"
             )
         return self._add_stochastic_weight(name, shape, initializer, regularizer)
 
@@ -124,6 +132,23 @@ class StochasticLayer:
         return _make_weight(
             _stacked(weight.posterior(), value), name=weight.name, value=value
         )
+
+    @tf.autograph.experimental.do_not_convert
+    def given(self, key):
+        """A weight where it needs no draw: held, set by a tracer or without posterior.
+
+        Args:
+            key: name within the layer.
+
+        Returns:
+            [*shape] or, where S draws are held, [S, *shape]; None for a weight to draw.
+        """
+        if key not in self.stochastic_weights:
+            return getattr(self, key)
+        if not is_tracing():
+            return held(self, key)
+        variable = self.random_variable(key)
+        return variable.value if variable.is_given else None
 
     @tf.autograph.experimental.do_not_convert
     def draw(self, key):
