@@ -1,5 +1,9 @@
 """Keras layers whose weights, activations or whole function are uncertain."""
 
+from bayes_rl.layers.attention import (
+    MultiHeadAttentionFlipout,
+    MultiHeadAttentionReparameterization,
+)
 from bayes_rl.layers.convolutional import (
     Conv1DFlipout,
     Conv1DReparameterization,
@@ -29,8 +33,23 @@ from bayes_rl.layers.depthwise import (
     DepthwiseConv2DReparameterization,
 )
 from bayes_rl.layers.discretize import Discretize
+from bayes_rl.layers.dvi import DenseDVI
+from bayes_rl.layers.embedding import EmbeddingReparameterization
+from bayes_rl.layers.gru import GRUCellFlipout, GRUCellReparameterization
+from bayes_rl.layers.local_reparameterization import (
+    Conv2DLocalReparameterization,
+    DenseLocalReparameterization,
+)
+from bayes_rl.layers.lstm import (
+    LSTMCellFlipout,
+    LSTMCellReparameterization,
+    VariationalLSTMCell,
+)
+from bayes_rl.layers.lstm_rank1 import LSTMCellRank1
 from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
+from bayes_rl.layers.moments import get_moments, soft_relu
 from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
+from bayes_rl.layers.quadrature import DenseQuadrature
 from bayes_rl.layers.stochastic_output import (
     Bernoulli,
     Categorical,
@@ -40,6 +59,15 @@ from bayes_rl.layers.stochastic_output import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
+    "EmbeddingReparameterization",
+    "GRUCellFlipout",
+    "GRUCellReparameterization",
+    "LSTMCellFlipout",
+    "LSTMCellRank1",
+    "LSTMCellReparameterization",
+    "MultiHeadAttentionFlipout",
+    "MultiHeadAttentionReparameterization",
+    "VariationalLSTMCell",
     "Bernoulli",
     "Categorical",
     "Conv1DFlipout",
@@ -47,6 +75,7 @@ __all__ = [
     "Conv1DTransposeFlipout",
     "Conv1DTransposeReparameterization",
     "Conv2DFlipout",
+    "Conv2DLocalReparameterization",
     "Conv2DReparameterization",
     "Conv2DTransposeFlipout",
     "Conv2DTransposeReparameterization",
@@ -54,7 +83,10 @@ __all__ = [
     "Conv3DReparameterization",
     "Conv3DTransposeFlipout",
     "Conv3DTransposeReparameterization",
+    "DenseDVI",
     "DenseFlipout",
+    "DenseLocalReparameterization",
+    "DenseQuadrature",
     "DenseReparameterization",
     "DepthwiseConv1DFlipout",
     "DepthwiseConv1DReparameterization",
@@ -71,4 +103,6 @@ __all__ = [
     "VariationalConv2D",
     "VariationalDense",
     "VectorQuantizer",
+    "get_moments",
+    "soft_relu",
 ]

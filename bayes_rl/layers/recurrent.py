@@ -1,0 +1,218 @@
+"""What recurrent cells with a posterior over their weights share.
+
+A cell draws its weights once a sequence, not once a step; `sequences` says what a sequence
+is. What the steps need of the draw is computed at the same time: a step of a Bayesian cell
+then costs little more than one of a deterministic cell.
+"""
+
+import dataclasses
+import typing
+
+import tensorflow as tf
+
+from bayes_rl.layers import products, sequences
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.noise import rademacher
+from bayes_rl.weights import held
+
+
+@dataclasses.dataclass(frozen=True)
+class Term:
+    """A product with a kernel, between factors for each example.
+
+        ((inputs * before) @ kernel) * after
+
+    Args:
+        kernel: [inputs, units] or [S, inputs, units].
+        before: [..., inputs], or None.
+        after: [..., units], or None.
+        join: how factors act on tensors; `tf.add` in place of the products with them.
+    """
+
+    kernel: tf.Tensor
+    before: tf.Tensor | None = None
+    after: tf.Tensor | None = None
+    join: typing.Callable = tf.multiply
+
+    def __call__(self, inputs):
+        if self.before is not None:
+            inputs = self.join(inputs, self.before)
+        outputs = products.dense(inputs, self.kernel)
+        return outputs if self.after is None else self.join(outputs, self.after)
+
+    def columns(self, start, stop):
+        """The term of some of the units."""
+        after = None if self.after is None else self.after[..., start:stop]
+        kernel = self.kernel[..., start:stop]
+        return dataclasses.replace(self, kernel=kernel, after=after)
+
+
+def project(versions, terms):
+    """Sum of terms, for all gates at once or for each gate with inputs of its own.
+
+    Args:
+        versions: list of the inputs [..., inputs]: one, or one for each gate.
+        terms: list of `Term`, whose units are those of the gates side by side.
+
+    Returns:
+        [..., gates * units].
+    """
+    if len(versions) == 1:
+        return sum(term(versions[0]) for term in terms)
+    units = terms[0].kernel.shape[-1] // len(versions)
+    gates = [
+        sum(term.columns(gate * units, (gate + 1) * units)(inputs) for term in terms)
+        for gate, inputs in enumerate(versions)
+    ]
+    return tf.concat(gates, axis=-1)
+
+
+class StochasticCell(StochasticLayer):
+    """Mixin, left of a Keras recurrent cell: one draw of its weights a sequence.
+
+    A subclass gives `make_parameters(batch_size)`, from which `call` gets by
+    `self.parameters(inputs, state)` what is constant in time.
+    """
+
+    kernel = WeightAttribute()
+    recurrent_kernel = WeightAttribute()
+    bias = WeightAttribute()
+
+    def reset_dropout_mask(self):
+        """Begins a sequence; `tf.keras.layers.RNN` calls this once a call."""
+        super().reset_dropout_mask()
+        sequences.begin(self)
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """Zeros with which a sequence begins, and with it a new draw.
+
+        Args:
+            inputs: [B, ...] or, where S draws are held, [S, B, ...], in place of the
+                other arguments.
+            batch_size: B.
+            dtype: of the state; default: the layer's compute type.
+
+        Returns:
+            [B, units], or [S, B, units] where S draws are held; a list of two for LSTMs.
+
+        Raises:
+            ValueError: neither inputs nor the batch size are given.
+        """
+        draws = self._held_draws()
+        if inputs is not None:
+            batch_size, dtype = tf.shape(inputs)[len(draws)], inputs.dtype
+        if batch_size is None:
+            raise ValueError(
+                f"get_initial_state of cell {self.name!r} needs inputs or batch_size"
+            )
+        shape = [*draws, batch_size, self.units]
+        zeros = [tf.zeros(shape, dtype or self.compute_dtype) for _ in self._state_sizes()]
+        sequences.begin(self, batch_size, zeros[0])
+        return zeros if isinstance(self.state_size, (list, tuple)) else zeros[0]
+
+    def _state_sizes(self):
+        return tf.nest.flatten(self.state_size)
+
+    def _held_draws(self):
+        """[S] where S draws are held, else []."""
+        for key, weight in self.stochastic_weights.items():
+            value = held(self, key)
+            if value is not None and value.shape.rank > len(weight.shape):
+                return [value.shape[0] or tf.shape(value)[0]]
+        return []
+
+    @tf.autograph.experimental.do_not_convert
+    def parameters(self, inputs, state):
+        """What `make_parameters` returned at the first step of this sequence."""
+        keys = [*self.stochastic_weights, *self.sign_sizes()]
+        batch_size = inputs.shape[-2] or tf.shape(inputs)[-2]
+        sources = [held(self, key) for key in keys]
+        return sequences.constant(self, self.make_parameters, batch_size, state, sources)
+
+    def make_terms(self, keys, batch_size):
+        """Terms of a product with one draw of kernels, stacked below each other.
+
+        Args:
+            keys: names of the kernels within the layer.
+            batch_size: int or tensor [], None where it is unknown.
+
+        Returns:
+            List of `Term`, for inputs side by side.
+        """
+        del batch_size
+        return [Term(tf.concat([self.draw(key) for key in keys], axis=-2))]
+
+    def dropped(self, inputs, state, training, gates):
+        """Inputs and state after dropout: each one version, or one for each gate."""
+        masks = self.get_dropout_mask_for_cell(inputs, training, count=gates)
+        recurrent = self.get_recurrent_dropout_mask_for_cell(state, training, count=gates)
+        if self.implementation != 1 and masks is not None:
+            masks = masks[:1]
+        return _masked(inputs, masks), _masked(state, recurrent)
+
+
+def _masked(tensor, masks):
+    return [tensor] if masks is None else [tensor * mask for mask in masks]
+
+
+class FlipoutCell(StochasticCell):
+    """Mixin, left of a cell: perturbs its kernels for each example by random signs.
+
+        kernel = mean + perturbation, one draw for the batch and sequence
+        product = inputs @ mean + ((inputs * sign_input) @ perturbation) * sign_output
+
+    with signs -1 or 1, independent for each example and constant in time. Kernels in one
+    product share the output's signs; as their perturbations are independent, all else that
+    holds for Flipout holds still.
+
+    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
+    Mini-Batches, equation 4.
+    """
+
+    stacked_keys: tuple = ()
+
+    def sign_sizes(self):
+        sizes = {}
+        for keys in self.stacked_keys:
+            keys = self._stochastic(keys)
+            for key in keys:
+                features, units = self.stochastic_weights[key].shape
+                sizes[f"{key}/sign_input"] = features
+                sizes[f"{keys[0]}/sign_output"] = units
+        return sizes
+
+    def _stochastic(self, keys):
+        return [key for key in keys if key in self.stochastic_weights]
+
+    def make_terms(self, keys, batch_size):
+        stochastic = self._stochastic(keys)
+        pairs = {key: self.draw_perturbation(key) for key in stochastic}
+        if all(change is None for _, change in pairs.values()):
+            draws = [pairs[key][0] if key in pairs else self.draw(key) for key in keys]
+            return [Term(tf.concat(draws, axis=-2))]
+        means, changes, signs = [], [], []
+        for key in keys:
+            mean, change = pairs.get(key) or (self.draw(key), None)
+            means.append(mean)
+            changes.append(tf.zeros_like(mean) if change is None else change)
+            signs.append(self._signs(f"{key}/sign_input", mean.shape[-2], batch_size))
+        units = means[0].shape[-1]
+        return [
+            Term(tf.concat(means, axis=-2)),
+            Term(
+                tf.concat(changes, axis=-2),
+                tf.concat(signs, axis=-1),
+                self._signs(f"{stochastic[0]}/sign_output", units, batch_size),
+            ),
+        ]
+
+    def _signs(self, key, size, batch_size):
+        signs = held(self, key)
+        if signs is not None:
+            return tf.cast(signs, self.compute_dtype)
+        if batch_size is None:
+            raise RuntimeError(
+                f"cell {self.name!r} is first called inside of a loop, and the batch size "
+                "is unknown outside of it; call get_initial_state before the loop"
+            )
+        return rademacher([batch_size, size], dtype=self.compute_dtype)
