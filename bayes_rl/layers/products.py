@@ -36,14 +36,14 @@ def dense(inputs, kernel):
 
 def _check_leading(inputs, kernel):
     if kernel.shape.rank > 2 and inputs.shape.rank > 2:
-        _check_draws(inputs, kernel, kernel.shape[1])
+        _check_draws(inputs, kernel, f", {kernel.shape[1]}")
 
 
-def _check_draws(inputs, kernel, channels):
+def _check_draws(inputs, kernel, channels=""):
     if not inputs.shape[:1].is_compatible_with(kernel.shape[:1]):
         raise ValueError(
             f"{kernel.shape[0]} draws of the weights are held, so inputs must have shape "
-            f"[{kernel.shape[0]}, ..., {channels}], got {inputs.shape}"
+            f"[{kernel.shape[0]}, ...{channels}], got {inputs.shape}"
         )
 
 
@@ -121,7 +121,7 @@ def convolve(convolution, inputs, kernel, rank):
         return _over_batch(convolution, inputs, kernel, rank)
     if inputs.shape.rank == rank + 2:
         return _over_draws(lambda one: convolution(inputs, one), [kernel])
-    _check_draws(inputs, kernel, "channels")
+    _check_draws(inputs, kernel)
     return _over_draws(
         lambda *pair: _over_batch(convolution, *pair, rank), [inputs, kernel]
     )
