@@ -3,12 +3,69 @@
 import tensorflow as tf
 
 
+def as_seed(seed):
+    """Stateless seed from what a caller may give.
+
+    Args:
+        seed: two ints or an integer tensor [2], or one int; None for a new seed from
+            TensorFlow's global generator.
+
+    Returns:
+        Integer tensor [2].
+
+    Raises:
+        ValueError: `seed` is malformed.
+
+    Example:
+        >>> as_seed(3).numpy()
+        array([0, 3])
+    """
+    if seed is None:
+        limits = tf.int32.limits
+        return tf.random.uniform([2], *limits, dtype=tf.int32)
+    if isinstance(seed, int):
+        seed = (0, seed)
+    if not tf.is_tensor(seed):
+        seed = tf.convert_to_tensor(seed, tf.int64)
+    if not seed.dtype.is_integer or not seed.shape.is_compatible_with([2]):
+        raise ValueError(
+            f"seed must be two integers, got shape {seed.shape} of {seed.dtype.name}"
+        )
+    return seed
+
+
+def stateless_centered(shape, seed, dtype=tf.float32):
+    """Uniform draws between -1/2 and 1/2 that do not depend on device or compiler.
+
+    TensorFlow's own stateless floats differ between its kernels and XLA even with the same
+    algorithm; its integers do not, and these are mapped from integers.
+
+    Args:
+        shape: of the draws.
+        seed: int tensor [2].
+        dtype: float32 or float64.
+
+    Returns:
+        [*shape], never -1/2, 0 or 1/2.
+
+    Example:
+        >>> stateless_centered([2], [1, 2]).shape
+        TensorShape([2])
+    """
+    dtype = tf.as_dtype(dtype)
+    integer, total, kept = (tf.int64, 64, 52) if dtype == tf.float64 else (tf.int32, 32, 23)
+    bits = tf.random.stateless_uniform(
+        shape, seed, minval=None, maxval=None, dtype=integer, alg="philox"
+    )
+    # One bit less than the mantissa has, so that no probability is rounded to 0 or 1.
+    bits = tf.bitwise.right_shift(bits, tf.cast(total - kept, integer))
+    return (tf.cast(bits, dtype) + 0.5) * 2.0**-kept
+
+
 def stateless_normal(shape, seed, dtype=tf.float32):
     """Standard normal draws that do not depend on device or compiler.
 
-    TensorFlow's own stateless floats differ between its kernels and XLA even with the same
-    algorithm; its integers do not. So integers are mapped to probabilities, and those by
-    the inverse of the normal distribution function to draws.
+        draw = inverse of the normal distribution function (uniform draw)
 
     Args:
         shape: of the draws.
@@ -22,14 +79,7 @@ def stateless_normal(shape, seed, dtype=tf.float32):
         >>> stateless_normal([2], [1, 2]).shape
         TensorShape([2])
     """
-    dtype = tf.as_dtype(dtype)
-    integer, total, kept = (tf.int64, 64, 52) if dtype == tf.float64 else (tf.int32, 32, 23)
-    bits = tf.random.stateless_uniform(
-        shape, seed, minval=None, maxval=None, dtype=integer, alg="philox"
-    )
-    # One bit less than the mantissa has, so that no probability is rounded to 0 or 1.
-    bits = tf.bitwise.right_shift(bits, tf.cast(total - kept, integer))
-    return tf.math.ndtri((tf.cast(bits, dtype) + 0.5) * 2.0**-kept + 0.5)
+    return tf.math.ndtri(stateless_centered(shape, seed, dtype) + 0.5)
 
 
 @tf.autograph.experimental.do_not_convert

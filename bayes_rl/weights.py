@@ -22,8 +22,8 @@ import zlib
 import tensorflow as tf
 
 from bayes_rl import graphs
-from bayes_rl.noise import rademacher
-from bayes_rl.normal import draw_from, mean_of
+from bayes_rl.noise import as_seed, rademacher
+from bayes_rl.families import draw_from, mean_of
 
 _local = threading.local()
 
@@ -56,21 +56,6 @@ def _named_weights(model):
                 )
             named[weight.name] = layer, weight
     return named
-
-
-def _as_seed(seed):
-    if seed is None:
-        limits = tf.int32.limits
-        return tf.random.uniform([2], *limits, dtype=tf.int32)
-    if isinstance(seed, int):
-        seed = (0, seed)
-    if not tf.is_tensor(seed):
-        seed = tf.convert_to_tensor(seed, tf.int64)
-    if not seed.dtype.is_integer or not seed.shape.is_compatible_with([2]):
-        raise ValueError(
-            f"seed must be two integers, got shape {seed.shape} of {seed.dtype.name}"
-        )
-    return seed
 
 
 def _seed_of(name, seed):
@@ -111,7 +96,7 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     sample_shape = list(tf.TensorShape(sample_shape))
     if len(sample_shape) > 1:
         raise ValueError(f"sample_shape must be () or [S], got {sample_shape}")
-    seed = _as_seed(seed)
+    seed = as_seed(seed)
     draws = {}
     for name, (_, weight) in _named_weights(model).items():
         posterior = weight.posterior()
