@@ -22,8 +22,8 @@ import zlib
 import tensorflow as tf
 
 from bayes_rl import graphs
-from bayes_rl.noise import as_seed, rademacher
 from bayes_rl.families import draw_from, mean_of
+from bayes_rl.noise import as_seed, rademacher
 
 _local = threading.local()
 

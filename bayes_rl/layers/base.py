@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import initializers, regularizers
-from bayes_rl.normal import draw_from, mean_of
+from bayes_rl.families import draw_from, mean_of
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.tracing import is_tracing, traceable
 from bayes_rl.weights import held
