@@ -3,6 +3,7 @@
 from bayes_rl import constraints, distributions, initializers, layers, regularizers
 from bayes_rl.distributions import *  # noqa: F403
 from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variable_spec import RandomVariableSpec
 from bayes_rl.tracing import condition, get_next_tracer, tape, trace, traceable
 from bayes_rl.transformed import TransformedRandomVariable
 from bayes_rl.version import VERSION, __version__
@@ -16,6 +17,7 @@ from bayes_rl.weights import (
 
 __all__ = [
     "RandomVariable",
+    "RandomVariableSpec",
     "TransformedRandomVariable",
     "VERSION",
     "__version__",

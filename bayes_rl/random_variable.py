@@ -1,24 +1,37 @@
 """RandomVariable: a distribution and the value drawn from it."""
 
+import contextlib
+
 import numpy as np
 import tensorflow as tf
+from tensorflow.python.framework import composite_tensor_gradient  # has no public name
 from tensorflow_probability import distributions as tfd
 
-
-def _same_graph_scope(is_eager):
-    """Lifts a draw out of a `tf.function` when its variable was made outside of it."""
-    if is_eager and not tf.executing_eagerly():
-        return tf.init_scope()
-    return tf.name_scope("")
+from bayes_rl import graphs
+from bayes_rl.tensor_like import TensorLike
 
 
-class RandomVariable:
+class _GradientOfValue(composite_tensor_gradient.CompositeTensorGradient):
+    """Gradients of and with respect to a random variable are those of its value."""
+
+    def get_gradient_components(self, value):
+        return value.value
+
+    def replace_gradient_components(self, value, component_grads):
+        return component_grads
+
+
+class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
     """A distribution together with one value drawn from it.
 
     It can stand wherever a Tensor can: it then is its value. The value is drawn when it
     is first asked for, so a variable that is only asked for its KL or mean costs no draw.
     Methods of the distribution (`log_prob`, `mean`, `sample`, `kl_divergence`, ...) can be
-    called on the variable. As an argument of a `tf.function` it is its value alone.
+    called on the variable.
+
+    Arguments and results of a `tf.function` keep their distribution, where it is a
+    CompositeTensor, as nearly all of TFP's are; otherwise they come as the value alone.
+    To cross that border, it is drawn.
 
     Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
     section 2.1.
@@ -42,15 +55,18 @@ class RandomVariable:
         3.0
         >>> float(x.mean())
         0.0
+        >>> double = tf.function(lambda x: RandomVariable(tfd.Normal(2.0 * x.loc, x.scale)))
+        >>> float(double(x).stddev())
+        1.0
     """
 
-    __array_priority__ = 100  # numpy leaves `array + variable` to `__radd__`
+    __composite_gradient__ = _GradientOfValue()
 
     def __init__(self, distribution, sample_shape=(), value=None, name=None, draw=None):
         self._distribution = distribution
         self._sample_shape = sample_shape
         self._name = name
-        self._is_eager = tf.executing_eagerly()
+        self._graph = graphs.current()
         self._is_given = value is not None
         self._value = None
         self._draw = draw
@@ -58,9 +74,12 @@ class RandomVariable:
             self._value = tf.convert_to_tensor(value, dtype=distribution.dtype)
             if not self._value.shape.is_compatible_with(self._drawn_shape()):
                 raise ValueError(
-                    f"value of random variable {name or distribution.name!r} must have "
-                    f"shape {self._drawn_shape()}, got {self._value.shape}"
+                    f"value of {self._label()} must have shape {self._drawn_shape()}, "
+                    f"got {self._value.shape}"
                 )
+
+    def _label(self):
+        return f"random variable {self._name or self._distribution.name!r}"
 
     def _drawn_shape(self):
         return self.sample_shape + (
@@ -76,7 +95,7 @@ class RandomVariable:
     def value(self):
         """[*sample_shape, *batch_shape, *event_shape], the same at every access."""
         if self._value is None:
-            with _same_graph_scope(self._is_eager):
+            with _scope_of(self._graph):
                 self._value = self._new_value()
         return self._value
 
@@ -100,15 +119,6 @@ class RandomVariable:
         """Static shape of the value."""
         return self._drawn_shape() if self._value is None else self._value.shape
 
-    def get_shape(self):
-        """Static shape of the value."""
-        return self.shape
-
-    @property
-    def ndim(self):
-        """Number of axes of the value."""
-        return self.shape.rank
-
     @property
     def dtype(self):
         """Type of the value."""
@@ -129,10 +139,6 @@ class RandomVariable:
             tf.convert_to_tensor(self._sample_shape, tf.int32, name=name), [-1]
         )
 
-    def numpy(self):
-        """The value as a NumPy array."""
-        return self.value.numpy()
-
     def __getattr__(self, attribute):
         # Only called for what this class lacks. Private names would let copy and pickle
         # ask for `_distribution` of an empty instance for ever.
@@ -140,39 +146,58 @@ class RandomVariable:
             raise AttributeError(attribute)
         return getattr(self._distribution, attribute)
 
-    def __tf_tensor__(self, dtype=None, name=None):
-        if dtype is not None and not tf.as_dtype(dtype).is_compatible_with(self.dtype):
-            raise ValueError(
-                f"random variable {self.name or self._distribution.name!r} has dtype "
-                f"{self.dtype.name}, asked for {tf.as_dtype(dtype).name}"
-            )
-        return tf.identity(self.value, name=name) if name else self.value
-
-    def __array__(self, dtype=None):
-        return np.asarray(self.value.numpy(), dtype=dtype)
+    def __getstate__(self):
+        value = self.value
+        return {**vars(self), "_value": value, "_draw": None, "_graph": None}
 
     def __getitem__(self, index):
-        if self.sample_shape.rank == 0 and self._distribution.event_shape.rank == 0:
-            return RandomVariable(self._distribution[index], value=self.value[index])
+        if self.sample_shape.rank == 0 and self._is_within_batch(index):
+            with contextlib.suppress(NotImplementedError):
+                sliced = self._distribution[index]
+                if self._is_given:
+                    return RandomVariable(sliced, value=self._value[index])
+                return RandomVariable(sliced, draw=lambda: self.value[index])
         return self.value[index]
 
-    def __iter__(self):
-        return iter(self.value)
+    def _is_within_batch(self, index):
+        if self._distribution.event_shape.rank == 0:
+            return True
+        indices = index if isinstance(index, tuple) else (index,)
+        if any(i is Ellipsis for i in indices):
+            return False
+        axes = sum(i is not None for i in indices)
+        return axes <= self._distribution.batch_shape.rank
 
-    def __len__(self):
-        return len(self.value)
+    @property
+    def _type_spec(self):
+        # The specification restores random variables, so its file imports this one.
+        from bayes_rl.random_variable_spec import RandomVariableSpec
 
-    def __bool__(self):
-        return bool(self.value)
+        return RandomVariableSpec.of(self)
 
-    def __float__(self):
-        return float(self.value)
+    def _convert_variables_to_tensors(self):
+        distribution = self._distribution
+        if self._type_spec.keeps_distribution:
+            distribution = distribution._convert_variables_to_tensors()
+        value = tf.convert_to_tensor(self.value)
+        return self._restore(
+            distribution, value, self._sample_shape, self._name, self._is_given
+        )
 
-    def __int__(self):
-        return int(self.value)
-
-    def __hash__(self):
-        return id(self)
+    @classmethod
+    def _restore(cls, distribution, value, sample_shape, name, is_given):
+        """A random variable of parts that need no check and may not be Tensors."""
+        variable = cls.__new__(cls)
+        vars(variable).update(
+            _distribution=distribution,
+            _sample_shape=sample_shape,
+            _name=name,
+            _graph=None,
+            _is_given=is_given,
+            _value=value,
+            _draw=None,
+        )
+        return variable
 
     def __str__(self):
         if isinstance(self.value, tf.__internal__.EagerTensor):
@@ -191,18 +216,21 @@ class RandomVariable:
         )
 
 
-def _forward(operator):
-    def method(self, *args):
-        return getattr(self.value, operator)(*args)
-
-    method.__name__ = operator
-    return method
-
-
-for _operator in tf.Tensor.OVERLOADABLE_OPERATORS - {"__getitem__"}:
-    setattr(RandomVariable, _operator, _forward(_operator))
+def _scope_of(graph):
+    """Where to draw a variable made in `graph`, so that all who see it see its value."""
+    if graph is graphs.current():
+        return contextlib.nullcontext()
+    return tf.init_scope() if graph is None else graph.as_default()
 
 
-@tfd.RegisterKL(tfd.Distribution, RandomVariable)
-def _kl_to_random_variable(distribution, variable, name=None):
-    return tfd.kl_divergence(distribution, variable.distribution, name=name)
+def _kl_of_variables(a, b, name=None):
+    a, b = (x.distribution if isinstance(x, RandomVariable) else x for x in (a, b))
+    return tfd.kl_divergence(a, b, name=name)
+
+
+for _pair in (
+    (tfd.Distribution, RandomVariable),
+    (RandomVariable, tfd.Distribution),
+    (RandomVariable, RandomVariable),
+):
+    tfd.RegisterKL(*_pair)(_kl_of_variables)

@@ -75,17 +75,14 @@ class TransformedDistribution(tfd.Distribution):
         """The layer whose output it describes."""
         return self._layer
 
-    def _output_event_shape(self, batch_shape, event_shape):
-        # Keras asks for a shape with a batch axis in front.
-        shape = tf.TensorShape([None]) + batch_shape + event_shape
-        try:
-            shape = tf.TensorShape(self._layer.compute_output_shape(shape))
-        except NotImplementedError:
-            return event_shape
-        return shape[shape.rank - event_shape.rank :]
-
     def _event_shape(self):
-        return self._output_event_shape(self._base.batch_shape, self._base.event_shape)
+        event_shape = self._base.event_shape
+        if not hasattr(self._layer, "compute_output_shape"):
+            return event_shape
+        # Keras asks for a shape with a batch axis in front.
+        shape = tf.TensorShape([None]) + self._base.batch_shape + event_shape
+        shape = tf.TensorShape(self._layer.compute_output_shape(shape))
+        return shape[shape.rank - event_shape.rank :]
 
     def _event_shape_tensor(self):
         static = self._event_shape()

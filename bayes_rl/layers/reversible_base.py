@@ -44,6 +44,9 @@ class ReversibleLayer:
             return TransformedRandomVariable(inputs, self)
         return super().__call__(inputs, *args, **kwargs)
 
+    def compute_output_shape(self, input_shape):
+        return input_shape
+
     def reverse(self, outputs):
         """Inputs [..., *event] for which `call` gives these outputs [..., *event]."""
         raise NotImplementedError(f"layer {self.name!r} has no reverse")

@@ -1,0 +1,111 @@
+"""RandomVariableSpec: how random variables enter and leave `tf.function`s."""
+
+import tensorflow as tf
+from tensorflow.python.framework import (  # TensorFlow 2.15 has no public names for these
+    type_spec,
+    type_spec_registry,
+)
+
+from bayes_rl.random_variable import RandomVariable
+
+
+@type_spec_registry.register("bayes_rl.RandomVariableSpec")
+class RandomVariableSpec(type_spec.BatchableTypeSpec):
+    """Static part of a random variable: what a `tf.function` is traced for.
+
+    Args:
+        value: `tf.TensorSpec` of the value.
+        distribution: spec of the distribution; None where it has none, and the variable
+            then crosses as its value.
+        sample_shape: `tf.TensorShape`; None where it is no longer in front of the value.
+        name: of the variable.
+        is_given: whether the value was set.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> spec = tf.type_spec_from_value(ed.Normal([0.0, 1.0], 1.0))
+        >>> spec.value_type.__name__, spec.shape
+        ('RandomVariable', TensorShape([2]))
+    """
+
+    __slots__ = ("_value", "_distribution", "_sample_shape", "_name", "_is_given")
+
+    def __init__(self, value, distribution, sample_shape, name, is_given):
+        self._value = value
+        self._distribution = distribution
+        self._sample_shape = sample_shape
+        self._name = name
+        self._is_given = is_given
+
+    @classmethod
+    def of(cls, variable):
+        """The specification of a random variable; it is not drawn for it."""
+        return cls(
+            tf.TensorSpec(variable.shape, variable.dtype),
+            _spec_of(variable.distribution),
+            variable.sample_shape,
+            variable.name,
+            variable.is_given,
+        )
+
+    @property
+    def keeps_distribution(self):
+        """Whether a variable comes back as one, not as its value."""
+        return self._distribution is not None and self._sample_shape is not None
+
+    @property
+    def value_type(self):
+        return RandomVariable
+
+    @property
+    def shape(self):
+        """Static shape of the value."""
+        return self._value.shape
+
+    @property
+    def dtype(self):
+        """Type of the value."""
+        return self._value.dtype
+
+    def _serialize(self):
+        parts = self._value, self._distribution, self._sample_shape
+        return *parts, self._name, self._is_given
+
+    @property
+    def _component_specs(self):
+        return [s for s in (self._value, self._distribution) if s is not None]
+
+    def _to_components(self, variable):
+        parts = [variable.value, variable.distribution]
+        return parts[: len(self._component_specs)]
+
+    def _from_components(self, components):
+        value, *distribution = components
+        if not self.keeps_distribution:
+            return value
+        return RandomVariable._restore(
+            distribution[0], value, self._sample_shape, self._name, self._is_given
+        )
+
+    def _batch(self, batch_size):
+        return self._changed(lambda spec: spec._batch(batch_size))
+
+    def _unbatch(self):
+        return self._changed(lambda spec: spec._unbatch())
+
+    def _changed(self, change):
+        # A batch axis stands in front of the sample's axes, where none of ours can be.
+        sample_shape = self._sample_shape
+        if sample_shape is not None and sample_shape.rank != 0:
+            sample_shape = None
+        distribution = self._distribution and change(self._distribution)
+        value = change(self._value)
+        return type(self)(value, distribution, sample_shape, self._name, self._is_given)
+
+
+def _spec_of(distribution):
+    """Type specification of a distribution, or None."""
+    try:
+        return getattr(distribution, "_type_spec", None)
+    except (NotImplementedError, TypeError, ValueError):  # such as subclasses of TFP's
+        return None
