@@ -24,7 +24,6 @@ class _Projection(tf.keras.layers.Layer):
             self.dense.build([None, math.prod(input_shape[-self.num_axes :])])
         self.built = True
 
-    @tf.autograph.experimental.do_not_convert
     def call(self, inputs):
         leading = products.sizes(inputs)[: -self.num_axes]
         features = math.prod(inputs.shape[-self.num_axes :])

@@ -71,7 +71,6 @@ class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
             **kwargs,
         )
 
-    @tf.autograph.experimental.do_not_convert
     def call(self, inputs):
         embeddings = self.draw("embeddings")
         if not inputs.dtype.is_integer:

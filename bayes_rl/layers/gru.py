@@ -104,8 +104,12 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
             **kwargs,
         )
 
-    @tf.autograph.experimental.do_not_convert
     def call(self, inputs, states, training=None):
+        return self.step(inputs, states, training)
+
+    @tf.autograph.experimental.do_not_convert
+    def step(self, inputs, states, training):
+        """One time step, as `call`."""
         is_nested = tf.nest.is_nested(states)
         state = states[0] if is_nested else states
         terms, recurrent_terms, bias, recurrent_bias = self.parameters(inputs, state)

@@ -28,8 +28,12 @@ class LSTMStep(StochasticCell):
             with tf.init_scope():
                 mean.assign_add(tf.repeat([0.0, 1.0, 0.0, 0.0], self.units))
 
-    @tf.autograph.experimental.do_not_convert
     def call(self, inputs, states, training=None):
+        return self.step(inputs, states, training)
+
+    @tf.autograph.experimental.do_not_convert
+    def step(self, inputs, states, training):
+        """One time step, as `call`."""
         state, carry = states[0], states[1]
         parameters = self.parameters(inputs, state)
         inputs, state = self.dropped(inputs, state, training, gates=4)

@@ -21,10 +21,10 @@ class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
 
     that is, kernels times outer products alpha gamma^T, a draw for each example and
     sequence. With `use_additive_perturbation`, sums take the place of the four products
-    with vectors. The posterior over the vectors is a mixture of `ensemble_size` members: the batch
-    is [ensemble_size * examples, ...], the examples of the first member first. A sequence
-    is as in `LSTMCellReparameterization`. Held vectors (`bayes_rl.hold`) are those of all
-    examples of their member.
+    with vectors. The posterior over the vectors is a mixture of `ensemble_size` members:
+    the batch is [ensemble_size * examples, ...], the examples of the first member first. A
+    sequence is as in `LSTMCellReparameterization`. Held vectors (`bayes_rl.hold`) are those
+    of all examples of their member.
 
     The default posteriors have means near 0, as in Edward2; for products, means of 1, such
     as `TrainableNormal(mean_initializer="ones")`, are those of the paper.
