@@ -69,6 +69,11 @@ class MultivariateNormalColumns(tfd.Distribution):
             name=name,
         )
 
+    @property
+    def scale_tril(self):
+        """[columns, latents, latents], or None."""
+        return self._scale_tril
+
     def columnwise(self):
         """`tfd.MultivariateNormalTriL` with batch [..., columns] and event [rows]."""
         loc = tf.linalg.matrix_transpose(self._loc)

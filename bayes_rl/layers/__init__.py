@@ -21,6 +21,7 @@ from bayes_rl.layers.convolutional_transpose import (
     Conv3DTransposeFlipout,
     Conv3DTransposeReparameterization,
 )
+from bayes_rl.layers.covariances import ExponentiatedQuadratic, LinearKernel
 from bayes_rl.layers.dense import (
     DenseFlipout,
     DenseReparameterization,
@@ -35,6 +36,7 @@ from bayes_rl.layers.depthwise import (
 from bayes_rl.layers.discretize import Discretize
 from bayes_rl.layers.dvi import DenseDVI
 from bayes_rl.layers.embedding import EmbeddingReparameterization
+from bayes_rl.layers.gaussian_process import GaussianProcess
 from bayes_rl.layers.gru import GRUCellFlipout, GRUCellReparameterization
 from bayes_rl.layers.local_reparameterization import (
     Conv2DLocalReparameterization,
@@ -46,10 +48,12 @@ from bayes_rl.layers.lstm import (
     VariationalLSTMCell,
 )
 from bayes_rl.layers.lstm_rank1 import LSTMCellRank1
+from bayes_rl.layers.mean_functions import Zeros
 from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.moments import get_moments, soft_relu
 from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
 from bayes_rl.layers.quadrature import DenseQuadrature
+from bayes_rl.layers.sparse_gaussian_process import SparseGaussianProcess
 from bayes_rl.layers.stochastic_output import (
     Bernoulli,
     Categorical,
@@ -59,15 +63,6 @@ from bayes_rl.layers.stochastic_output import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
-    "EmbeddingReparameterization",
-    "GRUCellFlipout",
-    "GRUCellReparameterization",
-    "LSTMCellFlipout",
-    "LSTMCellRank1",
-    "LSTMCellReparameterization",
-    "MultiHeadAttentionFlipout",
-    "MultiHeadAttentionReparameterization",
-    "VariationalLSTMCell",
     "Bernoulli",
     "Categorical",
     "Conv1DFlipout",
@@ -93,16 +88,30 @@ __all__ = [
     "DepthwiseConv2DFlipout",
     "DepthwiseConv2DReparameterization",
     "Discretize",
+    "EmbeddingReparameterization",
+    "ExponentiatedQuadratic",
+    "GRUCellFlipout",
+    "GRUCellReparameterization",
+    "GaussianProcess",
+    "LSTMCellFlipout",
+    "LSTMCellRank1",
+    "LSTMCellReparameterization",
+    "LinearKernel",
     "MixtureLogistic",
     "MixtureofLogistic",
+    "MultiHeadAttentionFlipout",
+    "MultiHeadAttentionReparameterization",
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",
     "Normal",
     "OneHotCategorical",
+    "SparseGaussianProcess",
     "VariationalConv2D",
     "VariationalDense",
+    "VariationalLSTMCell",
     "VectorQuantizer",
+    "Zeros",
     "get_moments",
     "soft_relu",
 ]

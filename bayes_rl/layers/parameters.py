@@ -1,0 +1,135 @@
+"""Parameters given as numbers, variables or transformed variables, and their configuration.
+
+A number or array is a constant, a `tf.Variable` is trained as it is, and a
+`tfp.util.TransformedVariable` is trained before its bijector, which keeps it positive.
+"""
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+_PLAIN = (type(None), bool, int, float, str)
+
+
+def positive(value, dtype, name):
+    """Trainable positive parameter that starts at a value.
+
+    Args:
+        value: above 0.
+        dtype: of the variable.
+        name: of the variable.
+
+    Returns:
+        A `tfp.util.TransformedVariable`.
+
+    Example:
+        >>> parameter = positive(2.0, tf.float32, "variance")
+        >>> round(float(value_of(parameter, tf.float32)), 5)
+        2.0
+        >>> parameter.trainable_variables[0].name
+        'variance:0'
+    """
+    start = tf.cast(value, dtype)
+    return tfp.util.TransformedVariable(start, tfp.bijectors.Softplus(), name=name)
+
+
+def value_of(parameter, dtype):
+    """Present value of a parameter.
+
+    Args:
+        parameter: number, array, variable or transformed variable.
+        dtype: of the result.
+
+    Returns:
+        Tensor; numbers in full precision.
+
+    Example:
+        >>> float(value_of(0.1, tf.float64))
+        0.1
+    """
+    if isinstance(parameter, (tf.Variable, tfp.util.TransformedVariable)):
+        parameter = tf.convert_to_tensor(parameter)
+    return tf.cast(parameter if tf.is_tensor(parameter) else np.asarray(parameter), dtype)
+
+
+def to_config(value, owner):
+    """Plain description of a parameter, from which `from_config` makes an equal one.
+
+    Args:
+        value: plain value, array, tensor, `tf.Variable` or `TransformedVariable`.
+        owner: what it is a parameter of, for errors.
+
+    Returns:
+        A plain value or a dict.
+
+    Raises:
+        TypeError: it is of another kind, such as a function.
+
+    Example:
+        >>> to_config(tf.Variable([1.0, 2.0], name="z"), "a layer")
+        {'variable': [1.0, 2.0], 'dtype': 'float32', 'trainable': True, 'name': 'z'}
+    """
+    if isinstance(value, _PLAIN):
+        return value
+    if isinstance(value, tfp.util.TransformedVariable):
+        variable = to_config(value.pretransformed_input, owner)
+        return {**variable, "bijector": _bijector_config(value.bijector, owner)}
+    if isinstance(value, tf.Variable):
+        return {
+            "variable": _plain(value),
+            "dtype": value.dtype.name,
+            "trainable": value.trainable,
+            "name": value.name.rpartition(":")[0].rpartition("/")[2],
+        }
+    if isinstance(value, (np.ndarray, np.generic)) or tf.is_tensor(value):
+        return {"constant": _plain(value), "dtype": tf.as_dtype(value.dtype).name}
+    raise TypeError(
+        f"{owner} cannot be saved, because it has the parameter {value!r}; give numbers, "
+        "arrays, variables, or a covariance function of your own that is registered with "
+        "Keras"
+    )
+
+
+def _plain(value):
+    return tf.convert_to_tensor(value).numpy().tolist()
+
+
+def _bijector_config(bijector, owner):
+    settings = {
+        name: value for name, value in bijector.parameters.items() if value is not None
+    }
+    if not all(isinstance(value, _PLAIN) for value in settings.values()):
+        raise TypeError(f"{owner} cannot be saved with {bijector!r} and its parameters")
+    return {"class": type(bijector).__name__, "settings": settings}
+
+
+def from_config(config):
+    """Parameter from what `to_config` returned; other values pass.
+
+    Args:
+        config: see `to_config`.
+
+    Returns:
+        Plain value, array, variable or transformed variable.
+
+    Example:
+        >>> from_config({"constant": [1.0, 2.0], "dtype": "float64"})
+        array([1., 2.])
+    """
+    if not isinstance(config, dict):
+        return config
+    if "constant" in config:
+        return np.asarray(config["constant"], config["dtype"])
+    variable = tf.Variable(
+        config["variable"],
+        trainable=config["trainable"],
+        dtype=config["dtype"],
+        name=config["name"],
+    )
+    if "bijector" not in config:
+        return variable
+    bijector = getattr(tfp.bijectors, config["bijector"]["class"])
+    bijector = bijector(**config["bijector"]["settings"])
+    return tfp.util.TransformedVariable(
+        bijector.forward(variable), bijector, name=config["name"]
+    )
