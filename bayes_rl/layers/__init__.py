@@ -38,6 +38,16 @@ from bayes_rl.layers.dvi import DenseDVI
 from bayes_rl.layers.embedding import EmbeddingReparameterization
 from bayes_rl.layers.gaussian_process import GaussianProcess
 from bayes_rl.layers.gru import GRUCellFlipout, GRUCellReparameterization
+from bayes_rl.layers.heteroscedastic import MCSoftmaxDense
+from bayes_rl.layers.heteroscedastic_ensemble import EnsembleHeteroscedasticOutputs
+from bayes_rl.layers.heteroscedastic_exact import ExactSigmoidDense
+from bayes_rl.layers.heteroscedastic_factors import (
+    MCSigmoidDenseFA,
+    MCSoftmaxDenseFA,
+    MCSoftmaxDenseFACustomLayers,
+    MCSoftmaxDenseFASegmentation,
+    MultiHeadMCSoftmaxDenseFA,
+)
 from bayes_rl.layers.local_reparameterization import (
     Conv2DLocalReparameterization,
     DenseLocalReparameterization,
@@ -89,6 +99,8 @@ __all__ = [
     "DepthwiseConv2DReparameterization",
     "Discretize",
     "EmbeddingReparameterization",
+    "EnsembleHeteroscedasticOutputs",
+    "ExactSigmoidDense",
     "ExponentiatedQuadratic",
     "GRUCellFlipout",
     "GRUCellReparameterization",
@@ -97,10 +109,16 @@ __all__ = [
     "LSTMCellRank1",
     "LSTMCellReparameterization",
     "LinearKernel",
+    "MCSigmoidDenseFA",
+    "MCSoftmaxDense",
+    "MCSoftmaxDenseFA",
+    "MCSoftmaxDenseFACustomLayers",
+    "MCSoftmaxDenseFASegmentation",
     "MixtureLogistic",
     "MixtureofLogistic",
     "MultiHeadAttentionFlipout",
     "MultiHeadAttentionReparameterization",
+    "MultiHeadMCSoftmaxDenseFA",
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",

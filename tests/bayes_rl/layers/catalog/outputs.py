@@ -1,5 +1,7 @@
 """Cases of layers whose output is random, or an output under noise."""
 
+import tensorflow as tf
+
 import bayes_rl as ed
 from tests.bayes_rl.layers.catalog.case import Case
 
@@ -9,6 +11,21 @@ PROJECTION = ("projection/kernel", "projection/bias")
 
 def categories(generator):
     return [generator.integers(0, 4, [6, 3]).astype("int32")]
+
+
+# Few samples, of which every output is returned.
+SAMPLED = {"train_mc_samples": 5, "test_mc_samples": 5, "compute_pred_variance": True}
+
+
+def custom_layers(**kw):
+    parts = [tf.keras.layers.Dense(units, dtype=kw.get("dtype")) for units in (6, 3, 3)]
+    return layers.MCSoftmaxDenseFACustomLayers(3, 2, *parts, **SAMPLED, **kw)
+
+
+def ensemble(**kw):
+    dtype = kw.get("dtype")
+    members = [layers.MCSoftmaxDense(3, dtype=dtype, **SAMPLED) for _ in range(2)]
+    return layers.EnsembleHeteroscedasticOutputs(3, members, [0.5, 0.5], **kw)
 
 
 CASES = [
@@ -33,4 +50,20 @@ CASES = [
     Case(lambda **kw: layers.NCPNormalPerturb(**kw), [(6, 3)]),
     Case(lambda **kw: layers.NCPCategoricalPerturb(4, probs=0.9, **kw), inputs=categories),
     Case(lambda **kw: layers.NCPNormalOutput(**kw), [(6, 3)], saves=()),
+    Case(lambda **kw: layers.MCSoftmaxDense(3, **SAMPLED, **kw), [(5, 4)]),
+    Case(lambda **kw: layers.MCSoftmaxDenseFA(3, 2, **SAMPLED, **kw), [(5, 4)]),
+    Case(
+        lambda **kw: layers.MCSoftmaxDenseFA(2, 2, 0.5, True, **SAMPLED, **kw),
+        [(5, 4)],
+        name="MCSoftmaxDenseFAEfficient",
+    ),
+    Case(lambda **kw: layers.MCSigmoidDenseFA(3, 2, **SAMPLED, **kw), [(5, 4)]),
+    Case(lambda **kw: layers.MultiHeadMCSoftmaxDenseFA(3, 2, 2, **SAMPLED, **kw), [(5, 4)]),
+    Case(
+        lambda **kw: layers.MCSoftmaxDenseFASegmentation(3, 2, **SAMPLED, **kw),
+        [(2, 3, 3, 4)],
+    ),
+    Case(custom_layers, [(5, 4)]),
+    Case(lambda **kw: layers.ExactSigmoidDense(3, logits_only=True, **kw), [(5, 4)]),
+    Case(ensemble, [(5, 4)]),
 ]
