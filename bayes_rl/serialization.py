@@ -18,12 +18,14 @@ def make_get(aliases, keras_module):
     Returns:
         A function from a name, configuration, object or None to an object or None.
     """
+    names = {**aliases, **{found.__name__: found for found in aliases.values()}}
 
     def get(identifier, value=None):
         """Object for a name, a configuration or an object; None for None.
 
         Args:
-            identifier: name in snake case (a fresh object), configuration, object, None.
+            identifier: name of a class, also in snake case (a fresh object), configuration,
+                object, None or "".
             value: unused; for compatibility.
 
         Returns:
@@ -34,15 +36,19 @@ def make_get(aliases, keras_module):
         """
         del value
         if isinstance(identifier, str):
-            return _from_name(identifier, aliases, keras_module)
+            return _from_name(identifier, names, keras_module)
         if isinstance(identifier, dict) and _registered_class(identifier):
             return deserialize(identifier)
+        if isinstance(identifier, dict) and identifier.get("class_name") in names:
+            return names[identifier["class_name"]].from_config(identifier["config"])
         return keras_module.get(identifier)
 
     return get
 
 
 def _from_name(name, aliases, keras_module):
+    if not name:
+        return None
     if name in aliases:
         return aliases[name]()
     try:

@@ -44,8 +44,25 @@ def _stochastic_layers(model):
     return found.values()
 
 
-def _named_weights(model):
-    """Full name -> (layer, stochastic weight)."""
+def named_weights(model):
+    """Every stochastic weight with its layer.
+
+    Args:
+        model: as in `sample_weights`.
+
+    Returns:
+        Dict of full name -> (layer, `StochasticWeight`).
+
+    Raises:
+        ValueError: two weights have the same name.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseReparameterization(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> named_weights(layer)["dense/kernel"][1].shape
+        (3, 4)
+    """
     named = {}
     for layer in _stochastic_layers(model):
         for weight in layer.stochastic_weights.values():
@@ -98,7 +115,7 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         raise ValueError(f"sample_shape must be () or [S], got {sample_shape}")
     seed = as_seed(seed)
     draws = {}
-    for name, (_, weight) in _named_weights(model).items():
+    for name, (_, weight) in named_weights(model).items():
         posterior = weight.posterior()
         draws[name] = draw_from(posterior, sample_shape, _seed_of(name, seed))
     if batch_size is not None:
@@ -152,7 +169,7 @@ def posteriors(model):
         >>> posteriors(layer)["dense/kernel"].event_shape
         TensorShape([3, 4])
     """
-    return {name: weight.posterior() for name, (_, weight) in _named_weights(model).items()}
+    return {name: weight.posterior() for name, (_, weight) in named_weights(model).items()}
 
 
 @tf.autograph.experimental.do_not_convert
@@ -172,7 +189,7 @@ def kl_divergences(model):
         >>> bool(kl_divergences(layer)["dense/kernel"] == sum(layer.losses))
         True
     """
-    named = _named_weights(model).items()
+    named = named_weights(model).items()
     return {name: weight.cost() for name, (_, weight) in named if weight.regularizer}
 
 
@@ -225,7 +242,7 @@ def _frames():
 
 
 def _checked(model, weights):
-    named = _named_weights(model)
+    named = named_weights(model)
     if missing := sorted(named.keys() - weights.keys()):
         raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
     slots = {

@@ -13,7 +13,8 @@ from bayes_rl.weights import held
 
 
 @traceable
-def _make_weight(distribution, name, value=None):
+def make_weight(distribution, name, value=None):
+    """Random variable of a layer's weight, made anew at every use of it."""
     return RandomVariable(distribution, name=name, value=value)
 
 
@@ -81,7 +82,7 @@ class StochasticLayer:
             ValueError: a stochastic weight is given a constraint.
         """
         initializer = initializers.get(kwargs.pop("initializer", None))
-        regularizer = regularizers.get(kwargs.pop("regularizer", None))
+        regularizer = self._own_regularizer(kwargs.pop("regularizer", None), name, shape)
         if not isinstance(initializer, tf.keras.layers.Layer):
             return super().add_weight(
                 name, shape, initializer=initializer, regularizer=regularizer, **kwargs
@@ -103,8 +104,41 @@ class StochasticLayer:
         vars(self).setdefault("_stochastic_weights", {})[key] = weight
         if regularizer is not None:
             # Keras leaves out None; the cost of a frozen posterior is a constant.
-            self.add_loss(lambda: weight.cost() if self.trainable else None)
+            self.add_loss(
+                lambda: self.stochastic_weights[key].cost() if self.trainable else None
+            )
         return weight
+
+    def _own_regularizer(self, regularizer, key, shape):
+        regularizer = regularizers.get(regularizer)
+        shape = tuple(tf.TensorShape(shape or ()).as_list())
+        name, dtype = f"{self.name}/{key}", self._parameter_dtype()
+        copy = regularizers.own(regularizer, key, name, shape, dtype)
+        if copy is not regularizer:
+            self._replace_attribute(regularizer, copy, f"{key}_regularizer")
+        return copy
+
+    def set_regularizer(self, key, regularizer):
+        """Replaces the cost of a stochastic weight that has one.
+
+        Functions that were traced before keep the old one.
+
+        Args:
+            key: name within the layer.
+            regularizer: as in the layer's constructor.
+
+        Raises:
+            ValueError: the weight was built without a regularizer.
+        """
+        weight = self.stochastic_weights[key]
+        if weight.regularizer is None:
+            raise ValueError(
+                f"weight {weight.name!r} was built without a regularizer, so that its cost "
+                "is in no losses; give the layer one when it is made"
+            )
+        copy = self._own_regularizer(regularizer, key, weight.shape)
+        self._replace_attribute(weight.regularizer, copy, f"{key}_regularizer")
+        self.stochastic_weights[key] = dataclasses.replace(weight, regularizer=copy)
 
     def _parameter_dtype(self):
         """Posteriors are never of lower precision than float32."""
@@ -128,8 +162,8 @@ class StochasticLayer:
         weight = self.stochastic_weights[key]
         value = held(self, key)
         if value is None or value.shape.is_compatible_with(weight.shape):
-            return _make_weight(weight.posterior(), name=weight.name, value=value)
-        return _make_weight(
+            return make_weight(weight.posterior(), name=weight.name, value=value)
+        return make_weight(
             _stacked(weight.posterior(), value), name=weight.name, value=value
         )
 

@@ -1,0 +1,204 @@
+"""KLDivergence: what every cost of a posterior shares."""
+
+import numpy as np
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl.initializers.seeding import seed_of
+from bayes_rl.regularizers.divergence import kl_divergence, minus_log_prior
+from bayes_rl.serialization import deserialize, serialize
+
+
+class _ScaleFactor(tf.__internal__.tracking.AutoTrackable):
+    """Holds a variable where a Keras layer does not take it for a weight of its own."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def __call__(self, dtype):
+        return tf.cast(self.value() if callable(self.value) else self.value, dtype)
+
+
+class KLDivergence(
+    tf.keras.regularizers.Regularizer, tf.__internal__.tracking.AutoTrackable
+):
+    """KL divergence of a posterior over a weight, times `scale_factor`.
+
+    A subclass makes its prior in `_prior`. It is trackable, because a scale factor that is
+    a variable has to be found by SavedModel.
+
+    Args:
+        scale_factor: multiplies the result, for example 1 / number of training examples. A
+            `tf.Variable`, or a function without arguments, is read at every call, so that
+            it can be annealed; configurations keep a variable's value.
+        num_samples: number of draws where the KL has no closed form.
+        seed: int; makes these draws the same at every call.
+    """
+
+    def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
+        if num_samples < 1:
+            raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+        self._scale_factor = _ScaleFactor(from_plain(scale_factor))
+        self.num_samples = num_samples
+        self.seed = seed
+
+    @property
+    def scale_factor(self):
+        """What the KL is multiplied by: a number, variable or function."""
+        return self._scale_factor.value
+
+    def _prior(self, shape, dtype):
+        """TFP distribution of each element of a weight; it broadcasts to `shape`."""
+        raise NotImplementedError
+
+    @tf.autograph.experimental.do_not_convert
+    def __call__(self, x):
+        """Cost of a weight.
+
+        Args:
+            x: random variable or distribution of the weight, or its Tensor.
+
+        Returns:
+            [] in nats times `scale_factor`, in the type of the posterior's parameters.
+
+        Raises:
+            ValueError: the prior does not fit the weight.
+        """
+        try:
+            cost = self._cost(x)
+        except ValueError as error:
+            if not isinstance(name := getattr(x, "name", None), str):
+                raise
+            raise ValueError(f"weight {name!r}: {error}") from None
+        return cost * self._scale_factor(cost.dtype)
+
+    def _cost(self, x):
+        is_posterior = isinstance(x, tfd.Distribution)
+        posterior = x if is_posterior else getattr(x, "distribution", None)
+        if posterior is None:
+            return self._of_point(tf.convert_to_tensor(x))
+        return self._of_posterior(posterior, x.name)
+
+    def _of_point(self, point):
+        return minus_log_prior(point, self._prior(point.shape, point.dtype))
+
+    def _of_posterior(self, posterior, name):
+        prior = self._prior(shape_of(posterior), posterior.dtype)
+        return self._divergence(posterior, prior, name)
+
+    def _divergence(self, posterior, prior, name):
+        return kl_divergence(posterior, prior, self.num_samples, self._seed(name))
+
+    def _seed(self, name):
+        return None if self.seed is None else [0, seed_of(self.seed, name)]
+
+    def get_config(self):
+        return {
+            "scale_factor": plain(self.scale_factor),
+            "num_samples": self.num_samples,
+            "seed": self.seed,
+        }
+
+
+class LocationScaleKLDivergence(KLDivergence):
+    """KL divergence to a prior with two parameters, which may depend on the shape.
+
+    A parameter is a number, an array that broadcasts to the weight, a `tf.Variable`, a
+    Keras initializer that is not random, such as `ScaledNormalStdDev` with a constant
+    distribution, or a function of the shape.
+    """
+
+    prior_class = None
+    parameter_names = ("loc", "scale")
+
+    def __init__(self, location, scale, scale_factor=1.0, num_samples=1, seed=None):
+        super().__init__(scale_factor, num_samples, seed)
+        self._check_scale(scale)
+        for name, value in zip(self.parameter_names, (location, scale), strict=True):
+            setattr(self, name, from_plain(value))
+
+    def _check_scale(self, scale):
+        is_number = not (callable(scale) or isinstance(scale, (dict, tf.Variable)))
+        if is_number and np.any(np.asarray(scale) <= 0):
+            name = self.parameter_names[1]
+            raise ValueError(f"{name} of the prior must be above 0, got {scale}")
+
+    def prior_parameters(self, shape, dtype):
+        """Location and scale of the prior for a weight.
+
+        Args:
+            shape: of the weight.
+            dtype: of the result.
+
+        Returns:
+            Two tensors that broadcast to `shape`.
+
+        Raises:
+            ValueError: one of them does not broadcast to it.
+        """
+        return [
+            prior_parameter(getattr(self, name), name, shape, dtype)
+            for name in self.parameter_names
+        ]
+
+    def _prior(self, shape, dtype):
+        return self.prior_class(*self.prior_parameters(shape, dtype))
+
+    def get_config(self):
+        parameters = {name: plain(getattr(self, name)) for name in self.parameter_names}
+        return {**parameters, **super().get_config()}
+
+
+def shape_of(distribution):
+    """Shape of one draw of a distribution."""
+    return distribution.batch_shape + distribution.event_shape
+
+
+def prior_parameter(value, name, shape, dtype):
+    """Value of a prior's parameter for a weight.
+
+    Args:
+        value: number, array, variable, initializer or function of the shape.
+        name: for the error.
+        shape: of the weight.
+        dtype: of the result.
+
+    Returns:
+        Tensor that broadcasts to `shape`.
+
+    Raises:
+        ValueError: it does not.
+    """
+    if isinstance(value, tf.keras.initializers.Initializer):
+        value = value(shape, dtype=dtype)
+    elif callable(value) and not isinstance(value, tf.Variable):
+        value = value(shape)
+    if not tf.is_tensor(value):
+        value = np.asarray(value, np.float64)
+    if value.shape not in ((), shape):
+        _check_broadcasts(value.shape, name, shape)
+    return tf.cast(value, dtype)
+
+
+def _check_broadcasts(found, name, shape):
+    try:
+        fits = tf.broadcast_static_shape(tf.TensorShape(found), shape) == shape
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(
+            f"{name} of the prior has shape {tuple(found)}, which does not broadcast to "
+            f"the weight's {tuple(shape)}"
+        )
+
+
+def plain(value):
+    """What a configuration keeps of a parameter: numbers, lists or a configuration."""
+    if callable(value) and not isinstance(value, tf.Variable):
+        return serialize(value)
+    return np.asarray(value).tolist()
+
+
+def from_plain(value):
+    """The parameter that `plain` was given."""
+    return deserialize(value) if isinstance(value, dict) else value

@@ -1,0 +1,99 @@
+"""KL divergence to Cauchy, half-Cauchy and log-normal priors."""
+
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl.regularizers.base import LocationScaleKLDivergence
+from bayes_rl.serialization import register
+
+
+class _LocationScale(LocationScaleKLDivergence):
+    def __init__(self, loc=0.0, scale=1.0, scale_factor=1.0, num_samples=1, seed=None):
+        super().__init__(loc, scale, scale_factor, num_samples, seed)
+
+
+@register
+class CauchyKLDivergence(_LocationScale):
+    """KL divergence from a posterior over weights to a Cauchy prior.
+
+        KL = sum(log(((s + scale)^2 + (l - loc)^2) / (4 s scale)))
+
+    for a posterior Cauchy(l, s); for others log posterior - log prior at draws, whose mean
+    is the KL.
+
+    Source: Chyzak and Nielsen, 2019, A Closed-Form Formula for the Kullback-Leibler
+    Divergence between Cauchy Distributions, equation 8.
+
+    Args:
+        loc: median of the prior: a number, an array that broadcasts to the weight, a
+            `tf.Variable`, a Keras initializer that is not random, or a function of the
+            weight's shape.
+        scale: of the prior, above 0; likewise.
+        scale_factor: multiplies the result, for example 1 / number of training examples;
+            a number, a `tf.Variable` or a function without arguments.
+        num_samples: number of draws where the KL has no closed form.
+        seed: int; makes these draws the same at every call.
+
+    Raises:
+        ValueError: `scale` is not above 0.
+
+    Example:
+        >>> from tensorflow_probability import distributions as tfd
+        >>> posterior = tfd.Independent(tfd.Cauchy([0.0, 0.0], 1.0), 1)
+        >>> float(CauchyKLDivergence()(posterior))
+        0.0
+    """
+
+    prior_class = tfd.Cauchy
+
+
+@register
+class HalfCauchyKLDivergence(_LocationScale):
+    """KL divergence from a posterior over positive weights to a half-Cauchy prior.
+
+        KL = E[log posterior(weight) - log prior(weight)],  weight ~ posterior
+
+    estimated at draws. It is infinite where the posterior allows weights below `loc`.
+
+    Source: Carvalho, Polson and Scott, 2009, Handling Sparsity via the Horseshoe, section
+    1.1 (the prior).
+
+    Args:
+        loc: least value, as in `CauchyKLDivergence`.
+        scale: as in `CauchyKLDivergence`.
+        scale_factor: as in `CauchyKLDivergence`.
+        num_samples: as in `CauchyKLDivergence`.
+        seed: as in `CauchyKLDivergence`.
+
+    Raises:
+        ValueError: `scale` is not above 0.
+
+    Example:
+        >>> from tensorflow_probability import distributions as tfd
+        >>> posterior = tfd.Independent(tfd.HalfCauchy([0.0, 0.0], 1.0), 1)
+        >>> float(HalfCauchyKLDivergence()(posterior))
+        0.0
+    """
+
+    prior_class = tfd.HalfCauchy
+
+
+@register
+class LogNormalKLDivergence(_LocationScale):
+    """KL divergence from a posterior over positive weights to a log-normal prior.
+
+        KL = sum(log(scale / s) + (s^2 + (l - loc)^2) / (2 scale^2) - 1/2)
+
+    for a posterior LogNormal(l, s): that of the logarithms.
+
+    Source: Louizos et al., 2017, Bayesian Compression for Deep Learning, appendix A.
+
+    Args: as in `CauchyKLDivergence`; `loc` and `scale` are those of the logarithm.
+
+    Example:
+        >>> from tensorflow_probability import distributions as tfd
+        >>> posterior = tfd.Independent(tfd.LogNormal([1.0, 0.0], 1.0), 1)
+        >>> float(LogNormalKLDivergence()(posterior))
+        0.5
+    """
+
+    prior_class = tfd.LogNormal

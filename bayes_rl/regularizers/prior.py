@@ -1,0 +1,231 @@
+"""Priors that hold variables: learned with the posterior, or a posterior kept from before.
+
+They are Keras layers. A layer with such a prior makes its own copy, one a weight, and
+tracks its variables.
+"""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl import constraints, initializers
+from bayes_rl.initializers.seeding import fresh
+from bayes_rl.regularizers.base import (
+    KLDivergence,
+    LocationScaleKLDivergence,
+    from_plain,
+    plain,
+    prior_parameter,
+)
+from bayes_rl.serialization import register, serialize
+
+
+class PriorLayer(KLDivergence, tf.keras.layers.Layer):
+    """KL divergence to a prior whose parameters are variables of this Keras layer.
+
+    Args:
+        scale_factor: as in `KLDivergence`.
+        num_samples: as in `KLDivergence`.
+        seed: as in `KLDivergence`.
+        **kwargs: of `tf.keras.layers.Layer`.
+    """
+
+    def __init__(self, scale_factor=1.0, num_samples=1, seed=None, **kwargs):
+        tf.keras.layers.Layer.__init__(self, **kwargs)
+        super().__init__(scale_factor, num_samples, seed)
+        self.seed_scope = self.name
+
+    def _built_for(self, shape):
+        shape = tuple(shape)
+        if not self.built:
+            with tf.init_scope():
+                self.build(shape)
+        if shape != self.weight_shape:
+            raise ValueError(
+                f"{type(self).__name__} holds the prior of a weight of shape "
+                f"{self.weight_shape}, asked for {shape}; use another object"
+            )
+
+
+@register
+class TrainableNormalKLDivergenceStdDev(PriorLayer):
+    """KL divergence to a normal prior with a trainable stddev for each element.
+
+        KL = sum(log(stddev / s) + (s^2 + (m - mean)^2) / (2 stddev^2) - 1/2)
+
+    for a posterior Normal(m, s), with stddev a variable that training fits to the
+    posterior. Every layer that is given this object makes a copy of its own.
+
+    Source: MacKay, 1992, A Practical Bayesian Framework for Backpropagation Networks,
+    section 3 (type II maximum likelihood of a prior's scale).
+
+    Args:
+        mean: of the prior, as in `NormalKLDivergence`.
+        stddev_initializer: of the variable `stddev`, which is before the constraint;
+            default: near softplus^-1(1).
+        stddev_regularizer: Keras regularizer of the variable `stddev`.
+        stddev_constraint: applied to the variable `stddev` when it is used.
+        scale_factor: as in `NormalKLDivergence`.
+        seed: int; with it and the name of the weight, initial values are reproducible.
+        num_samples: as in `NormalKLDivergence`.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> prior = ed.regularizers.TrainableNormalKLDivergenceStdDev()
+        >>> layer = ed.layers.DenseFlipout(4, kernel_regularizer=prior, name="dense")
+        >>> _ = layer(tf.ones([1, 3]))
+        >>> [v.name for v in layer.kernel_regularizer.trainable_weights]
+        ['dense/kernel_prior/stddev:0']
+    """
+
+    def __init__(
+        self,
+        mean=0.0,
+        stddev_initializer=None,
+        stddev_regularizer=None,
+        stddev_constraint="softplus",
+        scale_factor=1.0,
+        seed=None,
+        num_samples=1,
+        **kwargs,
+    ):
+        super().__init__(scale_factor, num_samples, seed, **kwargs)
+        self.mean = from_plain(mean)
+        if stddev_initializer is None:
+            stddev_initializer = tf.keras.initializers.TruncatedNormal(0.5413248, 0.1)
+        self.stddev_initializer = initializers.get(stddev_initializer)
+        self.stddev_regularizer = tf.keras.regularizers.get(stddev_regularizer)
+        self.stddev_constraint = constraints.get(stddev_constraint)
+
+    def build(self, shape):
+        self.weight_shape = tuple(shape)
+        scope = f"{self.seed_scope}/stddev"
+        with tf.name_scope(self.name):
+            self.stddev = self.add_weight(
+                "stddev",
+                self.weight_shape,
+                initializer=fresh(self.stddev_initializer, self.seed, scope),
+                regularizer=self.stddev_regularizer,
+            )
+        self.built = True
+
+    def _prior(self, shape, dtype):
+        self._built_for(shape)
+        stddev = tf.convert_to_tensor(self.stddev)
+        if self.stddev_constraint is not None:
+            stddev = self.stddev_constraint(stddev)
+        return tfd.Normal(prior_parameter(self.mean, "mean", shape, dtype), stddev)
+
+    def get_config(self):
+        return {
+            "mean": plain(self.mean),
+            "stddev_initializer": serialize(self.stddev_initializer),
+            "stddev_regularizer": serialize(self.stddev_regularizer),
+            "stddev_constraint": serialize(self.stddev_constraint),
+            **KLDivergence.get_config(self),
+        }
+
+
+@register
+class PriorKLDivergence(PriorLayer):
+    """KL divergence to a prior of any family, given as a trainable initializer.
+
+        KL = E[log posterior(weight) - log prior(weight)],  weight ~ posterior
+
+    in closed form where there is one, else at draws. The prior's variables are trained with
+    the posterior, or kept: as the posterior of earlier data, for example
+    (`set_prior_to_posterior`). Every layer that is given this object makes a copy.
+
+    Source: Nguyen et al., 2018, Variational Continual Learning, section 2.
+
+    Args:
+        prior: a trainable initializer, by name, configuration or object.
+        trainable_prior: whether training changes the prior.
+        scale_factor: as in `NormalKLDivergence`.
+        num_samples: as in `NormalKLDivergence`.
+        seed: int; of the initial values of the prior, and of draws as in
+            `NormalKLDivergence`.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: `prior` is no trainable initializer.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> prior = ed.regularizers.PriorKLDivergence("trainable_normal_shared_stddev")
+        >>> layer = ed.layers.DenseFlipout(4, kernel_regularizer=prior, name="dense")
+        >>> layer.build([None, 3])
+        >>> [v.shape for v in layer.kernel_regularizer.trainable_weights]
+        [TensorShape([3, 4]), TensorShape([])]
+    """
+
+    def __init__(
+        self,
+        prior="trainable_normal",
+        trainable_prior=True,
+        scale_factor=1.0,
+        num_samples=1,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(scale_factor, num_samples, seed, **kwargs)
+        self.prior = initializers.get(prior)
+        if not isinstance(self.prior, tf.keras.layers.Layer):
+            raise ValueError(f"prior must be a trainable initializer, got {prior!r}")
+        self.trainable_prior = trainable_prior
+
+    def build(self, shape):
+        self.weight_shape = tuple(shape)
+        self.prior = initializers.own(self.prior, self.name, self.seed_scope, self.dtype)
+        if self.prior.seed is None:
+            self.prior.seed = self.seed
+        self.prior.trainable = self.trainable_prior
+        self.prior.build(self.weight_shape)
+        self.built = True
+
+    def _prior(self, shape, dtype):
+        self._built_for(shape)
+        return self.prior(self.weight_shape).distribution
+
+    def get_config(self):
+        return {
+            "prior": serialize(self.prior),
+            "trainable_prior": self.trainable_prior,
+            **KLDivergence.get_config(self),
+        }
+
+
+def own(regularizer, key, scope, shape, dtype):
+    """A layer's own copy of a regularizer that holds variables; others as they are.
+
+    Args:
+        regularizer: Keras regularizer or layer, or None.
+        key: name of the weight in its layer.
+        scope: full name of the weight; initial values differ by it.
+        shape: of the weight.
+        dtype: type of the prior's parameters.
+
+    Returns:
+        The regularizer, built for this weight.
+
+    Raises:
+        ValueError: the prior does not fit the shape.
+    """
+    if isinstance(regularizer, LocationScaleKLDivergence):
+        _check_shape(regularizer, scope, tuple(shape), dtype)
+    if not isinstance(regularizer, PriorLayer):
+        return regularizer
+    config = {**regularizer.get_config(), "name": f"{key}_prior", "dtype": dtype}
+    # The configuration has the value of a variable; the copy shares the variable.
+    config["scale_factor"] = regularizer.scale_factor
+    copy = type(regularizer).from_config(config)
+    copy.seed_scope = f"{scope}_prior"
+    copy.build(tuple(shape))
+    return copy
+
+
+def _check_shape(regularizer, name, shape, dtype):
+    try:
+        regularizer.prior_parameters(shape, dtype)
+    except ValueError as error:
+        raise ValueError(f"weight {name!r}: {error}") from None
