@@ -18,6 +18,7 @@ class Case:
         shapes: shapes of the inputs, batch first, as positional arguments of the call.
         inputs: function of a NumPy generator to the list of inputs, in place of standard
             normal ones of `shapes`.
+        noisy: whether outputs differ between calls where weights have a posterior.
         xla: whether it compiles; a string says why not.
         precisions: policies under which it works.
         draws: whether S held draws of its weights take inputs [S, N, ...].
@@ -31,6 +32,7 @@ class Case:
     make: typing.Callable
     shapes: typing.Sequence = ()
     inputs: typing.Callable | None = None
+    noisy: bool = True
     xla: bool | str = True
     precisions: tuple = PRECISIONS
     draws: bool = True

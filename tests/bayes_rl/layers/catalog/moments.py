@@ -1,0 +1,22 @@
+"""Layers that compute with moments of their kernel, and variational dropout."""
+
+import bayes_rl as ed
+from tests.bayes_rl.layers.catalog.case import Case
+
+
+def _dense(name, noisy=True, **options):
+    layer = getattr(ed.layers, name)
+    return Case(lambda **kw: layer(4, **options, **kw), [(5, 3)], noisy=noisy)
+
+
+def _convolution(name, **options):
+    layer = getattr(ed.layers, name)
+    return Case(lambda **kw: layer(4, 3, **options, **kw), [(5, 6, 6, 3)])
+
+
+CASES = [
+    _dense("DenseLocalReparameterization"),
+    _dense("DenseDVI", activation="relu"),
+    _dense("DenseQuadrature", noisy=False, activation="tanh"),
+    _convolution("Conv2DLocalReparameterization"),
+]
