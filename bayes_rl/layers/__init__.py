@@ -48,6 +48,7 @@ from bayes_rl.layers.heteroscedastic_factors import (
     MCSoftmaxDenseFASegmentation,
     MultiHeadMCSoftmaxDenseFA,
 )
+from bayes_rl.layers.hierarchical import Conv2DHierarchical, DenseHierarchical
 from bayes_rl.layers.local_reparameterization import (
     Conv2DLocalReparameterization,
     DenseLocalReparameterization,
@@ -70,6 +71,10 @@ from bayes_rl.layers.stochastic_output import (
     Normal,
     OneHotCategorical,
 )
+from bayes_rl.layers.variational_dropout import (
+    Conv2DVariationalDropout,
+    DenseVariationalDropout,
+)
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
@@ -80,19 +85,23 @@ __all__ = [
     "Conv1DTransposeFlipout",
     "Conv1DTransposeReparameterization",
     "Conv2DFlipout",
+    "Conv2DHierarchical",
     "Conv2DLocalReparameterization",
     "Conv2DReparameterization",
     "Conv2DTransposeFlipout",
     "Conv2DTransposeReparameterization",
+    "Conv2DVariationalDropout",
     "Conv3DFlipout",
     "Conv3DReparameterization",
     "Conv3DTransposeFlipout",
     "Conv3DTransposeReparameterization",
     "DenseDVI",
     "DenseFlipout",
+    "DenseHierarchical",
     "DenseLocalReparameterization",
     "DenseQuadrature",
     "DenseReparameterization",
+    "DenseVariationalDropout",
     "DepthwiseConv1DFlipout",
     "DepthwiseConv1DReparameterization",
     "DepthwiseConv2DFlipout",

@@ -1,9 +1,10 @@
 """WeightMoments: mean and variance of a layer's product, in place of draws."""
 
 import tensorflow as tf
+from tensorflow_probability import distributions as tfd
 
+from bayes_rl.families import elementwise, normal_parameters
 from bayes_rl.layers import products
-from bayes_rl.normal import normal_parameters
 
 
 class WeightMoments:
@@ -27,11 +28,14 @@ class WeightMoments:
         """Mean and variance of a weight's posterior, both of the weight's shape.
 
         Raises:
-            ValueError: the posterior is not normal with independent elements.
+            ValueError: the posterior is neither normal with independent elements nor one
+                point.
         """
         weight = self.stochastic_weights[key]
         posterior = weight.posterior()
         parameters = normal_parameters(posterior)
+        if type(elementwise(posterior)) is tfd.Deterministic:
+            parameters = elementwise(posterior).loc, tf.zeros([], posterior.dtype)
         if parameters is None:
             raise ValueError(
                 f"the posterior of {weight.name!r} must be normal with independent "

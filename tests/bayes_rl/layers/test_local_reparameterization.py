@@ -118,3 +118,10 @@ def test_convolution_with_a_held_kernel_is_that_of_keras():
         outputs = layer(image)
     expected = tf.nn.conv2d(image, weights[f"{layer.name}/kernel"], 1, "VALID")
     np.testing.assert_allclose(outputs, expected, atol=1e-6)
+
+
+def test_posterior_of_one_point_has_no_variance():
+    layer = ed.layers.DenseLocalReparameterization(
+        4, kernel_initializer="trainable_deterministic", kernel_regularizer=None
+    )
+    np.testing.assert_allclose(layer(tf.eye(3)), layer.kernel.mean(), atol=1e-5)

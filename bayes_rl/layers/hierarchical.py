@@ -1,0 +1,315 @@
+"""Hierarchical priors over a kernel: whole units are switched off by shared scales."""
+
+import tensorflow as tf
+
+from bayes_rl import constraints, initializers, regularizers
+from bayes_rl.layers.at_test import AtTest
+from bayes_rl.layers.base import WeightAttribute
+from bayes_rl.layers.convolutional import Conv2DFlipout
+from bayes_rl.layers.variational_dropout import DenseVariationalDropout
+from bayes_rl.regularizers import HalfCauchyKLDivergence
+from bayes_rl.serialization import register, serialize
+
+GLOBAL_SCALE_PRIOR = HalfCauchyKLDivergence(scale=1e-5)
+SCALES = ("local_scale", "global_scale")
+
+
+class HierarchicalKernel:
+    """Mixin, left of a layer with a posterior over its kernel.
+
+        effective kernel = local_scale * global_scale * kernel
+
+    with one local scale for each index of the kernel's axis `scaled_axis` and one global
+    scale. Under half-Cauchy priors this is the horseshoe prior. Scales are drawn once for a
+    call. An ordinary initializer makes a scale deterministic: its constraint is applied
+    when it is used, and its cost is -log prior.
+
+    Source: Louizos, Ullrich and Welling, 2017, Bayesian Compression for Deep Learning,
+    section 4.2; Carvalho, Polson and Scott, 2010, The Horseshoe Estimator.
+    """
+
+    scaled_axis = -1
+    local_scale = WeightAttribute()
+    global_scale = WeightAttribute()
+
+    def __init__(self, *args, **kwargs):
+        get = {
+            "initializer": initializers.get,
+            "regularizer": regularizers.get,
+            "constraint": constraints.get,
+        }
+        options = {
+            f"{scale}_{kind}": find(kwargs.pop(f"{scale}_{kind}"))
+            for scale in SCALES
+            for kind, find in get.items()
+        }
+        super().__init__(*args, **kwargs)
+        for name, value in options.items():
+            setattr(self, name, value)
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        size = self._kernel_shape()[self.scaled_axis]
+        self.local_scale = self._add_scale("local_scale", [size])
+        self.global_scale = self._add_scale("global_scale", [])
+
+    def _kernel_shape(self):
+        weight = self.stochastic_weights.get(self.kernel_key)
+        return getattr(self, self.kernel_key).shape if weight is None else weight.shape
+
+    def _add_scale(self, key, shape):
+        initializer = getattr(self, f"{key}_initializer")
+        regularizer = getattr(self, f"{key}_regularizer")
+        if isinstance(initializer, tf.keras.layers.Layer):
+            return self.add_weight(
+                key, shape, initializer=initializer, regularizer=regularizer
+            )
+        if regularizer is not None:
+            self.add_loss(lambda: regularizer(self._scale(key)) if self.trainable else None)
+        return self.add_weight(key, shape, initializer=initializer)
+
+    def _scale(self, key):
+        value = tf.cast(self._draw(key)[0], self._parameter_dtype())
+        constraint = getattr(self, f"{key}_constraint")
+        if key in self.stochastic_weights or constraint is None:
+            return value
+        return constraint(value)
+
+    @tf.autograph.experimental.do_not_convert
+    def scale(self):
+        """Factor of the kernel, which broadcasts to it or to S kernels."""
+        local, everywhere = (self._scale(key) for key in SCALES)
+        local = local * everywhere[..., None]
+        rank = len(self._kernel_shape())
+        after = -1 - self.scaled_axis
+        before = rank - 1 - after
+        leading = local.shape.as_list()[:-1]
+        return tf.reshape(local, [*leading, *[1] * before, -1, *[1] * after])
+
+    def given(self, key):
+        weight = super().given(key)
+        return weight if weight is None else self._scaled(key, weight)
+
+    def posterior_moments(self, key):
+        mean, variance = super().posterior_moments(key)
+        if key != self.kernel_key:
+            return mean, variance
+        scale = self.scale()
+        return mean * scale, variance * tf.square(scale)
+
+    def draw(self, key):
+        return self._scaled(key, super().draw(key))
+
+    def draw_perturbation(self, key):
+        mean, perturbation = super().draw_perturbation(key)
+        if perturbation is None:
+            return self._scaled(key, mean), None
+        scale = self.scale()
+        return _times(mean, scale), _times(perturbation, scale)
+
+    def _scaled(self, key, weight):
+        return _times(weight, self.scale()) if key == self.kernel_key else weight
+
+    def get_config(self):
+        names = [
+            f"{scale}_{kind}"
+            for scale in SCALES
+            for kind in ("initializer", "regularizer", "constraint")
+        ]
+        own = {name: serialize(getattr(self, name)) for name in names}
+        return {**super().get_config(), **own}
+
+
+def _times(weight, scale):
+    return tf.cast(tf.cast(weight, scale.dtype) * scale, weight.dtype)
+
+
+@register
+class DenseHierarchical(HierarchicalKernel, DenseVariationalDropout):
+    """Dense layer with a horseshoe prior, which switches inputs off.
+
+        effective kernel[i, j] = local_scale[i] * global_scale * kernel[i, j]
+
+    As `DenseVariationalDropout` with the effective kernel, given one draw of the scales for
+    the batch. At test time the scales are drawn too (`at_test="sample"`) and, being
+    half-Cauchy, are now and then huge; with `at_test="mean"` they are at their medians and
+    the kernel at its mean.
+
+    Source: Louizos, Ullrich and Welling, 2017, Bayesian Compression for Deep Learning,
+    section 4.2.
+
+    Args:
+        units: as in `DenseVariationalDropout`; likewise all that are not named here.
+        activation: of the outputs.
+        use_bias: whether to add a bias.
+        kernel_initializer: normal posterior over the kernel.
+        bias_initializer: of the bias.
+        local_scale_initializer: posterior over the scale of each input.
+        global_scale_initializer: posterior over the scale of the layer.
+        kernel_regularizer: cost of the posterior over the kernel, or None.
+        bias_regularizer: likewise for the bias.
+        local_scale_regularizer: likewise for the local scales.
+        global_scale_regularizer: likewise for the global scale.
+        activity_regularizer: of the outputs.
+        local_scale_constraint: of deterministic local scales.
+        global_scale_constraint: of a deterministic global scale.
+        at_test: "sample" or "mean".
+        **kwargs: of `tf.keras.layers.Dense`.
+
+    Raises:
+        ValueError: as in `DenseVariationalDropout`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DenseHierarchical(4, at_test="mean", name="dense")
+        >>> layer(tf.ones([2, 3])).shape, len(layer.losses)
+        (TensorShape([2, 4]), 3)
+        >>> sorted(ed.sample_weights(layer, seed=1))
+        ['dense/global_scale', 'dense/kernel', 'dense/local_scale']
+    """
+
+    scaled_axis = -2
+
+    def __init__(
+        self,
+        units,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="trainable_normal",
+        bias_initializer="zeros",
+        local_scale_initializer="trainable_half_cauchy",
+        global_scale_initializer="trainable_half_cauchy",
+        kernel_regularizer="normal_kl_divergence",
+        bias_regularizer=None,
+        local_scale_regularizer="half_cauchy_kl_divergence",
+        global_scale_regularizer=GLOBAL_SCALE_PRIOR,
+        activity_regularizer=None,
+        local_scale_constraint="softplus",
+        global_scale_constraint="softplus",
+        at_test="sample",
+        **kwargs,
+    ):
+        super().__init__(
+            units,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            local_scale_initializer=local_scale_initializer,
+            global_scale_initializer=global_scale_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            local_scale_regularizer=local_scale_regularizer,
+            global_scale_regularizer=global_scale_regularizer,
+            activity_regularizer=activity_regularizer,
+            local_scale_constraint=local_scale_constraint,
+            global_scale_constraint=global_scale_constraint,
+            at_test=at_test,
+            **kwargs,
+        )
+
+
+@register
+class Conv2DHierarchical(AtTest, HierarchicalKernel, Conv2DFlipout):
+    """Convolution over images with a horseshoe prior, which switches filters off.
+
+        effective kernel[..., j] = local_scale[j] * global_scale * kernel[..., j]
+
+    As `Conv2DFlipout` with the effective kernel, given one draw of the scales for the
+    batch; at test time as `DenseHierarchical`.
+
+    Source: Louizos, Ullrich and Welling, 2017, Bayesian Compression for Deep Learning,
+    section 4.2.
+
+    Args:
+        filters: as in `Conv2DFlipout`; likewise all that are not named here.
+        kernel_size: of the window.
+        strides: of the window.
+        padding: "valid" or "same".
+        data_format: "channels_last" or "channels_first".
+        dilation_rate: distance of the kernel's elements.
+        activation: of the outputs.
+        use_bias: whether to add a bias.
+        kernel_initializer: posterior over the kernel.
+        bias_initializer: of the bias.
+        local_scale_initializer: posterior over the scale of each filter.
+        global_scale_initializer: posterior over the scale of the layer.
+        kernel_regularizer: cost of the posterior over the kernel, or None.
+        bias_regularizer: likewise for the bias.
+        local_scale_regularizer: likewise for the local scales.
+        global_scale_regularizer: likewise for the global scale.
+        activity_regularizer: of the outputs.
+        kernel_constraint: of a deterministic kernel.
+        bias_constraint: of a deterministic bias.
+        local_scale_constraint: of deterministic local scales.
+        global_scale_constraint: of a deterministic global scale.
+        at_test: "sample" or "mean".
+        **kwargs: of the Keras layer.
+
+    Raises:
+        ValueError: `at_test` is neither.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.Conv2DHierarchical(4, 3, name="conv")
+        >>> layer(tf.ones([2, 9, 9, 3])).shape, len(layer.losses)
+        (TensorShape([2, 7, 7, 4]), 3)
+    """
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        strides=(1, 1),
+        padding="valid",
+        data_format=None,
+        dilation_rate=(1, 1),
+        activation=None,
+        use_bias=True,
+        kernel_initializer="trainable_normal",
+        bias_initializer="zeros",
+        local_scale_initializer="trainable_half_cauchy",
+        global_scale_initializer="trainable_half_cauchy",
+        kernel_regularizer="normal_kl_divergence",
+        bias_regularizer=None,
+        local_scale_regularizer="half_cauchy_kl_divergence",
+        global_scale_regularizer=GLOBAL_SCALE_PRIOR,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        local_scale_constraint="softplus",
+        global_scale_constraint="softplus",
+        at_test="sample",
+        **kwargs,
+    ):
+        super().__init__(
+            filters,
+            kernel_size,
+            strides=strides,
+            padding=padding,
+            data_format=data_format,
+            dilation_rate=dilation_rate,
+            activation=activation,
+            use_bias=use_bias,
+            kernel_initializer=kernel_initializer,
+            bias_initializer=bias_initializer,
+            local_scale_initializer=local_scale_initializer,
+            global_scale_initializer=global_scale_initializer,
+            kernel_regularizer=kernel_regularizer,
+            bias_regularizer=bias_regularizer,
+            local_scale_regularizer=local_scale_regularizer,
+            global_scale_regularizer=global_scale_regularizer,
+            activity_regularizer=activity_regularizer,
+            kernel_constraint=kernel_constraint,
+            bias_constraint=bias_constraint,
+            local_scale_constraint=local_scale_constraint,
+            global_scale_constraint=global_scale_constraint,
+            at_test=at_test,
+            **kwargs,
+        )
+
+    def train(self, inputs):
+        return Conv2DFlipout.call(self, inputs)
+
+    def predict(self, inputs):
+        return Conv2DFlipout.call(self, inputs)

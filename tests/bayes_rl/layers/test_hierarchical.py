@@ -1,0 +1,160 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+INPUTS = np.array([[0.5, -1.0, 2.0], [1.5, 0.2, -0.4]], np.float32)
+IMAGE = np.random.default_rng(0).normal(size=[2, 5, 5, 3]).astype(np.float32)
+
+
+def wide_posterior():
+    return ed.initializers.TrainableNormal("random_normal", "zeros")
+
+
+def dense(**kwargs):
+    kwargs.setdefault("kernel_initializer", wide_posterior())
+    layer = ed.layers.DenseHierarchical(4, name="layer", **kwargs)
+    layer.build([None, 3])
+    return layer
+
+
+def convolution(**kwargs):
+    kwargs.setdefault("kernel_initializer", wide_posterior())
+    layer = ed.layers.Conv2DHierarchical(4, 3, name="layer", **kwargs)
+    layer.build([None, 5, 5, 3])
+    return layer
+
+
+def effective(weights, axis):
+    """local_scale * global_scale * kernel, for one draw."""
+    shape = [-1, 1] if axis == -2 else [-1]
+    local = np.reshape(weights["layer/local_scale"], shape)
+    return local * weights["layer/global_scale"].numpy() * weights["layer/kernel"].numpy()
+
+
+def fixed_scales(local, everywhere):
+    return {
+        "local_scale_initializer": tf.keras.initializers.Constant(local),
+        "global_scale_initializer": tf.keras.initializers.Constant(everywhere),
+        "local_scale_constraint": None,
+        "global_scale_constraint": None,
+    }
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_held_dense_kernel_is_scaled_for_each_input(training):
+    layer = dense()
+    weights = ed.sample_weights(layer, seed=1)
+    with ed.hold(layer, weights):
+        outputs = layer(INPUTS, training=training)
+    np.testing.assert_allclose(
+        outputs, INPUTS @ effective(weights, -2), rtol=1e-5, atol=1e-6
+    )
+
+
+@pytest.mark.parametrize("training", [False, True])
+def test_held_convolution_kernel_is_scaled_for_each_filter(training):
+    layer = convolution()
+    weights = ed.sample_weights(layer, seed=1)
+    with ed.hold(layer, weights):
+        outputs = layer(IMAGE, training=training)
+    expected = tf.nn.conv2d(IMAGE, effective(weights, -1), 1, "VALID")
+    np.testing.assert_allclose(outputs, expected, rtol=1e-4, atol=1e-6)
+
+
+def test_many_held_draws_scale_their_own_kernels():
+    for make, inputs in ((dense, INPUTS), (convolution, IMAGE)):
+        layer = make()
+        weights = ed.sample_weights(layer, [3], seed=1)
+        with ed.hold(layer, weights):
+            together = layer(inputs)
+        for draw in range(3):
+            with ed.hold(layer, {name: value[draw] for name, value in weights.items()}):
+                np.testing.assert_allclose(
+                    together[draw], layer(inputs), rtol=1e-4, atol=1e-6
+                )
+
+
+def test_training_outputs_have_the_moments_of_the_scaled_kernel():
+    local = [0.5, 2.0, 3.0]
+    layer = dense(**fixed_scales(local, 0.1))
+    outputs = layer(INPUTS, training=True)
+    scaled = INPUTS * np.array(local, np.float32) * 0.1
+    np.testing.assert_allclose(outputs.mean(), scaled @ layer.kernel.mean(), atol=1e-6)
+    np.testing.assert_allclose(
+        outputs.variance(), scaled**2 @ layer.kernel.variance(), rtol=1e-5
+    )
+
+
+def test_convolution_has_the_mean_and_variance_of_the_scaled_kernel():
+    local, count = np.array([0.0, 0.5, 1.0, 3.0], np.float32), 4_000
+    layer = convolution(use_bias=False, **fixed_scales(local, 0.1))
+    image = IMAGE[:1, :3, :3]
+    call = tf.function(
+        lambda: tf.map_fn(lambda _: layer(image, training=True), tf.zeros([count]))
+    )
+    draws = call().numpy().reshape([count, 4])
+    mean = 0.1 * local * tf.nn.conv2d(image, layer.kernel.mean(), 1, "VALID")[0, 0, 0]
+    variance = tf.nn.conv2d(image**2, layer.kernel.variance(), 1, "VALID")[0, 0, 0]
+    variance = np.square(0.1 * local) * variance
+    assert np.all(abs(draws.mean(0) - mean) <= 5 * np.sqrt(variance / count))
+    np.testing.assert_allclose(draws.var(0), variance, rtol=5 * np.sqrt(2 / count))
+
+
+def test_scales_are_drawn_anew_at_every_call():
+    layer = dense(kernel_initializer="ones", kernel_regularizer=None)
+    first, second = (layer(INPUTS) for _ in range(2))
+    assert not np.any(first == second)
+
+
+@pytest.mark.parametrize(("make", "inputs"), [(dense, INPUTS), (convolution, IMAGE)])
+def test_mean_at_test_time_uses_the_medians_of_the_scales(make, inputs):
+    layer = make(at_test="mean")
+    weights = ed.mean_weights(layer)
+    medians = layer.local_scale.distribution.distribution.quantile(0.5)
+    np.testing.assert_array_equal(weights["layer/local_scale"], medians)
+    with ed.hold(layer, weights):
+        expected = layer(inputs)
+    np.testing.assert_array_equal(layer(inputs), expected)
+    assert np.any(layer(inputs, training=True) != expected)
+
+
+@pytest.mark.parametrize("make", [dense, convolution])
+def test_deterministic_scales_are_constrained_on_use_and_cost_their_prior(make):
+    layer = make(local_scale_initializer="zeros", global_scale_initializer="ones")
+    local, everywhere = np.log(2.0), np.log1p(np.e)
+    size = layer.local_scale.shape[0]
+    np.testing.assert_allclose(np.unique(layer.scale()), local * everywhere, rtol=1e-5)
+
+    def cost(scale, prior):
+        return np.log(np.pi * prior / 2) + np.log1p((scale / prior) ** 2)
+
+    costs = sorted(float(x) for x in layer.losses)
+    expected = sorted([size * cost(local, 1.0), cost(everywhere, 1e-5)])
+    assert len(costs) == 3
+    for value in expected:
+        assert np.min(np.abs(np.array(costs) - value)) < 1e-3
+
+
+@pytest.mark.parametrize("make", [dense, convolution])
+def test_configuration_keeps_the_scales_and_their_priors(make):
+    prior = ed.regularizers.HalfCauchyKLDivergence(scale=0.5)
+    layer = make(global_scale_regularizer=prior, at_test="mean")
+    copy = type(layer).from_config(layer.get_config())
+    assert copy.get_config() == layer.get_config()
+    assert copy.global_scale_regularizer.scale == 0.5
+    assert copy.at_test == "mean"
+
+
+def test_default_prior_of_the_global_scale_is_narrow():
+    assert dense().global_scale_regularizer.scale == 1e-5
+
+
+@pytest.mark.parametrize(("make", "inputs"), [(dense, INPUTS), (convolution, IMAGE)])
+def test_gradients_reach_every_variable_and_are_finite(make, inputs):
+    layer = make()
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(inputs, training=True) ** 2) + tf.add_n(layer.losses)
+    gradients = tape.gradient(loss, layer.trainable_variables)
+    assert all(np.all(np.isfinite(x)) for x in gradients)
