@@ -2,6 +2,7 @@
 
 from bayes_rl import constraints, distributions, initializers, layers, regularizers
 from bayes_rl.distributions import *  # noqa: F403
+from bayes_rl.programs import make_log_joint_fn
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.random_variable_spec import RandomVariableSpec
 from bayes_rl.tracing import condition, get_next_tracer, tape, trace, traceable
@@ -28,6 +29,7 @@ __all__ = [
     "initializers",
     "kl_divergences",
     "layers",
+    "make_log_joint_fn",
     "mean_weights",
     "posteriors",
     "regularizers",

@@ -192,8 +192,8 @@ def TransformedRandomVariable(  # noqa: N802
 ):
     """Random variable of a reversible layer's output, given that of its input.
 
-    `layer(rv)` of a `ReversibleLayer` calls this. Its value is the layer's output for the
-    value of `rv`, so both stay one draw of a program.
+    Its value is the layer's output for the value of `rv`, so both stay one draw of a
+    program, unless `sample_shape` or `value` is given.
 
     Args:
         rv: random variable of the layer's input.
@@ -226,15 +226,37 @@ def TransformedRandomVariable(  # noqa: N802
         >>> bool(abs(y.log_prob(2.0) - ed.LogNormal(0.0, 1.0).log_prob(2.0)) < 1e-6)
         True
     """
-    if not getattr(reversible_layer, "built", True):
-        reversible_layer(rv.value)
-    base, kept = _absorb_sample_shape(rv, reversible_layer)
-    distribution = TransformedDistribution(base, reversible_layer, name=name)
     if value is not None or tf.TensorShape(sample_shape).rank:
+        _build(reversible_layer, rv)
+        base, _ = _absorb_sample_shape(rv, reversible_layer)
+        distribution = TransformedDistribution(base, reversible_layer, name=name)
         return RandomVariable(distribution, sample_shape, value, name)
+    return push(rv, reversible_layer, name)
+
+
+def push(rv, reversible_layer, name=None):
+    """`TransformedRandomVariable` whose value follows from that of `rv`.
+
+    Tracers do not see it, because nothing is drawn. `layer(rv)` is this.
+
+    Args: as in `TransformedRandomVariable`.
+
+    Returns:
+        A `RandomVariable` of a `TransformedDistribution`.
+    """
+    _build(reversible_layer, rv)
+    base, kept = _absorb_sample_shape(rv, reversible_layer)
     return RandomVariable(
-        distribution, kept, name=name, draw=lambda: reversible_layer(rv.value)
+        TransformedDistribution(base, reversible_layer, name=name),
+        kept,
+        name=name,
+        draw=lambda: reversible_layer(rv.value),
     )
+
+
+def _build(layer, rv):
+    if not getattr(layer, "built", True):
+        layer(rv.value)
 
 
 def _absorb_sample_shape(rv, layer):

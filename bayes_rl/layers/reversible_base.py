@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.random_variable import RandomVariable
-from bayes_rl.transformed import TransformedRandomVariable
+from bayes_rl.transformed import push
 
 
 class ReversibleLayer:
@@ -41,7 +41,7 @@ class ReversibleLayer:
 
     def __call__(self, inputs, *args, **kwargs):
         if isinstance(inputs, RandomVariable):
-            return TransformedRandomVariable(inputs, self)
+            return push(inputs, self)
         return super().__call__(inputs, *args, **kwargs)
 
     def compute_output_shape(self, input_shape):
