@@ -41,9 +41,8 @@ from bayes_rl.layers.gru import GRUCellFlipout, GRUCellReparameterization
 from bayes_rl.layers.heteroscedastic import MCSoftmaxDense
 from bayes_rl.layers.heteroscedastic_ensemble import EnsembleHeteroscedasticOutputs
 from bayes_rl.layers.heteroscedastic_exact import ExactSigmoidDense
-from bayes_rl.layers.heteroscedastic_factors import (
-    MCSigmoidDenseFA,
-    MCSoftmaxDenseFA,
+from bayes_rl.layers.heteroscedastic_factors import MCSigmoidDenseFA, MCSoftmaxDenseFA
+from bayes_rl.layers.heteroscedastic_variants import (
     MCSoftmaxDenseFACustomLayers,
     MCSoftmaxDenseFASegmentation,
     MultiHeadMCSoftmaxDenseFA,

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.heteroscedastic import sigmoid_outputs, softmax_outputs
+from bayes_rl.layers.heteroscedastic_links import sigmoid_outputs, softmax_outputs
 from bayes_rl.noise import as_seed
 from bayes_rl.serialization import deserialize, register, serialize
 

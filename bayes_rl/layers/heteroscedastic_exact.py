@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.layers.heteroscedastic import noise_class, sigmoid_outputs
+from bayes_rl.layers.heteroscedastic_links import noise_class
 from bayes_rl.layers.stochastic_output import parameter_dtype
 from bayes_rl.serialization import register
 
@@ -83,10 +83,9 @@ class ExactSigmoidDense(tf.keras.layers.Layer):
         scale = tf.nn.softplus(raw) + tf.cast(self.min_scale, dtype)
         latent = self.logit_noise(loc, scale)
         zero = tf.zeros([], dtype)
-        outputs = sigmoid_outputs(
-            latent.log_survival_function(zero), latent.log_cdf(zero), eps=1e-7
-        )
-        return outputs[0] if self.logits_only else (*outputs, None)
+        log_probs = latent.log_survival_function(zero)
+        logits = log_probs - latent.log_cdf(zero)
+        return logits if self.logits_only else (logits, log_probs, tf.exp(log_probs), None)
 
     def get_config(self):
         return {

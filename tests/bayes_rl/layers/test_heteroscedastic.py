@@ -4,10 +4,15 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
-from bayes_rl.layers.heteroscedastic import compute_temperature
+from bayes_rl.layers.heteroscedastic_links import compute_temperature
 
 INPUTS = tf.random.stateless_normal([4, 3], [0, 1])
 SAMPLES = 20_000
+
+
+@pytest.fixture(autouse=True)
+def same_initial_values():
+    tf.keras.utils.set_random_seed(0)
 
 
 def expectation(link, loc, covariance):

@@ -8,6 +8,11 @@ import bayes_rl as ed
 INPUTS = tf.random.stateless_normal([5, 7], [0, 1])
 
 
+@pytest.fixture(autouse=True)
+def same_initial_values():
+    tf.keras.utils.set_random_seed(0)
+
+
 def density(layer, shape, value):
     outputs = (INPUTS @ layer.projection.kernel + layer.projection.bias).numpy()
     logits, loc, raw = np.split(outputs.reshape([*shape, -1]), 3, axis=-1)

@@ -8,6 +8,11 @@ import bayes_rl as ed
 INPUTS = tf.random.stateless_normal([5, 3], [0, 1])
 
 
+@pytest.fixture(autouse=True)
+def same_initial_values():
+    tf.keras.utils.set_random_seed(0)
+
+
 def projected(layer):
     return INPUTS @ layer.projection.kernel + layer.projection.bias
 
