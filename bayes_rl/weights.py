@@ -38,10 +38,15 @@ def _stochastic_layers(model):
                 "model must be a tf.Module, Keras layer or model, or a list of them; "
                 f"got {type(root).__name__}"
             )
-        for module in (root, *root.submodules):
+        for module in (*_in_order_of_calls(root), root, *root.submodules):
             if getattr(module, "stochastic_weights", None):
                 found[id(module)] = module
     return found.values()
+
+
+def _in_order_of_calls(root):
+    """Keras layers as the model lists them; `submodules` goes by names of attributes."""
+    return root._flatten_layers() if isinstance(root, tf.keras.layers.Layer) else ()
 
 
 def named_weights(model):
