@@ -1,12 +1,20 @@
 """Bayesian Layers for Keras."""
 
-from bayes_rl import constraints, distributions, initializers, layers, regularizers
+from bayes_rl import (
+    constraints,
+    distributions,
+    initializers,
+    layers,
+    regularizers,
+    uncertainty,
+)
 from bayes_rl.distributions import *  # noqa: F403
 from bayes_rl.programs import make_log_joint_fn
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.random_variable_spec import RandomVariableSpec
 from bayes_rl.tracing import condition, get_next_tracer, tape, trace, traceable
 from bayes_rl.transformed import TransformedRandomVariable
+from bayes_rl.uncertainty import posterior_summary
 from bayes_rl.version import VERSION, __version__
 from bayes_rl.weights import (
     hold,
@@ -31,11 +39,13 @@ __all__ = [
     "layers",
     "make_log_joint_fn",
     "mean_weights",
+    "posterior_summary",
     "posteriors",
     "regularizers",
     "sample_weights",
     "tape",
     "trace",
     "traceable",
+    "uncertainty",
     *distributions.__all__,
 ]
