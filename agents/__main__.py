@@ -15,7 +15,7 @@ _EXAMPLES = """examples:
   bayes-rl train                                   the default, on a laptop
   bayes-rl train experiment=debug                  everything once, within a minute
   bayes-rl train task=walker_walk seed=1 planner.horizon=8
-  bayes-rl train -m explore=greedy seed=0,1,2      several runs, one after another
+  bayes-rl train -m explore=noise,information_gain seed=0,1      several runs
   bayes-rl train experiment=paper --print-config   the config, without a run
 
 The same command resumes a run."""
@@ -211,7 +211,7 @@ def _train_help():
             comments = (line for line in text if line.startswith("# "))
             about = next(line[2:] for line in comments if "@package" not in line)
             lines.append(f"  {f'{group}={choice}':32} {about}")
-    for file in ("train", "world_model/small", "planner/icem", "explore/greedy"):
+    for file in ("train", "world_model/small", "planner/icem", "explore/noise"):
         text = (overrides.FOLDER / f"{file}.yaml").read_text()
         lines += ["", f"configs/{file}.yaml:", *(f"  {line}" for line in text.splitlines())]
     return "\n".join(lines).replace("%", "%%")

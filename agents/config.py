@@ -88,6 +88,57 @@ class Greedy:
 
 
 @dataclasses.dataclass(frozen=True)
+class Thompson:
+    _target_: str = key()
+    redraw: str = key(choices=("episode", "decision"))
+    draws: int = key(least=1)  # groups of candidates, each with a draw of its own
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanOverDraws:
+    _target_: str = key()
+    draws: int = key(least=1)
+    trajectories: str = key(choices=("each", "switching", "average"))
+
+
+@dataclasses.dataclass(frozen=True)
+class UpperConfidence:
+    _target_: str = key()
+    beta: float = key()  # stddevs over draws; negative: pessimistic
+    final_beta: float = key()
+    annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
+    draws: int = key(least=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimistic:
+    _target_: str = key()
+    draws: int = key(least=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConditionalValueAtRisk:
+    _target_: str = key()
+    alpha: float = key(above=0, most=1)  # share of the draws that count
+    draws: int = key(least=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bonus:
+    _target_: str = key()
+    beta: float = key(least=0)  # stddevs of return for one stddev of the bonus
+    final_beta: float = key(least=0)
+    annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
+    return_floor: float = key(least=0)  # spread of returns below which they count less
+    draws: int = key(least=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class InformationGain(Bonus):
+    estimate: str = key(choices=("moment_matched", "pairwise"))
+
+
+@dataclasses.dataclass(frozen=True)
 class Train:
     task: str = key()
     observation: str = key(choices=("state", "position", "pixels"))
@@ -117,14 +168,31 @@ class Train:
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
     world_model: WorldModel = key()
     planner: CrossEntropy | ImprovedCrossEntropy = key()
-    explore: Greedy = key()
+    explore: (
+        Greedy
+        | Thompson
+        | MeanOverDraws
+        | UpperConfidence
+        | Optimistic
+        | ConditionalValueAtRisk
+        | Bonus
+        | InformationGain
+    ) = key()
 
 
 # What `_target_` builds, and the keys that it has.
 TARGETS = {
     "agents.planner.CrossEntropy": CrossEntropy,
     "agents.planner.ImprovedCrossEntropy": ImprovedCrossEntropy,
+    "agents.explore.ConditionalValueAtRisk": ConditionalValueAtRisk,
+    "agents.explore.Disagreement": Bonus,
     "agents.explore.Greedy": Greedy,
+    "agents.explore.InformationGain": InformationGain,
+    "agents.explore.MeanOverDraws": MeanOverDraws,
+    "agents.explore.Optimistic": Optimistic,
+    "agents.explore.Thompson": Thompson,
+    "agents.explore.UncertaintyPenalty": Bonus,
+    "agents.explore.UpperConfidence": UpperConfidence,
 }
 
 

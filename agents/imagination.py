@@ -1,156 +1,154 @@
 """What the world model imagines for candidate plans, under one or many weight draws.
 
-Axes: B environments, N candidates, H steps, S weight draws, D latent_size.
-"""
+`TRAJECTORIES` names the ways in which S draws of the weights can carry a plan forward; a
+strategy of `agents.explore` asks for one of them. Each is a function of
 
-from typing import NamedTuple
+    model: `agents.world_model.WorldModel`,
+    latent: `Latent` [B, ...], where the plans start,
+    plans: [B, N, H, A],
+    noise: [B, N, H, D], standard normal, shared by all draws, so that they differ by their
+        weights alone,
+    draws: weights with a leading axis of B * S, S for each environment in turn,
+    seed: [2], of what else is drawn,
+
+and gives a `Rollout`. Axes: B environments, N candidates, H steps, S weight draws,
+D latent_size.
+"""
 
 import tensorflow as tf
 
 from agents.latents import Latent
+from agents.rollouts import Groups, Layout, Rollout, repeat_candidates, time_first
+from agents.seeds import fold
 from bayes_rl.weights import hold, mean_weights
 
 
-class Rollout(NamedTuple):
-    """The imagined outcome of plans; S is 1 where all draws share a value.
-
-    Attributes:
-        reward: [S, B, N, H], mean reward after each action.
-        mean: [S, B, N, H, D], of the latent prior after each action.
-        stddev: [S, B, N, H, D], likewise.
-    """
-
-    reward: tf.Tensor
-    mean: tf.Tensor
-    stddev: tf.Tensor
-
-
-def imagine_with_mean_weights(model, latent, plans, noise) -> Rollout:
-    """Each plan rolled out once, under the posterior means of the weights.
-
-    Args:
-        model: `agents.world_model.WorldModel`.
-        latent: `Latent` [B, ...], where the plans start.
-        plans: [B, N, H, A].
-        noise: [B, N, H, D], standard normal.
-
-    Returns:
-        `Rollout` with S = 1.
-    """
-    shape = _Shape(plans, draws=1)
+def imagine_with_mean_weights(model, latent, plans, noise, draws=None, seed=None):
+    """Each plan rolled out once, under the posterior means of the weights: S = 1."""
+    del draws, seed
+    layout = Layout(plans, draws=1)
     with hold(model, mean_weights(model)):
-        latents = _roll(model, shape.flat, latent, plans, noise)
-    return _rollout(model, shape, latents)
+        latents = _roll(model, layout.flat, latent, plans, noise)
+    return layout.rollout(model, latents)
 
 
-def imagine_with_draws(model, latent, plans, noise, draws) -> Rollout:
+def imagine_with_draws(model, latent, plans, noise, draws, seed=None):
     """Each plan rolled out under every draw; a draw is held for the whole rollout.
 
-    Args:
-        model: `agents.world_model.WorldModel`.
-        latent: `Latent` [B, ...], where the plans start.
-        plans: [B, N, H, A].
-        noise: [B, N, H, D], standard normal, shared by all draws, so that they differ by
-            their weights alone.
-        draws: weights with a leading axis of B * S: S for each environment in turn.
-
-    Returns:
-        `Rollout`.
+    Source: Chua et al., 2018, Deep Reinforcement Learning in a Handful of Trials using
+    Probabilistic Dynamics Models (PETS), section 5.1, TS-infinity.
     """
-    shape = _Shape(plans, _draws_per_environment(draws, plans))
+    del seed
+    layout = Layout(plans, _draws_per_environment(draws, plans))
     with hold(model, draws):
-        latents = _roll(model, shape.each_draw, latent, plans, noise)
-    return _rollout(model, shape, latents)
+        latents = _roll(model, layout.each_draw, latent, plans, noise)
+    return layout.rollout(model, latents)
 
 
-def imagine_draws_on_shared_trajectory(model, latent, plans, noise, draws) -> Rollout:
+def imagine_with_switching_draws(model, latent, plans, noise, draws, seed):
+    """S particles of each plan change draws at every step: a new permutation of them.
+
+    Source: Chua et al., 2018, section 5.1, TS1; there each particle draws by itself.
+    """
+    layout = Layout(plans, _draws_per_environment(draws, plans))
+
+    def permute(latent, step):
+        keys = tf.random.stateless_uniform([layout.draws], fold(seed, step), alg="philox")
+        order = tf.argsort(keys)
+        return layout.across_draws(lambda x: tf.gather(x, order, axis=1), latent)
+
+    with hold(model, draws):
+        latents = _roll_mixing(model, layout, latent, plans, noise, before=permute)
+    return layout.rollout(model, latents)
+
+
+def imagine_average_of_draws(model, latent, plans, noise, draws, seed=None):
+    """The draws' predictions are averaged after every step: S = 1, without noise.
+
+    Source: Chua et al., 2018, section 5.1, E.
+    """
+    del seed
+    layout = Layout(plans, _draws_per_environment(draws, plans))
+
+    def average(latent):
+        mean = layout.across_draws(
+            lambda x: tf.repeat(tf.reduce_mean(x, 1, keepdims=True), layout.draws, 1),
+            latent,
+        )
+        return mean._replace(sample=mean.mean)
+
+    with hold(model, draws):
+        latents = _roll_mixing(model, layout, latent, plans, noise, after=average)
+    return Rollout(*(values[:1] for values in layout.rollout(model, latents)))
+
+
+def imagine_with_a_draw_for_each_group(model, latent, plans, noise, draws, seed=None):
+    """Plan n is rolled out under draw n modulo S alone: S = 1 at the cost of one draw."""
+    del seed
+    count = _draws_per_environment(draws, plans)
+    groups = Groups(plans, count)
+    latent = tf.nest.map_structure(lambda x: tf.repeat(x, count, axis=0), latent)
+    plans, noise = groups.split(plans), groups.split(noise)
+    layout = Layout(plans, draws=1)
+    with hold(model, draws):
+        latents = _roll(model, lambda nest: nest, latent, plans, noise)
+    return Rollout(*map(groups.join, layout.rollout(model, latents)))
+
+
+def imagine_draws_on_shared_trajectory(model, latent, plans, noise, draws, seed=None):
     """Every draw predicts each next latent from the trajectory of the mean weights.
 
     So the draws are compared at the same latent and action, and their disagreement holds no
-    noise of the latents (Sekar et al., 2020, Planning to Explore, section 3.1).
+    noise of the latents. `reward` is that of the trajectory, with S = 1.
 
-    Arguments as in `imagine_with_draws`; `reward` is that of the trajectory, with S = 1.
+    Source: Sekar et al., 2020, Planning to Explore via Self-Supervised World Models,
+    section 3.1.
     """
-    single = _Shape(plans, draws=1)
+    del seed
+    single = Layout(plans, draws=1)
     with hold(model, mean_weights(model)):
         latents = _roll(model, single.flat, latent, plans, noise)
-    start = single.flat(_repeat_candidates(latent, plans))
+    start = single.flat(repeat_candidates(latent, plans))
     before = tf.nest.map_structure(
         lambda first, later: tf.concat([first[tf.newaxis], later[:-1]], 0), start, latents
     )
-    steps = _Shape(plans, _draws_per_environment(draws, plans))
+    steps = Layout(plans, _draws_per_environment(draws, plans))
     before = tf.nest.map_structure(steps.from_trajectory, before)
-    actions = steps.from_trajectory(_time_first(single.flat(plans)))
+    actions = steps.from_trajectory(time_first(single.flat(plans)))
     with hold(model, draws):
         after = model.rssm.imagine_step(before, actions, noise=0.0)
     reward = single.to_rollout(model.reward(latents.features))
     return Rollout(reward, *map(steps.steps_to_rollout, (after.mean, after.stddev)))
 
 
-class _Shape:
-    """The arrangements of [B, N] plans and S draws as the rows of one product."""
-
-    def __init__(self, plans, draws):
-        self.environments, self.candidates, self.horizon = plans.shape[:3]
-        self.draws = draws
-
-    def flat(self, nest):
-        """[B, N, ...] -> [B * N, ...]."""
-        rows = self.environments * self.candidates
-        return tf.nest.map_structure(lambda x: tf.reshape(x, [rows, *x.shape[2:]]), nest)
-
-    def each_draw(self, nest):
-        """[B, N, ...] -> [B * S, N, ...]."""
-        return tf.nest.map_structure(lambda x: tf.repeat(x, self.draws, axis=0), nest)
-
-    def from_trajectory(self, tensor):
-        """[H, B * N, X] -> [B * S, H * N, X]."""
-        axes = [self.horizon, self.environments, self.candidates, tensor.shape[-1]]
-        by_environment = tf.transpose(tf.reshape(tensor, axes), [1, 0, 2, 3])
-        rows = [self.environments, self.horizon * self.candidates, tensor.shape[-1]]
-        return tf.repeat(tf.reshape(by_environment, rows), self.draws, axis=0)
-
-    def to_rollout(self, tensor, *event):
-        """[H, B * N, *event] or [H, B * S, N, *event] -> [S, B, N, H, *event]."""
-        axes = [self.horizon, self.environments, self.draws, self.candidates]
-        tensor = tf.reshape(tensor, [*axes, *event])
-        return tf.transpose(tensor, [2, 1, 3, 0, *range(4, 4 + len(event))])
-
-    def steps_to_rollout(self, tensor):
-        """[B * S, H * N, D] -> [S, B, N, H, D]."""
-        axes = [self.environments, self.draws, self.horizon, self.candidates]
-        tensor = tf.reshape(tensor, [*axes, tensor.shape[-1]])
-        return tf.transpose(tensor, [1, 0, 3, 2, 4])
+TRAJECTORIES = {
+    "mean": imagine_with_mean_weights,
+    "each": imagine_with_draws,
+    "switching": imagine_with_switching_draws,
+    "average": imagine_average_of_draws,
+    "group": imagine_with_a_draw_for_each_group,
+    "shared": imagine_draws_on_shared_trajectory,
+}
 
 
 def _roll(model, arrange, latent, plans, noise) -> Latent:
     """Latents [H, rows, ...] after each action, the rows as `arrange` lays them."""
-    start = arrange(_repeat_candidates(latent, plans))
-    return model.rssm.imagine(
-        start, _time_first(arrange(plans)), _time_first(arrange(noise))
-    )
+    start = arrange(repeat_candidates(latent, plans))
+    return model.rssm.imagine(start, time_first(arrange(plans)), time_first(arrange(noise)))
 
 
-def _rollout(model, shape, latents):
-    size = latents.mean.shape[-1]
-    return Rollout(
-        shape.to_rollout(model.reward(latents.features)),
-        shape.to_rollout(latents.mean, size),
-        shape.to_rollout(latents.stddev, size),
-    )
-
-
-def _repeat_candidates(latent, plans):
-    """[B, ...] -> [B, N, ...]."""
-    return tf.nest.map_structure(
-        lambda x: tf.repeat(x[:, tf.newaxis], plans.shape[1], axis=1), latent
-    )
-
-
-def _time_first(tensor):
-    """[..., H, X] -> [H, ..., X]."""
-    rank = tensor.shape.rank
-    return tf.transpose(tensor, [rank - 2, *range(rank - 2), rank - 1])
+def _roll_mixing(
+    model, layout, latent, plans, noise, before=lambda now, _: now, after=lambda now: now
+):
+    """Like `_roll` with each draw; what the draws know is mixed before or after a step."""
+    now = layout.each_draw(repeat_candidates(latent, plans))
+    actions, noise = (time_first(layout.each_draw(x)) for x in (plans, noise))
+    latents = []
+    for step in range(layout.horizon):
+        now = before(now, step)
+        now = after(model.rssm.imagine_step(now, actions[step], noise[step]))
+        latents.append(now)
+    return tf.nest.map_structure(lambda *steps: tf.stack(steps), *latents)
 
 
 def _draws_per_environment(draws, plans):

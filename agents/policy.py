@@ -5,11 +5,7 @@ from tf_agents.policies import tf_policy
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
 
-from agents.imagination import (
-    imagine_draws_on_shared_trajectory,
-    imagine_with_draws,
-    imagine_with_mean_weights,
-)
+from agents.imagination import TRAJECTORIES
 from agents.latents import Latent
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
@@ -143,14 +139,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
         def score(plans, seed):
             noise = self._latent_noise(plans, seed)
-            if draws is None:
-                rollout = imagine_with_mean_weights(model, latent, plans, noise)
-            elif strategy.share_trajectory:
-                rollout = imagine_draws_on_shared_trajectory(
-                    model, latent, plans, noise, draws
-                )
-            else:
-                rollout = imagine_with_draws(model, latent, plans, noise, draws)
+            imagine = TRAJECTORIES[strategy.trajectories]
+            rollout = imagine(model, latent, plans, noise, draws, fold(seed, 1))
             return strategy(rollout, self._clock.progress)
 
         shape = (latent.belief.shape[0], self._action_size)

@@ -24,7 +24,7 @@ def test_every_choice_makes_a_config(choice):
 )
 def test_every_choice_builds_what_it_names(choice):
     settings = getattr(overrides.load([choice]), choice.partition("=")[0])
-    assert type(build(settings)).__name__ == type(settings).__name__
+    assert type(build(settings)).__name__ == settings._target_.rpartition(".")[2]
 
 
 @pytest.mark.parametrize("target", TARGETS)

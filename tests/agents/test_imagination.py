@@ -5,11 +5,15 @@ import pytest
 import tensorflow as tf
 
 from agents.imagination import (
+    imagine_average_of_draws,
     imagine_draws_on_shared_trajectory,
+    imagine_with_a_draw_for_each_group,
     imagine_with_draws,
     imagine_with_mean_weights,
+    imagine_with_switching_draws,
 )
 from agents.latents import Latent
+from agents.seeds import fold
 from bayes_rl.weights import hold, mean_weights, sample_weights
 
 ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 4, 3, 3, 3
@@ -136,6 +140,70 @@ def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
                 )
     expected = imagine_with_mean_weights(model, start, plans, normal).reward
     np.testing.assert_allclose(rollout.reward, expected, rtol=1e-5)
+
+
+def test_switching_draws_are_a_new_permutation_at_every_step(
+    model, start, plans, normal, draws
+):
+    seed = tf.constant([3, 4])
+    rollout = imagine_with_switching_draws(model, start, plans, normal, draws, seed)
+    orders = [
+        np.argsort(tf.random.stateless_uniform([DRAWS], fold(seed, step), alg="philox"))
+        for step in range(HORIZON)
+    ]
+    assert len({tuple(order) for order in orders}) > 1
+    for b, n in each_plan():
+        now = [one(start, b)] * DRAWS
+        for step, order in enumerate(orders):
+            moved = [now[particle] for particle in order]
+            now = [
+                follow(
+                    model,
+                    draw_of(draws, b, s),
+                    moved[s],
+                    plans[b, n, step : step + 1],
+                    normal[b, n, step : step + 1],
+                )[1]
+                for s in range(DRAWS)
+            ]
+            now = [tf.nest.map_structure(lambda x: x[0], latent) for latent in now]
+            for s in range(DRAWS):
+                np.testing.assert_allclose(
+                    rollout.mean[s, b, n, step], now[s].mean, rtol=1e-4, atol=1e-5
+                )
+
+
+def test_average_of_draws_goes_on_from_the_mean_prediction(
+    model, start, plans, normal, draws
+):
+    rollout = imagine_average_of_draws(model, start, plans, normal, draws)
+    assert rollout.mean.shape == (1, ENVIRONMENTS, CANDIDATES, HORIZON, LATENT)
+    for b, n in each_plan():
+        now = one(start, b)
+        for step in range(HORIZON):
+            action = plans[b, n, step : step + 1]
+            predictions = [
+                follow(model, draw_of(draws, b, s), now, action, tf.zeros([1, LATENT]))[1]
+                for s in range(DRAWS)
+            ]
+            now = tf.nest.map_structure(
+                lambda *each: tf.reduce_mean(tf.stack(each), 0)[0], *predictions
+            )
+            now = now._replace(sample=now.mean)
+            np.testing.assert_allclose(
+                rollout.mean[0, b, n, step], now.mean, rtol=1e-4, atol=1e-5
+            )
+
+
+def test_each_group_of_plans_follows_its_own_draw(model, start, plans, normal, draws):
+    rollout = imagine_with_a_draw_for_each_group(model, start, plans, normal, draws)
+    assert rollout.reward.shape == (1, ENVIRONMENTS, CANDIDATES, HORIZON)
+    every = imagine_with_draws(model, start, plans, normal, draws)
+    for n in range(CANDIDATES):
+        for found, expected in zip(rollout, every, strict=True):
+            np.testing.assert_allclose(
+                found[0, :, n], expected[n % DRAWS, :, n], rtol=1e-4, atol=1e-5
+            )
 
 
 def disagreement(rollout):

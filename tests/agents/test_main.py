@@ -70,7 +70,7 @@ def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys
         ),
         (["train", "batch_size=-3"], "batch_size must be at least 1, got -3"),
         (["train", "task=cartpole_swingp"], "did you mean 'cartpole_swingup'?"),
-        (["train", "explore=gredy"], "must be one of greedy, got 'gredy'"),
+        (["train", "explore=gredy"], "got 'gredy'; did you mean 'greedy'?"),
         (
             ["train", "-m", "seed=0,1", "sed=2"],
             "there is no key 'sed'; did you mean 'seed'?",

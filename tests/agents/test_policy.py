@@ -28,7 +28,7 @@ class Spy:
 
     draws: int = 2
     redraw: str = "episode"
-    share_trajectory: bool = False
+    trajectories: str = "each"
     filter_with_draw: bool = False
     rollouts: list = dataclasses.field(default_factory=list)
 
@@ -208,21 +208,29 @@ def means(spy):
 
 
 @pytest.mark.parametrize("redraw", ["episode", "decision"])
-@pytest.mark.parametrize("share_trajectory", [False, True])
+@pytest.mark.parametrize(
+    ("trajectories", "rewards", "predictions"),
+    [
+        ("each", 2, 2),
+        ("switching", 2, 2),
+        ("shared", 1, 2),
+        ("average", 1, 1),
+        ("group", 1, 1),
+    ],
+)
 @pytest.mark.parametrize("filter_with_draw", [False, True])
 def test_strategies_choose_how_draws_are_used(
-    make_policy, redraw, share_trajectory, filter_with_draw
+    make_policy, redraw, trajectories, rewards, predictions, filter_with_draw
 ):
-    spy = Spy(
-        redraw=redraw, share_trajectory=share_trajectory, filter_with_draw=filter_with_draw
-    )
+    spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
     planner = CrossEntropy(horizon=3, candidates=6, elites=2, iterations=1)
     run(make_policy(spy, planner), FIRST, MID)
     for rollout, progress in spy.rollouts:
-        draws = 1 if share_trajectory else 2
-        assert rollout.reward.shape == (draws, ENVIRONMENTS, 6, 3)
-        assert rollout.mean.shape == (2, ENVIRONMENTS, 6, 3, 3)
+        assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
+        assert rollout.mean.shape == (predictions, ENVIRONMENTS, 6, 3, 3)
         assert float(progress) == 0.0
+    if predictions == 1:
+        return
     for mean in means(spy):
         assert np.ptp(mean, axis=0).max() > 1e-3, "the draws agree"
 

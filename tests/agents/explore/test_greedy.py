@@ -1,10 +1,10 @@
-"""Tests of agents.explore."""
+"""Tests of agents.explore.greedy."""
 
 import numpy as np
 import tensorflow as tf
 
 from agents.explore import Greedy
-from agents.imagination import Rollout
+from agents.rollouts import Rollout
 
 
 def test_greedy_scores_are_returns():

@@ -1,0 +1,32 @@
+"""Exploration strategies: how imagined rollouts become the score of a plan.
+
+A strategy is a frozen dataclass (see `Strategy`) that maps a `Rollout` to one score per
+candidate plan. It knows nothing of TF-Agents or of the planner. Noise on actions is no
+strategy of this kind: see `agents.action_noise`.
+
+    greedy.py       the return under the mean weights
+    sampling.py     the return under drawn weights: Thompson sampling, means of PETS
+    returns.py      the spread of returns over draws: optimistic and pessimistic scores
+    bonuses.py      what the draws disagree about: disagreement, information gain
+    information.py  estimates of the information gain
+    balance.py      how a bonus is weighed against the return
+"""
+
+from agents.explore.bonuses import Disagreement, InformationGain, UncertaintyPenalty
+from agents.explore.greedy import Greedy
+from agents.explore.returns import ConditionalValueAtRisk, Optimistic, UpperConfidence
+from agents.explore.sampling import MeanOverDraws, Thompson
+from agents.explore.strategy import Strategy
+
+__all__ = [
+    "ConditionalValueAtRisk",
+    "Disagreement",
+    "Greedy",
+    "InformationGain",
+    "MeanOverDraws",
+    "Optimistic",
+    "Strategy",
+    "Thompson",
+    "UncertaintyPenalty",
+    "UpperConfidence",
+]

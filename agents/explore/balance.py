@@ -1,0 +1,51 @@
+"""How a bonus is weighed against the return of a plan."""
+
+import tensorflow as tf
+
+# Differences of the bonus below this share of its size do not count.
+_BONUS_FLOOR = 0.01
+
+
+def balance(returns, bonus, beta, return_floor):
+    """Return and bonus on one scale, so that the same beta serves every task.
+
+        score = (R - mean R) / (stddev R + return_floor) + beta (U - mean U) / stddev U
+
+    with means and stddevs over the candidates: beta weighs one stddev of the bonus against
+    one of the return. The floor keeps the noise of a reward model that predicts nothing
+    from being blown up to the size of a return. A bonus that is the same for all
+    candidates counts nothing.
+
+    Args:
+        returns: [B, N].
+        bonus: [B, N].
+        beta: [], may be negative.
+        return_floor: in the unit of a return.
+
+    Returns:
+        [B, N].
+
+    Example:
+        >>> values = tf.constant([[1.0, 3.0]])
+        >>> balance(values, 100.0 * values, beta=1.0, return_floor=0.0).numpy().round(1)
+        array([[-2.,  2.]], dtype=float32)
+    """
+    mean_bonus = tf.reduce_mean(tf.abs(bonus), axis=-1, keepdims=True)
+    bonus_floor = _BONUS_FLOOR * mean_bonus + 1e-12
+    return _standardize(returns, return_floor) + beta * _standardize(bonus, bonus_floor)
+
+
+def _standardize(values, floor):
+    mean, variance = tf.nn.moments(values, axes=[-1], keepdims=True)
+    return (values - mean) / (tf.sqrt(variance) + floor)
+
+
+def anneal(first, last, until, progress):
+    """Linear in the run's progress from `first` to `last`, which it reaches at `until`.
+
+    Example:
+        >>> float(anneal(1.0, 0.0, 0.5, progress=0.25))
+        0.5
+    """
+    share = tf.minimum(tf.cast(progress, tf.float32) / until, 1.0)
+    return first + (last - first) * share

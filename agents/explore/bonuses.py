@@ -1,0 +1,134 @@
+"""The return plus a bonus for what draws disagree about at the same latent and action."""
+
+import dataclasses
+from typing import ClassVar
+
+import tensorflow as tf
+
+from agents.explore.balance import anneal, balance
+from agents.explore.information import ESTIMATES
+from agents.explore.strategy import check_choice, check_least, returns
+
+
+@dataclasses.dataclass(frozen=True)
+class _Bonus:
+    """Return and bonus, each measured by its spread over candidates (see `balance`).
+
+    Args:
+        beta: weight of the bonus at the start of the run.
+        final_beta: its weight from `annealed_at` on; linear in between.
+        annealed_at: share of the run's environment steps, above 0.
+        return_floor: spread of returns below which they count less.
+        draws: at least 2.
+    """
+
+    beta: float = 1.0
+    final_beta: float = 1.0
+    annealed_at: float = 1.0
+    return_floor: float = 0.3
+    draws: int = 5
+    redraw: ClassVar[str] = "decision"
+    trajectories: ClassVar[str] = "shared"
+    filter_with_draw: ClassVar[bool] = False
+
+    def __post_init__(self):
+        check_least("draws", self.draws, 2)
+
+    def bonus(self, rollout):
+        """[B, N], summed over the horizon."""
+        raise NotImplementedError
+
+    def __call__(self, rollout, progress):
+        beta = anneal(self.beta, self.final_beta, self.annealed_at, progress)
+        bonus = self.bonus(rollout)
+        return balance(returns(rollout)[0], bonus, beta, self.return_floor)
+
+
+@dataclasses.dataclass(frozen=True)
+class Disagreement(_Bonus):
+    """Seeks steps whose next latent the draws predict differently.
+
+        bonus = sum over the horizon of mean over d of variance over k of mean_kd
+
+    Source: Sekar et al., 2020, Planning to Explore via Self-Supervised World Models,
+    equation 3, with draws of one posterior in place of an ensemble.
+
+    Args and errors: as in `InformationGain`, without `estimate`.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
+        >>> Disagreement(draws=2).bonus(rollout).numpy().tolist()
+        [[0.0, 1.0]]
+    """
+
+    def bonus(self, rollout):
+        variance = tf.math.reduce_variance(rollout.mean, axis=0)
+        return tf.reduce_sum(tf.reduce_mean(variance, -1), -1)
+
+
+@dataclasses.dataclass(frozen=True)
+class InformationGain(_Bonus):
+    """Seeks steps whose next latent tells most about the weights.
+
+        bonus = sum over the horizon of I(s'; w)
+
+    in nats, see `agents.explore.information`. In contrast to `Disagreement` it counts less
+    where the model itself expects noise.
+
+    Source: Lindley, 1956, On a Measure of the Information Provided by an Experiment;
+    Shyam et al., 2019, Model-Based Active Exploration, section 3.
+
+    Args:
+        beta: weight of the bonus against the return at the start of the run.
+        final_beta: its weight from `annealed_at` on; linear in between.
+        annealed_at: share of the run's environment steps, above 0.
+        return_floor: spread of returns below which they count less, as in `balance`.
+        draws: of the weights, at least 2.
+        estimate: "moment_matched" or "pairwise".
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> same = tf.zeros([5, 1, 2, 3, 4])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
+        >>> InformationGain().bonus(rollout).numpy().tolist()
+        [[0.0, 0.0]]
+    """
+
+    estimate: str = "moment_matched"
+
+    def __post_init__(self):
+        super().__post_init__()
+        check_choice("estimate", self.estimate, tuple(ESTIMATES))
+
+    def bonus(self, rollout):
+        gain = ESTIMATES[self.estimate](rollout.mean, rollout.stddev)
+        return tf.reduce_sum(gain, -1)
+
+
+@dataclasses.dataclass(frozen=True)
+class UncertaintyPenalty(_Bonus):
+    """Safe: stays where the draws agree.
+
+        bonus = -sum over the horizon of sqrt(mean over d of variance over k of mean_kd)
+
+    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2,
+    with the epistemic stddev as the penalty.
+
+    Args and errors: as in `InformationGain`, without `estimate`.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
+        >>> UncertaintyPenalty(draws=2).bonus(rollout).numpy().round(3).tolist()
+        [[-0.0, -1.0]]
+    """
+
+    def bonus(self, rollout):
+        variance = tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
+        return -tf.reduce_sum(tf.sqrt(variance), -1)

@@ -1,0 +1,33 @@
+"""Exploit only."""
+
+import dataclasses
+from typing import ClassVar
+
+from agents.explore.strategy import returns
+
+
+@dataclasses.dataclass(frozen=True)
+class Greedy:
+    """The return under the mean weights.
+
+        score = sum over the horizon of the mean reward
+
+    Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels,
+    algorithm 2.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> from agents.rollouts import Rollout
+        >>> rollout = Rollout(reward=tf.ones([1, 2, 3, 5]), mean=None, stddev=None)
+        >>> Greedy()(rollout, progress=0.0).numpy().tolist()
+        [[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]
+    """
+
+    draws: ClassVar[int] = 0
+    redraw: ClassVar[str] = "episode"
+    trajectories: ClassVar[str] = "mean"
+    filter_with_draw: ClassVar[bool] = False
+
+    def __call__(self, rollout, progress):
+        del progress
+        return returns(rollout)[0]

@@ -1,0 +1,128 @@
+"""Scores from the spread of a plan's return over weight draws."""
+
+import dataclasses
+import math
+from typing import ClassVar
+
+import tensorflow as tf
+
+from agents.explore.balance import anneal
+from agents.explore.strategy import check_least, returns
+
+
+@dataclasses.dataclass(frozen=True)
+class UpperConfidence:
+    """Mean return plus beta stddevs over draws; a negative beta is pessimistic (LCB).
+
+        score = mean over k of R_k + beta * stddev over k of R_k
+
+    Source: Auer et al., 2002, Finite-time Analysis of the Multiarmed Bandit Problem; with
+    an ensemble's stddev: Chen et al., 2017, UCB Exploration via Q-Ensembles.
+
+    Args:
+        beta: weight of the stddev at the start of the run.
+        final_beta: weight of the stddev from `annealed_at` on; linear in between.
+        annealed_at: share of the run's environment steps, above 0.
+        draws: at least 2.
+
+    Raises:
+        ValueError: `draws` is below 2.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
+        >>> UpperConfidence(beta=2.0, draws=2)(rollout, progress=0.0).numpy().tolist()
+        [[4.0]]
+    """
+
+    beta: float = 1.0
+    final_beta: float = 1.0
+    annealed_at: float = 1.0
+    draws: int = 5
+    redraw: ClassVar[str] = "decision"
+    trajectories: ClassVar[str] = "each"
+    filter_with_draw: ClassVar[bool] = False
+
+    def __post_init__(self):
+        check_least("draws", self.draws, 2)
+
+    def __call__(self, rollout, progress):
+        mean, variance = tf.nn.moments(returns(rollout), axes=[0])
+        beta = anneal(self.beta, self.final_beta, self.annealed_at, progress)
+        return mean + beta * tf.sqrt(variance)
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimistic:
+    """The return under the most favourable draw.
+
+        score = max over k of R_k
+
+    Source: Luo et al., 2019, Algorithmic Framework for Model-based Deep Reinforcement
+    Learning with Theoretical Guarantees; the finite-sample form of optimism over models.
+
+    Args:
+        draws: at least 2.
+
+    Raises:
+        ValueError: `draws` is below 2.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
+        >>> Optimistic(draws=2)(rollout, progress=0.0).numpy().tolist()
+        [[3.0]]
+    """
+
+    draws: int = 5
+    redraw: ClassVar[str] = "decision"
+    trajectories: ClassVar[str] = "each"
+    filter_with_draw: ClassVar[bool] = False
+
+    def __post_init__(self):
+        check_least("draws", self.draws, 2)
+
+    def __call__(self, rollout, progress):
+        del progress
+        return tf.reduce_max(returns(rollout), axis=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConditionalValueAtRisk:
+    """Safe: the mean of the lowest returns over draws.
+
+        score = mean of the ceil(alpha S) lowest R_k
+
+    Source: Rockafellar and Uryasev, 2000, Optimization of Conditional Value-at-Risk.
+
+    Args:
+        alpha: share of the draws that count, in (0, 1].
+        draws: at least 1 / alpha, so that more than the worst one can count.
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> reward = tf.constant([[[[3.0]]], [[[1.0]]], [[[2.0]]], [[[4.0]]]])
+        >>> rollout = Rollout(reward, mean=None, stddev=None)
+        >>> strategy = ConditionalValueAtRisk(alpha=0.5, draws=4)
+        >>> strategy(rollout, progress=0.0).numpy().tolist()
+        [[1.5]]
+    """
+
+    alpha: float = 0.2
+    draws: int = 10
+    redraw: ClassVar[str] = "decision"
+    trajectories: ClassVar[str] = "each"
+    filter_with_draw: ClassVar[bool] = False
+
+    def __post_init__(self):
+        if not 0 < self.alpha <= 1:
+            raise ValueError(f"explore.alpha must be in (0, 1], got {self.alpha}")
+        check_least("draws", self.draws, math.ceil(1 / self.alpha))
+
+    def __call__(self, rollout, progress):
+        del progress
+        lowest = math.ceil(self.alpha * self.draws)
+        return tf.reduce_mean(tf.sort(returns(rollout), axis=0)[:lowest], axis=0)

@@ -1,0 +1,96 @@
+"""The return under drawn weights: Thompson sampling and the means over particles."""
+
+import dataclasses
+from typing import ClassVar
+
+import tensorflow as tf
+
+from agents.explore.strategy import check_choice, check_least, returns
+
+
+@dataclasses.dataclass(frozen=True)
+class Thompson:
+    """Acts as if drawn weights were the true ones.
+
+        score = return under w,  w ~ q(w)
+
+    With one draw an episode, filter and plans of the whole episode believe in the same w
+    (posterior sampling for reinforcement learning); with one draw a decision the beliefs
+    dither. With more than one draw the candidates form as many groups of one w each, and
+    the planner picks the best plan under any of them: optimistic.
+
+    Source: Osband et al., 2013, (More) Efficient Reinforcement Learning via Posterior
+    Sampling, algorithm 1.
+
+    Args:
+        redraw: "episode" or "decision".
+        draws: groups of candidates; more than one leaves the filter to the mean weights.
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> rollout = Rollout(tf.constant([[[[1.0, 2.0]]]]), mean=None, stddev=None)
+        >>> Thompson()(rollout, progress=0.0).numpy().tolist()
+        [[3.0]]
+    """
+
+    redraw: str = "episode"
+    draws: int = 1
+
+    def __post_init__(self):
+        check_choice("redraw", self.redraw, ("episode", "decision"))
+        check_least("draws", self.draws, 1)
+
+    @property
+    def trajectories(self):
+        return "group" if self.draws > 1 else "each"
+
+    @property
+    def filter_with_draw(self):
+        return self.draws == 1 and self.redraw == "episode"
+
+    def __call__(self, rollout, progress):
+        del progress
+        return returns(rollout)[0]
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanOverDraws:
+    """The mean return over particles that follow different draws: no bonus.
+
+        score = mean over k of the return of particle k
+
+    The particles keep their draw for the whole plan ("each", TS-infinity), change it at
+    every step ("switching", TS1), or are averaged after every step ("average", E).
+
+    Source: Chua et al., 2018, Deep Reinforcement Learning in a Handful of Trials using
+    Probabilistic Dynamics Models (PETS), section 5.
+
+    Args:
+        draws: particles, at least 1.
+        trajectories: "each", "switching" or "average".
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> from agents.rollouts import Rollout
+        >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[2.0]]]]), mean=None, stddev=None)
+        >>> MeanOverDraws(draws=2)(rollout, progress=0.0).numpy().tolist()
+        [[1.5]]
+    """
+
+    draws: int = 5
+    trajectories: str = "each"
+    redraw: ClassVar[str] = "decision"
+    filter_with_draw: ClassVar[bool] = False
+
+    def __post_init__(self):
+        check_choice("trajectories", self.trajectories, ("each", "switching", "average"))
+        check_least("draws", self.draws, 1)
+
+    def __call__(self, rollout, progress):
+        del progress
+        return tf.reduce_mean(returns(rollout), axis=0)

@@ -1,0 +1,52 @@
+"""Strategy: what the agent asks of an exploration strategy."""
+
+from typing import Protocol
+
+import tensorflow as tf
+
+from agents.rollouts import Rollout
+
+
+class Strategy(Protocol):
+    """Maps imagined rollouts to scores.
+
+    Attributes:
+        draws: how many draws of the weights to imagine with; 0: the mean weights.
+        redraw: when to take new draws, at each "episode" or at each "decision".
+        trajectories: how the draws carry a plan forward, of
+            `agents.imagination.TRAJECTORIES`.
+        filter_with_draw: whether the agent's own filter uses the (first) draw as well.
+    """
+
+    draws: int
+    redraw: str
+    trajectories: str
+    filter_with_draw: bool
+
+    def __call__(self, rollout: Rollout, progress) -> tf.Tensor:
+        """Scores plans.
+
+        Args:
+            rollout: reward [S, B, N, H], mean and stddev [S, B, N, H, D].
+            progress: [], share of the run's environment steps done, for annealing.
+
+        Returns:
+            [B, N], higher is better.
+        """
+
+
+def returns(rollout) -> tf.Tensor:
+    """Sum of the mean reward over the horizon, [S, B, N]."""
+    return tf.reduce_sum(rollout.reward, axis=-1)
+
+
+def check_choice(key, value, choices):
+    """Raises a ValueError that names the key unless the value is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"explore.{key} must be one of {', '.join(choices)}, got {value}")
+
+
+def check_least(key, value, least):
+    """Raises a ValueError that names the key unless the value is large enough."""
+    if value < least:
+        raise ValueError(f"explore.{key} must be at least {least}, got {value}")

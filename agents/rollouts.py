@@ -1,0 +1,119 @@
+"""Imagined rollouts, and how plans and weight draws are laid out to compute them.
+
+Axes: B environments, N candidates, H steps, S weight draws, D latent_size.
+"""
+
+from typing import NamedTuple
+
+import tensorflow as tf
+
+
+class Rollout(NamedTuple):
+    """The imagined outcome of plans; S is 1 where all draws share a value.
+
+    Attributes:
+        reward: [S, B, N, H], mean reward after each action.
+        mean: [S, B, N, H, D], of the latent prior after each action.
+        stddev: [S, B, N, H, D], likewise.
+    """
+
+    reward: tf.Tensor
+    mean: tf.Tensor
+    stddev: tf.Tensor
+
+
+class Layout:
+    """The arrangements of [B, N] plans and S draws as the rows of one product."""
+
+    def __init__(self, plans, draws):
+        self.environments, self.candidates, self.horizon = plans.shape[:3]
+        self.draws = draws
+
+    def flat(self, nest):
+        """[B, N, ...] -> [B * N, ...]."""
+        rows = self.environments * self.candidates
+        return tf.nest.map_structure(lambda x: tf.reshape(x, [rows, *x.shape[2:]]), nest)
+
+    def each_draw(self, nest):
+        """[B, N, ...] -> [B * S, N, ...]."""
+        return tf.nest.map_structure(lambda x: tf.repeat(x, self.draws, axis=0), nest)
+
+    def from_trajectory(self, tensor):
+        """[H, B * N, X] -> [B * S, H * N, X]."""
+        axes = [self.horizon, self.environments, self.candidates, tensor.shape[-1]]
+        by_environment = tf.transpose(tf.reshape(tensor, axes), [1, 0, 2, 3])
+        rows = [self.environments, self.horizon * self.candidates, tensor.shape[-1]]
+        return tf.repeat(tf.reshape(by_environment, rows), self.draws, axis=0)
+
+    def to_rollout(self, tensor, *event):
+        """[H, B * N, *event] or [H, B * S, N, *event] -> [S, B, N, H, *event]."""
+        axes = [self.horizon, self.environments, self.draws, self.candidates]
+        tensor = tf.reshape(tensor, [*axes, *event])
+        return tf.transpose(tensor, [2, 1, 3, 0, *range(4, 4 + len(event))])
+
+    def steps_to_rollout(self, tensor):
+        """[B * S, H * N, D] -> [S, B, N, H, D]."""
+        axes = [self.environments, self.draws, self.horizon, self.candidates]
+        tensor = tf.reshape(tensor, [*axes, tensor.shape[-1]])
+        return tf.transpose(tensor, [1, 0, 3, 2, 4])
+
+    def across_draws(self, function, nest):
+        """Applies a function of [B, S, N, X] to each tensor [B * S, N, X] of a nest."""
+
+        def apply(tensor):
+            axes = [self.environments, self.draws, *tensor.shape[1:]]
+            return tf.reshape(function(tf.reshape(tensor, axes)), tensor.shape)
+
+        return tf.nest.map_structure(apply, nest)
+
+    def rollout(self, model, latents) -> Rollout:
+        """The rollout that `latents`, [H, rows, ...], are of."""
+        size = latents.mean.shape[-1]
+        return Rollout(
+            self.to_rollout(model.reward(latents.features)),
+            self.to_rollout(latents.mean, size),
+            self.to_rollout(latents.stddev, size),
+        )
+
+
+class Groups:
+    """S groups of candidates, the n-th in group n modulo S; the last may be padded."""
+
+    def __init__(self, plans, groups):
+        self._environments, self._candidates = plans.shape[:2]
+        self._groups = groups
+        self.size = -(-self._candidates // groups)
+
+    def split(self, tensor):
+        """[B, N, ...] -> [B * S, size, ...]."""
+        missing = self.size * self._groups - self._candidates
+        tensor = tf.concat([tensor, tf.repeat(tensor[:, -1:], missing, axis=1)], 1)
+        event = tensor.shape[2:]
+        axes = [self._environments, self.size, self._groups, *event]
+        tensor = tf.transpose(tf.reshape(tensor, axes), [0, 2, 1, *_from(3, event)])
+        return tf.reshape(tensor, [self._environments * self._groups, self.size, *event])
+
+    def join(self, tensor):
+        """[1, B * S, size, ...] -> [1, B, N, ...], the inverse of `split`."""
+        event = tensor.shape[3:]
+        axes = [self._environments, self._groups, self.size, *event]
+        tensor = tf.transpose(tf.reshape(tensor, axes), [0, 2, 1, *_from(3, event)])
+        joined = tf.reshape(tensor, [1, self._environments, -1, *event])
+        return joined[:, :, : self._candidates]
+
+
+def repeat_candidates(latent, plans):
+    """[B, ...] -> [B, N, ...]."""
+    return tf.nest.map_structure(
+        lambda x: tf.repeat(x[:, tf.newaxis], plans.shape[1], axis=1), latent
+    )
+
+
+def time_first(tensor):
+    """[..., H, X] -> [H, ..., X]."""
+    rank = tensor.shape.rank
+    return tf.transpose(tensor, [rank - 2, *range(rank - 2), rank - 1])
+
+
+def _from(axis, event):
+    return range(axis, axis + len(event))

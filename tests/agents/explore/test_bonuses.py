@@ -1,0 +1,83 @@
+"""Tests of agents.explore.bonuses, against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.explore import Disagreement, InformationGain, UncertaintyPenalty
+from agents.rollouts import Rollout
+
+BONUSES = [Disagreement, InformationGain, UncertaintyPenalty]
+
+
+def rollout(means, reward=((0.0, 0.0, 0.0),), stddev=1.0):
+    """Of plans of one step and one latent dimension; `means` by draw and plan."""
+    mean = tf.constant(means, tf.float32)[:, tf.newaxis, :, tf.newaxis, tf.newaxis]
+    reward = tf.constant(reward)[:, tf.newaxis, :, tf.newaxis]
+    return Rollout(reward, mean, tf.fill(mean.shape, stddev))
+
+
+# Variances of the three plans over the two draws: 0, 1 and 4.
+MEANS = [[0.0, 1.0, 2.0], [0.0, -1.0, -2.0]]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "bonus"),
+    [
+        (Disagreement(draws=2), [0.0, 1.0, 4.0]),
+        (InformationGain(draws=2), [0.0, 0.5 * np.log(2.0), 0.5 * np.log(5.0)]),
+        (UncertaintyPenalty(draws=2), [0.0, -1.0, -2.0]),
+    ],
+)
+def test_bonus(strategy, bonus):
+    np.testing.assert_allclose(strategy.bonus(rollout(MEANS)), [bonus], atol=1e-6)
+
+
+def test_steps_add_up_and_dimensions_are_averaged_in_the_disagreement():
+    mean = np.random.default_rng(0).normal(size=[4, 2, 3, 5, 6])
+    found = Disagreement(draws=4).bonus(Rollout(None, tf.constant(mean), None))
+    np.testing.assert_allclose(found, mean.var(0).mean(-1).sum(-1))
+
+
+@pytest.mark.parametrize("make", BONUSES)
+def test_identical_draws_leave_the_order_of_returns(make):
+    same = rollout([[1.0, 2.0, 3.0]] * 5, reward=((3.0, 1.0, 2.0),))
+    scores = make()(same, progress=0.0).numpy()[0]
+    assert np.argsort(scores).tolist() == [1, 2, 0]
+    np.testing.assert_allclose(make(beta=0.0)(same, progress=0.0)[0], scores, atol=1e-5)
+
+
+def test_score_is_the_same_whatever_the_unit_of_the_bonus():
+    small, large = (
+        Disagreement(draws=2, return_floor=0.0)(
+            rollout(np.multiply(unit, MEANS), reward=((3.0, 1.0, 2.0),)), progress=0.0
+        )
+        for unit in (0.01, 100.0)
+    )
+    np.testing.assert_allclose(small, large, rtol=1e-4)
+
+
+def test_annealed_bonus_ends_as_the_return():
+    strategy = InformationGain(beta=5.0, final_beta=0.0, annealed_at=0.5, draws=2)
+    outcome = rollout(MEANS, reward=((3.0, 2.0, 1.0),))
+    first, last = (strategy(outcome, progress)[0].numpy() for progress in (0.0, 0.5))
+    assert first.argmax() == 2
+    assert last.argmax() == 0
+
+
+def test_noise_of_a_blind_reward_model_weighs_less_than_the_bonus():
+    noisy = rollout(MEANS, reward=((0.02, 0.01, -0.02),))
+    assert int(tf.argmax(Disagreement(draws=2)(noisy, progress=0.0)[0])) == 2
+
+
+@pytest.mark.parametrize("make", BONUSES)
+def test_one_draw_is_refused(make):
+    with pytest.raises(ValueError, match="explore.draws must be at least 2, got 1"):
+        make(draws=1)
+
+
+def test_unknown_estimate_is_refused():
+    with pytest.raises(
+        ValueError, match="explore.estimate must be one of moment_matched, pai"
+    ):
+        InformationGain(estimate="exact")

@@ -1,0 +1,53 @@
+"""Tests of agents.explore.returns, against numbers worked out by hand."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.explore import ConditionalValueAtRisk, Optimistic, UpperConfidence
+from agents.rollouts import Rollout
+
+# Returns of four draws: of plan 0: 1, 3, 5, 7; of plan 1: 4, 4, 4, 4.
+FIRST, SECOND = [1.0, 3.0, 5.0, 7.0], [4.0] * 4
+REWARD = tf.constant(
+    [[[[a / 2, a / 2], [b, 0.0]]] for a, b in zip(FIRST, SECOND, strict=True)]
+)
+ROLLOUT = Rollout(REWARD, None, None)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "scores"),
+    [
+        (UpperConfidence(beta=1.0, draws=4), [4.0 + 5.0**0.5, 4.0]),
+        (UpperConfidence(beta=-1.0, final_beta=-1.0, draws=4), [4.0 - 5.0**0.5, 4.0]),
+        (Optimistic(draws=4), [7.0, 4.0]),
+        (ConditionalValueAtRisk(alpha=0.5, draws=4), [2.0, 4.0]),
+        (ConditionalValueAtRisk(alpha=0.3, draws=4), [2.0, 4.0]),
+        (ConditionalValueAtRisk(alpha=1.0, draws=4), [4.0, 4.0]),
+    ],
+)
+def test_scores(strategy, scores):
+    np.testing.assert_allclose(strategy(ROLLOUT, progress=0.0), [scores], rtol=1e-5)
+
+
+def test_beta_is_annealed():
+    strategy = UpperConfidence(beta=2.0, final_beta=0.0, annealed_at=0.5, draws=4)
+    for progress, beta in ((0.0, 2.0), (0.25, 1.0), (0.5, 0.0), (1.0, 0.0)):
+        expected = 4.0 + beta * 5.0**0.5
+        np.testing.assert_allclose(strategy(ROLLOUT, progress)[0, 0], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: UpperConfidence(draws=1), "draws must be at least 2, got 1"),
+        (lambda: ConditionalValueAtRisk(alpha=0.0), r"alpha must be in \(0, 1\], got 0"),
+        (
+            lambda: ConditionalValueAtRisk(alpha=0.1, draws=5),
+            "draws must be at least 10, got 5",
+        ),
+    ],
+)
+def test_wrong_arguments_are_named(make, message):
+    with pytest.raises(ValueError, match=f"explore.{message}"):
+        make()

@@ -1,0 +1,52 @@
+"""Tests of agents.explore.sampling."""
+
+import pytest
+import tensorflow as tf
+
+from agents.explore import MeanOverDraws, Thompson
+from agents.rollouts import Rollout
+
+# Three draws, one environment, two plans of two steps.
+REWARD = tf.constant(
+    [[[[1.0, 1.0], [0.0, 4.0]]], [[[2.0, 1.0], [1.0, 1.0]]], [[[0.0, 1.0], [0.0, 0.0]]]]
+)
+ROLLOUT = Rollout(REWARD, None, None)
+
+
+def test_thompson_scores_by_its_only_draw():
+    alone = Rollout(REWARD[1:2], None, None)
+    assert Thompson()(alone, 0.0).numpy().tolist() == [[3.0, 2.0]]
+
+
+def test_mean_over_draws_is_the_mean_return():
+    assert MeanOverDraws(draws=3)(ROLLOUT, 0.0).numpy().tolist() == [[2.0, 2.0]]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "trajectories", "filters"),
+    [
+        (Thompson(), "each", True),
+        (Thompson(redraw="decision"), "each", False),
+        (Thompson(draws=5), "group", False),
+        (MeanOverDraws(trajectories="switching"), "switching", False),
+    ],
+)
+def test_only_one_draw_for_an_episode_filters_with_it(strategy, trajectories, filters):
+    assert strategy.trajectories == trajectories
+    assert strategy.filter_with_draw == filters
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Thompson(redraw="step"),
+            "redraw must be one of episode, decision, got step",
+        ),
+        (lambda: Thompson(draws=0), "draws must be at least 1, got 0"),
+        (lambda: MeanOverDraws(trajectories="mean"), "trajectories must be one of each, "),
+    ],
+)
+def test_wrong_arguments_are_named(make, message):
+    with pytest.raises(ValueError, match=f"explore.{message}"):
+        make()
