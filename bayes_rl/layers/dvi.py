@@ -37,7 +37,7 @@ class DenseDVI(WeightMoments, DenseReparameterization):
 
     Cost: features^2 * units + 10 * units^2 for each example, unless `diagonal`.
 
-    Source: Wu et al., 2019, Deterministic Variational Inference for Robust Bayesian Neural
+    Source: Wu et al., 2018, Deterministic Variational Inference for Robust Bayesian Neural
     Networks, section 3; for ReLU see `moments.rectified_moments`.
 
     Args:

@@ -99,7 +99,7 @@ def rectified_moments(mean, variance, covariance=None):
     t = sin(angle) the integrand is smooth, and ten nodes of Gauss and Legendre leave an
     error below 1e-6 stddev_1 stddev_2 at any correlation.
 
-    Source: moments of Wu et al., 2019, Deterministic Variational Inference for Robust
+    Source: moments of Wu et al., 2018, Deterministic Variational Inference for Robust
     Bayesian Neural Networks, section 3.1, where the covariance is approximated; Price,
     1958, A Useful Theorem for Nonlinear Devices Having Gaussian Inputs.
 

@@ -109,6 +109,30 @@ def test_cost_falls_with_the_dropout_rate():
     assert costs == sorted(costs, reverse=True)
 
 
+def test_training_drops_inputs_that_do_not_matter():
+    inputs = tf.random.stateless_normal([256, 3], [0, 1])
+    targets = inputs @ [[1.0], [2.0], [0.0]]
+    prior = ed.regularizers.LogUniformKLDivergence(scale_factor=1 / 5_000)
+    layer = ed.layers.DenseVariationalDropout(1, kernel_regularizer=prior)
+    layer.build([None, 3])
+    optimizer = tf.keras.optimizers.Adam(0.05)
+    optimizer.build(layer.trainable_variables)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            error = layer(inputs, training=True) - targets
+            loss = tf.reduce_mean(tf.square(error)) + layer.losses[0]
+        gradients = tape.gradient(loss, layer.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, layer.trainable_variables, strict=True))
+
+    for _ in range(300):
+        step()
+    np.testing.assert_allclose(layer.kernel.mean(), [[1.0], [2.0], [0.0]], atol=0.05)
+    first, second, third = layer.log_alpha()[:, 0]
+    assert max(first, second) < -4 < 0 < third
+
+
 def test_kernel_that_is_not_normal_is_an_error_in_training():
     layer = ed.layers.DenseVariationalDropout(
         4,
