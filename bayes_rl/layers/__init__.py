@@ -1,5 +1,6 @@
 """Keras layers whose weights, activations or whole function are uncertain."""
 
+from bayes_rl.layers.actnorm import ActNorm
 from bayes_rl.layers.attention import (
     MultiHeadAttentionFlipout,
     MultiHeadAttentionReparameterization,
@@ -33,6 +34,7 @@ from bayes_rl.layers.depthwise import (
     DepthwiseConv2DFlipout,
     DepthwiseConv2DReparameterization,
 )
+from bayes_rl.layers.discrete_flows import DiscreteAutoregressiveFlow, DiscreteBipartiteFlow
 from bayes_rl.layers.discretize import Discretize
 from bayes_rl.layers.dvi import DenseDVI
 from bayes_rl.layers.embedding import EmbeddingReparameterization
@@ -58,11 +60,24 @@ from bayes_rl.layers.lstm import (
     VariationalLSTMCell,
 )
 from bayes_rl.layers.lstm_rank1 import LSTMCellRank1
+from bayes_rl.layers.made import MADE
+from bayes_rl.layers.masks import (
+    create_degrees,
+    create_masks,
+    make_masked_constraint,
+    make_masked_initializer,
+)
 from bayes_rl.layers.mean_functions import Zeros
 from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.moments import get_moments, soft_relu
 from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
+from bayes_rl.layers.normalization import EnsembleSyncBatchNorm, ensemble_batchnorm
 from bayes_rl.layers.quadrature import DenseQuadrature
+from bayes_rl.layers.real_nvp import NICE, RealNVP
+from bayes_rl.layers.reverse import Reverse
+from bayes_rl.layers.reversible_residual import ReversibleResidual
+from bayes_rl.layers.reversible_sequential import ReversibleSequential
+from bayes_rl.layers.sinkhorn import SinkhornAutoregressiveFlow
 from bayes_rl.layers.sparse_gaussian_process import SparseGaussianProcess
 from bayes_rl.layers.stochastic_output import (
     Bernoulli,
@@ -77,6 +92,7 @@ from bayes_rl.layers.variational_dropout import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
+    "ActNorm",
     "Bernoulli",
     "Categorical",
     "Conv1DFlipout",
@@ -105,9 +121,12 @@ __all__ = [
     "DepthwiseConv1DReparameterization",
     "DepthwiseConv2DFlipout",
     "DepthwiseConv2DReparameterization",
+    "DiscreteAutoregressiveFlow",
+    "DiscreteBipartiteFlow",
     "Discretize",
     "EmbeddingReparameterization",
     "EnsembleHeteroscedasticOutputs",
+    "EnsembleSyncBatchNorm",
     "ExactSigmoidDense",
     "ExponentiatedQuadratic",
     "GRUCellFlipout",
@@ -117,6 +136,7 @@ __all__ = [
     "LSTMCellRank1",
     "LSTMCellReparameterization",
     "LinearKernel",
+    "MADE",
     "MCSigmoidDenseFA",
     "MCSoftmaxDense",
     "MCSoftmaxDenseFA",
@@ -130,14 +150,25 @@ __all__ = [
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",
+    "NICE",
     "Normal",
     "OneHotCategorical",
+    "RealNVP",
+    "Reverse",
+    "ReversibleResidual",
+    "ReversibleSequential",
+    "SinkhornAutoregressiveFlow",
     "SparseGaussianProcess",
     "VariationalConv2D",
     "VariationalDense",
     "VariationalLSTMCell",
     "VectorQuantizer",
     "Zeros",
+    "create_degrees",
+    "create_masks",
+    "ensemble_batchnorm",
     "get_moments",
+    "make_masked_constraint",
+    "make_masked_initializer",
     "soft_relu",
 ]
