@@ -227,9 +227,9 @@ def TransformedRandomVariable(  # noqa: N802
         True
     """
     if value is not None or tf.TensorShape(sample_shape).rank:
-        _build(reversible_layer, rv)
         base, _ = _absorb_sample_shape(rv, reversible_layer)
         distribution = TransformedDistribution(base, reversible_layer, name=name)
+        _build(reversible_layer, rv)
         return RandomVariable(distribution, sample_shape, value, name)
     return push(rv, reversible_layer, name)
 
@@ -244,13 +244,11 @@ def push(rv, reversible_layer, name=None):
     Returns:
         A `RandomVariable` of a `TransformedDistribution`.
     """
-    _build(reversible_layer, rv)
     base, kept = _absorb_sample_shape(rv, reversible_layer)
+    distribution = TransformedDistribution(base, reversible_layer, name=name)
+    _build(reversible_layer, rv)
     return RandomVariable(
-        TransformedDistribution(base, reversible_layer, name=name),
-        kept,
-        name=name,
-        draw=lambda: reversible_layer(rv.value),
+        distribution, kept, name=name, draw=lambda: reversible_layer(rv.value)
     )
 
 
