@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
-from bayes_rl.layers.recurrent import FlipoutCell, StochasticCell, project
+from bayes_rl.layers.recurrent import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
@@ -62,6 +62,8 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
         ['gru/kernel', 'gru/recurrent_kernel']
     """
 
+    num_gates = 3
+
     def __init__(
         self,
         units,
@@ -111,10 +113,11 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
     def step(self, inputs, states, training):
         """One time step, as `call`."""
         is_nested = tf.nest.is_nested(states)
-        state = states[0] if is_nested else states
-        terms, recurrent_terms, bias, recurrent_bias = self.parameters(inputs, state)
-        inputs, states = self.dropped(inputs, state, training, gates=3)
-        from_inputs = _with_bias(project(inputs, terms), bias)
+        state = tf.convert_to_tensor(states[0] if is_nested else states)
+        parameters, masks = self.parameters(inputs, state, training)
+        terms, recurrent_terms, bias, recurrent_bias = parameters
+        states = masked(state, masks[1])
+        from_inputs = _with_bias(project(masked(inputs, masks[0]), terms), bias)
         from_inputs, candidate = self._split(from_inputs)
         if self.reset_after:
             from_state = _with_bias(project(states, recurrent_terms), recurrent_bias)

@@ -4,12 +4,14 @@ import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
-from bayes_rl.layers.recurrent import FlipoutCell, StochasticCell, project
+from bayes_rl.layers.recurrent import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
 class LSTMStep(StochasticCell):
     """Mixin, left of `tf.keras.layers.LSTMCell`: its step with the sequence's draw."""
+
+    num_gates = 4
 
     def build(self, input_shape):
         is_stochastic = isinstance(self.bias_initializer, tf.keras.layers.Layer)
@@ -26,7 +28,8 @@ class LSTMStep(StochasticCell):
         mean = getattr(self.bias_initializer, "mean", None)
         if isinstance(mean, tf.Variable):
             with tf.init_scope():
-                mean.assign_add(tf.repeat([0.0, 1.0, 0.0, 0.0], self.units))
+                shift = tf.repeat(tf.constant([0, 1, 0, 0], mean.dtype), self.units)
+                mean.assign(mean + shift)
 
     def call(self, inputs, states, training=None):
         return self.step(inputs, states, training)
@@ -34,10 +37,9 @@ class LSTMStep(StochasticCell):
     @tf.autograph.experimental.do_not_convert
     def step(self, inputs, states, training):
         """One time step, as `call`."""
-        state, carry = states[0], states[1]
-        parameters = self.parameters(inputs, state)
-        inputs, state = self.dropped(inputs, state, training, gates=4)
-        sums = self.sums(inputs, state, parameters)
+        state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))
+        parameters, masks = self.parameters(inputs, state, training)
+        sums = self.sums(masked(inputs, masks[0]), masked(state, masks[1]), parameters)
         first, forget, candidate, output = tf.split(sums, 4, axis=-1)
         carry = self.recurrent_activation(forget) * carry
         carry += self.recurrent_activation(first) * self.activation(candidate)

@@ -182,18 +182,13 @@ class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
 
     def make_parameters(self, batch_size):
         """Terms of the kernel and of the recurrent kernel, and the bias."""
-        examples = self._examples(batch_size)
+        examples = self._examples(self.known(batch_size))
         terms = self._term("", examples), self._term("recurrent_", examples)
         bias = tf.repeat(self.draw("bias"), examples, axis=-2) if self.use_bias else None
         return *terms, bias
 
     def _examples(self, batch_size):
         """Number of examples of each member."""
-        if batch_size is None:
-            raise RuntimeError(
-                f"cell {self.name!r} is first called inside of a loop, and the batch size "
-                "is unknown outside of it; call get_initial_state before the loop"
-            )
         if not tf.is_tensor(batch_size) and batch_size % self.ensemble_size:
             raise ValueError(
                 f"the batch size must be a multiple of ensemble_size {self.ensemble_size}, "

@@ -70,8 +70,8 @@ def project(versions, terms):
 class StochasticCell(StochasticLayer):
     """Mixin, left of a Keras recurrent cell: one draw of its weights a sequence.
 
-    A subclass gives `make_parameters(batch_size)`, from which `call` gets by
-    `self.parameters(inputs, state)` what is constant in time.
+    A subclass gives `num_gates` and `make_parameters(batch_size)`; its steps get what that
+    returned from `self.parameters(inputs, state, training)`.
     """
 
     kernel = WeightAttribute()
@@ -122,12 +122,58 @@ class StochasticCell(StochasticLayer):
         return []
 
     @tf.autograph.experimental.do_not_convert
-    def parameters(self, inputs, state):
-        """What `make_parameters` returned at the first step of this sequence."""
+    def parameters(self, inputs, state, training):
+        """What the first step of this sequence has made, to be used at every step.
+
+        Args:
+            inputs: [..., B, features].
+            state: [..., B, units].
+            training: as in `call`.
+
+        Returns:
+            What `make_parameters` returned, and the dropout masks of inputs and state: for
+            each a list of one tensor or one for each gate, or None.
+        """
         keys = [*self.stochastic_weights, *self.sign_sizes()]
-        batch_size = inputs.shape[-2] or tf.shape(inputs)[-2]
         sources = [held(self, key) for key in keys]
-        return sequences.constant(self, self.make_parameters, batch_size, state, sources)
+        features = inputs.shape[-1]
+
+        def make(batch_size):
+            return self.make_parameters(batch_size), (
+                self._masks(batch_size, features, training, self.dropout, "dropout"),
+                self._masks(
+                    batch_size,
+                    self.units,
+                    training,
+                    self.recurrent_dropout,
+                    "recurrent_dropout",
+                ),
+            )
+
+        batch_size = inputs.shape[-2] or tf.shape(inputs)[-2]
+        return sequences.constant(self, make, batch_size, state, sources)
+
+    def _masks(self, batch_size, size, training, rate, name):
+        """Dropout masks, which Keras would make anew at every step of a graph's loop."""
+        if rate == 0:
+            return None
+        ones = tf.ones([self.known(batch_size), size], self.compute_dtype)
+        count = self.num_gates if self.implementation == 1 else 1
+        masks = getattr(self, f"_create_{name}_mask")(ones, training, count)
+        return masks if count > 1 else [masks]
+
+    def known(self, batch_size):
+        """The batch size.
+
+        Raises:
+            RuntimeError: it is None.
+        """
+        if batch_size is None:
+            raise RuntimeError(
+                f"cell {self.name!r} is first called inside of a loop, and the batch size "
+                "is unknown outside of it; call get_initial_state before the loop"
+            )
+        return batch_size
 
     def make_terms(self, keys, batch_size):
         """Terms of a product with one draw of kernels, stacked below each other.
@@ -142,16 +188,9 @@ class StochasticCell(StochasticLayer):
         del batch_size
         return [Term(tf.concat([self.draw(key) for key in keys], axis=-2))]
 
-    def dropped(self, inputs, state, training, gates):
-        """Inputs and state after dropout: each one version, or one for each gate."""
-        masks = self.get_dropout_mask_for_cell(inputs, training, count=gates)
-        recurrent = self.get_recurrent_dropout_mask_for_cell(state, training, count=gates)
-        if self.implementation != 1 and masks is not None:
-            masks = masks[:1]
-        return _masked(inputs, masks), _masked(state, recurrent)
 
-
-def _masked(tensor, masks):
+def masked(tensor, masks):
+    """Versions of a tensor after dropout: one, or one for each gate."""
     return [tensor] if masks is None else [tensor * mask for mask in masks]
 
 
@@ -210,9 +249,4 @@ class FlipoutCell(StochasticCell):
         signs = held(self, key)
         if signs is not None:
             return tf.cast(signs, self.compute_dtype)
-        if batch_size is None:
-            raise RuntimeError(
-                f"cell {self.name!r} is first called inside of a loop, and the batch size "
-                "is unknown outside of it; call get_initial_state before the loop"
-            )
-        return rademacher([batch_size, size], dtype=self.compute_dtype)
+        return rademacher([self.known(batch_size), size], dtype=self.compute_dtype)
