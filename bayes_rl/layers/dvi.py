@@ -64,7 +64,7 @@ class DenseDVI(WeightMoments, DenseReparameterization):
         if self.activation not in (*_LINEAR, *_RELU):
             raise NotImplementedError(
                 "activation of DenseDVI must be linear or relu, got "
-                f"{tf.keras.activations.serialize(self.activation)!r}; DenseQuadrature "
+                f"{getattr(self.activation, '__name__', self.activation)!r}; DenseQuadrature "
                 "takes any"
             )
 

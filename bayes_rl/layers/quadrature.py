@@ -64,7 +64,7 @@ class DenseQuadrature(WeightMoments, DenseReparameterization):
         if self.activation in _JOINT:
             raise ValueError(
                 "activation of DenseQuadrature must act on each unit on its own, got "
-                f"{tf.keras.activations.serialize(self.activation)!r}; use "
+                f"{getattr(self.activation, '__name__', self.activation)!r}; use "
                 "DenseReparameterization"
             )
         self.num_points = num_points

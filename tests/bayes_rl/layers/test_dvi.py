@@ -167,9 +167,12 @@ def test_stacks_in_a_keras_model():
     assert model.layers[1].get_config()["diagonal"]
 
 
-def test_other_activations_are_an_error():
-    with pytest.raises(NotImplementedError, match="linear or relu, got 'tanh'"):
-        ed.layers.DenseDVI(4, activation="tanh")
+@pytest.mark.parametrize(
+    ("activation", "name"), [("tanh", "tanh"), (lambda x: x**2, "<lambda>")]
+)
+def test_other_activations_are_an_error(activation, name):
+    with pytest.raises(NotImplementedError, match=f"linear or relu, got '{name}'"):
+        ed.layers.DenseDVI(4, activation=activation)
 
 
 def test_posterior_that_is_not_normal_is_an_error():
