@@ -64,8 +64,8 @@ class DenseDVI(WeightMoments, DenseReparameterization):
         if self.activation not in (*_LINEAR, *_RELU):
             raise NotImplementedError(
                 "activation of DenseDVI must be linear or relu, got "
-                f"{getattr(self.activation, '__name__', self.activation)!r}; DenseQuadrature "
-                "takes any"
+                f"{getattr(self.activation, '__name__', self.activation)!r}; "
+                "DenseQuadrature takes any"
             )
 
     def call(self, inputs):
