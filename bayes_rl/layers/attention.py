@@ -169,9 +169,10 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     def _masked_softmax(self, attention_scores, attention_mask=None):
         # [S, B, heads, ..., T, T] for S draws, else [B, heads, ..., T, T].
         plain = self._query_shape.rank + len(self._attention_axes)
-        is_shared = attention_mask is not None and attention_mask.shape.rank < plain
-        if attention_scores.shape.rank > plain and is_shared:
-            attention_mask = attention_mask[tf.newaxis]
+        if attention_mask is not None and attention_scores.shape.rank > plain:
+            attention_mask = tf.convert_to_tensor(attention_mask)
+            if attention_mask.shape.rank < plain:
+                attention_mask = attention_mask[tf.newaxis]
         return super()._masked_softmax(attention_scores, attention_mask)
 
     def _compute_causal_mask(self, query, value=None):

@@ -73,6 +73,12 @@ class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
 
     def call(self, inputs):
         embeddings = self.draw("embeddings")
+        draws = embeddings.shape[:-2]
+        if not inputs.shape[: draws.rank].is_compatible_with(draws):
+            raise ValueError(
+                f"{draws[0]} draws of the weights are held, so inputs must have shape "
+                f"[{draws[0]}, ...], got {inputs.shape}"
+            )
         if not inputs.dtype.is_integer:
             inputs = tf.cast(inputs, tf.int32)
-        return tf.gather(embeddings, inputs, axis=-2, batch_dims=embeddings.shape.rank - 2)
+        return tf.gather(embeddings, inputs, axis=-2, batch_dims=draws.rank)
