@@ -112,9 +112,5 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         _, log_scale = self._cast(distribution.dtype)
         return tf.exp(2.0 * log_scale) * distribution.variance()
 
-    def compute_output_shape(self, input_shape):
-        """Shape of the inputs."""
-        return tf.TensorShape(input_shape)
-
     def get_config(self):
         return {**super().get_config(), "epsilon": self.epsilon}

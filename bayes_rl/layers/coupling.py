@@ -75,10 +75,6 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
             change = tf.where(self._kept(), tf.zeros_like(change), change)
         return tf.reduce_sum(change, tf.range(-self.event_ndims, 0))
 
-    def compute_output_shape(self, input_shape):
-        """Shape of the inputs."""
-        return tf.TensorShape(input_shape)
-
     def get_config(self):
         return {**super().get_config(), "layer": serialize(self.layer)}
 

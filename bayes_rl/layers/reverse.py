@@ -74,10 +74,6 @@ class Reverse(ReversibleLayer, tf.keras.layers.Layer):
             )
         return method
 
-    def compute_output_shape(self, input_shape):
-        """Shape of the inputs, which reversible layers keep."""
-        return tf.TensorShape(input_shape)
-
     def get_config(self):
         layer = serialize(self.reversible_layer)
         return {**super().get_config(), "reversible_layer": layer}

@@ -93,10 +93,6 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
         inputs = tf.concat([first - change, second], axis=-1)
         return inputs, tf.concat([d_first, d_second + own], axis=-1), f_pairs + g_pairs
 
-    def compute_output_shape(self, input_shape):
-        """Shape of the inputs."""
-        return tf.TensorShape(input_shape)
-
     def get_config(self):
         own = {"f": serialize(self.f), "g": serialize(self.g)}
         return {**super().get_config(), **own}

@@ -123,10 +123,6 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
             outputs = layer.reverse(outputs)
         return total
 
-    def compute_output_shape(self, input_shape):
-        """Shape of the inputs."""
-        return tf.TensorShape(input_shape)
-
     def get_config(self):
         return {**super().get_config(), "layers": [serialize(x) for x in self.layers]}
 
