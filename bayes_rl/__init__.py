@@ -5,9 +5,11 @@ from bayes_rl import (
     distributions,
     initializers,
     layers,
+    losses,
     regularizers,
     uncertainty,
 )
+from bayes_rl.conversion import start_at_means, to_bayesian
 from bayes_rl.distributions import *  # noqa: F403
 from bayes_rl.programs import make_log_joint_fn
 from bayes_rl.random_variable import RandomVariable
@@ -37,13 +39,16 @@ __all__ = [
     "initializers",
     "kl_divergences",
     "layers",
+    "losses",
     "make_log_joint_fn",
     "mean_weights",
     "posterior_summary",
     "posteriors",
     "regularizers",
     "sample_weights",
+    "start_at_means",
     "tape",
+    "to_bayesian",
     "trace",
     "traceable",
     "uncertainty",

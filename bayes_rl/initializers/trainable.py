@@ -59,6 +59,7 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
                     self._parameter_shape(name),
                     initializer=functools.partial(self._initial_value, name),
                     regularizer=getattr(self, f"{name}_regularizer"),
+                    trainable=self.trainable,
                 )
                 setattr(self, name, variable)
         self.built = True

@@ -182,6 +182,7 @@ def prior_parameter(value, name, shape, dtype):
 
 def _check_broadcasts(found, name, shape):
     try:
+        shape = tf.TensorShape(shape)
         fits = tf.broadcast_static_shape(tf.TensorShape(found), shape) == shape
     except ValueError:
         fits = False

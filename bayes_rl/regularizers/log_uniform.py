@@ -18,7 +18,7 @@ class LogUniformKLDivergence(KLDivergence):
 
     for a posterior Normal(m, s) and the prior density 1 / |weight|. This prior does not
     integrate to 1: the constant is such that the KL of m = 0 is 0. More noise costs less.
-    Molchanov et al. fit the same function of alpha = s^2 / m^2, with errors up to 0.008.
+    Molchanov et al. fit the same function of alpha = s^2 / m^2, with errors up to 0.01.
 
     Source: Molchanov et al., 2017, Variational Dropout Sparsifies Deep Neural Networks,
     section 4.2; Hron et al., 2018, Variational Bayesian Dropout: Pitfalls and Fixes,

@@ -1,0 +1,267 @@
+"""From a deterministic Keras model to a Bayesian one that starts where it was trained."""
+
+import tensorflow as tf
+
+from bayes_rl import initializers, layers, regularizers
+from bayes_rl.families import normal_parameters
+from bayes_rl.regularizers.updating import forget_functions, keep_prior
+from bayes_rl.weights import named_weights
+
+# Keras class -> first part of the names of its twins in `bayes_rl.layers`. Classes that
+# stand for `RNN` with a cell have the cell's twin.
+TWINS = {
+    tf.keras.layers.Dense: "Dense",
+    tf.keras.layers.Conv1D: "Conv1D",
+    tf.keras.layers.Conv2D: "Conv2D",
+    tf.keras.layers.Conv3D: "Conv3D",
+    tf.keras.layers.Conv1DTranspose: "Conv1DTranspose",
+    tf.keras.layers.Conv2DTranspose: "Conv2DTranspose",
+    tf.keras.layers.Conv3DTranspose: "Conv3DTranspose",
+    tf.keras.layers.DepthwiseConv1D: "DepthwiseConv1D",
+    tf.keras.layers.DepthwiseConv2D: "DepthwiseConv2D",
+    tf.keras.layers.Embedding: "Embedding",
+    tf.keras.layers.LSTMCell: "LSTMCell",
+    tf.keras.layers.GRUCell: "GRUCell",
+    tf.keras.layers.MultiHeadAttention: "MultiHeadAttention",
+}
+_ESTIMATORS = {"reparameterization": "Reparameterization", "flipout": "Flipout"}
+_RECURRENT = (tf.keras.layers.RNN, tf.keras.layers.LSTM, tf.keras.layers.GRU)
+# Attributes that hold the layers inside of a layer.
+_PARTS = ("layer", "forward_layer", "backward_layer", "cell")
+_PROJECTIONS = ("_query_dense", "_key_dense", "_value_dense", "_output_dense")
+
+
+def to_bayesian(
+    model,
+    estimator="reparameterization",
+    initializer="trainable_normal",
+    regularizer="normal_kl_divergence",
+    select=None,
+):
+    """A Bayesian twin of a Keras model, whose posterior means are the model's weights.
+
+    Layers of the classes in `TWINS` become Bayesian, also inside of `RNN`,
+    `TimeDistributed` and `Bidirectional` layers and of nested models; `LSTM` and `GRU`
+    become `RNN` of a Bayesian cell, named `<layer>_cell`. Biases stay deterministic. Other
+    layers, such as normalization, are copied. The regularizers of swapped kernels are
+    dropped: the prior takes their place.
+
+    Source: Krishnan et al., 2020, Specifying Weight Priors in Bayesian Deep Neural Networks
+    with Empirical Bayes, section 3.
+
+    Args:
+        model: built Sequential or functional model, or a built layer of these classes.
+        estimator: "reparameterization" or "flipout". An embedding, whose examples share no
+            products, has only the former.
+        initializer: posterior over each kernel; its mean is then set.
+        regularizer: cost of each posterior, for example with a `scale_factor`.
+        select: function of a layer to whether it becomes Bayesian; default: all.
+
+    Returns:
+        A new model with the same layer names; it shares no variables with `model`.
+
+    Raises:
+        ValueError: `model` cannot be copied, is not built, or `estimator` is unknown.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(4, input_shape=[3])])
+        >>> bayesian = to_bayesian(model, "flipout")
+        >>> type(bayesian.layers[0]).__name__
+        'DenseFlipout'
+        >>> kernel = ed.mean_weights(bayesian)[f"{model.layers[0].name}/kernel"]
+        >>> bool(tf.reduce_all(kernel == model.layers[0].kernel))
+        True
+    """
+    if estimator not in _ESTIMATORS:
+        raise ValueError(
+            f"estimator must be one of {sorted(_ESTIMATORS)}, got {estimator!r}"
+        )
+    swap = _Swap(_ESTIMATORS[estimator], initializer, regularizer, select)
+    if not model.built:
+        raise ValueError(f"{model.name!r} must be built first: call it once on its inputs")
+    if isinstance(model, tf.keras.Model):
+        twin = swap.model(model)
+    else:
+        twin = swap.layer(model)
+        if not twin.built:
+            twin.build(model.get_build_config()["input_shape"])
+    _copy_weights(model, twin)
+    return twin
+
+
+class _Swap:
+    """Makes the twins of layers, without their weights."""
+
+    def __init__(self, suffix, initializer, regularizer, select):
+        self._suffix = suffix
+        self._initializer = initializers.get(initializer)
+        self._regularizer = regularizers.get(regularizer)
+        self._select = select or (lambda layer: True)
+
+    def model(self, model):
+        if not isinstance(model, tf.keras.Sequential) and not model._is_graph_network:
+            raise ValueError(
+                f"model {model.name!r} is a subclass of Model, which cannot be copied; "
+                "convert its layers one by one with to_bayesian(layer)"
+            )
+        return tf.keras.models.clone_model(model, clone_function=self.layer)
+
+    def layer(self, layer):
+        if isinstance(layer, tf.keras.Model):
+            return self.model(layer)
+        if type(layer) in _RECURRENT:
+            return self._recurrent(layer)
+        if type(layer) in TWINS and self._select(layer):
+            return self._twin(layer)
+        return self._with_parts(layer)
+
+    def _recurrent(self, layer):
+        config = tf.keras.layers.RNN.get_config(layer)
+        del config["cell"]
+        if type(layer) is not tf.keras.layers.RNN and not self._select(layer):
+            return type(layer).from_config(layer.get_config())
+        cell = self._cell(layer.cell, f"{layer.name}_cell")
+        return tf.keras.layers.RNN(cell, **config)
+
+    def _cell(self, cell, name):
+        if isinstance(cell, tf.keras.layers.StackedRNNCells):
+            cells = [self._cell(c, f"{name}_{i}") for i, c in enumerate(cell.cells)]
+            return tf.keras.layers.StackedRNNCells(cells, name=name)
+        if type(cell) in TWINS and self._select(cell):
+            return self._twin(cell, name)
+        return type(cell).from_config(cell.get_config())
+
+    def _twin(self, layer, name=None):
+        kind = TWINS[type(layer)]
+        plain = getattr(layers, f"{kind}Reparameterization")
+        twin = getattr(layers, f"{kind}{self._suffix}", plain)
+        config = {**layer.get_config(), "name": name or layer.name}
+        for key in list(config):
+            weight, _, role = key.rpartition("_")
+            if weight in ("bias", "activity"):
+                continue
+            if role == "initializer":
+                config[key] = self._initializer
+            if role == "regularizer":
+                config[key] = self._regularizer
+        return twin.from_config(config)
+
+    def _with_parts(self, layer):
+        """A copy of a layer, with twins of the layers that it is made with."""
+        copy = type(layer).from_config(layer.get_config())
+        for name in _parts(layer):
+            setattr(copy, name, self.layer(getattr(layer, name)))
+        return copy
+
+
+def _copy_weights(layer, twin):
+    for original, copy in _pairs(layer, twin):
+        if type(copy) is type(original) and not _parts(original):
+            copy.set_weights(original.get_weights())
+            continue
+        for name, variable in vars(original).items():
+            if isinstance(variable, tf.Variable):
+                _copy_weight(name, variable, copy)
+
+
+def _copy_weight(name, variable, copy):
+    weight = getattr(copy, "stochastic_weights", {}).get(name)
+    if weight is None:
+        target = getattr(copy, name)
+        target.assign(tf.reshape(tf.cast(variable, target.dtype), target.shape))
+    else:
+        location = weight.initializer.parameter_names[0]
+        value = tf.reshape(variable, weight.shape)
+        weight.initializer.assign(**{location: value})
+
+
+def _pairs(layer, twin):
+    """Layers that hold variables, each with its twin."""
+    if isinstance(layer, tf.keras.Model):
+        for part in layer.layers:
+            yield from _pairs(part, twin.get_layer(part.name))
+    elif hasattr(twin, "dense_class"):
+        for name in _PROJECTIONS:
+            yield getattr(layer, name), getattr(twin, name).dense
+    elif isinstance(layer, tf.keras.layers.StackedRNNCells):
+        for pair in zip(layer.cells, twin.cells, strict=True):
+            yield from _pairs(*pair)
+    else:
+        yield layer, twin
+        for name in _parts(layer):
+            yield from _pairs(getattr(layer, name), getattr(twin, name))
+
+
+def _parts(layer):
+    """Names of the layers that a layer was made with."""
+    found = {name: getattr(layer, name, None) for name in _PARTS}
+    return [n for n, part in found.items() if isinstance(part, tf.keras.layers.Layer)]
+
+
+def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
+    """Sets priors and stddevs by the posterior means: MOPED.
+
+        prior = Normal(mean, prior_stddev), kept
+        stddev of the posterior = max(delta * |mean|, min_stddev)
+
+    for every weight with a normal posterior, such as those of `to_bayesian(model)` of a
+    trained model. Training then starts near the deterministic optimum, from where a prior
+    around 0 would pull large networks away. As with
+    `bayes_rl.regularizers.set_prior_to_posterior`, functions that were traced before keep
+    the old prior.
+
+    Source: Krishnan et al., 2020, Specifying Weight Priors in Bayesian Deep Neural Networks
+    with Empirical Bayes, section 3, "MOPED".
+
+    Args:
+        model: as in `bayes_rl.sample_weights`.
+        delta: stddev relative to the mean, above 0.
+        prior_stddev: of the prior, above 0.
+        min_stddev: above 0; keeps the KL of weights that are 0 finite.
+
+    Raises:
+        ValueError: an argument is not above 0, or a posterior is not normal.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(4, input_shape=[3])])
+        >>> bayesian = to_bayesian(model)
+        >>> start_at_means(bayesian, delta=0.1)
+        >>> (posterior,) = ed.posteriors(bayesian).values()
+        >>> ratio = posterior.stddev() / abs(posterior.mean())
+        >>> bool(tf.reduce_all(abs(ratio - 0.1) < 1e-3))
+        True
+    """
+    arguments = {
+        "delta": delta,
+        "prior_stddev": prior_stddev,
+        "min_stddev": min_stddev,
+    }
+    for name, value in arguments.items():
+        if value <= 0:
+            raise ValueError(f"{name} must be above 0, got {value}")
+    for layer, weight in named_weights(model).values():
+        mean = _normal_mean(weight)
+        if "stddev" in weight.initializer.parameter_names:
+            stddev = tf.maximum(delta * abs(mean), min_stddev)
+            if weight.initializer.stddev.shape.rank == 0:
+                stddev = tf.sqrt(tf.reduce_mean(stddev**2))
+            weight.initializer.assign(stddev=stddev)
+        if weight.regularizer is not None:
+            prior = initializers.TrainableNormalFixedStddev(prior_stddev)
+            kept = keep_prior(prior, weight.regularizer)
+            layer.set_regularizer(weight.key, kept)
+            kept = layer.stochastic_weights[weight.key].regularizer
+            kept.prior.assign(mean=mean)
+    forget_functions(model)
+
+
+def _normal_mean(weight):
+    parameters = normal_parameters(weight.posterior())
+    if parameters is None:
+        raise ValueError(
+            f"weight {weight.name!r} must have a normal posterior, got "
+            f"{type(weight.initializer).__name__}"
+        )
+    return parameters[0]

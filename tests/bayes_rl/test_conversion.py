@@ -1,0 +1,178 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+from bayes_rl.conversion import start_at_means, to_bayesian
+
+keras = tf.keras
+layers = tf.keras.layers
+ESTIMATORS = ["reparameterization", "flipout"]
+IMAGE, SEQUENCE, WORDS = [6, 6, 3], [5, 3], [5]
+CASES = {
+    "Dense": (lambda: layers.Dense(4, "relu", kernel_regularizer="l2"), [3]),
+    "Conv1D": (lambda: layers.Conv1D(4, 3, padding="causal"), SEQUENCE),
+    "Conv2D": (lambda: layers.Conv2D(4, 3, strides=2), IMAGE),
+    "Conv3D": (lambda: layers.Conv3D(4, 2), [4, 4, 4, 2]),
+    "Conv1DTranspose": (lambda: layers.Conv1DTranspose(4, 3, 2), SEQUENCE),
+    "Conv2DTranspose": (lambda: layers.Conv2DTranspose(4, 3, 2), IMAGE),
+    "Conv3DTranspose": (lambda: layers.Conv3DTranspose(4, 2), [2, 2, 2, 2]),
+    "DepthwiseConv1D": (lambda: layers.DepthwiseConv1D(3), SEQUENCE),
+    "DepthwiseConv2D": (lambda: layers.DepthwiseConv2D(3), IMAGE),
+    "Embedding": (lambda: layers.Embedding(7, 4), WORDS),
+    "LSTM": (lambda: layers.LSTM(4, return_sequences=True), SEQUENCE),
+    "GRU": (lambda: layers.GRU(4), SEQUENCE),
+    "RNN": (lambda: layers.RNN([layers.LSTMCell(4), layers.GRUCell(2)]), SEQUENCE),
+    "Bidirectional": (lambda: layers.Bidirectional(layers.LSTM(4)), SEQUENCE),
+    "TimeDistributed": (lambda: layers.TimeDistributed(layers.Dense(4)), SEQUENCE),
+}
+
+
+def inputs_of(shape, count=2):
+    generator = np.random.default_rng(0)
+    if shape is WORDS:
+        return generator.integers(0, 7, size=[count, *shape])
+    return generator.normal(size=[count, *shape]).astype(np.float32)
+
+
+def with_random_weights(model):
+    generator = np.random.default_rng(1)
+    model.set_weights([generator.normal(0, 0.3, w.shape) for w in model.get_weights()])
+    return model
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+@pytest.mark.parametrize("name", CASES)
+def test_mean_function_is_the_trained_one(name, estimator):
+    make, shape = CASES[name]
+    layer = make()
+    model = with_random_weights(keras.Sequential([keras.Input(shape), layer]))
+    bayesian = to_bayesian(model, estimator)
+    inputs = inputs_of(shape)
+    posteriors = ed.posteriors(bayesian)
+    assert len(posteriors) == {"LSTM": 2, "GRU": 2, "RNN": 4, "Bidirectional": 4}.get(
+        name, 1
+    )
+    assert bayesian.layers[0].name == layer.name
+    with ed.hold(bayesian, ed.mean_weights(bayesian)):
+        outputs = bayesian(inputs)
+    np.testing.assert_allclose(outputs, model(inputs), rtol=1e-4, atol=1e-5)
+    assert not np.allclose(bayesian(inputs), bayesian(inputs))
+    assert len(bayesian.losses) == len(posteriors)
+
+
+@pytest.mark.parametrize("estimator", ESTIMATORS)
+def test_attention(estimator):
+    query, value = keras.Input(SEQUENCE), keras.Input([7, 2])
+    outputs = layers.MultiHeadAttention(2, 4)(query, value)
+    model = with_random_weights(keras.Model([query, value], outputs))
+    bayesian = to_bayesian(model, estimator)
+    assert len(ed.posteriors(bayesian)) == 4
+    inputs = [inputs_of(SEQUENCE), inputs_of([7, 2])]
+    with ed.hold(bayesian, ed.mean_weights(bayesian)):
+        np.testing.assert_allclose(bayesian(inputs), model(inputs), rtol=1e-4, atol=1e-5)
+
+
+def two_branches():
+    inputs = keras.Input([3])
+    shared = layers.Dense(4, "tanh", name="shared")
+    inner = keras.Sequential([keras.Input([4]), layers.Dense(2, name="inner")], "nested")
+    hidden = layers.BatchNormalization(name="normalization")(shared(inputs))
+    outputs = inner(hidden) + inner(layers.Dropout(0.5)(shared(-inputs)))
+    return with_random_weights(keras.Model(inputs, outputs))
+
+
+def test_shared_and_nested_layers_stay_so():
+    model = two_branches()
+    bayesian = to_bayesian(model)
+    assert sorted(ed.posteriors(bayesian)) == ["inner/kernel", "shared/kernel"]
+    assert not {id(v) for v in model.variables} & {id(v) for v in bayesian.variables}
+    inputs = inputs_of([3])
+    with ed.hold(bayesian, ed.mean_weights(bayesian)):
+        np.testing.assert_allclose(bayesian(inputs), model(inputs), rtol=1e-5, atol=1e-6)
+
+
+def test_only_selected_layers_become_bayesian():
+    bayesian = to_bayesian(two_branches(), select=lambda layer: layer.name == "inner")
+    assert sorted(ed.posteriors(bayesian)) == ["inner/kernel"]
+    assert type(bayesian.get_layer("shared")) is layers.Dense
+
+
+def test_options_are_those_of_each_layer():
+    regularizer = ed.regularizers.NormalKLDivergence(stddev=0.5, scale_factor=0.1)
+    initializer = ed.initializers.TrainableNormalFixedStddev(0.5)
+    bayesian = to_bayesian(two_branches(), initializer=initializer, regularizer=regularizer)
+    mean = bayesian.get_layer("shared").kernel.mean()
+    # KL(N(m, 1/2) || N(0, 1/2)) = 2 m^2
+    np.testing.assert_allclose(
+        ed.kl_divergences(bayesian)["shared/kernel"], 0.2 * np.sum(mean**2), rtol=1e-5
+    )
+
+
+def test_one_layer():
+    layer = layers.Conv2D(4, 3)
+    layer(inputs_of(IMAGE))
+    twin = to_bayesian(layer, "flipout")
+    np.testing.assert_array_equal(twin.kernel.mean(), layer.kernel)
+
+
+def test_saved_twin_is_the_twin(tmp_path):
+    bayesian = to_bayesian(two_branches(), "flipout")
+    start_at_means(bayesian, delta=0.2)
+    bayesian.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    for ours, theirs in zip(bayesian.losses, loaded.losses, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6)
+
+
+def test_start_at_means_is_the_prior_and_posterior_of_moped():
+    bayesian = to_bayesian(two_branches())
+    start_at_means(bayesian, delta=0.2, prior_stddev=0.5, min_stddev=0.01)
+    posterior = ed.posteriors(bayesian)["shared/kernel"]
+    mean, stddev = posterior.mean().numpy(), posterior.stddev().numpy()
+    np.testing.assert_allclose(stddev, np.maximum(0.2 * abs(mean), 0.01), rtol=1e-4)
+    kl = np.log(0.5 / stddev) + stddev**2 / (2 * 0.5**2) - 0.5
+    cost = ed.kl_divergences(bayesian)["shared/kernel"]
+    np.testing.assert_allclose(cost, kl.sum(), rtol=1e-5)
+    assert len(bayesian.trainable_weights) == 8  # 2 posteriors, 2 biases, normalization
+
+
+def test_shared_stddev_starts_at_the_root_mean_square():
+    initializer = ed.initializers.TrainableNormalSharedStddev()
+    bayesian = to_bayesian(two_branches(), initializer=initializer)
+    start_at_means(bayesian, delta=0.2)
+    posterior = ed.posteriors(bayesian)["shared/kernel"]
+    expected = 0.2 * np.sqrt(np.mean(posterior.mean() ** 2))
+    np.testing.assert_allclose(posterior.stddev()[0, 0], expected, rtol=1e-3)
+
+
+class Subclass(keras.Model):
+    def call(self, inputs):
+        return inputs
+
+
+@pytest.mark.parametrize(
+    ("model", "options", "message"),
+    [
+        (layers.Dense(4, name="a"), {}, "'a' must be built first"),
+        (layers.Dense(4), {"estimator": "flip"}, "one of .* got 'flip'"),
+    ],
+)
+def test_wrong_arguments_are_errors(model, options, message):
+    with pytest.raises(ValueError, match=message):
+        to_bayesian(model, **options)
+
+
+def test_subclassed_models_are_an_error():
+    model = Subclass(name="mine")
+    model(inputs_of([3]))
+    with pytest.raises(ValueError, match="model 'mine' is a subclass of Model"):
+        to_bayesian(model)
+
+
+def test_start_at_means_needs_normal_posteriors():
+    bayesian = to_bayesian(two_branches(), initializer="trainable_deterministic")
+    with pytest.raises(ValueError, match="normal posterior, got TrainableDeterministic"):
+        start_at_means(bayesian)
+    with pytest.raises(ValueError, match="delta must be above 0, got 0"):
+        start_at_means(bayesian, delta=0)
