@@ -72,7 +72,9 @@ from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.moments import get_moments, soft_relu
 from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
 from bayes_rl.layers.normalization import EnsembleSyncBatchNorm, ensemble_batchnorm
+from bayes_rl.layers.posterior_network import PosteriorNetworkLayer
 from bayes_rl.layers.quadrature import DenseQuadrature
+from bayes_rl.layers.radial_flow import ReversedRadialFlow
 from bayes_rl.layers.real_nvp import NICE, RealNVP
 from bayes_rl.layers.reverse import Reverse
 from bayes_rl.layers.reversible_residual import ReversibleResidual
@@ -153,8 +155,10 @@ __all__ = [
     "NICE",
     "Normal",
     "OneHotCategorical",
+    "PosteriorNetworkLayer",
     "RealNVP",
     "Reverse",
+    "ReversedRadialFlow",
     "ReversibleResidual",
     "ReversibleSequential",
     "SinkhornAutoregressiveFlow",

@@ -29,7 +29,7 @@ def _log_mass(distribution, lower, upper, is_first, is_last):
     return tf.where(is_first, below_upper, tf.where(is_last, above_lower, inside))
 
 
-class Discretized(tfd.Distribution):
+class Discretized(tfd.AutoCompositeTensorDistribution):
     """A continuous distribution over evenly spaced values, its mass integrated over bins.
 
         values = low, low + step, ..., high        step = (high - low) / (num_bins - 1)
@@ -56,8 +56,9 @@ class Discretized(tfd.Distribution):
 
     def __init__(self, distribution, low, high, num_bins, name="Discretized"):
         parameters = dict(locals())
-        self._base = distribution
-        self._low, self._num_bins = low, num_bins
+        # These names let it cross a tf.function.
+        self._distribution = distribution
+        self._low, self._high, self._num_bins = low, high, num_bins
         self._step = (high - low) / (num_bins - 1)
         super().__init__(
             dtype=distribution.dtype,
@@ -97,12 +98,12 @@ class Discretized(tfd.Distribution):
         return self._value(tf.range(self._num_bins, dtype=self.dtype))
 
     def _sample_n(self, n, seed=None):
-        return self.nearest(self._base.sample(n, seed=seed))
+        return self.nearest(self._distribution.sample(n, seed=seed))
 
     def _log_prob(self, value):
         index, half = self._index(value), self._number(0.5)
         return _log_mass(
-            self._base,
+            self._distribution,
             self._value(index - half),
             self._value(index + half),
             tf.equal(index, 0),

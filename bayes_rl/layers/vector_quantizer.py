@@ -1,6 +1,7 @@
 """Vector quantization: codes from a learned codebook."""
 
 import tensorflow as tf
+import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
@@ -15,7 +16,7 @@ def _squared_distances(inputs, codebook):
     return sizes - 2 * products + tf.reduce_sum(tf.square(codebook), -1)
 
 
-class RandomCode(tfd.Distribution):
+class RandomCode(tfd.AutoCompositeTensorDistribution):
     """One row of a codebook, drawn at random.
 
         P(value = codebook_k) = softmax(logits)_k
@@ -51,17 +52,18 @@ class RandomCode(tfd.Distribution):
             name=name,
         )
 
-    def _batch_shape(self):
-        return self._logits.shape[:-1]
-
-    def _batch_shape_tensor(self, **parameters):
-        del parameters
-        return tf.shape(self._logits)[:-1]
+    @classmethod
+    def _parameter_properties(cls, dtype, num_classes=None):
+        return {
+            "logits": tfp.util.ParameterProperties(event_ndims=1),
+            "codebook": tfp.util.ParameterProperties(event_ndims=2),
+        }
 
     def _event_shape(self):
         return self._codebook.shape[-1:]
 
-    def _event_shape_tensor(self):
+    def _event_shape_tensor(self, **parameters):
+        del parameters
         return tf.shape(self._codebook)[-1:]
 
     def _code(self, weights):

@@ -104,6 +104,13 @@ def test_functional_model_gives_log_probabilities_of_images():
     assert all(np.all(np.isfinite(x)) for x in gradients)
 
 
+def test_leaves_a_function_with_its_distribution():
+    layer = ed.layers.Discretize(0.0, 3.0, 4)
+    output = tf.function(lambda x: layer(ed.Normal(x, 1.0)))(tf.constant([0.2, 2.6]))
+    expected = layer(ed.Normal([0.2, 2.6], 1.0)).log_prob(1.0)
+    np.testing.assert_allclose(output.log_prob(1.0), expected, rtol=1e-5)
+
+
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="high must be above low, got low=1, high=0"):
         ed.layers.Discretize(1, 0)

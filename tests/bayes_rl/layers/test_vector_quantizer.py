@@ -115,6 +115,14 @@ def test_saved_model_has_the_same_codes_and_penalties(suffix, tmp_path):
     np.testing.assert_allclose(other.losses, model.losses, rtol=1e-5)
 
 
+def test_random_code_leaves_a_function_with_its_distribution():
+    layer = make(stochastic=True)
+    output = tf.function(lambda x: layer(x))(INPUTS)
+    np.testing.assert_allclose(output.entropy(), layer(INPUTS).entropy(), rtol=1e-5)
+    first = output.distribution[0]
+    np.testing.assert_allclose(first.entropy(), output.entropy()[0], rtol=1e-5)
+
+
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="num_codes must be at least 1, got 0"):
         ed.layers.VectorQuantizer(0)

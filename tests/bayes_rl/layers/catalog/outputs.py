@@ -66,4 +66,13 @@ CASES = [
     Case(custom_layers, [(5, 4)]),
     Case(lambda **kw: layers.ExactSigmoidDense(3, logits_only=True, **kw), [(5, 4)]),
     Case(ensemble, [(5, 4)]),
+    Case(lambda **kw: layers.PosteriorNetworkLayer(3, flow_depth=2, **kw), [(5, 4)]),
+    *[
+        Case(
+            lambda kind=kind, **kw: layers.PosteriorNetworkLayer(3, kind, 2, **kw),
+            [(5, 4)],
+            name=f"PosteriorNetworkLayer_{kind}",
+        )
+        for kind in ("radial", "affine")
+    ],
 ]
