@@ -47,6 +47,6 @@ def _distribution_classes():
 
 __all__ = ["make_random_variable"]
 for _name, _class in _distribution_classes():
-    if _name not in ("Distribution", "AutoCompositeTensorDistribution"):
+    if _class is not tfd.Distribution:
         globals()[_name] = make_random_variable(_class)
         __all__ += [_name]

@@ -11,6 +11,11 @@ from bayes_rl import graphs
 from bayes_rl.tensor_like import TensorLike
 
 
+def map_parts(function, parts, *values):
+    """Maps over the parts of a joint distribution, or over the one value of others."""
+    return tf.__internal__.nest.map_structure_up_to(parts, function, *values)
+
+
 class _GradientOfValue(composite_tensor_gradient.CompositeTensorGradient):
     """Gradients of and with respect to a random variable are those of its value."""
 
@@ -71,20 +76,27 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         self._value = None
         self._draw = draw
         if self._is_given:
-            self._value = tf.convert_to_tensor(value, dtype=distribution.dtype)
-            if not self._value.shape.is_compatible_with(self._drawn_shape()):
-                raise ValueError(
-                    f"value of {self._label()} must have shape {self._drawn_shape()}, "
-                    f"got {self._value.shape}"
-                )
+            self._value = self._converted(value)
+
+    def _converted(self, value):
+        shape, dtype = self._drawn_shape(), self.dtype
+        value = map_parts(tf.convert_to_tensor, dtype, value, dtype)
+        fits = map_parts(lambda s, v: v.shape.is_compatible_with(s), shape, shape, value)
+        if not all(tf.nest.flatten(fits)):
+            got = map_parts(lambda v: v.shape, shape, value)
+            raise ValueError(f"value of {self._label()} must have shape {shape}, got {got}")
+        return value
 
     def _label(self):
         return f"random variable {self._name or self._distribution.name!r}"
 
     def _drawn_shape(self):
-        return self.sample_shape + (
-            self._distribution.batch_shape + self._distribution.event_shape
-        )
+        batch, event = self._distribution.batch_shape, self._distribution.event_shape
+        if isinstance(event, tf.TensorShape):
+            return self.sample_shape + batch + event
+        if isinstance(batch, tf.TensorShape):  # one for all parts of a joint distribution
+            batch = tf.nest.map_structure(lambda _: batch, event)
+        return map_parts(lambda b, e: self.sample_shape + b + e, event, batch, event)
 
     @property
     def distribution(self):
@@ -116,8 +128,10 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
 
     @property
     def shape(self):
-        """Static shape of the value."""
-        return self._drawn_shape() if self._value is None else self._value.shape
+        """Static shape of the value; of a joint distribution those of its parts."""
+        if self._value is None:
+            return self._drawn_shape()
+        return map_parts(lambda value: value.shape, self._distribution.dtype, self._value)
 
     @property
     def dtype(self):
@@ -179,7 +193,7 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         distribution = self._distribution
         if self._type_spec.keeps_distribution:
             distribution = distribution._convert_variables_to_tensors()
-        value = tf.convert_to_tensor(self.value)
+        value = tf.nest.map_structure(tf.convert_to_tensor, self.value)
         return self._restore(
             distribution, value, self._sample_shape, self._name, self._is_given
         )
@@ -211,9 +225,8 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         tail = ""
         if isinstance(self._value, tf.__internal__.EagerTensor):
             tail = f" numpy={np.array2string(self._value.numpy())}"
-        return (
-            f"<ed.RandomVariable '{kind}' shape={self.shape} dtype={self.dtype.name}{tail}>"
-        )
+        dtype = getattr(self.dtype, "name", self.dtype)
+        return f"<ed.RandomVariable '{kind}' shape={self.shape} dtype={dtype}{tail}>"
 
 
 def _scope_of(graph):

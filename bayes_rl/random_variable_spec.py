@@ -6,7 +6,7 @@ from tensorflow.python.framework import (  # TensorFlow 2.15 has no public names
     type_spec_registry,
 )
 
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variable import RandomVariable, map_parts
 
 
 @type_spec_registry.register("bayes_rl.RandomVariableSpec")
@@ -41,7 +41,7 @@ class RandomVariableSpec(type_spec.BatchableTypeSpec):
     def of(cls, variable):
         """The specification of a random variable; it is not drawn for it."""
         return cls(
-            tf.TensorSpec(variable.shape, variable.dtype),
+            map_parts(tf.TensorSpec, variable.dtype, variable.shape, variable.dtype),
             _spec_of(variable.distribution),
             variable.sample_shape,
             variable.name,
@@ -60,12 +60,12 @@ class RandomVariableSpec(type_spec.BatchableTypeSpec):
     @property
     def shape(self):
         """Static shape of the value."""
-        return self._value.shape
+        return tf.nest.map_structure(lambda spec: spec.shape, self._value)
 
     @property
     def dtype(self):
         """Type of the value."""
-        return self._value.dtype
+        return tf.nest.map_structure(lambda spec: spec.dtype, self._value)
 
     def _serialize(self):
         parts = self._value, self._distribution, self._sample_shape
@@ -99,7 +99,7 @@ class RandomVariableSpec(type_spec.BatchableTypeSpec):
         if sample_shape is not None and sample_shape.rank != 0:
             sample_shape = None
         distribution = self._distribution and change(self._distribution)
-        value = change(self._value)
+        value = tf.nest.map_structure(change, self._value)
         return type(self)(value, distribution, sample_shape, self._name, self._is_given)
 
 
