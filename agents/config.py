@@ -48,8 +48,10 @@ class WorldModel:
     hidden_size: int = key(least=1)  # units of the layers of the transition
     embedding_size: int = key(least=1)
     encoder_layers: int = key(least=0)  # dense, for vectors
-    decoder_layers: int = key(least=0)  # dense, for vectors
+    decoder_layers: int = key(least=0)  # dense, for vectors and the dense image decoder
+    image_pool: int = key(choices=(1, 2))  # pixels a side that the networks see as one
     image_depth: int = key(least=1)  # filters of the first convolution
+    image_decoder: str = key(choices=("convolutions", "dense"))
     reward_layers: int = key(least=0)
     reward_units: int = key(least=1)
     min_stddev: float = key(above=0)  # of a latent
@@ -252,6 +254,12 @@ def _check_together(config):
         raise UserError(
             f"planner.elites must be at most planner.candidates ({planner.candidates}), "
             f"got {planner.elites}"
+        )
+    pool = config.world_model.image_pool
+    if config.observation == "pixels" and config.image.size // pool < 32:
+        raise UserError(
+            "image.size / world_model.image_pool must be at least 32, got "
+            f"{config.image.size} / {pool}"
         )
     if distance >= config.sequence_length:
         raise UserError(

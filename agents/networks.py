@@ -38,9 +38,13 @@ def make_encoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
 
 def make_decoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
     """Features [N, latent_size + belief_size] -> mean of the observation [N, ...]."""
+    hidden = [settings.hidden_size] * settings.decoder_layers
     if not is_image(spec):
-        hidden = [settings.hidden_size] * settings.decoder_layers
         return _perceptron([*hidden, spec.shape[0]], None, dtype, "decoder")
+    if settings.image_decoder == "dense":
+        decoder = _perceptron([*hidden, spec.shape.num_elements()], None, dtype, "decoder")
+        decoder.add(tf.keras.layers.Reshape(spec.shape, dtype=dtype))
+        return decoder
     kernels = _DECODER_KERNELS[spec.shape[0]]
     depths = [
         settings.image_depth * 2**layer for layer in reversed(range(len(kernels) - 1))
@@ -63,6 +67,45 @@ def make_reward_head(settings, dtype="float32") -> tf.keras.Sequential:
     return _perceptron(
         [settings.reward_units] * settings.reward_layers + [1], None, dtype, "reward"
     )
+
+
+def pooled(spec, settings) -> tf.TensorSpec:
+    """The spec of an observation as the networks see it, after `average_pool`."""
+    if not is_image(spec):
+        return spec
+    height, width, channels = spec.shape
+    pool = settings.image_pool
+    return tf.TensorSpec([height // pool, width // pool, channels], spec.dtype)
+
+
+def average_pool(image, pool):
+    """Means over squares of `pool` pixels a side.
+
+    Args:
+        image: [..., height, width, channels].
+        pool: pixels, a divisor of height and width.
+
+    Returns:
+        [..., height / pool, width / pool, channels].
+
+    Example:
+        >>> average_pool(tf.reshape(tf.range(4.0), [2, 2, 1]), 2).numpy().ravel()
+        array([1.5], dtype=float32)
+    """
+    if pool == 1:
+        return image
+    height, width, channels = image.shape[-3:]
+    squares = [height // pool, pool, width // pool, pool, channels]
+    leading = tf.shape(image)[:-3]
+    means = tf.reduce_mean(tf.reshape(image, tf.concat([leading, squares], 0)), [-4, -2])
+    return tf.ensure_shape(means, [*image.shape[:-3], *squares[::2]])
+
+
+def enlarge(image, pool):
+    """Each pixel as a square of `pool` pixels a side, what `average_pool` makes smaller."""
+    if pool == 1:
+        return image
+    return tf.repeat(tf.repeat(image, pool, axis=-3), pool, axis=-2)
 
 
 def is_image(spec) -> bool:

@@ -33,7 +33,8 @@ class WorldModel(tf.Module):
         self.observation_spec = observation_spec
         self.action_size = action_size
         self._settings = settings
-        self._encoder = networks.make_encoder(observation_spec, settings, dtype)
+        self._seen_spec = networks.pooled(observation_spec, settings)
+        self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
         self.rssm = RSSM(
             settings.belief_size,
             settings.latent_size,
@@ -42,7 +43,7 @@ class WorldModel(tf.Module):
             transition_dense,
             dtype,
         )
-        self._decoder = networks.make_decoder(observation_spec, settings, dtype)
+        self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
         self._reward = networks.make_reward_head(settings, dtype)
         self._build()
 
@@ -60,17 +61,20 @@ class WorldModel(tf.Module):
         """The observation as the networks see it, float32.
 
         Images keep 5 bits and are dequantized by uniform noise (Kingma and Dhariwal, 2018,
-        Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) - 1 / 2.
+        Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) - 1 / 2. Then squares of
+        `image_pool` pixels a side are averaged.
         """
         if not networks.is_image(self.observation_spec):
             return tf.cast(observation, tf.float32)
         bins = tf.floor(tf.cast(observation, tf.float32) / 8.0)
         noise = tf.random.stateless_uniform(tf.shape(bins), seed)
-        return (bins + noise) / 32.0 - 0.5
+        image = (bins + noise) / 32.0 - 0.5
+        return networks.average_pool(image, self._settings.image_pool)
 
     def to_image(self, decoded):
-        """The inverse of `preprocess` for decoded images: uint8."""
-        return tf.saturate_cast(tf.round((decoded + 0.5) * 255.0), tf.uint8)
+        """The inverse of `preprocess` for decoded images: uint8, of the observed size."""
+        pixels = tf.saturate_cast(tf.round((decoded + 0.5) * 255.0), tf.uint8)
+        return networks.enlarge(pixels, self._settings.image_pool)
 
     def encode(self, preprocessed):
         """Preprocessed observations [..., *observation] -> embeddings [..., E]."""
@@ -133,7 +137,7 @@ class WorldModel(tf.Module):
 
     def _build(self):
         """Creates every variable, so that checkpoints and optimizers see them all."""
-        observation = tf.zeros([1, 1, *self.observation_spec.shape])
+        observation = tf.zeros([1, 1, *self._seen_spec.shape])
         self.rssm.build(self.encode(observation).shape[-1], self.action_size)
         features = self.rssm.initial(1).features
         self.decode(features)

@@ -94,3 +94,16 @@ def test_the_reward_is_one_number(settings):
 )
 def test_images_are_bytes_with_channels(shape, dtype, expected):
     assert networks.is_image(tf.TensorSpec(shape, dtype)) == expected
+
+
+def test_average_pool_undoes_enlarge():
+    image = tf.random.stateless_uniform([2, 5, 4, 6, 3], [0, 1])
+    larger = networks.enlarge(image, 2)
+    assert larger.shape == [2, 5, 8, 12, 3]
+    np.testing.assert_allclose(networks.average_pool(larger, 2), image, rtol=1e-6)
+
+
+def test_dense_decoder_draws_images(make_config):
+    settings = make_config("world_model.image_decoder=dense").world_model
+    decoder = networks.make_decoder(image(32), settings)
+    assert decoder(tf.zeros([7, 9])).shape == [7, 32, 32, 3]

@@ -133,6 +133,19 @@ def test_to_image_inverts_preprocess_to_5_bits(image_model, images):
     assert np.abs(back.astype(int) - images).max() <= 8
 
 
+def test_pooled_images_are_means_of_squares_and_shown_at_the_observed_size(make_model):
+    model = make_model(
+        "world_model.image_pool=2", "world_model.image_depth=2", image_size=64
+    )
+    images = tf.fill([1, 2, 64, 64, 3], tf.constant(8 * 5, tf.uint8))
+    seen = model.preprocess(images, SEED)
+    assert seen.shape == [1, 2, 32, 32, 3]
+    np.testing.assert_allclose(seen, 5.5 / 32 - 0.5, atol=0.5 / 32)
+    assert model.encode(seen).shape[:2] == [1, 2]
+    assert model.decode(tf.zeros([1, 2, 9])).shape == seen.shape
+    assert model.to_image(seen).shape == images.shape
+
+
 def test_to_image_cuts_what_no_image_can_show(image_model):
     np.testing.assert_array_equal(
         image_model.to_image(tf.constant([-9.0, -0.5, 0.5, 9.0])), [0, 0, 255, 255]
