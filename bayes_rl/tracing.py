@@ -60,7 +60,18 @@ def trace(tracer):
 
 @contextlib.contextmanager
 def get_next_tracer():
-    """Yields the innermost tracer, which is set aside while the context lasts."""
+    """Yields the innermost tracer, which is set aside while the context lasts.
+
+    Yields:
+        The tracer; where there is none, one that only calls the constructor.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> with ed.tape() as draws, get_next_tracer() as record:
+        ...     x = record(ed.Normal, 0.0, 1.0, name="x")
+        >>> draws["x"] is x
+        True
+    """
     stack = _stack()
     tracer = stack.pop() if stack else None
     try:
@@ -78,6 +89,16 @@ def traceable(constructor):
 
     Returns:
         A function of the same arguments.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> @traceable
+        ... def coin(name):
+        ...     return ed.RandomVariable(ed.Bernoulli(0.5).distribution, name=name)
+        >>> with ed.tape() as draws:
+        ...     x = coin(name="x")
+        >>> draws["x"] is x
+        True
     """
 
     @functools.wraps(constructor)

@@ -1,3 +1,5 @@
+import threading
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -33,6 +35,41 @@ def test_condition_reaches_the_tape_around_it():
         x = ed.Normal(0.0, 1.0, name="x")
     assert float(x) == 3.0
     assert draws["x"].is_given
+
+
+def test_condition_on_a_posterior_gives_the_divergence_of_a_program():
+    mean = tf.Variable(1.0)
+    with tf.GradientTape() as gradient:
+        posterior = ed.Normal(mean, 1.0, name="posterior")
+        with ed.tape() as draws, ed.condition(weight=posterior):
+            weight = ed.Normal(0.0, 1.0, name="weight")
+        kl = posterior.distribution.kl_divergence(draws["weight"].distribution)
+        loss = kl + weight
+    assert float(weight) == float(posterior)
+    assert float(kl) == 0.5
+    assert float(gradient.gradient(loss, mean)) == 2.0
+
+
+def test_next_tracer_is_the_innermost_and_comes_back():
+    def at_one(constructor, *args, **kwargs):
+        return constructor(*args, **{**kwargs, "value": 1.0})
+
+    with ed.trace(at_one):
+        with ed.get_next_tracer() as tracer:
+            assert tracer is at_one
+            assert not ed.Normal(0.0, 1.0).is_given
+        assert ed.Normal(0.0, 1.0).is_given
+    with ed.get_next_tracer() as tracer:
+        assert float(tracer(ed.Normal, 0.0, 1.0, value=2.0)) == 2.0
+
+
+def test_tracers_of_other_threads_do_not_count():
+    made = []
+    with ed.condition(x=3.0):
+        thread = threading.Thread(target=lambda: made.append(ed.Normal(0.0, 1.0, name="x")))
+        thread.start()
+        thread.join()
+    assert not made[0].is_given
 
 
 def test_tracers_end_with_an_exception():
