@@ -84,6 +84,7 @@ class Softplus(_Positive):
         return tfp.math.softplus_inverse(value - tf.cast(self.epsilon, value.dtype))
 
 
-get = make_get(
-    {"exp": Exp, "positive": Positive, "softplus": Softplus}, tf.keras.constraints
-)
+_aliases = {"exp": Exp, "positive": Positive, "softplus": Softplus}
+globals().update(_aliases)
+
+get = make_get(_aliases, tf.keras.constraints)

@@ -28,3 +28,16 @@ def test_other_names_are_those_of_keras():
 def test_unknown_name_names_the_nearest():
     with pytest.raises(ValueError, match="'sofplus' .* did you mean 'softplus'"):
         constraints.get("sofplus")
+
+
+@pytest.mark.parametrize("name", ["exp", "positive", "softplus"])
+def test_classes_have_both_names(name):
+    found = getattr(constraints, name)
+    assert found is getattr(constraints, name.title())
+    assert type(constraints.get(found.__name__)) is found
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float32", "float64"])
+@pytest.mark.parametrize("name", ["exp", "positive", "softplus"])
+def test_keeps_the_type(name, dtype):
+    assert constraints.get(name)(tf.ones([2], dtype)).dtype == dtype
