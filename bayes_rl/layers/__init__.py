@@ -50,6 +50,8 @@ from bayes_rl.layers.heteroscedastic_variants import (
     MultiHeadMCSoftmaxDenseFA,
 )
 from bayes_rl.layers.hierarchical import Conv2DHierarchical, DenseHierarchical
+from bayes_rl.layers.image_embeddings import ChannelEmbedding, PositionalEmbedding
+from bayes_rl.layers.local_attention import LocalAttention1D, MaskedLocalAttention1D
 from bayes_rl.layers.local_reparameterization import (
     Conv2DLocalReparameterization,
     DenseLocalReparameterization,
@@ -97,6 +99,7 @@ __all__ = [
     "ActNorm",
     "Bernoulli",
     "Categorical",
+    "ChannelEmbedding",
     "Conv1DFlipout",
     "Conv1DReparameterization",
     "Conv1DTransposeFlipout",
@@ -138,12 +141,14 @@ __all__ = [
     "LSTMCellRank1",
     "LSTMCellReparameterization",
     "LinearKernel",
+    "LocalAttention1D",
     "MADE",
     "MCSigmoidDenseFA",
     "MCSoftmaxDense",
     "MCSoftmaxDenseFA",
     "MCSoftmaxDenseFACustomLayers",
     "MCSoftmaxDenseFASegmentation",
+    "MaskedLocalAttention1D",
     "MixtureLogistic",
     "MixtureofLogistic",
     "MultiHeadAttentionFlipout",
@@ -155,6 +160,7 @@ __all__ = [
     "NICE",
     "Normal",
     "OneHotCategorical",
+    "PositionalEmbedding",
     "PosteriorNetworkLayer",
     "RealNVP",
     "Reverse",

@@ -13,6 +13,10 @@ def categories(generator):
     return [generator.integers(0, 4, [6, 3]).astype("int32")]
 
 
+def images(generator):
+    return [generator.integers(0, 4, [2, 3, 3, 2]).astype("int32")]
+
+
 # Few samples, of which every output is returned.
 SAMPLED = {"train_mc_samples": 5, "test_mc_samples": 5, "compute_pred_variance": True}
 
@@ -75,4 +79,8 @@ CASES = [
         )
         for kind in ("radial", "affine")
     ],
+    Case(lambda **kw: layers.ChannelEmbedding(4, num_values=4, **kw), inputs=images),
+    Case(lambda **kw: layers.PositionalEmbedding(9, **kw), [(2, 7, 4)]),
+    Case(lambda **kw: layers.LocalAttention1D(2, block_length=3, **kw), [(2, 7, 4)]),
+    Case(lambda **kw: layers.MaskedLocalAttention1D(2, block_length=3, **kw), [(2, 7, 4)]),
 ]
