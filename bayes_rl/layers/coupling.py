@@ -56,6 +56,12 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
             self.layer(tf.zeros([1] + event, self.compute_dtype))
         super().build(input_shape)
 
+    def _built_on(self, outputs):
+        outputs = tf.convert_to_tensor(outputs)
+        if not self.built:
+            self.build(outputs.shape)
+        return outputs
+
     def call(self, inputs):
         if self.mask is None:
             return self._call_in_order(inputs)
@@ -63,13 +69,13 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
 
     def reverse(self, outputs):
         """Inputs [..., *event] for which `call` gives these outputs [..., *event]."""
-        outputs = tf.convert_to_tensor(outputs)
+        outputs = self._built_on(outputs)
         inputs = self._change_back(outputs, self._seen(outputs))
         return inputs if self.mask is None else tf.where(self._kept(), outputs, inputs)
 
     def log_det_jacobian(self, outputs):
         """Gives log |dx/dy| at the outputs [..., *event]: [...]."""
-        outputs = tf.convert_to_tensor(outputs)
+        outputs = self._built_on(outputs)
         change = self._log_change_back(outputs, self._seen(outputs))
         if self.mask is not None:
             change = tf.where(self._kept(), tf.zeros_like(change), change)

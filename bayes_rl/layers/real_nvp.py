@@ -29,20 +29,24 @@ class _Affine(Coupling):
 class RealNVP(_Affine):
     """Scales and shifts part of its input by what a network makes of another part.
 
-        y = x * exp(log_scale) + shift,  shift, log_scale = network(other part)
-        log |dx/dy| = -sum(log_scale)
+        y = x * exp(log_scale) + shift,  log |dx/dy| = -sum(log_scale)
+        shift, s = network(other part),  log_scale = rescale * tanh(s)
 
-    The network gives [..., *event, 2], or twice as many units on the last axis: shifts,
-    then log scales. Without a mask it is autoregressive and the flow a masked
-    autoregressive flow: density in one pass, sampling in one pass a position.
+    `rescale` is trained, one number for each index of the last axis. At its start of 0 the
+    flow only shifts; a stack that starts with free scales takes exponentials of
+    exponentials and overflows. The network gives [..., *event, 2], or twice as many units
+    on the last axis: shifts, then s. Without a mask it is autoregressive, and the flow a
+    masked autoregressive flow: density in one pass, sampling in one pass a position.
 
-    Source: Dinh et al., 2017, Density Estimation Using Real NVP, equations 4 to 8; without
-    mask Papamakarios et al., 2017, Masked Autoregressive Flow, equations 3 and 4.
+    Source: Dinh et al., 2017, Density Estimation Using Real NVP, equations 4 to 8, and
+    section 4.1 for the hyperbolic tangent; without mask Papamakarios et al., 2017, Masked
+    Autoregressive Flow, equations 3 and 4.
 
     Args:
         layer: the network, a Keras layer or model.
         mask: [*event] of 0 and 1; elements where it is 1 are what the network sees, and
             stay as they are. None for an autoregressive network, such as `MADE`.
+        rescale_initializer: of `rescale`.
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
@@ -57,8 +61,24 @@ class RealNVP(_Affine):
         TensorShape([5])
     """
 
+    def __init__(self, layer, mask=None, rescale_initializer="zeros", **kwargs):
+        super().__init__(layer, mask, **kwargs)
+        self.rescale_initializer = tf.keras.initializers.get(rescale_initializer)
+
+    def build(self, input_shape):
+        self.rescale = self.add_weight(
+            "rescale",
+            tf.TensorShape(input_shape)[-1:],
+            initializer=self.rescale_initializer,
+            experimental_autocast=False,
+        )
+        super().build(input_shape)
+
     def _parameters(self, network_outputs, tensor):
-        network_outputs = tf.cast(network_outputs, tensor.dtype)
+        shift, s = self._split(tf.cast(network_outputs, tensor.dtype), tensor)
+        return shift, tf.cast(self.rescale, tensor.dtype) * tf.tanh(s)
+
+    def _split(self, network_outputs, tensor):
         last, rank = network_outputs.shape[-1], network_outputs.shape.rank
         if rank == tensor.shape.rank + 1 and last == 2:
             return tf.unstack(network_outputs, axis=-1)
@@ -80,6 +100,10 @@ class RealNVP(_Affine):
     def _log_change_back(self, outputs, parameters):
         del outputs
         return -parameters[1]
+
+    def get_config(self):
+        initializer = tf.keras.initializers.serialize(self.rescale_initializer)
+        return {**super().get_config(), "rescale_initializer": initializer}
 
 
 @register
