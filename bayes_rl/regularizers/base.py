@@ -30,7 +30,8 @@ class KLDivergence(
     Args:
         scale_factor: multiplies the result, for example 1 / number of training examples. A
             `tf.Variable`, or a function without arguments, is read at every call, so that
-            it can be annealed; configurations keep a variable's value.
+            it can be annealed. Configurations keep a variable's value and a function's
+            registered name.
         num_samples: number of draws where the KL has no closed form.
         seed: int; makes these draws the same at every call.
     """
@@ -70,6 +71,10 @@ class KLDivergence(
             if not isinstance(name := getattr(x, "name", None), str):
                 raise
             raise ValueError(f"weight {name!r}: {error}") from None
+        return self.scaled(cost)
+
+    def scaled(self, cost):
+        """A cost times the scale factor of this moment."""
         return cost * self._scale_factor(cost.dtype)
 
     def _cost(self, x):
@@ -169,6 +174,8 @@ def prior_parameter(value, name, shape, dtype):
     Raises:
         ValueError: it does not.
     """
+    if isinstance(value, (int, float)):
+        return tf.constant(value, dtype)
     if isinstance(value, tf.keras.initializers.Initializer):
         value = value(shape, dtype=dtype)
     elif callable(value) and not isinstance(value, tf.Variable):

@@ -50,7 +50,9 @@ class NormalKLDivergence(LocationScaleKLDivergence):
         parameters = normal_parameters(posterior)
         if parameters is None:
             return super()._of_posterior(posterior, name)
-        prior = self.prior_parameters(shape_of(posterior), parameters[0].dtype)
+        mean, stddev = parameters
+        shape = tf.broadcast_static_shape(mean.shape, stddev.shape)
+        prior = self.prior_parameters(shape, mean.dtype)
         return _normal_to_normal(*parameters, *prior)
 
 

@@ -1,5 +1,7 @@
 """Every (posterior, prior) against numerical integration."""
 
+import functools
+
 import numpy as np
 import pytest
 import scipy.integrate
@@ -72,6 +74,7 @@ def posterior_of(name, shape):
     return tfd.Independent(family(location, scale), len(shape))
 
 
+@functools.cache
 def integrated(posterior, prior):
     """Mean and variance of log q - log p, as integrals over quantiles of q."""
     q, p = POSTERIORS[posterior][2], PRIORS[prior][1]
