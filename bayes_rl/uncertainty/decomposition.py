@@ -72,7 +72,7 @@ def entropy_parts(prediction, num_samples=100, seed=None):
 
     and epistemic is their difference, the mutual information of outcome and weights. In
     closed form for Categorical, OneHotCategorical and Bernoulli; for others the total is
-    estimated by samples, in O(S^2 num_samples).
+    estimated by samples, in O(S^2 num_samples), and may fall below the aleatoric part.
 
     Source: Depeweg et al., 2018, Decomposition of Uncertainty in Bayesian Deep Learning for
     Efficient and Risk-sensitive Learning, equation 9.

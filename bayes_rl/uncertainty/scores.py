@@ -26,7 +26,8 @@ def log_score(prediction, targets):
         >>> round(float(score), 3)
         0.693
     """
-    log_probs = prediction.log_prob(tf.convert_to_tensor(targets)[tf.newaxis])
+    targets = tf.convert_to_tensor(targets, dtype_hint=prediction.dtype)
+    log_probs = prediction.log_prob(targets[tf.newaxis])
     return -tfp.math.reduce_logmeanexp(log_probs, axis=0)
 
 

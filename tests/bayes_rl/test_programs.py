@@ -108,6 +108,29 @@ def test_weight_counts_once_in_two_calls():
     np.testing.assert_allclose(value, -2.0 * np.log(2.0 * np.pi), rtol=1e-6)
 
 
+@pytest.mark.parametrize(
+    ("make", "shape"),
+    [
+        (lambda: tf.keras.layers.RNN(ed.layers.LSTMCellReparameterization(2)), [2, 4, 3]),
+        (lambda: tf.keras.layers.RNN(ed.layers.GRUCellFlipout(2)), [2, 4, 3]),
+        (lambda: ed.layers.Conv2DFlipout(2, 3), [1, 4, 4, 2]),
+        (lambda: ed.layers.DenseHierarchical(2), [2, 3]),
+        (lambda: ed.layers.DenseLocalReparameterization(2), [2, 3]),
+    ],
+)
+def test_log_joint_of_a_layer_is_the_log_density_of_its_weights(make, shape):
+    layer, inputs = make(), tf.ones(shape)
+    layer(inputs)
+    weights = ed.sample_weights(layer, seed=1)
+    log_joint = ed.make_log_joint_fn(lambda x: layer(x))
+    expected = sum(
+        float(tf.reduce_sum(posterior.log_prob(weights[name])))
+        for name, posterior in ed.posteriors(layer).items()
+    )
+    value = tf.function(lambda: log_joint(inputs, **weights))()
+    np.testing.assert_allclose(value, expected, rtol=1e-5)
+
+
 def test_output_of_a_reversible_layer_adds_nothing():
     class Double(ElementwiseAffine, tf.keras.layers.Layer):
         def call(self, inputs):

@@ -15,6 +15,12 @@ def test_log_score_is_that_of_the_mixture():
     np.testing.assert_allclose(score, -mixture.log_prob(targets), rtol=1e-6)
 
 
+def test_log_score_takes_plain_numbers_for_any_precision():
+    means = tf.zeros([3, 2], tf.float64)
+    score = uncertainty.log_score(ed.Normal(means, 1.0), [0.0, 0.0])
+    np.testing.assert_allclose(score, np.full([2], 0.5 * np.log(2 * np.pi)), rtol=1e-12)
+
+
 def test_ranked_probability_score_of_normal_draws():
     # Gneiting et al., 2005, equation 5, at mean 1 and stddev 2.
     targets, normal = tf.constant([1.0, -1.0, 4.0]), tfd.Normal(0.0, 1.0)
