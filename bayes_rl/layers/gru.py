@@ -140,8 +140,8 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
 
     def make_parameters(self, batch_size):
         """Terms of each kernel, and the biases of each product."""
-        terms = self.make_terms(("kernel",), batch_size)
-        recurrent = self.make_terms(("recurrent_kernel",), batch_size)
+        terms = self.make_terms("kernel", batch_size)
+        recurrent = self.make_terms("recurrent_kernel", batch_size)
         bias = self.draw("bias") if self.use_bias else None
         if not self.reset_after:
             parts = (0, 2 * self.units), (2 * self.units, 3 * self.units)
@@ -179,5 +179,3 @@ class GRUCellFlipout(FlipoutCell, GRUCellReparameterization):
         >>> tf.keras.layers.RNN(cell)(tf.ones([2, 5, 3])).shape
         TensorShape([2, 4])
     """
-
-    stacked_keys = (("kernel",), ("recurrent_kernel",))

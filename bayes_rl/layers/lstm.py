@@ -39,44 +39,27 @@ class LSTMStep(StochasticCell):
         """One time step, as `call`."""
         state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))
         parameters, masks = self.parameters(inputs, state, training)
-        sums = self.sums(masked(inputs, masks[0]), masked(state, masks[1]), parameters)
+        terms, recurrent_terms, bias = parameters
+        sums = project(masked(inputs, masks[0]), terms)
+        sums += project(masked(state, masks[1]), recurrent_terms)
+        if bias is not None:
+            sums = self.add_bias(sums, bias)
         first, forget, candidate, output = tf.split(sums, 4, axis=-1)
         carry = self.recurrent_activation(forget) * carry
         carry += self.recurrent_activation(first) * self.activation(candidate)
         state = self.recurrent_activation(output) * self.activation(carry)
         return state, [state, carry]
 
-    def sums(self, inputs, state, parameters):
-        """Sums of inputs of the four gates.
-
-        Args:
-            inputs: list of [..., features], one or one for each gate.
-            state: list of [..., units], one or one for each gate.
-            parameters: of this sequence.
-
-        Returns:
-            [..., 4 * units].
-        """
-        terms, bias = parameters
-        count = max(len(inputs), len(state))
-        inputs, state = (x if len(x) == count else x * count for x in (inputs, state))
-        pairs = zip(inputs, state, strict=True)
-        sums = project([_side_by_side(*pair) for pair in pairs], terms)
-        return sums if bias is None else products.add_bias(sums, bias)
+    def add_bias(self, sums, bias):
+        """Sums of the four gates with their bias."""
+        return products.add_bias(sums, bias)
 
     def make_parameters(self, batch_size):
-        """Terms of both kernels, and the bias."""
-        terms = self.make_terms(("kernel", "recurrent_kernel"), batch_size)
-        return terms, self.draw("bias") if self.use_bias else None
-
-
-def _side_by_side(inputs, state):
-    """[..., features + units]; the same inputs for each of S draws of the state."""
-    missing = state.shape.rank - inputs.shape.rank
-    if missing > 0:
-        shape = [*products.sizes(state)[:missing], *products.sizes(inputs)]
-        inputs = tf.broadcast_to(inputs, shape)
-    return tf.concat([inputs, state], axis=-1)
+        """Terms of the kernel and of the recurrent kernel, and the bias."""
+        terms, recurrent_terms = (
+            self.make_terms(key, batch_size) for key in ("kernel", "recurrent_kernel")
+        )
+        return terms, recurrent_terms, self.draw("bias") if self.use_bias else None
 
 
 @register
@@ -200,5 +183,3 @@ class LSTMCellFlipout(FlipoutCell, LSTMCellReparameterization):
         >>> rnn(tf.ones([2, 5, 3])).shape
         TensorShape([2, 5, 4])
     """
-
-    stacked_keys = (("kernel", "recurrent_kernel"),)

@@ -5,7 +5,7 @@ import tensorflow as tf
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.layers.lstm import LSTMStep
-from bayes_rl.layers.recurrent import Term, project
+from bayes_rl.layers.recurrent import Term
 from bayes_rl.normal import draw_from
 from bayes_rl.serialization import register
 from bayes_rl.tracing import is_tracing
@@ -181,27 +181,32 @@ class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
         return super().add_weight(name, shape, **kwargs)
 
     def make_parameters(self, batch_size):
-        """Terms of the kernel and of the recurrent kernel, and the bias."""
-        examples = self._examples(self.known(batch_size))
-        terms = self._term("", examples), self._term("recurrent_", examples)
-        bias = tf.repeat(self.draw("bias"), examples, axis=-2) if self.use_bias else None
-        return *terms, bias
+        terms, recurrent_terms, bias = super().make_parameters(batch_size)
+        if bias is not None:
+            bias = tf.repeat(bias, self._examples(batch_size), axis=-2)
+        return terms, recurrent_terms, bias
+
+    def add_bias(self, sums, bias):
+        return sums + bias  # It has a row for each example.
+
+    def make_terms(self, key, batch_size):
+        examples = self._examples(batch_size)
+        join = tf.add if self.use_additive_perturbation else tf.multiply
+        prefix = key.removesuffix("kernel")
+        before, after = (
+            self._vectors(f"{prefix}{name}", examples) for name in ("alpha", "gamma")
+        )
+        return [Term(self.draw(key), before, after, join)]
 
     def _examples(self, batch_size):
         """Number of examples of each member."""
+        batch_size = self.known(batch_size)
         if not tf.is_tensor(batch_size) and batch_size % self.ensemble_size:
             raise ValueError(
                 f"the batch size must be a multiple of ensemble_size {self.ensemble_size}, "
                 f"got {batch_size}"
             )
         return batch_size // self.ensemble_size
-
-    def _term(self, prefix, examples):
-        join = tf.add if self.use_additive_perturbation else tf.multiply
-        before, after = (
-            self._vectors(f"{prefix}{key}", examples) for key in ("alpha", "gamma")
-        )
-        return [Term(self.draw(f"{prefix}kernel"), before, after, join)]
 
     def _vectors(self, key, examples):
         """[B, size], a draw for each example, or [S, B, size] where S draws are held."""
@@ -211,11 +216,6 @@ class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
         draws = draw_from(self.stochastic_weights[key].posterior(), [examples])
         draws = tf.cast(tf.transpose(draws, [1, 0, 2]), self.compute_dtype)
         return tf.reshape(draws, [-1, draws.shape[-1]])
-
-    def sums(self, inputs, state, parameters):
-        terms, recurrent_terms, bias = parameters
-        sums = project(inputs, terms) + project(state, recurrent_terms)
-        return sums if bias is None else sums + bias
 
     def get_config(self):
         config = super().get_config()

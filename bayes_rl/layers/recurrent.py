@@ -15,6 +15,8 @@ from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.noise import rademacher
 from bayes_rl.weights import held
 
+_KERNELS = ("kernel", "recurrent_kernel")
+
 
 @dataclasses.dataclass(frozen=True)
 class Term:
@@ -175,18 +177,18 @@ class StochasticCell(StochasticLayer):
             )
         return batch_size
 
-    def make_terms(self, keys, batch_size):
-        """Terms of a product with one draw of kernels, stacked below each other.
+    def make_terms(self, key, batch_size):
+        """Terms of a product with one draw of a kernel.
 
         Args:
-            keys: names of the kernels within the layer.
+            key: name of the kernel within the layer.
             batch_size: int or tensor [], None where it is unknown.
 
         Returns:
-            List of `Term`, for inputs side by side.
+            List of `Term`.
         """
         del batch_size
-        return [Term(tf.concat([self.draw(key) for key in keys], axis=-2))]
+        return [Term(self.draw(key))]
 
 
 def masked(tensor, masks):
@@ -200,50 +202,30 @@ class FlipoutCell(StochasticCell):
         kernel = mean + perturbation, one draw for the batch and sequence
         product = inputs @ mean + ((inputs * sign_input) @ perturbation) * sign_output
 
-    with signs -1 or 1, independent for each example and constant in time. Kernels in one
-    product share the output's signs; as their perturbations are independent, all else that
-    holds for Flipout holds still.
+    with signs -1 or 1, independent for each example and constant in time.
 
     Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
     Mini-Batches, equation 4.
     """
 
-    stacked_keys: tuple = ()
-
     def sign_sizes(self):
         sizes = {}
-        for keys in self.stacked_keys:
-            keys = self._stochastic(keys)
-            for key in keys:
-                features, units = self.stochastic_weights[key].shape
-                sizes[f"{key}/sign_input"] = features
-                sizes[f"{keys[0]}/sign_output"] = units
+        for key in filter(self.stochastic_weights.__contains__, _KERNELS):
+            features, units = self.stochastic_weights[key].shape
+            sizes[f"{key}/sign_input"] = features
+            sizes[f"{key}/sign_output"] = units
         return sizes
 
-    def _stochastic(self, keys):
-        return [key for key in keys if key in self.stochastic_weights]
-
-    def make_terms(self, keys, batch_size):
-        stochastic = self._stochastic(keys)
-        pairs = {key: self.draw_perturbation(key) for key in stochastic}
-        if all(change is None for _, change in pairs.values()):
-            draws = [pairs[key][0] if key in pairs else self.draw(key) for key in keys]
-            return [Term(tf.concat(draws, axis=-2))]
-        means, changes, signs = [], [], []
-        for key in keys:
-            mean, change = pairs.get(key) or (self.draw(key), None)
-            means.append(mean)
-            changes.append(tf.zeros_like(mean) if change is None else change)
-            signs.append(self._signs(f"{key}/sign_input", mean.shape[-2], batch_size))
-        units = means[0].shape[-1]
-        return [
-            Term(tf.concat(means, axis=-2)),
-            Term(
-                tf.concat(changes, axis=-2),
-                tf.concat(signs, axis=-1),
-                self._signs(f"{stochastic[0]}/sign_output", units, batch_size),
-            ),
-        ]
+    def make_terms(self, key, batch_size):
+        if key not in self.stochastic_weights:
+            return super().make_terms(key, batch_size)
+        mean, change = self.draw_perturbation(key)
+        if change is None:
+            return [Term(mean)]
+        features, units = change.shape[-2:]
+        before = self._signs(f"{key}/sign_input", features, batch_size)
+        after = self._signs(f"{key}/sign_output", units, batch_size)
+        return [Term(mean), Term(change, before, after)]
 
     def _signs(self, key, size, batch_size):
         signs = held(self, key)

@@ -82,7 +82,7 @@ def test_held_signs_give_the_flipout_formula():
 
     def own_kernel(key, mean, example):
         signs = np.outer(
-            draws[f"{key}/sign_input"][example], draws["kernel/sign_output"][example]
+            draws[f"{key}/sign_input"][example], draws[f"{key}/sign_output"][example]
         )
         return mean + signs * (draws[key] - mean)
 

@@ -268,8 +268,9 @@ def test_equal_examples_share_noise_only_without_flipout(cell_class):
 
 @pytest.mark.parametrize("cell_class", CELLS)
 @pytest.mark.parametrize("batch_size", [None, BATCH])
-def test_many_held_draws_equal_separate_holds(cell_class, batch_size):
-    cell = make(cell_class, bias_initializer="trainable_normal")
+@pytest.mark.parametrize("bias_initializer", ["random_normal", "trainable_normal"])
+def test_many_held_draws_equal_separate_holds(cell_class, batch_size, bias_initializer):
+    cell = make(cell_class, bias_initializer=bias_initializer)
     weights = ed.sample_weights(cell, [5], seed=(1, 2), batch_size=batch_size)
     inputs = tf.random.stateless_normal([5, BATCH, FEATURES], [0, 1])
 
