@@ -5,6 +5,7 @@ from bayes_rl.layers.attention import (
     MultiHeadAttentionFlipout,
     MultiHeadAttentionReparameterization,
 )
+from bayes_rl.layers.bayesian_linear_model import BayesianLinearModel
 from bayes_rl.layers.convolutional import (
     Conv1DFlipout,
     Conv1DReparameterization,
@@ -51,6 +52,7 @@ from bayes_rl.layers.heteroscedastic_variants import (
 )
 from bayes_rl.layers.hierarchical import Conv2DHierarchical, DenseHierarchical
 from bayes_rl.layers.image_embeddings import ChannelEmbedding, PositionalEmbedding
+from bayes_rl.layers.laplace_covariance import LaplaceRandomFeatureCovariance
 from bayes_rl.layers.local_attention import LocalAttention1D, MaskedLocalAttention1D
 from bayes_rl.layers.local_reparameterization import (
     Conv2DLocalReparameterization,
@@ -72,17 +74,26 @@ from bayes_rl.layers.masks import (
 from bayes_rl.layers.mean_functions import Zeros
 from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.moments import get_moments, soft_relu
+from bayes_rl.layers.neural_process import NeuralProcess
+from bayes_rl.layers.neural_process_attention import Attention
 from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
 from bayes_rl.layers.normalization import EnsembleSyncBatchNorm, ensemble_batchnorm
+from bayes_rl.layers.poisson_process import PoissonProcess
 from bayes_rl.layers.posterior_network import PosteriorNetworkLayer
 from bayes_rl.layers.quadrature import DenseQuadrature
 from bayes_rl.layers.radial_flow import ReversedRadialFlow
+from bayes_rl.layers.random_feature_gaussian_process import RandomFeatureGaussianProcess
+from bayes_rl.layers.random_fourier_features import RandomFourierFeatures
 from bayes_rl.layers.real_nvp import NICE, RealNVP
 from bayes_rl.layers.reverse import Reverse
 from bayes_rl.layers.reversible_residual import ReversibleResidual
 from bayes_rl.layers.reversible_sequential import ReversibleSequential
 from bayes_rl.layers.sinkhorn import SinkhornAutoregressiveFlow
 from bayes_rl.layers.sparse_gaussian_process import SparseGaussianProcess
+from bayes_rl.layers.spectral_normalization import (
+    SpectralNormalization,
+    SpectralNormalizationConv2D,
+)
 from bayes_rl.layers.stochastic_output import (
     Bernoulli,
     Categorical,
@@ -96,7 +107,11 @@ from bayes_rl.layers.variational_dropout import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
+    "MADE",
+    "NICE",
     "ActNorm",
+    "Attention",
+    "BayesianLinearModel",
     "Bernoulli",
     "Categorical",
     "ChannelEmbedding",
@@ -140,9 +155,9 @@ __all__ = [
     "LSTMCellFlipout",
     "LSTMCellRank1",
     "LSTMCellReparameterization",
+    "LaplaceRandomFeatureCovariance",
     "LinearKernel",
     "LocalAttention1D",
-    "MADE",
     "MCSigmoidDenseFA",
     "MCSoftmaxDense",
     "MCSoftmaxDenseFA",
@@ -157,11 +172,14 @@ __all__ = [
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",
-    "NICE",
+    "NeuralProcess",
     "Normal",
     "OneHotCategorical",
+    "PoissonProcess",
     "PositionalEmbedding",
     "PosteriorNetworkLayer",
+    "RandomFeatureGaussianProcess",
+    "RandomFourierFeatures",
     "RealNVP",
     "Reverse",
     "ReversedRadialFlow",
@@ -169,6 +187,8 @@ __all__ = [
     "ReversibleSequential",
     "SinkhornAutoregressiveFlow",
     "SparseGaussianProcess",
+    "SpectralNormalization",
+    "SpectralNormalizationConv2D",
     "VariationalConv2D",
     "VariationalDense",
     "VariationalLSTMCell",

@@ -11,8 +11,11 @@ from bayes_rl.layers.one_hot import (
     py_multiplicative_inverse,
 )
 from bayes_rl.layers.permutations import sinkhorn, soft_to_hard_permutation
+from bayes_rl.layers.predictive_softmax import mean_field_logits, monte_carlo_softmax
 
 __all__ = [
+    "mean_field_logits",
+    "monte_carlo_softmax",
     "multiplicative_inverse",
     "one_hot_add",
     "one_hot_argmax",

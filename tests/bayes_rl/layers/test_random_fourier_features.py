@@ -1,0 +1,90 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+import bayes_rl as ed
+
+INPUTS = np.random.default_rng(0).normal(size=[5, 2]).astype("float32")
+
+
+def standard_normal():
+    return ed.initializers.TrainableNormal(
+        mean_initializer="zeros", stddev_initializer="ones", stddev_constraint=None
+    )
+
+
+def test_draws_of_the_prior_have_the_covariance_of_the_process():
+    tf.keras.utils.set_random_seed(0)
+    count, features = 20_000, 2_000
+    layer = ed.layers.RandomFourierFeatures(
+        count, features, 2.0, 0.7, kernel_initializer=standard_normal()
+    )
+    values = layer(INPUTS).numpy()
+    process = ed.layers.GaussianProcess(1, None, ed.layers.ExponentiatedQuadratic(2.0, 0.7))
+    expected = process(INPUTS).covariance()[0].numpy()
+    standard_error = 2.0 * np.sqrt(2 / count + 1.5 / features)
+    assert np.all(abs(values @ values.T / count - expected) < 5 * standard_error)
+    np.testing.assert_allclose(layer.losses[0], 0.0, atol=1e-3)
+
+
+def test_cost_is_the_kl_of_the_kernel():
+    layer = ed.layers.RandomFourierFeatures(3, 8)
+    layer(INPUTS)
+    mean, stddev = layer.kernel.mean(), layer.kernel.stddev()
+    kl = -np.log(stddev) + 0.5 * (stddev**2 + mean**2) - 0.5
+    np.testing.assert_allclose(layer.losses[0], np.sum(kl), rtol=1e-5)
+
+
+def test_held_kernel_is_one_function():
+    layer = ed.layers.RandomFourierFeatures(3, 8)
+    layer.build([None, 2])
+    with ed.hold(layer, ed.sample_weights(layer, seed=1)):
+        whole = layer(INPUTS)
+        parts = tf.concat([layer(INPUTS[:2]), layer(INPUTS[2:])], 0)
+    np.testing.assert_allclose(parts, whole, rtol=1e-5)
+    assert np.any(layer(INPUTS) != whole)
+
+
+def test_variance_and_lengthscale_can_be_trained():
+    positive = tfp.bijectors.Softplus()
+    layer = ed.layers.RandomFourierFeatures(
+        3,
+        8,
+        variance=tfp.util.TransformedVariable(2.0, positive),
+        lengthscale=tfp.util.TransformedVariable(0.5, positive),
+    )
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(INPUTS) ** 2)
+    assert len(layer.trainable_weights) == 4
+    assert all(np.any(x != 0) for x in tape.gradient(loss, layer.trainable_weights))
+    copy = ed.layers.RandomFourierFeatures.from_config(layer.get_config())
+    copy.build([None, 2])
+    assert len(copy.trainable_weights) == 4
+
+
+def test_regression():
+    tf.keras.utils.set_random_seed(0)
+    layer = ed.layers.RandomFourierFeatures(1, 64)
+    inputs = np.linspace(-1.0, 1.0, 50, dtype="float32")[:, None]
+    targets = np.sin(3 * inputs)
+    optimizer = tf.keras.optimizers.Adam(0.05)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            error = tf.reduce_sum(tf.square(targets - layer(inputs)))
+            loss = error / (2 * 0.1**2) + layer.losses[0]
+        gradients = tape.gradient(loss, layer.trainable_weights)
+        optimizer.apply_gradients(zip(gradients, layer.trainable_weights, strict=True))
+
+    for _ in range(300):
+        step()
+    with ed.hold(layer, ed.mean_weights(layer)):
+        error = np.mean(np.square(layer(inputs) - targets))
+    assert error < 0.4 * np.var(targets)
+
+
+def test_units_below_one_is_an_error():
+    with pytest.raises(ValueError, match="units must be at least 1, got 0"):
+        ed.layers.RandomFourierFeatures(0)
