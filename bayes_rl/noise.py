@@ -1,5 +1,9 @@
 """Noise that is the same for the same seed on every device, with and without XLA."""
 
+import functools
+import statistics
+
+import numpy as np
 import tensorflow as tf
 
 
@@ -82,6 +86,48 @@ def stateless_normal(shape, seed, dtype=tf.float32):
     return tf.math.ndtri(stateless_centered(shape, seed, dtype) + 0.5)
 
 
+_LEVELS = 2**16
+
+
+def quantized_normal(shape, seed, dtype=tf.float32):
+    """Draws of 65536 equally likely values that stand for a standard normal.
+
+    The values are the means of equal slices of the normal distribution, scaled to variance
+    1; the fourth moment is 2.9998. Half the random bits of `stateless_normal` and a table
+    in place of a function make it cheap.
+
+    Args:
+        shape: of the draws, static.
+        seed: int tensor [2].
+        dtype: float32 or float64.
+
+    Returns:
+        [*shape], at most 4.4 from 0.
+
+    Example:
+        >>> quantized_normal([3], [1, 2]).shape
+        TensorShape([3])
+    """
+    count = tf.TensorShape(shape).num_elements()
+    bits = tf.random.stateless_uniform(
+        [(count + 1) // 2], seed, minval=None, maxval=None, dtype=tf.int32, alg="philox"
+    )
+    low, high = tf.bitwise.right_shift(bits, 16), bits
+    index = tf.bitwise.bitwise_and(tf.concat([low, high], 0)[:count], _LEVELS - 1)
+    table = tf.constant(_normal_levels(), dtype)
+    return tf.reshape(tf.gather(table, index), shape)
+
+
+@functools.cache
+def _normal_levels():
+    """[65536] mean of each slice between quantiles, [-density] / probability."""
+    normal = statistics.NormalDist()
+    inner = [normal.inv_cdf(i / _LEVELS) for i in range(1, _LEVELS)]
+    density = np.exp(-0.5 * np.square(inner)) / np.sqrt(2 * np.pi)
+    means = -np.diff(np.concatenate([[0.0], density, [0.0]])) * _LEVELS
+    return means / means.std()
+
+
 @tf.autograph.experimental.do_not_convert
 def rademacher(shape, seed=None, dtype=tf.float32):
     """Independent random signs.
@@ -100,9 +146,17 @@ def rademacher(shape, seed=None, dtype=tf.float32):
         [-1.0, 1.0]
     """
     if seed is None:
-        bits = tf.random.uniform(shape, maxval=2, dtype=tf.int32)
-    else:
-        bits = tf.random.stateless_uniform(
-            shape, seed, minval=0, maxval=2, dtype=tf.int32, alg="philox"
-        )
+        return tf.cast(2 * _random_bits(shape) - 1, dtype)
+    bits = tf.random.stateless_uniform(
+        shape, seed, minval=0, maxval=2, dtype=tf.int32, alg="philox"
+    )
     return tf.cast(2 * bits - 1, dtype)
+
+
+def _random_bits(shape):
+    """Integers 0 and 1 [*shape], 32 of the last axis from one random integer."""
+    *leading, size = tf.unstack(shape) if tf.is_tensor(shape) else list(shape)
+    shape = [*leading, -(-size // 32), 1]
+    words = tf.random.uniform(shape, tf.int32.min, tf.int32.max, tf.int32)
+    bits = tf.bitwise.bitwise_and(tf.bitwise.right_shift(words, tf.range(32)), 1)
+    return tf.reshape(bits, [*leading, -(-size // 32) * 32])[..., :size]

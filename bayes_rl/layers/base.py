@@ -5,7 +5,7 @@ import dataclasses
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import initializers, regularizers, softplus_normal
 from bayes_rl.families import draw_from, mean_of
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.tracing import is_tracing, traceable
@@ -40,9 +40,32 @@ class StochasticWeight:
         """TFP distribution over the whole weight, at the parameters' current values."""
         return self.initializer(self.shape).distribution
 
+    def mean(self):
+        """Mean of the posterior, [*shape]."""
+        found = softplus_normal.parameters_of(self.initializer)
+        return mean_of(self.posterior()) if found is None else found[0]
+
+    def draw(self, centered=False):
+        """A new draw, [*shape].
+
+        Args:
+            centered: whether to leave the mean out.
+        """
+        found = softplus_normal.parameters_of(self.initializer)
+        if found is None:
+            return draw_from(self.posterior(), centered=centered)
+        mean, *rest = found
+        return softplus_normal.perturbation(*rest, None if centered else mean)
+
     def cost(self):
         """Cost of the posterior, [], in the type of its parameters; needs no draw."""
-        return self.regularizer(RandomVariable(self.posterior(), name=self.name))
+        found = softplus_normal.parameters_of(self.initializer)
+        prior = found and softplus_normal.prior_of(self.regularizer, found[0].dtype)
+        if not prior:
+            return self.regularizer(RandomVariable(self.posterior(), name=self.name))
+        mean, *rest = found
+        kl = softplus_normal.divergence(*rest, mean, *prior)
+        return self.regularizer.scaled(kl)
 
 
 class StochasticLayer:
@@ -82,7 +105,8 @@ class StochasticLayer:
             ValueError: a stochastic weight is given a constraint.
         """
         initializer = initializers.get(kwargs.pop("initializer", None))
-        regularizer = self._own_regularizer(kwargs.pop("regularizer", None), name, shape)
+        regularizer = regularizers.get(kwargs.pop("regularizer", None))
+        regularizer = self._own_regularizer(regularizer, regularizer, name, shape)
         if not isinstance(initializer, tf.keras.layers.Layer):
             return super().add_weight(
                 name, shape, initializer=initializer, regularizer=regularizer, **kwargs
@@ -109,13 +133,12 @@ class StochasticLayer:
             )
         return weight
 
-    def _own_regularizer(self, regularizer, key, shape):
-        regularizer = regularizers.get(regularizer)
+    def _own_regularizer(self, old, regularizer, key, shape):
         shape = tuple(tf.TensorShape(shape or ()).as_list())
         name, dtype = f"{self.name}/{key}", self._parameter_dtype()
         copy = regularizers.own(regularizer, key, name, shape, dtype)
-        if copy is not regularizer:
-            self._replace_attribute(regularizer, copy, f"{key}_regularizer")
+        if copy is not old:
+            self._replace_attribute(old, copy, f"{key}_regularizer")
         return copy
 
     def set_regularizer(self, key, regularizer):
@@ -136,8 +159,9 @@ class StochasticLayer:
                 f"weight {weight.name!r} was built without a regularizer, so that its cost "
                 "is in no losses; give the layer one when it is made"
             )
-        copy = self._own_regularizer(regularizer, key, weight.shape)
-        self._replace_attribute(weight.regularizer, copy, f"{key}_regularizer")
+        copy = self._own_regularizer(
+            weight.regularizer, regularizers.get(regularizer), key, weight.shape
+        )
         self.stochastic_weights[key] = dataclasses.replace(weight, regularizer=copy)
 
     def _parameter_dtype(self):
@@ -206,14 +230,14 @@ class StochasticLayer:
         Returns:
             (mean, perturbation), or (weight, None) where a weight is set without signs.
         """
-        posterior = self.stochastic_weights[key].posterior()
+        weight = self.stochastic_weights[key]
         value, is_given = self._draw(key, fresh=False)
         if value is None:
-            mean, change = mean_of(posterior), draw_from(posterior, centered=True)
+            mean, change = weight.mean(), weight.draw(centered=True)
         elif is_given and held(self, f"{key}/sign_input") is None:
             mean, change = value, None
         else:
-            mean = mean_of(posterior)
+            mean = weight.mean()
             change = value - mean
         cast = [
             None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)
@@ -229,8 +253,7 @@ class StochasticLayer:
             return variable.value, variable.is_given
         value = held(self, key)
         if value is None and fresh:
-            value = draw_from(self.stochastic_weights[key].posterior())
-            return value, False
+            return self.stochastic_weights[key].draw(), False
         return value, value is not None
 
 

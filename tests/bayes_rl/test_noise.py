@@ -1,9 +1,11 @@
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
 from scipy import stats
 
-from bayes_rl.noise import rademacher, stateless_normal
+from bayes_rl.noise import quantized_normal, rademacher, stateless_normal
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
@@ -27,3 +29,34 @@ def test_seed_gives_the_same_noise_in_eager_graph_and_xla(make):
     for jit in (False, True):
         compiled = tf.function(lambda seed: make([200], seed), jit_compile=jit)
         np.testing.assert_allclose(compiled(tf.constant([1, 2])), eager, atol=1e-4)
+
+
+def test_quantized_normal_draws_are_standard_normal_to_their_resolution():
+    draws = quantized_normal([1001, 999], [1, 2]).numpy().ravel()
+    assert abs(draws.mean()) < 5 / np.sqrt(draws.size)
+    assert abs(draws.var() - 1) < 5 * np.sqrt(2 / draws.size)
+    assert stats.kstest(draws, "norm").pvalue > 0.01
+    assert abs(np.corrcoef(draws[: draws.size // 2], draws[-(draws.size // 2) :])[0, 1]) < (
+        5 / np.sqrt(draws.size / 2)
+    )
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_quantized_normal_draws_are_the_same_under_xla(dtype):
+    draw = functools.partial(quantized_normal, [301, 3], [1, 2], dtype)
+    assert draw().dtype == dtype
+    np.testing.assert_array_equal(draw(), tf.function(draw, jit_compile=True)())
+
+
+def test_signs_of_one_random_integer_are_independent():
+    signs = rademacher([20_000, 40]).numpy()
+    correlations = signs.T @ signs / len(signs) - np.eye(40)
+    assert np.max(np.abs(correlations)) < 6 / np.sqrt(len(signs))
+    assert abs(np.mean(signs, axis=0)).max() < 5 / np.sqrt(len(signs))
+
+
+@pytest.mark.parametrize("shape", [[7], [2, 33], [0, 5], [4, 2, 31]])
+def test_signs_have_any_shape(shape):
+    assert rademacher(shape).shape == shape
+    unknown = tf.function(lambda sizes: rademacher(tf.ensure_shape(sizes, [len(shape)])))
+    assert unknown(tf.constant(shape)).shape == shape

@@ -1,0 +1,150 @@
+"""Normal posteriors Normal(mean, softplus(parameter) + epsilon), fast.
+
+Draws and KL are those of `families` and `regularizers`. Here they and their gradients come
+straight from the parameters, in as few passes over memory as there can be.
+"""
+
+import numpy as np
+import tensorflow as tf
+
+from bayes_rl.constraints import Softplus
+from bayes_rl.fused import fused, is_fused
+from bayes_rl.initializers.normal import TrainableNormal
+from bayes_rl.noise import as_seed, quantized_normal
+from bayes_rl.regularizers.normal import NormalKLDivergence
+
+
+def parameters_of(initializer):
+    """(mean, parameter, epsilon) of a posterior of this kind, or None.
+
+    Args:
+        initializer: trainable initializer of a weight, built.
+
+    Returns:
+        Tensors [*shape], [*shape] and [].
+    """
+    if not isinstance(initializer, TrainableNormal):
+        return None
+    constraint = initializer.stddev_constraint
+    if type(constraint) is not Softplus or initializer.mean_constraint is not None:
+        return None
+    mean, parameter = map(tf.convert_to_tensor, (initializer.mean, initializer.stddev))
+    if mean.shape != parameter.shape:
+        return None
+    return mean, parameter, tf.constant(constraint.epsilon, mean.dtype)
+
+
+@tf.autograph.experimental.do_not_convert
+def perturbation(parameter, epsilon, mean=None):
+    """What a draw adds to the mean: stddev * noise.
+
+    Args:
+        parameter: [*shape], the stddev before softplus.
+        epsilon: [], added after it.
+        mean: [*shape], added to the result where it is given.
+
+    Returns:
+        [*shape]; gradients flow to `parameter` and `mean`.
+    """
+    if not is_fused(parameter):
+        noise = tf.random.normal(parameter.shape, dtype=parameter.dtype)
+        change = (tf.nn.softplus(parameter) + epsilon) * noise
+        return change if mean is None else mean + change
+    seed = as_seed(None)
+
+    @tf.custom_gradient
+    def change(parameter):
+        result, noise = _scaled_noise(parameter, epsilon, seed)
+        return result, lambda upstream: _noise_gradient(parameter, noise, upstream)
+
+    @tf.custom_gradient
+    def draw(parameter, mean):
+        result, noise = _shifted_noise(parameter, epsilon, seed, mean)
+        return result, lambda upstream: (
+            _noise_gradient(parameter, noise, upstream),
+            upstream,
+        )
+
+    return change(parameter) if mean is None else draw(parameter, mean)
+
+
+@fused
+def _scaled_noise(parameter, epsilon, seed):
+    noise = quantized_normal(parameter.shape, seed, parameter.dtype)
+    return (tf.nn.softplus(parameter) + epsilon) * noise, noise
+
+
+@fused
+def _shifted_noise(parameter, epsilon, seed, mean):
+    change, noise = _scaled_noise(parameter, epsilon, seed)
+    return mean + change, noise
+
+
+@fused
+def _noise_gradient(parameter, noise, upstream):
+    return upstream * noise * tf.sigmoid(parameter)
+
+
+@tf.autograph.experimental.do_not_convert
+def divergence(parameter, epsilon, mean, prior_mean, prior_stddev):
+    """KL divergence to a normal prior.
+
+        s = softplus(parameter) + epsilon
+        KL = sum(log(prior_stddev / s) + (s^2 + (mean - prior_mean)^2)
+                 / (2 prior_stddev^2) - 1/2)
+
+    Source: Kingma and Welling, 2014, Auto-Encoding Variational Bayes, appendix B.
+
+    Args:
+        parameter: [*shape], the stddev before softplus.
+        epsilon: [], added after it.
+        mean: [*shape].
+        prior_mean: [].
+        prior_stddev: [].
+
+    Returns:
+        [] in nats; gradients flow to `parameter` and `mean`.
+    """
+    constants = epsilon, prior_mean, prior_stddev
+
+    @tf.custom_gradient
+    def kl(parameter, mean):
+        def gradient(upstream):
+            return _divergence_gradient(parameter, mean, *constants, upstream)
+
+        return _divergence(parameter, mean, *constants), gradient
+
+    return kl(parameter, mean)
+
+
+@fused
+def _divergence(parameter, mean, epsilon, prior_mean, prior_stddev):
+    ratio = (tf.nn.softplus(parameter) + epsilon) / prior_stddev
+    distance = tf.square((mean - prior_mean) / prior_stddev)
+    return 0.5 * tf.reduce_sum(
+        distance + (tf.square(ratio) - 1.0 - 2.0 * tf.math.log(ratio))
+    )
+
+
+@fused
+def _divergence_gradient(parameter, mean, epsilon, prior_mean, prior_stddev, upstream):
+    stddev = tf.nn.softplus(parameter) + epsilon
+    precision = 1.0 / tf.square(prior_stddev)
+    of_stddev = upstream * (stddev * precision - 1.0 / stddev)
+    of_mean = upstream * precision * (mean - prior_mean)
+    return of_stddev * tf.sigmoid(parameter), of_mean
+
+
+def prior_of(regularizer, dtype):
+    """Mean and stddev [] of a normal prior that is the same for all elements, or None.
+
+    Args:
+        regularizer: of a weight.
+        dtype: of the result.
+    """
+    if type(regularizer) is not NormalKLDivergence:
+        return None
+    values = regularizer.mean, regularizer.stddev
+    if not all(isinstance(x, (int, float, np.number)) for x in values):
+        return None
+    return [tf.constant(value, dtype) for value in values]
