@@ -45,6 +45,7 @@ from bayes_rl.layers.heteroscedastic import MCSoftmaxDense
 from bayes_rl.layers.heteroscedastic_ensemble import EnsembleHeteroscedasticOutputs
 from bayes_rl.layers.heteroscedastic_exact import ExactSigmoidDense
 from bayes_rl.layers.heteroscedastic_factors import MCSigmoidDenseFA, MCSoftmaxDenseFA
+from bayes_rl.layers.heteroscedastic_sngp import HeteroscedasticSNGPLayer
 from bayes_rl.layers.heteroscedastic_variants import (
     MCSoftmaxDenseFACustomLayers,
     MCSoftmaxDenseFASegmentation,
@@ -107,8 +108,6 @@ from bayes_rl.layers.variational_dropout import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
-    "MADE",
-    "NICE",
     "ActNorm",
     "Attention",
     "BayesianLinearModel",
@@ -152,12 +151,14 @@ __all__ = [
     "GRUCellFlipout",
     "GRUCellReparameterization",
     "GaussianProcess",
+    "HeteroscedasticSNGPLayer",
     "LSTMCellFlipout",
     "LSTMCellRank1",
     "LSTMCellReparameterization",
     "LaplaceRandomFeatureCovariance",
     "LinearKernel",
     "LocalAttention1D",
+    "MADE",
     "MCSigmoidDenseFA",
     "MCSoftmaxDense",
     "MCSoftmaxDenseFA",
@@ -172,6 +173,7 @@ __all__ = [
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",
+    "NICE",
     "NeuralProcess",
     "Normal",
     "OneHotCategorical",

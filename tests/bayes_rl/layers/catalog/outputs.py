@@ -83,4 +83,10 @@ CASES = [
     Case(lambda **kw: layers.PositionalEmbedding(9, **kw), [(2, 7, 4)]),
     Case(lambda **kw: layers.LocalAttention1D(2, block_length=3, **kw), [(2, 7, 4)]),
     Case(lambda **kw: layers.MaskedLocalAttention1D(2, block_length=3, **kw), [(2, 7, 4)]),
+    Case(
+        lambda **kw: layers.HeteroscedasticSNGPLayer(
+            3, 2, num_inducing=8, logits_only=False, **SAMPLED, **kw
+        ),
+        [(5, 4)],
+    ),
 ]
