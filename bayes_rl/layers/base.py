@@ -209,16 +209,17 @@ class StochasticLayer:
         return variable.value if variable.is_given else None
 
     @tf.autograph.experimental.do_not_convert
-    def draw(self, key):
+    def draw(self, key, dtype=None):
         """The weight to compute with.
 
         Args:
             key: name within the layer.
+            dtype: of the result; default: the compute type.
 
         Returns:
-            [*shape] or, where S draws are held, [S, *shape], in the compute type.
+            [*shape] or, where S draws are held, [S, *shape].
         """
-        return tf.cast(self._draw(key)[0], self.compute_dtype)
+        return tf.cast(self._draw(key)[0], dtype or self.compute_dtype)
 
     @tf.autograph.experimental.do_not_convert
     def draw_perturbation(self, key):
@@ -243,6 +244,14 @@ class StochasticLayer:
             None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)
         ]
         return tuple(cast)
+
+    def held_draws(self):
+        """[S] where S draws of the layer's weights are held, else []."""
+        for key, weight in self.stochastic_weights.items():
+            value = held(self, key)
+            if value is not None and value.shape.rank > len(weight.shape):
+                return [value.shape[0] or tf.shape(value)[0]]
+        return []
 
     def _draw(self, key, fresh=True):
         """(value, whether it was set); (None, False) for no value where not `fresh`."""

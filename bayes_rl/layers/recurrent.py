@@ -100,7 +100,7 @@ class StochasticCell(StochasticLayer):
         Raises:
             ValueError: neither inputs nor the batch size are given.
         """
-        draws = self._held_draws()
+        draws = self.held_draws()
         if inputs is not None:
             batch_size, dtype = tf.shape(inputs)[len(draws)], inputs.dtype
         if batch_size is None:
@@ -114,14 +114,6 @@ class StochasticCell(StochasticLayer):
 
     def _state_sizes(self):
         return tf.nest.flatten(self.state_size)
-
-    def _held_draws(self):
-        """[S] where S draws are held, else []."""
-        for key, weight in self.stochastic_weights.items():
-            value = held(self, key)
-            if value is not None and value.shape.rank > len(weight.shape):
-                return [value.shape[0] or tf.shape(value)[0]]
-        return []
 
     @tf.autograph.experimental.do_not_convert
     def parameters(self, inputs, state, training):
