@@ -26,7 +26,8 @@ class MultivariateNormalColumns(tfd.Distribution):
         scale_tril: [columns, latents, latents], lower triangular, or None.
         jitter: broadcasts to [...]; added to the diagonal of the covariance where it is
             factorized (`bayes_rl.linear_algebra.stable_cholesky`).
-        dtype: of a draw; moments and densities keep the type of `loc`, float32 at least.
+        dtype: of draws; moments and densities are at least float32. What is inside is
+            computed in the type of `loc`, by default the same.
         name: of the distribution.
 
     Raises:
@@ -83,7 +84,7 @@ class MultivariateNormalColumns(tfd.Distribution):
             factor = stable_cholesky(self._shared, self._jitter)[..., tf.newaxis, :, :]
         else:
             jitter = tf.cast(self._jitter, loc.dtype)
-            factor = stable_cholesky(self._covariance(), jitter[..., tf.newaxis])
+            factor = stable_cholesky(self._full(), jitter[..., tf.newaxis])
         return tfd.MultivariateNormalTriL(loc, scale_tril=factor)
 
     @property
@@ -137,22 +138,34 @@ class MultivariateNormalColumns(tfd.Distribution):
             noise = tf.einsum("cij,...jc->...ic", self._scale_tril, noise)
         return tf.matmul(self._projection, noise) if self._projects else noise
 
+    def _precise(self, value):
+        return tf.cast(value, self.dtype if self.dtype.size >= 4 else tf.float32)
+
     def _log_prob(self, value):
         value = tf.linalg.matrix_transpose(tf.cast(value, self._loc.dtype))
-        return tf.reduce_sum(self.columnwise().log_prob(value), -1)
+        return self._precise(tf.reduce_sum(self.columnwise().log_prob(value), -1))
 
     def _entropy(self):
         entropy = self.columnwise().entropy()
         columns = tf.cast(tf.shape(self._loc)[-1], entropy.dtype)
-        return tf.reduce_mean(entropy, -1) * columns
+        return self._precise(tf.reduce_mean(entropy, -1) * columns)
 
     def _mean(self):
-        return self._loc
+        return self._precise(self._loc)
 
     def _mode(self):
-        return self._loc
+        return self._mean()
+
+    def _stddev(self):
+        return self._precise(tf.sqrt(self._marginal()))
 
     def _variance(self):
+        return self._precise(self._marginal())
+
+    def _covariance(self):
+        return self._precise(self._full())
+
+    def _marginal(self):
         variance = tf.zeros_like(self._loc)
         if self._shared is not None:
             # Rounding may leave a variance of -1e-17 where an input was conditioned on.
@@ -168,10 +181,7 @@ class MultivariateNormalColumns(tfd.Distribution):
         own = tf.reduce_sum(tf.square(self._spread()), -1)
         return variance + tf.linalg.matrix_transpose(own)
 
-    def _stddev(self):
-        return tf.sqrt(self._variance())
-
-    def _covariance(self):
+    def _full(self):
         rows, columns = tf.unstack(tf.shape(self._loc)[-2:])
         shape = tf.concat([tf.shape(self._loc)[:-2], [columns, rows, rows]], 0)
         covariance = tf.zeros(shape, self._loc.dtype)
@@ -192,7 +202,7 @@ def _two_seeds(seed):
 @tfd.RegisterKL(MultivariateNormalColumns, MultivariateNormalColumns)
 def _kl_columns(first, second, name=None):
     kl = tfd.kl_divergence(first.columnwise(), second.columnwise(), name=name)
-    return tf.reduce_sum(kl, -1)
+    return first._precise(tf.reduce_sum(kl, -1))
 
 
 @tfd.RegisterKL(MultivariateNormalColumns, tfd.Independent)
@@ -205,4 +215,4 @@ def _kl_to_factorized(columns, prior, name=None):
     stddev = tf.linalg.matrix_transpose(prior.stddev())
     second = tfd.MultivariateNormalDiag(mean, stddev)
     kl = tfd.kl_divergence(columns.columnwise(), second, name=name)
-    return tf.reduce_sum(kl, -1)
+    return columns._precise(tf.reduce_sum(kl, -1))

@@ -108,6 +108,8 @@ from bayes_rl.layers.variational_dropout import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
+    "MADE",
+    "NICE",
     "ActNorm",
     "Attention",
     "BayesianLinearModel",
@@ -158,7 +160,6 @@ __all__ = [
     "LaplaceRandomFeatureCovariance",
     "LinearKernel",
     "LocalAttention1D",
-    "MADE",
     "MCSigmoidDenseFA",
     "MCSoftmaxDense",
     "MCSoftmaxDenseFA",
@@ -173,7 +174,6 @@ __all__ = [
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",
-    "NICE",
     "NeuralProcess",
     "Normal",
     "OneHotCategorical",

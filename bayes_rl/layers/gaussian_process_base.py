@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from bayes_rl.columns import MultivariateNormalColumns
 from bayes_rl.distributions import make_random_variable
-from bayes_rl.layers import covariances, mean_functions, parameters, products
+from bayes_rl.layers import covariance_adapters, mean_functions, parameters, products
 from bayes_rl.linear_algebra import double, solve_lower, stable_cholesky
 from bayes_rl.serialization import serialize
 
@@ -20,7 +20,7 @@ class GaussianProcessBase(tf.keras.layers.Layer):
     Args:
         units: number of processes, the size of the last output axis, at least 1.
         mean_fn: maps inputs [..., n, features] to [..., n] or [..., n, units]; None for 0.
-        covariance_fn: see `bayes_rl.layers.covariances`.
+        covariance_fn: see `bayes_rl.layers.covariance_adapters.get`.
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
@@ -34,7 +34,7 @@ class GaussianProcessBase(tf.keras.layers.Layer):
         super().__init__(**{"autocast": False, **kwargs})
         self.units = units
         self.mean_fn = mean_functions.get(mean_fn)
-        self.covariance_fn = covariances.get(covariance_fn)
+        self.covariance_fn = covariance_adapters.get(covariance_fn)
 
     def _points(self, inputs):
         rank = self.covariance_fn.feature_ndims + 1

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
 from bayes_rl.columns import MultivariateNormalColumns
-from bayes_rl.layers.base import StochasticLayer
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.gaussian_process_base import GaussianProcessBase
 from bayes_rl.linear_algebra import double
 from bayes_rl.normal import normal_parameters
@@ -61,7 +61,12 @@ class SparseGaussianProcess(StochasticLayer, GaussianProcessBase):
         >>> outputs = layer(tf.ones([2, 3]))
         >>> outputs.shape, outputs.stddev().shape, len(layer.losses)
         (TensorShape([2, 4]), TensorShape([2, 4]), 1)
+        >>> layer.inducing_inputs.shape, layer.inducing_outputs.shape
+        (TensorShape([8, 3]), TensorShape([8, 4]))
     """
+
+    inducing_inputs = WeightAttribute()
+    inducing_outputs = WeightAttribute()
 
     def __init__(
         self,

@@ -112,6 +112,8 @@ def test_batches_and_type_of_draws():
     assert draw.shape == [2, 7, ROWS, COLUMNS]
     assert draw.dtype == tf.float16
     assert ours.log_prob(draw).shape == [2, 7]
+    moments = ours.mean(), ours.stddev(), ours.covariance(), ours.log_prob(draw)
+    assert {moment.dtype for moment in moments} == {tf.float32}
     assert ours.covariance().shape == [7, COLUMNS, ROWS, ROWS]
     assert ours.entropy().shape == [7]
 

@@ -4,7 +4,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import bayes_rl as ed
-from bayes_rl.layers import covariances
+from bayes_rl.layers import covariance_adapters
 
 FIRST = np.random.default_rng(0).normal(size=[5, 3])
 SECOND = np.random.default_rng(1).normal(size=[4, 3])
@@ -49,8 +49,8 @@ CASES = {
     "encoder": lambda: ed.layers.LinearKernel(
         1.0, 0.0, encoder=tf.keras.layers.Dense(2, "tanh", kernel_initializer="ones")
     ),
-    "matern": lambda: covariances.get(kernels.MaternFiveHalves(length_scale=2.0)),
-    "sum": lambda: covariances.get(
+    "matern": lambda: covariance_adapters.get(kernels.MaternFiveHalves(length_scale=2.0)),
+    "sum": lambda: covariance_adapters.get(
         kernels.RationalQuadratic(
             tfp.util.TransformedVariable(2.0, tfp.bijectors.Softplus())
         )
@@ -101,7 +101,7 @@ def test_function_and_its_variables():
         def __call__(self, x1, x2):
             return tf.cos((x1 - tf.transpose(x2)) / self.period)
 
-    covariance = covariances.get(Cosine())
+    covariance = covariance_adapters.get(Cosine())
     values = covariance(tf.constant(FIRST[:, :1]), tf.constant(SECOND[:, :1]))
     assert values.dtype == tf.float64
     np.testing.assert_allclose(
@@ -111,8 +111,8 @@ def test_function_and_its_variables():
 
 
 def test_kernels_that_compute_in_float32_need_more_jitter():
-    single = covariances.get(kernels.MaternOneHalf(tf.constant(1.0)))
-    double = covariances.get(kernels.MaternOneHalf(tf.constant(1.0, tf.float64)))
+    single = covariance_adapters.get(kernels.MaternOneHalf(tf.constant(1.0)))
+    double = covariance_adapters.get(kernels.MaternOneHalf(tf.constant(1.0, tf.float64)))
     assert (single.jitter, double.jitter) == (1e-6, 1e-8)
 
 
@@ -123,4 +123,4 @@ def test_errors():
         ed.layers.GaussianProcess(1, covariance_fn=3)
     warped = kernels.FeatureTransformed(kernels.MaternOneHalf(), lambda x, *_: x)
     with pytest.raises(TypeError, match="FeatureTransformed cannot be saved, because"):
-        covariances.get(warped).get_config()
+        covariance_adapters.get(warped).get_config()

@@ -117,7 +117,9 @@ def test_close_inputs_in_float32_are_finite_with_gradients(conditioned):
     with tf.GradientTape() as tape:
         outputs = layer(inputs + 0.01)
         loss = tf.reduce_sum(outputs) - tf.cast(outputs.log_prob(outputs.value), tf.float32)
-    assert outputs.dtype == tf.float32
+    assert {
+        x.dtype for x in (outputs, outputs.mean(), outputs.log_prob(outputs.value))
+    } == {tf.float32}
     assert np.isfinite(loss)
     assert np.all(np.isfinite(tape.gradient(loss, layer.trainable_weights)))
     if conditioned:
