@@ -41,6 +41,11 @@ def episode_return(episode) -> float:
     return float(np.sum(episode["reward"], dtype=np.float64))
 
 
+def rewarded_steps(episode) -> int:
+    """Agent steps of an episode with a reward above 0."""
+    return int(np.sum(np.asarray(episode["reward"]) > 0))
+
+
 def agent_steps(episode) -> int:
     """Actions taken in an episode."""
     return len(episode["reward"]) - 1

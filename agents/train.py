@@ -3,10 +3,12 @@
 import time
 
 import numpy as np
+import tensorflow as tf
 
 from agents import interrupts
 from agents.building import configure_tensorflow, make_agent, make_strategy
 from agents.collecting import Collector, RandomAtFirst, as_py_policy
+from agents.coverage import Coverage, grid_of
 from agents.environments import COLLECTION, load_environments
 from agents.episodes import EpisodeStore
 from agents.evaluate import Evaluator
@@ -19,7 +21,9 @@ from agents.metrics import MetricsLog
 from agents.progress import Progress
 from agents.provenance import append_session
 from agents.replay import Replay
-from agents.reports import agent_steps, episode_return
+from agents.reports import agent_steps, episode_return, rewarded_steps
+from agents.seeds import fold
+from agents.spread import spread_report
 from agents.validation import UserError
 
 
@@ -115,10 +119,12 @@ class Trainer:
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes)
         self._replay = Replay(config.replay_capacity)
+        grid = grid_of(config.task)
+        self._coverage = Coverage(grid) if grid else None
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
-                self._replay.add(self._store.read(index))
+                self._take(self._store.read(index))
         self._collector = self._random_seed = None
         self._learning = None
         self._evaluator = Evaluator(config, self._agent)
@@ -136,12 +142,13 @@ class Trainer:
         started = time.monotonic()
         index = self._next_episode()
         episode = self._store.read(index)
-        self._replay.add(episode)
+        self._take(episode)
         self._clock.advance(
             index + 1, agent_steps(episode), self._environment.action_repeat
         )
         row = {"collect/return": episode_return(episode)}
         row["speed/collect_seconds"] = time.monotonic() - started
+        row |= self._explored(episode)
         row |= self._learn()
         scores = self._evaluate()
         if scores:
@@ -198,6 +205,21 @@ class Trainer:
             self._agent.train_step_counter,
             lambda episode, _: self._store.append(episode),
         )
+
+    def _take(self, episode):
+        self._replay.add(episode)
+        if self._coverage is not None:
+            self._coverage.add(episode)
+
+    def _explored(self, episode):
+        """What the episode adds to the knowledge of the task, before it is learned from."""
+        row = {"rewarded_steps": rewarded_steps(episode)}
+        if self._coverage is not None:
+            row["coverage"] = self._coverage.share
+        if self._counts()["train_steps"]:
+            seed = fold(tf.constant([self._config.seed, 0]), self._episodes)
+            row |= spread_report(self._agent.model, episode, seed)
+        return {f"explore/{name}": value for name, value in row.items()}
 
     def _learn(self):
         if self._episodes < self._config.seed_episodes:
