@@ -9,8 +9,9 @@ from bayes_rl import (
     regularizers,
     uncertainty,
 )
-from bayes_rl.conversion import start_at_means, to_bayesian
+from bayes_rl.conversion import to_bayesian
 from bayes_rl.distributions import *  # noqa: F403
+from bayes_rl.moped import start_at_means
 from bayes_rl.programs import make_log_joint_fn
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.random_variable_spec import RandomVariableSpec

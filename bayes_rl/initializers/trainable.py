@@ -23,6 +23,17 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
     Args:
         seed: int; with it and the name of the weight, initial values are reproducible.
         **kwargs: of `tf.keras.layers.Layer`.
+
+    Example:
+        >>> class TrainableLaplace(TrainableInitializer):
+        ...     parameter_names = ("loc",)
+        ...     def __init__(self, loc_initializer="ones", seed=None, **kwargs):
+        ...         super().__init__(seed, **kwargs)
+        ...         self._declare("loc", loc_initializer, None, None)
+        ...     def _distribution(self):
+        ...         return tfd.Laplace(*self.parameters(), 0.1)
+        >>> float(TrainableLaplace()([3, 2]).mean()[0, 0])
+        1.0
     """
 
     parameter_names = ()

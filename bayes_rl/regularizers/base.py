@@ -24,8 +24,8 @@ class KLDivergence(
 ):
     """KL divergence of a posterior over a weight, times `scale_factor`.
 
-    A subclass makes its prior in `_prior`. It is trackable, because a scale factor that is
-    a variable has to be found by SavedModel.
+    A subclass makes its prior in `make_prior`. It is trackable, because a scale factor that
+    is a variable has to be found by SavedModel.
 
     Args:
         scale_factor: multiplies the result, for example 1 / number of training examples. A
@@ -34,6 +34,17 @@ class KLDivergence(
             registered name.
         num_samples: number of draws where the KL has no closed form.
         seed: int; makes these draws the same at every call.
+
+    Raises:
+        ValueError: `num_samples` is below 1.
+
+    Example:
+        >>> class LaplaceKLDivergence(KLDivergence):
+        ...     def make_prior(self, shape, dtype):
+        ...         return tfd.Laplace(tf.zeros(shape, dtype), 1.0)
+        >>> posterior = tfd.Independent(tfd.Laplace([0.0, 0.0], 1.0), 1)
+        >>> float(LaplaceKLDivergence()(posterior))
+        0.0
     """
 
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
@@ -48,8 +59,13 @@ class KLDivergence(
         """What the KL is multiplied by: a number, variable or function."""
         return self._scale_factor.value
 
-    def _prior(self, shape, dtype):
-        """TFP distribution of each element of a weight; it broadcasts to `shape`."""
+    def make_prior(self, shape, dtype):
+        """TFP distribution of each element of a weight.
+
+        Args:
+            shape: of the weight, to which the distribution's batch_shape broadcasts.
+            dtype: of the weight.
+        """
         raise NotImplementedError
 
     @tf.autograph.experimental.do_not_convert
@@ -85,10 +101,10 @@ class KLDivergence(
         return self._of_posterior(posterior, x.name)
 
     def _of_point(self, point):
-        return minus_log_prior(point, self._prior(point.shape, point.dtype))
+        return minus_log_prior(point, self.make_prior(point.shape, point.dtype))
 
     def _of_posterior(self, posterior, name):
-        prior = self._prior(shape_of(posterior), posterior.dtype)
+        prior = self.make_prior(shape_of(posterior), posterior.dtype)
         return self._divergence(posterior, prior, name)
 
     def _divergence(self, posterior, prior, name):
@@ -146,7 +162,7 @@ class LocationScaleKLDivergence(KLDivergence):
             for name in self.parameter_names
         ]
 
-    def _prior(self, shape, dtype):
+    def make_prior(self, shape, dtype):
         return self.prior_class(*self.prior_parameters(shape, dtype))
 
     def get_config(self):

@@ -109,7 +109,7 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
             )
         self.built = True
 
-    def _prior(self, shape, dtype):
+    def make_prior(self, shape, dtype):
         self._built_for(shape)
         stddev = tf.convert_to_tensor(self.stddev)
         if self.stddev_constraint is not None:
@@ -183,7 +183,7 @@ class PriorKLDivergence(PriorLayer):
         self.prior.build(self.weight_shape)
         self.built = True
 
-    def _prior(self, shape, dtype):
+    def make_prior(self, shape, dtype):
         self._built_for(shape)
         return self.prior(self.weight_shape).distribution
 

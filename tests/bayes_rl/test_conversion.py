@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
-from bayes_rl.conversion import start_at_means, to_bayesian
+from bayes_rl.conversion import to_bayesian
 
 keras = tf.keras
 layers = tf.keras.layers
@@ -118,32 +118,11 @@ def test_one_layer():
 
 def test_saved_twin_is_the_twin(tmp_path):
     bayesian = to_bayesian(two_branches(), "flipout")
-    start_at_means(bayesian, delta=0.2)
+    ed.start_at_means(bayesian, delta=0.2)
     bayesian.save(tmp_path / "model.keras")
     loaded = keras.models.load_model(tmp_path / "model.keras")
     for ours, theirs in zip(bayesian.losses, loaded.losses, strict=True):
         np.testing.assert_allclose(ours, theirs, rtol=1e-6)
-
-
-def test_start_at_means_is_the_prior_and_posterior_of_moped():
-    bayesian = to_bayesian(two_branches())
-    start_at_means(bayesian, delta=0.2, prior_stddev=0.5, min_stddev=0.01)
-    posterior = ed.posteriors(bayesian)["shared/kernel"]
-    mean, stddev = posterior.mean().numpy(), posterior.stddev().numpy()
-    np.testing.assert_allclose(stddev, np.maximum(0.2 * abs(mean), 0.01), rtol=1e-4)
-    kl = np.log(0.5 / stddev) + stddev**2 / (2 * 0.5**2) - 0.5
-    cost = ed.kl_divergences(bayesian)["shared/kernel"]
-    np.testing.assert_allclose(cost, kl.sum(), rtol=1e-5)
-    assert len(bayesian.trainable_weights) == 8  # 2 posteriors, 2 biases, normalization
-
-
-def test_shared_stddev_starts_at_the_root_mean_square():
-    initializer = ed.initializers.TrainableNormalSharedStddev()
-    bayesian = to_bayesian(two_branches(), initializer=initializer)
-    start_at_means(bayesian, delta=0.2)
-    posterior = ed.posteriors(bayesian)["shared/kernel"]
-    expected = 0.2 * np.sqrt(np.mean(posterior.mean() ** 2))
-    np.testing.assert_allclose(posterior.stddev()[0, 0], expected, rtol=1e-3)
 
 
 class Subclass(keras.Model):
@@ -168,11 +147,3 @@ def test_subclassed_models_are_an_error():
     model(inputs_of([3]))
     with pytest.raises(ValueError, match="model 'mine' is a subclass of Model"):
         to_bayesian(model)
-
-
-def test_start_at_means_needs_normal_posteriors():
-    bayesian = to_bayesian(two_branches(), initializer="trainable_deterministic")
-    with pytest.raises(ValueError, match="normal posterior, got TrainableDeterministic"):
-        start_at_means(bayesian)
-    with pytest.raises(ValueError, match="delta must be above 0, got 0"):
-        start_at_means(bayesian, delta=0)
