@@ -4,10 +4,10 @@ import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
 from bayes_rl.columns import MultivariateNormalColumns
+from bayes_rl.families import normal_parameters
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.gaussian_process_base import GaussianProcessBase
 from bayes_rl.linear_algebra import double
-from bayes_rl.normal import normal_parameters
 from bayes_rl.serialization import register, serialize
 from bayes_rl.weights import held
 
