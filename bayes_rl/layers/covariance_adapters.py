@@ -38,7 +38,7 @@ class KernelCovariance(Covariance):
         """Relative jitter: kernels with float32 parameters compute in float32."""
         return 1e-6 if self.kernel.dtype == tf.float32 else 1e-8
 
-    def __call__(self, x1, x2):
+    def call(self, x1, x2):
         dtype = self.kernel.dtype or x1.dtype
         matrix = self.kernel.matrix(tf.cast(x1, dtype), tf.cast(x2, dtype))
         return tf.cast(matrix, x1.dtype)
@@ -68,7 +68,7 @@ class FunctionCovariance(Covariance):
         super().__init__(**kwargs)
         self.function = deserialize(function) if isinstance(function, dict) else function
 
-    def __call__(self, x1, x2):
+    def call(self, x1, x2):
         first, second = (tf.cast(x, self.variable_dtype) for x in (x1, x2))
         return tf.cast(self.function(first, second), x1.dtype)
 

@@ -16,7 +16,7 @@ from bayes_rl.serialization import deserialize, register, serialize
 class Covariance(tf.keras.layers.Layer):
     """What covariance functions share.
 
-    A subclass maps two inputs of one type to covariances of that type in `__call__`.
+    A subclass maps two inputs of one type to covariances of that type in `call`.
 
     Args:
         **kwargs: of `tf.keras.layers.Layer`.
@@ -28,8 +28,7 @@ class Covariance(tf.keras.layers.Layer):
     jitter = 1e-8
 
     def __init__(self, **kwargs):
-        super().__init__(**kwargs)
-        self.built = True
+        super().__init__(**{"autocast": False, **kwargs})
 
 
 class ParametricCovariance(Covariance):
@@ -98,7 +97,7 @@ class ExponentiatedQuadratic(ParametricCovariance):
         self._declare("variance", variance)
         self._declare("lengthscale", lengthscale)
 
-    def __call__(self, x1, x2):
+    def call(self, x1, x2):
         variance = parameters.value_of(self.variance, x1.dtype)
         lengthscale = parameters.value_of(self.lengthscale, x1.dtype)
         kernel = tfp.math.psd_kernels.ExponentiatedQuadratic()
@@ -143,7 +142,7 @@ class LinearKernel(ParametricCovariance):
             encoder = tf.identity if encoder is None else deserialize(encoder)
         self.encoder = encoder
 
-    def __call__(self, x1, x2):
+    def call(self, x1, x2):
         variance = parameters.value_of(self.variance, x1.dtype)
         bias = parameters.value_of(self.bias, x1.dtype)
         first, second = (tf.cast(self.encoder(x), x1.dtype) for x in (x1, x2))

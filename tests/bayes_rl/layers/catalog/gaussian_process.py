@@ -98,4 +98,14 @@ CASES = [
         lambda **kw: ed.layers.Attention("mlp", [8], "laplace", **kw),
         [(2, 5, 3), (2, 4, 3), (2, 5, 2)],
     ),
+    Case(
+        lambda **kw: ed.layers.ExponentiatedQuadratic(
+            1.0, [0.5, 1.0, 2.0], trainable_parameters=True, **kw
+        ),
+        [(5, 3), (4, 3)],
+    ),
+    Case(
+        lambda **kw: ed.layers.LinearKernel(1.0, 0.5, trainable_parameters=True, **kw),
+        [(5, 3), (4, 3)],
+    ),
 ]
