@@ -86,6 +86,9 @@ class DiscreteAutoregressiveFlow(_Modular):
     outputs y before position k; only scales that have an inverse count. Gradients are those
     of a softmax. `reverse` is one pass, `call` one a position.
 
+    `OneHotCategorical` of TFP passes no gradient to its value: train the network by
+    -sum(flow.reverse(data) * log_softmax(logits)), which is the negative log probability.
+
     Source: Tran et al., 2019, Discrete Flows: Invertible Generative Models of Discrete
     Data, sections 3.1 and 3.3.
 
@@ -118,7 +121,8 @@ class DiscreteBipartiteFlow(_Modular):
         y[k] = (scale[k] * x[k] + shift[k]) mod vocab where mask[k] is 0, else x[k]
 
     with shift and scale the largest logits that a network gives for the categories where
-    the mask is 1. Both directions are one pass.
+    the mask is 1. Both directions are one pass; to train it, see
+    `DiscreteAutoregressiveFlow`.
 
     Source: Tran et al., 2019, Discrete Flows: Invertible Generative Models of Discrete
     Data, sections 3.2 and 3.3.

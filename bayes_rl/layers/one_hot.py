@@ -76,12 +76,10 @@ def one_hot_minus(inputs, shift):
 
 def _convolve(inputs, shift, change):
     inputs = tf.convert_to_tensor(inputs)
-    complex_dtype = tf.complex128 if inputs.dtype == tf.float64 else tf.complex64
-    real_dtype = complex_dtype.real_dtype
-    first, second = (
-        tf.signal.fft(tf.cast(tf.cast(x, real_dtype), complex_dtype))
-        for x in (inputs, shift)
-    )
+    dtype = inputs.dtype if inputs.dtype == tf.float64 else tf.float32
+    real = [tf.cast(x, dtype) for x in (inputs, shift)]
+    # The gradient of a cast to complex numbers warns of what it discards.
+    first, second = (tf.signal.fft(tf.complex(x, tf.zeros_like(x))) for x in real)
     return tf.cast(tf.math.real(tf.signal.ifft(first * change(second))), inputs.dtype)
 
 

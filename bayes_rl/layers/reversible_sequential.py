@@ -1,6 +1,7 @@
 """Reversible chains: depth without memory for activations."""
 
 import tensorflow as tf
+from tensorflow.python.eager import record
 
 from bayes_rl.layers.reversible_base import ReversibleLayer
 from bayes_rl.layers.reversible_residual import gradients_through
@@ -75,7 +76,8 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
         def run(inputs, *values):
             weights = dict(zip(names, values, strict=True))
             outputs = inputs
-            with hold(self, weights):
+            # Else the caller's tape keeps activations; public names cannot stop it.
+            with hold(self, weights), record.stop_recording():
                 for layer in self.layers:
                     outputs = layer(outputs)
 

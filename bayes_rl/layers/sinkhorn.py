@@ -15,7 +15,8 @@ class SinkhornAutoregressiveFlow(DiscreteCoupling):
         P[k] = permutation nearest to sinkhorn(network(y)[k] / temperature)
 
     Gradients are those of the Sinkhorn matrix. `reverse` is one pass, `call` one a
-    position. The nearest permutation is SciPy's matching on the host: no XLA, no TPU.
+    position. The nearest permutation is SciPy's matching on the host: no XLA, no TPU. To
+    train it, see `DiscreteAutoregressiveFlow`.
 
     Source: Tran et al., 2019, Discrete Flows: Invertible Generative Models of Discrete
     Data; Mena et al., 2018, Learning Latent Permutations with Gumbel-Sinkhorn Networks.
