@@ -5,7 +5,14 @@ from bayes_rl.layers.attention import (
     MultiHeadAttentionFlipout,
     MultiHeadAttentionReparameterization,
 )
+from bayes_rl.layers.batch_ensemble import (
+    Conv1DBatchEnsemble,
+    Conv2DBatchEnsemble,
+    DenseBatchEnsemble,
+    DepthwiseConv2DBatchEnsemble,
+)
 from bayes_rl.layers.bayesian_linear_model import BayesianLinearModel
+from bayes_rl.layers.conditional import CondConv2D, CondDense, DepthwiseCondConv2D
 from bayes_rl.layers.convolutional import (
     Conv1DFlipout,
     Conv1DReparameterization,
@@ -52,6 +59,11 @@ from bayes_rl.layers.heteroscedastic_variants import (
     MultiHeadMCSoftmaxDenseFA,
 )
 from bayes_rl.layers.hierarchical import Conv2DHierarchical, DenseHierarchical
+from bayes_rl.layers.hyper_batch_ensemble import (
+    Conv2DHyperBatchEnsemble,
+    DenseHyperBatchEnsemble,
+)
+from bayes_rl.layers.hyperparameters import get_lambda, get_layer_name_identifier
 from bayes_rl.layers.image_embeddings import ChannelEmbedding, PositionalEmbedding
 from bayes_rl.layers.laplace_covariance import LaplaceRandomFeatureCovariance
 from bayes_rl.layers.local_attention import LocalAttention1D, MaskedLocalAttention1D
@@ -75,6 +87,7 @@ from bayes_rl.layers.masks import (
 from bayes_rl.layers.mean_functions import Zeros
 from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.moments import get_moments, soft_relu
+from bayes_rl.layers.multihead import DenseMultihead
 from bayes_rl.layers.neural_process import NeuralProcess
 from bayes_rl.layers.neural_process_attention import Attention
 from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
@@ -85,6 +98,7 @@ from bayes_rl.layers.quadrature import DenseQuadrature
 from bayes_rl.layers.radial_flow import ReversedRadialFlow
 from bayes_rl.layers.random_feature_gaussian_process import RandomFeatureGaussianProcess
 from bayes_rl.layers.random_fourier_features import RandomFourierFeatures
+from bayes_rl.layers.rank1 import Conv1DRank1, Conv2DRank1, DenseRank1
 from bayes_rl.layers.real_nvp import NICE, RealNVP
 from bayes_rl.layers.reverse import Reverse
 from bayes_rl.layers.reversible_residual import ReversibleResidual
@@ -108,21 +122,26 @@ from bayes_rl.layers.variational_dropout import (
 from bayes_rl.layers.vector_quantizer import VectorQuantizer
 
 __all__ = [
-    "MADE",
-    "NICE",
     "ActNorm",
     "Attention",
     "BayesianLinearModel",
     "Bernoulli",
     "Categorical",
     "ChannelEmbedding",
+    "CondConv2D",
+    "CondDense",
+    "Conv1DBatchEnsemble",
     "Conv1DFlipout",
+    "Conv1DRank1",
     "Conv1DReparameterization",
     "Conv1DTransposeFlipout",
     "Conv1DTransposeReparameterization",
+    "Conv2DBatchEnsemble",
     "Conv2DFlipout",
     "Conv2DHierarchical",
+    "Conv2DHyperBatchEnsemble",
     "Conv2DLocalReparameterization",
+    "Conv2DRank1",
     "Conv2DReparameterization",
     "Conv2DTransposeFlipout",
     "Conv2DTransposeReparameterization",
@@ -131,15 +150,21 @@ __all__ = [
     "Conv3DReparameterization",
     "Conv3DTransposeFlipout",
     "Conv3DTransposeReparameterization",
+    "DenseBatchEnsemble",
     "DenseDVI",
     "DenseFlipout",
     "DenseHierarchical",
+    "DenseHyperBatchEnsemble",
     "DenseLocalReparameterization",
+    "DenseMultihead",
     "DenseQuadrature",
+    "DenseRank1",
     "DenseReparameterization",
     "DenseVariationalDropout",
+    "DepthwiseCondConv2D",
     "DepthwiseConv1DFlipout",
     "DepthwiseConv1DReparameterization",
+    "DepthwiseConv2DBatchEnsemble",
     "DepthwiseConv2DFlipout",
     "DepthwiseConv2DReparameterization",
     "DiscreteAutoregressiveFlow",
@@ -160,6 +185,7 @@ __all__ = [
     "LaplaceRandomFeatureCovariance",
     "LinearKernel",
     "LocalAttention1D",
+    "MADE",
     "MCSigmoidDenseFA",
     "MCSoftmaxDense",
     "MCSoftmaxDenseFA",
@@ -174,6 +200,7 @@ __all__ = [
     "NCPCategoricalPerturb",
     "NCPNormalOutput",
     "NCPNormalPerturb",
+    "NICE",
     "NeuralProcess",
     "Normal",
     "OneHotCategorical",
@@ -199,6 +226,8 @@ __all__ = [
     "create_degrees",
     "create_masks",
     "ensemble_batchnorm",
+    "get_lambda",
+    "get_layer_name_identifier",
     "get_moments",
     "make_masked_constraint",
     "make_masked_initializer",

@@ -5,15 +5,13 @@ import tensorflow as tf
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.layers.lstm import LSTMStep
+from bayes_rl.layers.rank1_base import Rank1Vectors
 from bayes_rl.layers.recurrent import Term
-from bayes_rl.normal import draw_from
 from bayes_rl.serialization import register
-from bayes_rl.tracing import is_tracing
-from bayes_rl.weights import held
 
 
 @register
-class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
+class LSTMCellRank1(Rank1Vectors, LSTMStep, tf.keras.layers.LSTMCell):
     """LSTM cell whose kernels are multiplied by random vectors of each example.
 
         sums = ((x * alpha) @ kernel) * gamma
@@ -119,8 +117,6 @@ class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
         ensemble_size=1,
         **kwargs,
     ):
-        if ensemble_size < 1:
-            raise ValueError(f"ensemble_size must be at least 1, got {ensemble_size}")
         super().__init__(
             units,
             activation=activation,
@@ -141,102 +137,48 @@ class LSTMCellRank1(LSTMStep, tf.keras.layers.LSTMCell):
             implementation=implementation,
             **kwargs,
         )
-        self.alpha_initializer = initializers.get(alpha_initializer)
-        self.gamma_initializer = initializers.get(gamma_initializer)
-        self.recurrent_alpha_initializer = initializers.get(recurrent_alpha_initializer)
-        self.recurrent_gamma_initializer = initializers.get(recurrent_gamma_initializer)
-        self.alpha_regularizer = regularizers.get(alpha_regularizer)
-        self.gamma_regularizer = regularizers.get(gamma_regularizer)
-        self.recurrent_alpha_regularizer = regularizers.get(recurrent_alpha_regularizer)
-        self.recurrent_gamma_regularizer = regularizers.get(recurrent_gamma_regularizer)
-        get_constraint = tf.keras.constraints.get
-        self.alpha_constraint = get_constraint(alpha_constraint)
-        self.gamma_constraint = get_constraint(gamma_constraint)
-        self.recurrent_alpha_constraint = get_constraint(recurrent_alpha_constraint)
-        self.recurrent_gamma_constraint = get_constraint(recurrent_gamma_constraint)
+        self.declare_vectors(
+            ensemble_size,
+            alpha_initializer=alpha_initializer,
+            gamma_initializer=gamma_initializer,
+            recurrent_alpha_initializer=recurrent_alpha_initializer,
+            recurrent_gamma_initializer=recurrent_gamma_initializer,
+            alpha_regularizer=alpha_regularizer,
+            gamma_regularizer=gamma_regularizer,
+            recurrent_alpha_regularizer=recurrent_alpha_regularizer,
+            recurrent_gamma_regularizer=recurrent_gamma_regularizer,
+            alpha_constraint=alpha_constraint,
+            gamma_constraint=gamma_constraint,
+            recurrent_alpha_constraint=recurrent_alpha_constraint,
+            recurrent_gamma_constraint=recurrent_gamma_constraint,
+        )
         self.use_additive_perturbation = use_additive_perturbation
-        self.ensemble_size = ensemble_size
 
     def build(self, input_shape):
         super().build(input_shape)
-        self.alpha = self._add_vector("alpha", input_shape[-1])
-        self.gamma = self._add_vector("gamma", 4 * self.units)
-        self.recurrent_alpha = self._add_vector("recurrent_alpha", self.units)
-        self.recurrent_gamma = self._add_vector("recurrent_gamma", 4 * self.units)
-
-    def _add_vector(self, key, size):
-        return self.add_weight(
-            key,
-            [self.ensemble_size, size],
-            initializer=getattr(self, f"{key}_initializer"),
-            regularizer=getattr(self, f"{key}_regularizer"),
-            constraint=getattr(self, f"{key}_constraint"),
-        )
-
-    def add_weight(self, name=None, shape=None, **kwargs):
-        """As in `StochasticLayer`; the bias gets a row for each member."""
-        if name == "bias":
-            shape = (self.ensemble_size, *shape)
-            kwargs["initializer"] = _for_each_row(kwargs["initializer"])
-        return super().add_weight(name, shape, **kwargs)
+        self.alpha = self.add_vectors("alpha", input_shape[-1])
+        self.gamma = self.add_vectors("gamma", 4 * self.units)
+        self.recurrent_alpha = self.add_vectors("recurrent_alpha", self.units)
+        self.recurrent_gamma = self.add_vectors("recurrent_gamma", 4 * self.units)
 
     def make_parameters(self, batch_size):
         terms, recurrent_terms, bias = super().make_parameters(batch_size)
         if bias is not None:
-            bias = tf.repeat(bias, self._examples(batch_size), axis=-2)
+            bias = tf.repeat(bias, self.examples(self.known(batch_size)), axis=-2)
         return terms, recurrent_terms, bias
 
     def add_bias(self, sums, bias):
         return sums + bias  # It has a row for each example.
 
     def make_terms(self, key, batch_size):
-        examples = self._examples(batch_size)
+        examples = self.examples(self.known(batch_size))
         join = tf.add if self.use_additive_perturbation else tf.multiply
         prefix = key.removesuffix("kernel")
         before, after = (
-            self._vectors(f"{prefix}{name}", examples) for name in ("alpha", "gamma")
+            self.vectors(f"{prefix}{name}", examples) for name in ("alpha", "gamma")
         )
         return [Term(self.draw(key), before, after, join)]
 
-    def _examples(self, batch_size):
-        """Number of examples of each member."""
-        batch_size = self.known(batch_size)
-        if not tf.is_tensor(batch_size) and batch_size % self.ensemble_size:
-            raise ValueError(
-                f"the batch size must be a multiple of ensemble_size {self.ensemble_size}, "
-                f"got {batch_size}"
-            )
-        return batch_size // self.ensemble_size
-
-    def _vectors(self, key, examples):
-        """[B, size], a draw for each example, or [S, B, size] where S draws are held."""
-        is_fixed = key not in self.stochastic_weights or held(self, key) is not None
-        if is_fixed or is_tracing():
-            return tf.repeat(self.draw(key), examples, axis=-2)
-        draws = draw_from(self.stochastic_weights[key].posterior(), [examples])
-        draws = tf.cast(tf.transpose(draws, [1, 0, 2]), self.compute_dtype)
-        return tf.reshape(draws, [-1, draws.shape[-1]])
-
     def get_config(self):
-        config = super().get_config()
-        for key in ("alpha", "gamma", "recurrent_alpha", "recurrent_gamma"):
-            for kind in ("initializer", "regularizer", "constraint"):
-                value = getattr(self, f"{key}_{kind}")
-                config[f"{key}_{kind}"] = (
-                    None if value is None else initializers.serialize(value)
-                )
-        config["use_additive_perturbation"] = self.use_additive_perturbation
-        config["ensemble_size"] = self.ensemble_size
-        return config
-
-
-def _for_each_row(initializer):
-    if isinstance(initializer, tf.keras.layers.Layer):
-        return initializer
-
-    def rows(shape, dtype=None, **kwargs):
-        return tf.stack(
-            [initializer(shape[1:], dtype=dtype, **kwargs) for _ in range(shape[0])]
-        )
-
-    return rows
+        additive = self.use_additive_perturbation
+        return {**super().get_config(), "use_additive_perturbation": additive}

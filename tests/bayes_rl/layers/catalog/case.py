@@ -17,7 +17,7 @@ class Case:
         make: function of Keras layer options (`name`, `dtype`) to a new layer.
         shapes: shapes of the inputs, batch first, as positional arguments of the call.
         inputs: function of a NumPy generator to the list of inputs, in place of standard
-            normal ones of `shapes`.
+            normal ones of `shapes`; an input may be a list itself.
         noisy: whether outputs differ between calls where weights have a posterior.
         xla: whether it compiles; a string says why not.
         precisions: policies under which it works.
@@ -48,8 +48,10 @@ class Case:
             found = [generator.normal(size=shape) for shape in self.shapes]
         else:
             found = self.inputs(generator)
-        arrays = [np.asarray(value) for value in found]
-        return [
-            tf.cast(array, dtype) if array.dtype.kind == "f" else tf.constant(array)
-            for array in arrays
-        ]
+
+        def tensor(value):
+            array = np.asarray(value)
+            is_floating = array.dtype.kind == "f"
+            return tf.cast(array, dtype) if is_floating else tf.constant(array)
+
+        return tf.nest.map_structure(tensor, list(found))
