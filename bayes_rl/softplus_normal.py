@@ -54,35 +54,29 @@ def perturbation(parameter, epsilon, mean=None):
 
     @tf.custom_gradient
     def change(parameter):
-        result, noise = _scaled_noise(parameter, epsilon, seed)
-        return result, lambda upstream: _noise_gradient(parameter, noise, upstream)
+        result, slope = _scaled_noise(parameter, epsilon, seed)
+        return result, lambda upstream: upstream * slope
 
     @tf.custom_gradient
     def draw(parameter, mean):
-        result, noise = _shifted_noise(parameter, epsilon, seed, mean)
-        return result, lambda upstream: (
-            _noise_gradient(parameter, noise, upstream),
-            upstream,
-        )
+        result, slope = _shifted_noise(parameter, epsilon, seed, mean)
+        return result, lambda upstream: (upstream * slope, upstream)
 
     return change(parameter) if mean is None else draw(parameter, mean)
 
 
 @fused
 def _scaled_noise(parameter, epsilon, seed):
+    """Noise times stddev, and the slope of that in the parameter."""
     noise = quantized_normal(parameter.shape, seed, parameter.dtype)
-    return (tf.nn.softplus(parameter) + epsilon) * noise, noise
+    stddev = tf.nn.softplus(parameter) + epsilon
+    return stddev * noise, tf.sigmoid(parameter) * noise
 
 
 @fused
 def _shifted_noise(parameter, epsilon, seed, mean):
-    change, noise = _scaled_noise(parameter, epsilon, seed)
-    return mean + change, noise
-
-
-@fused
-def _noise_gradient(parameter, noise, upstream):
-    return upstream * noise * tf.sigmoid(parameter)
+    change, slope = _scaled_noise(parameter, epsilon, seed)
+    return mean + change, slope
 
 
 @tf.autograph.experimental.do_not_convert
