@@ -1,10 +1,11 @@
 """Speed and memory of the train step and of the planner, against the machine's limit."""
 
-import argparse
 import itertools
 import os
 import pathlib
 import sys
+
+from benchmarks.options import make_parser
 
 
 def main(arguments=None):
@@ -30,9 +31,10 @@ def main(arguments=None):
     rows = run(chosen, options.repeats, options.memory)
     command = " ".join(["python -m benchmarks", *(arguments or sys.argv[1:])])
     facts = report.origin(command) | {"threads": options.threads or "all"}
-    report.show(rows, facts)
+    table = report.Report()
+    table.show(rows, facts)
     if options.folder:
-        report.save(pathlib.Path(options.folder), rows, facts)
+        table.save(pathlib.Path(options.folder), rows, facts)
 
 
 def run(cases, repeats, with_memory=True):
@@ -138,13 +140,7 @@ def _row(group, case, compute, **values):
 
 
 def _parse(arguments):
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks", description=__doc__.splitlines()[0]
-    )
-    parser.add_argument("--repeats", type=int, default=15, help="calls of each case")
-    parser.add_argument("--threads", type=int, default=0, help="0: all")
-    parser.add_argument("--only", default="", help="cases whose name has this in it")
-    parser.add_argument("--folder", default="results", help="for csv and md; '': none")
+    parser = make_parser("python -m benchmarks", __doc__.splitlines()[0])
     parser.add_argument(
         "--no-memory", dest="memory", action="store_false", help="skip peak memory"
     )

@@ -1,6 +1,7 @@
 """The measured rows as a table on the terminal, as csv and as Markdown."""
 
 import csv
+import dataclasses
 import datetime
 import io
 import sys
@@ -28,30 +29,78 @@ def origin(command):
     return {"date": f"{now:%Y-%m-%d %H:%M} UTC", "command": command, **facts, **libraries}
 
 
-def show(rows, facts):
-    """Prints the table; arguments as in `save`."""
-    table = Table(*_HEADINGS, box=None)
-    for row in rows:
-        table.add_row(*_texts(row))
-    # Piped into a file there is no width to keep to.
-    console = Console(width=None if sys.stdout.isatty() else 160)
-    console.print(table)
-    console.print(", ".join(f"{name}: {value}" for name, value in facts.items()))
+def text(name, form=""):
+    """A column: the values of this name, empty where there is none."""
+    return lambda row: _text(row[name], form)
 
 
-def save(folder, rows, facts):
-    """Writes benchmarks.csv and benchmarks.md.
+def spread(name, form):
+    """A column: values of this name with their quartiles, `name`_low and `name`_high."""
+    return lambda row: _with_spread(row, name, form)
+
+
+COLUMNS = {
+    "group": text("group"),
+    "case": text("case"),
+    "compute": text("compute"),
+    "milliseconds": spread("milliseconds", ".1f"),
+    "GFLOP": text("gflop", ".3g"),
+    "GFLOP/s": text("gflop_per_second", ".0f"),
+    "share of peak": text("share_of_peak", ".0%"),
+    "time over reference": spread("over_reference", ".3f"),
+    "memory, MiB": text("memory_mib", ".0f"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Report:
+    """How rows of one kind are shown and saved.
 
     Args:
-        folder: `pathlib.Path`; made where it is missing.
-        rows: list of dicts of the same keys, see `benchmarks.__main__`.
-        facts: dict of strings, see `origin`.
+        name: of the files.
+        title: of the Markdown file.
+        notes: what the columns mean.
+        columns: heading -> function of a row to its text.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    with replacing(folder / "benchmarks.csv") as file:
-        file.write(_csv(rows, facts).encode())
-    with replacing(folder / "benchmarks.md") as file:
-        file.write(_markdown(rows, facts).encode())
+
+    name: str = "benchmarks"
+    title: str = "Benchmarks"
+    notes: str = NOTES
+    columns: dict = dataclasses.field(default_factory=lambda: COLUMNS)
+
+    def show(self, rows, facts):
+        """Prints the table; arguments as in `save`."""
+        table = Table(*self.columns, box=None)
+        for row in rows:
+            table.add_row(*self._texts(row))
+        # Piped into a file there is no width to keep to.
+        console = Console(width=None if sys.stdout.isatty() else 160)
+        console.print(table)
+        console.print(", ".join(f"{name}: {value}" for name, value in facts.items()))
+
+    def save(self, folder, rows, facts):
+        """Writes a csv and a Markdown file.
+
+        Args:
+            folder: `pathlib.Path`; made where it is missing.
+            rows: list of dicts of the same keys, with those of the columns.
+            facts: dict of strings, see `origin`.
+        """
+        folder.mkdir(parents=True, exist_ok=True)
+        with replacing(folder / f"{self.name}.csv") as file:
+            file.write(_csv(rows, facts).encode())
+        with replacing(folder / f"{self.name}.md") as file:
+            file.write(self._markdown(rows, facts).encode())
+
+    def _markdown(self, rows, facts):
+        lines = [f"# {self.title}", "", self.notes, ""]
+        lines += [f"- {name}: {value}" for name, value in facts.items()]
+        lines += ["", _line(self.columns), _line(["---"] * len(self.columns))]
+        lines += [_line(self._texts(row)) for row in rows]
+        return "\n".join(lines) + "\n"
+
+    def _texts(self, row):
+        return [column(row) for column in self.columns.values()]
 
 
 def _csv(rows, facts):
@@ -63,41 +112,6 @@ def _csv(rows, facts):
         {name: _number(value) for name, value in {**row, **own}.items()} for row in rows
     )
     return text.getvalue()
-
-
-def _markdown(rows, facts):
-    lines = ["# Benchmarks", "", NOTES, ""]
-    lines += [f"- {name}: {value}" for name, value in facts.items()]
-    lines += ["", _line(_HEADINGS), _line(["---"] * len(_HEADINGS))]
-    lines += [_line(_texts(row)) for row in rows]
-    return "\n".join(lines) + "\n"
-
-
-_HEADINGS = (
-    "group",
-    "case",
-    "compute",
-    "milliseconds",
-    "GFLOP",
-    "GFLOP/s",
-    "share of peak",
-    "time over reference",
-    "memory, MiB",
-)
-
-
-def _texts(row):
-    return (
-        row["group"],
-        row["case"],
-        row["compute"],
-        _with_spread(row, "milliseconds", ".1f"),
-        _text(row["gflop"], ".3g"),
-        _text(row["gflop_per_second"], ".0f"),
-        _text(row["share_of_peak"], ".0%"),
-        _with_spread(row, "over_reference", ".3f"),
-        _text(row["memory_mib"], ".0f"),
-    )
 
 
 def _with_spread(row, name, form):
