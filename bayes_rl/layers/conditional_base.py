@@ -5,11 +5,10 @@ import math
 import tensorflow as tf
 
 from bayes_rl import initializers
-from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer
+from bayes_rl.layers.example_vectors import ExampleVectors
 
 
-class Conditional(StochasticLayer):
+class Conditional(ExampleVectors):
     """Mixin, left of a layer with a kernel: kernels and biases of experts.
 
     Weights are [num_experts, size of the expert's weight], each expert's drawn as one of
@@ -46,7 +45,7 @@ class Conditional(StochasticLayer):
         outputs = self.mixture(inputs, routing_weights)
         if self.use_bias:
             bias = tf.matmul(routing_weights, self.draw("bias"))
-            outputs += products.align(bias, outputs, self.layout)
+            outputs += self.align(bias, outputs)
         return outputs if self.activation is None else self.activation(outputs)
 
     def _check(self, routing_weights):

@@ -6,6 +6,7 @@ from bayes_rl import initializers, regularizers
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer
+from bayes_rl.layers.example_vectors import ExampleVectors
 
 
 def _initializer(identifier):
@@ -135,7 +136,7 @@ def _for_each_row(initializer, count, shape):
     return initializers.get_condconv_initializer(initializer, count, shape)
 
 
-class MemberProduct(MemberVectors):
+class MemberProduct(ExampleVectors, MemberVectors):
     """Mixin, left of a layer with a kernel: its product between vectors of each example.
 
         outputs = activation(sum over pairs((inputs * alpha) @ kernel * gamma) + bias)
@@ -195,15 +196,5 @@ class MemberProduct(MemberVectors):
     @tf.autograph.experimental.do_not_convert
     def examples_in(self, tensor):
         """Number of examples of each member in inputs or outputs."""
-        axis = 1 if self._has_draws(tensor) else 0
+        axis = 1 if self.has_draws(tensor) else 0
         return self.examples(products.sizes(tensor)[axis])
-
-    def _has_draws(self, tensor):
-        return bool(self.held_draws()) and tensor.shape.rank > self.layout.rank + 2
-
-    @tf.autograph.experimental.do_not_convert
-    def align(self, vectors, tensor):
-        """Adds axes to vectors [..., B, channels] for space and, if need be, for draws."""
-        if vectors.shape.rank == 2 and self._has_draws(tensor):
-            vectors = vectors[tf.newaxis]
-        return products.align(vectors, tensor, self.layout)

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+layers = ed.layers
+keras = tf.keras.layers
+EXPERTS = 3
+ROUTING = tf.random.stateless_normal([4, EXPERTS], [0, 2])
+
+
+def pair(name, plain, shape, *arguments, **options):
+    """A layer and the Keras layer of one of its examples, on inputs of a shape."""
+    own = {"num_experts": EXPERTS, "bias_initializer": "random_normal"}
+    layer = getattr(layers, name)(*arguments, **own, **options)
+    inputs = tf.random.stateless_normal([4, *shape], [0, 1])
+    return layer, getattr(keras, plain)(*arguments, **options), inputs
+
+
+def image(**options):
+    return pair("CondConv2D", "Conv2D", [6, 7, 3], 5, 3, **options)
+
+
+def depthwise(**options):
+    return pair("DepthwiseCondConv2D", "DepthwiseConv2D", [6, 7, 3], 3, **options)
+
+
+CASES = {
+    "dense": lambda: pair("CondDense", "Dense", [3], 5, activation="tanh"),
+    "dense over time": lambda: pair("CondDense", "Dense", [6, 7, 3], 5),
+    "dense of one unit": lambda: pair("CondDense", "Dense", [3], 1, use_bias=False),
+    "conv": lambda: image(activation="tanh"),
+    "conv with strides": lambda: image(strides=(2, 3), padding="same"),
+    "dilated conv": lambda: image(dilation_rate=2, use_bias=False),
+    "depthwise": lambda: depthwise(depth_multiplier=2, padding="same"),
+    "depthwise with strides": lambda: depthwise(strides=2),
+}
+
+
+@pytest.mark.parametrize("make", CASES.values(), ids=CASES)
+def test_each_example_equals_keras_with_the_mixed_kernel(make):
+    layer, reference, inputs = make()
+    outputs = layer(inputs, ROUTING)
+    reference.build(inputs.shape)
+    for example in range(4):
+        mixed = [
+            tf.reshape(tf.tensordot(ROUTING[example], weight, 1), plain.shape)
+            for weight, plain in zip(layer.weights, reference.weights, strict=True)
+        ]
+        reference.set_weights(mixed)
+        expected = reference(inputs[example : example + 1])
+        found = outputs[example : example + 1]
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["conv", "depthwise", "dense"])
+def test_any_batch_size_is_one_function(name):
+    layer, _, inputs = CASES[name]()
+    expected = layer(inputs, ROUTING)
+    shape = [None] * len(inputs.shape[:-1]) + [3]
+    unknown = tf.function(
+        layer, input_signature=[tf.TensorSpec(shape), tf.TensorSpec([None, EXPERTS])]
+    )
+    for size in (1, 4):
+        found = unknown(inputs[:size], ROUTING[:size])
+        np.testing.assert_allclose(found, expected[:size], rtol=1e-5, atol=1e-6)
+
+
+def test_the_batch_size_of_edward2_is_taken_and_not_needed():
+    for layer in (layers.CondConv2D(5, 3, 2, 64, (2, 2)), layers.CondConv2D(5, 3, 2)):
+        outputs = layer(tf.ones([4, 9, 9, 3]), tf.ones([4, 2]))
+        assert outputs.shape[0] == 4
+    assert layers.CondConv2D(5, 3, 2, 64, (2, 2)).strides == (2, 2)
+
+
+def test_experts_start_apart_and_with_fans_of_their_own():
+    layer = layers.CondConv2D(64, 3, 4, kernel_initializer="he_normal")
+    layer.build([None, 5, 5, 32])
+    rows = layer.kernel.numpy()
+    np.testing.assert_allclose(rows.std(1), np.sqrt(2 / (9 * 32)), rtol=0.05)
+    assert abs(np.corrcoef(rows)[0, 1]) < 5 / np.sqrt(rows.shape[1])
+
+
+def test_a_posterior_over_experts_is_held_in_draws():
+    layer = layers.CondConv2D(5, 3, 2, kernel_initializer="trainable_he_normal")
+    inputs = tf.random.stateless_normal([4, 6, 6, 3], [0, 1])
+    layer.build(inputs.shape)
+    weights = ed.sample_weights(layer, [2], seed=1)
+    with ed.hold(layer, weights):
+        shared = layer(inputs, ROUTING[:, :2])
+    for draw in range(2):
+        with ed.hold(layer, {name: value[draw] for name, value in weights.items()}):
+            expected = layer(inputs, ROUTING[:, :2])
+        np.testing.assert_allclose(shared[draw], expected, rtol=1e-4, atol=1e-6)
+
+
+def test_wrong_arguments_are_errors():
+    with pytest.raises(ValueError, match="num_experts must be at least 1, got 0"):
+        layers.CondDense(4, num_experts=0)
+    with pytest.raises(ValueError, match=r"shape \[..., 2\].*got \(4, 3\)"):
+        layers.CondDense(4, num_experts=2)(tf.ones([4, 3]), tf.ones([4, 3]))
+    with pytest.raises(ValueError, match="groups must be 1, got 3"):
+        layers.CondConv2D(6, 3, 2, groups=3)(tf.ones([4, 5, 5, 3]), tf.ones([4, 2]))
