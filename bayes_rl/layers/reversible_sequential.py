@@ -95,11 +95,9 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
 
     def _go_back(self, outputs, gradient, sources):
         """Gradients by the inputs, and by variables and sources: reference -> gradient."""
-        totals = {}
+        totals, pairs = {}, []
         for layer in reversed(self.layers):
-            # A graph would else compute all inputs at once and keep them.
-            with tf.control_dependencies([gradient]):
-                outputs = tf.identity(outputs)
+            outputs = _after([gradient, *(own for _, own in pairs)], outputs)
             outputs, gradient, pairs = _pull_back(layer, outputs, gradient, sources)
             for source, own in pairs:
                 found = totals.get(source.ref())
@@ -132,6 +130,21 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
     def from_config(cls, config):
         """Layer from the configuration that `get_config` gives."""
         return cls(**{**config, "layers": [deserialize(x) for x in config["layers"]]})
+
+
+def _after(others, tensor):
+    """The tensor; a graph waits for the others before it goes on with it.
+
+    It would else compute the inputs of all layers at once and keep them. XLA ignores
+    control dependencies and simplifies 0 * x, so the 0 that is added must be opaque.
+    """
+    if tf.executing_eagerly():
+        return tensor
+    flags = [tf.cast(tf.reshape(x, [-1])[:1], tf.bool) for x in others]
+    flag = tf.concat(flags, axis=0)
+    # Booleans equal themselves, also those of NaN.
+    zero = tf.where(tf.reduce_all(flag == flag), 0.0, float("nan"))
+    return tensor + tf.cast(zero, tensor.dtype)
 
 
 def _draws(model, batch_size):
