@@ -16,6 +16,7 @@ _CORE = [
     "pygame",
     "PyYAML>=6",
     "rich>=15",
+    "scikit-learn>=1.9,<2",
     "scipy>=1.17,<2",
     "setuptools<81",  # tensorboard 2.15 imports pkg_resources
     "tensorboard>=2.15.2,<2.16",

@@ -1,7 +1,5 @@
 """How good an agent is: episodes without exploration, each from a seed of its own."""
 
-import csv
-import io
 import pathlib
 
 import numpy as np
@@ -9,9 +7,9 @@ import numpy as np
 import envs
 from agents.collecting import Collector, as_py_policy
 from agents.environments import EVALUATION, environment_seed, load_environments
-from agents.files import replacing
 from agents.loading import load_agent
 from agents.reports import episode_return
+from agents.tables import write_csv
 
 # Environments evaluated side by side: one product of the planner serves them all.
 _TOGETHER = 10
@@ -85,7 +83,7 @@ def evaluate(run, episodes):
         "environment_steps": int(agent.clock.environment_steps.numpy()),
         "train_steps": int(agent.train_step_counter.numpy()),
     }
-    _write(file, [counts | row for row in rows])
+    write_csv(file, [counts | row for row in rows])
     returns = np.array([row["return"] for row in rows])
     print(
         f"{config.task} after {counts['environment_steps']} environment steps: "
@@ -93,12 +91,3 @@ def evaluate(run, episodes):
         f"lowest {returns.min():.1f}, highest {returns.max():.1f} "
         f"over {len(rows)} episodes; see {file}"
     )
-
-
-def _write(file, rows):
-    text = io.StringIO()
-    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with replacing(file) as handle:
-        handle.write(text.getvalue().encode())

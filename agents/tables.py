@@ -1,0 +1,53 @@
+"""Tables: rows of numbers as a CSV file, and as text for a person."""
+
+import csv
+import io
+import math
+
+from agents.files import replacing
+
+
+def write_csv(file, rows):
+    """Writes rows with a header; the file is whole or not there.
+
+    Args:
+        file: path, in a folder that exists.
+        rows: dicts with the same keys, at least one.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(file) as handle:
+        handle.write(text.getvalue().encode())
+
+
+def as_text(header, rows):
+    """Lines up the cells of a table: the first column to the left, others to the right.
+
+    Args:
+        header: words, one for each column.
+        rows: lists of words or numbers; numbers get two decimals, nan a dash.
+
+    Returns:
+        A text of a line for each row.
+
+    Example:
+        >>> print(as_text(["what", "share"], [["all", 1.0], ["none", math.nan]]))
+        what  share
+        all    1.00
+        none      -
+    """
+    cells = [[_text(cell) for cell in row] for row in [header, *rows]]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = []
+    for first, *others in cells:
+        right = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
+        lines.append("  ".join([first.ljust(widths[0]), *right]).rstrip())
+    return "\n".join(lines)
+
+
+def _text(cell):
+    if isinstance(cell, str):
+        return cell
+    return f"{cell:.2f}" if math.isfinite(cell) else "-"
