@@ -6,6 +6,7 @@ from bayes_rl import (
     initializers,
     layers,
     losses,
+    models,
     regularizers,
     uncertainty,
 )
@@ -43,6 +44,7 @@ __all__ = [
     "losses",
     "make_log_joint_fn",
     "mean_weights",
+    "models",
     "posterior_summary",
     "posteriors",
     "regularizers",
