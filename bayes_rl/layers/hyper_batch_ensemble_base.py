@@ -24,8 +24,6 @@ class HyperBatchEnsemble(tf.keras.layers.Layer):
         e: [ensemble_size * examples, units], or 2 * units with a bias: those of the product
             first. Units are filters in convolutions.
 
-    The weights' means are found where e is 0.
-
     Source: Wenzel et al., 2020, Hyperparameter Ensembles for Robustness and Uncertainty
     Quantification, section 4.
 
@@ -80,12 +78,15 @@ class HyperBatchEnsemble(tf.keras.layers.Layer):
         for layer in (self.main, self.delta):
             with tf.name_scope(layer.name):
                 layer.build(input_shape[0])
+        self._units = self.main.compute_output_shape(input_shape[0])[
+            1 if self.main.layout.channels_first else -1
+        ]
         super().build(input_shape)
 
     def call(self, inputs):
         data, lambdas, e = inputs
         main, delta = self.main, self.delta
-        e_kernel, e_bias = tf.split(e, 2, -1) if main.use_bias else (e, None)
+        e_kernel, e_bias = self._split(e)
         data = tf.cast(data, self.compute_dtype)
         examples = main.examples_in(data)
         kernels = [layer.draw("kernel", self.variable_dtype) for layer in (main, delta)]
@@ -107,6 +108,13 @@ class HyperBatchEnsemble(tf.keras.layers.Layer):
             outputs += main.align(tf.cast(bias, outputs.dtype), outputs)
         self.add_loss(tf.reduce_mean(tf.reduce_sum(cost, axis=-1)))
         return outputs if self.activation is None else self.activation(outputs)
+
+    def _split(self, e):
+        """Responses of the kernel and of the bias; None for no bias."""
+        columns = self._units * (2 if self.main.use_bias else 1)
+        if not e.shape[-1:].is_compatible_with([columns]):
+            raise ValueError(f"e must have shape [..., {columns}], got {e.shape}")
+        return tf.split(e, 2, axis=-1) if self.main.use_bias else (e, None)
 
     def _bias(self, e, examples):
         """[..., B, units]."""

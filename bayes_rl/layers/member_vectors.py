@@ -150,8 +150,8 @@ class MemberProduct(ExampleVectors, MemberVectors):
 
     def build(self, input_shape):
         super().build(input_shape)
-        weights = {**vars(self), **self.stochastic_weights}
-        kernel = weights.get(self.kernel_key) or weights[f"_{self.kernel_key}"]
+        key = self.kernel_key
+        kernel = self.stochastic_weights.get(key) or getattr(self, key)
         sizes = self.channels(tuple(kernel.shape))
         for key, size in zip(("alpha", "gamma"), sizes, strict=True):
             setattr(self, key, self.add_vectors(key, size, self.rank_of_vectors))

@@ -67,6 +67,17 @@ def test_any_batch_size_is_one_function(name):
         np.testing.assert_allclose(found, expected[:size], rtol=1e-5, atol=1e-6)
 
 
+def test_channels_may_be_first():
+    last, _, inputs = CASES["conv"]()
+    first, _, _ = image(activation="tanh", data_format="channels_first")
+    first.build([None, 3, 6, 7])
+    expected = last(inputs, ROUTING)
+    first.set_weights(last.get_weights())
+    found = first(tf.transpose(inputs, [0, 3, 1, 2]), ROUTING)
+    found = tf.transpose(found, [0, 2, 3, 1])
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
 def test_the_batch_size_of_edward2_is_taken_and_not_needed():
     for layer in (layers.CondConv2D(5, 3, 2, 64, (2, 2)), layers.CondConv2D(5, 3, 2)):
         outputs = layer(tf.ones([4, 9, 9, 3]), tf.ones([4, 2]))

@@ -141,3 +141,11 @@ def test_a_weight_without_column_is_an_error():
 def test_a_batch_that_members_cannot_share_is_an_error():
     with pytest.raises(ValueError, match="multiple of ensemble_size 2, got 5"):
         make("dense")([tf.ones([5, 3]), tf.ones([5, 3]), tf.ones([5, 8])])
+
+
+def test_responses_of_another_size_are_an_error():
+    inputs = [tf.ones([4, 3]), tf.ones([4, 3])]
+    with pytest.raises(ValueError, match=r"e must have shape \[..., 8\], got \(4, 2\)"):
+        make("dense")([*inputs, tf.ones([4, 2])])
+    with pytest.raises(ValueError, match=r"e must have shape \[..., 4\], got \(4, 8\)"):
+        make("dense", use_bias=False)([*inputs, tf.ones([4, 8])])
