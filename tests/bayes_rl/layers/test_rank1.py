@@ -89,6 +89,16 @@ def test_held_vectors_are_those_of_the_members_examples(additive):
         np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
+def test_examples_draw_from_the_posterior_of_their_member():
+    layer = layers.DenseRank1(
+        1, ensemble_size=2, kernel_initializer="ones", gamma_initializer="ones"
+    )
+    layer.build([None, 1])
+    layer.alpha_initializer.assign(mean=[[-3.0], [5.0]], stddev=0.1)
+    outputs = layer(tf.ones([10, 1])).numpy().ravel()
+    np.testing.assert_allclose(outputs, [-3.0] * 5 + [5.0] * 5, atol=1.0)
+
+
 def test_members_have_initial_values_of_their_own():
     layer = layers.DenseRank1(4, ensemble_size=2, bias_initializer="random_normal")
     layer.build([None, 4])
