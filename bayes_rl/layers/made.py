@@ -108,7 +108,8 @@ class MADE(tf.keras.Model):
         masks = [mask.numpy() for mask in self._masks(length)]
         masks[0] = np.repeat(masks[0], channels, axis=0)
         masks[-1] = np.repeat(masks[-1], self.units or self.params, axis=1)
-        self._kernel_masks = masks
+        with tf.init_scope():  # a graph captures tensors, but copies arrays into itself
+            self._kernel_masks = [tf.constant(mask) for mask in masks]
         self._kernels = [
             self.add_weight(f"kernel_{index}", mask.shape, initializer="glorot_normal")
             for index, mask in enumerate(masks)
