@@ -22,6 +22,7 @@ _CORE = [
     "tensorboard>=2.15.2,<2.16",
     "tensorflow-probability==0.23.0",
     "tf-agents==0.19.0",
+    "threadpoolctl>=3.5",
 ]
 _DEV = ["codespell", "import-linter", "pytest", "pytest-timeout", "pytest-xdist", "ruff"]
 

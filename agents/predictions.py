@@ -25,35 +25,80 @@ def predict_open_loop(model, episode, context, draws, seed):
         [max(S, 1), T, ...], decoded means of the preprocessed observations:
         reconstructions in the context, predictions after it.
     """
+    seen, imagined = open_loop_latents(model, episode, context, draws, seed)
+    copies = max(draws, 1)
+    reconstruction = tf.repeat(model.decode(seen.features), copies, axis=0)
+    return tf.concat([reconstruction, model.decode(imagined.features)], axis=1)
+
+
+def open_loop_latents(model, episode, context, draws, seed):
+    """The latents of `predict_open_loop`, which see.
+
+    Returns:
+        `Latent` of the filter, [1, context, ...], and of the imagined rows,
+        [max(S, 1), T - context, ...].
+    """
     length = len(episode["reward"])
     noise = normal([1, length, model.rssm.latent_size], fold(seed, 0))
     observation = model.preprocess(
         episode["observation"][tf.newaxis, :context], fold(seed, 1)
     )
-    action = tf.constant(episode["action"])[tf.newaxis]
-    with hold(model, mean_weights(model)):
-        seen, _ = model.rssm.observe(
-            model.encode(observation),
-            action[:, :context],
-            tf.constant(episode["is_first"][tf.newaxis, :context]),
-            noise[:, :context],
-        )
+    action = tf.constant(episode["action"])
+    seen = filter_latents(
+        model,
+        model.encode(observation),
+        action[tf.newaxis, :context],
+        tf.constant(episode["is_first"][tf.newaxis, :context]),
+        noise[:, :context],
+        mean_weights(model),
+    )
     copies = max(draws, 1)
     weights = (
         sample_weights(model, [draws], fold(seed, 2)) if draws else mean_weights(model)
     )
-    start = Latent(*(_copy(state[:, -1], copies) for state in seen))
-    steps = [
-        _copy(tf.transpose(x[:, context:], [1, 0, 2]), copies, 1) for x in (action, noise)
-    ]
+    later = tf.repeat(noise[0, context:, tf.newaxis, tf.newaxis], copies, axis=1)
+    start = Latent(*(state[:, -1] for state in seen))
+    imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
+    return seen, Latent(*(tf.transpose(state[:, :, 0], [1, 0, 2]) for state in imagined))
+
+
+@tf.function
+def filter_latents(model, embedding, action, is_first, noise, weights):
+    """Latents of a batch of sequences under one function; see `agents.rssm.RSSM.observe`.
+
+    Args:
+        model: `agents.world_model.WorldModel`.
+        embedding: [B, T, E].
+        action: [B, T, A].
+        is_first: [B, T] bool.
+        noise: [B, T, D], standard normal.
+        weights: of one draw or their means, to be held.
+
+    Returns:
+        `Latent` of the posterior, [B, T, ...].
+    """
     with hold(model, weights):
-        imagined = model.rssm.imagine(start, *steps)
-    reconstruction = _copy(model.decode(seen.features)[0], copies)
-    prediction = model.decode(imagined.features)[:, :, 0]  # [T - context, S, ...]
-    prediction = tf.transpose(prediction, [1, 0, *range(2, prediction.shape.rank)])
-    return tf.concat([reconstruction, prediction], axis=1)
+        posterior, _ = model.rssm.observe(embedding, action, is_first, noise)
+    return posterior
 
 
-def _copy(tensor, copies, axis=0):
-    """A new axis with `copies` of the tensor."""
-    return tf.repeat(tf.expand_dims(tensor, axis), copies, axis=axis)
+@tf.function
+def imagine_latents(model, start, action, noise, weights):
+    """Rolls the prior forward from the same latents under S functions.
+
+    Args:
+        model: `agents.world_model.WorldModel`.
+        start: `Latent` [N, ...].
+        action: [H, N, A].
+        noise: [H, S, N, D], standard normal.
+        weights: of S draws, or with S = 1 their means, to be held.
+
+    Returns:
+        `Latent`, [H, S, N, ...].
+    """
+    draws = noise.shape[1]
+    start = Latent(*(tf.repeat(state[tf.newaxis], draws, axis=0) for state in start))
+    with hold(model, weights):
+        return model.rssm.imagine(
+            start, tf.repeat(action[:, tf.newaxis], draws, axis=1), noise
+        )

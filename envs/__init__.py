@@ -5,10 +5,14 @@ Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 
 from envs.tasks import check_task
 
-__all__ = ["check_task", "load", "load_many", "spread_seeds"]
+__all__ = ["check_task", "load", "load_many", "spread_seeds", "wrapping_angles"]
 
 
 def __getattr__(name):
+    if name == "wrapping_angles":
+        from envs import angles
+
+        return angles.wrapping_angles
     if name in ("load", "load_many", "spread_seeds"):
         from envs import loading
 
