@@ -1,8 +1,9 @@
-"""Tests of agents.statistics."""
+"""Tests of agents.statistics.grouping."""
 
-import numpy as np
+import pytest
 
-from agents import statistics
+from agents import overrides, statistics
+from agents.config import as_dict
 
 
 def test_seeds_and_folders_do_not_make_another_group():
@@ -41,22 +42,21 @@ def test_many_differences_are_counted_and_labels_stay_distinct():
     assert len(set(texts)) == 3
 
 
-def test_align_keeps_the_last_value_where_all_seeds_are():
-    steps, values = statistics.align([([1, 3, 5], [1, 3, 5]), ([2, 3, 9], [20, 30, 90])])
-    assert steps.tolist() == [2, 3, 5]
-    assert values.tolist() == [[1, 20], [3, 30], [5, 30]]
+@pytest.fixture(scope="module")
+def make():
+    return lambda *words: as_dict(overrides.load(list(words)))
 
 
-def test_seeds_that_never_meet_give_no_points():
-    steps, values = statistics.align([([1, 2], np.ones([2, 3])), ([5], np.ones([1, 3]))])
-    assert steps.size == 0
-    assert all(edge.shape == (0,) for edge in statistics.spread(values))
+def test_strategies_are_named_by_their_files(make):
+    names = ["noise", "greedy", "information_gain", "information_gain_annealed"]
+    configs = [make(f"explore={name}") for name in names]
+    assert statistics.labels(configs) == [f"explore={name}" for name in names]
 
 
-def test_spread_is_over_seeds_and_episodes_without_nan():
-    values = np.arange(202.0).reshape(1, 2, 101)
-    median, low, high = statistics.spread(values)
-    assert median == [100.5]
-    np.testing.assert_allclose([low[0], high[0]], [0.05 * 201, 0.95 * 201])
-    values[0, 1] = np.nan
-    assert statistics.spread(values)[0] == [50.0]
+def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
+    mine = make("explore=information_gain", "explore.beta=3")
+    first, second = statistics.labels([make("explore=noise", "kl_weight=1"), mine])
+    assert first == "explore=noise, kl_weight=1.0"
+    assert second.startswith("explore=InformationGain, kl_weight=0.1, ")
+    both = [make("explore=information_gain", f"explore.beta={beta}") for beta in (2, 3)]
+    assert statistics.labels(both) == ["explore.beta=2.0", "explore.beta=3.0"]

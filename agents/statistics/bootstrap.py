@@ -1,0 +1,62 @@
+"""Intervals of statistics over seeds, by drawing seeds again."""
+
+import numpy as np
+
+
+def interval(scores, statistic, confidence=0.95, repetitions=50_000, seed=0):
+    """Percentile interval of a statistic; the seeds of each task are drawn anew.
+
+    Stratified: task t has n_t seeds in every repetition, drawn with replacement from its
+    own. A seed's score is the mean of its evaluation episodes: these share one agent, and
+    the differences between seeds hold their noise already.
+
+    Source: Agarwal et al., 2021, Deep Reinforcement Learning at the Edge of the
+    Statistical Precipice, section 4.1.
+
+    Args:
+        scores: list with an array for each task, [..., seeds]; leading axes, such as
+            points of a curve, are alike for all and keep the seeds of a repetition.
+        statistic: function of [..., values] that reduces the last axis, on which the
+            scores of all tasks lie.
+        confidence: share of repetitions inside.
+        repetitions: more make the edges steadier, not the interval narrower.
+        seed: of the draws.
+
+    Returns:
+        (lower, upper), each [...]. They are values of the statistic, so that infinite ones
+        are right; nan where a task has a single seed, which says nothing of the others.
+
+    Example:
+        >>> from agents.statistics import median
+        >>> lower, upper = interval([np.array([1.0, 2.0, 3.0, 4.0, 5.0])], median)
+        >>> float(lower), float(upper)
+        (1.0, 5.0)
+    """
+    scores = [np.asarray(values, float) for values in scores]
+    if min(values.shape[-1] for values in scores) < 2:
+        nothing = np.full(scores[0].shape[:-1], np.nan)
+        return nothing, nothing
+    random = np.random.default_rng(seed)
+    drawn = [
+        values[..., draw_seeds(random, repetitions, values.shape[-1])] for values in scores
+    ]
+    return edges(statistic(np.concatenate(drawn, axis=-1)), confidence)
+
+
+def draw_seeds(random, repetitions, seeds):
+    """Indices of seeds drawn with replacement, [repetitions, seeds]."""
+    return random.integers(seeds, size=[repetitions, seeds])
+
+
+def edges(values, confidence):
+    """The middle `confidence` of the last axis: two of its values, the outer where between.
+
+    Example:
+        >>> [float(edge) for edge in edges(np.arange(101.0), 0.9)]
+        [5.0, 95.0]
+    """
+    ordered = np.sort(values, axis=-1)
+    last, tail = values.shape[-1] - 1, (1 - confidence) / 2
+    # the rounding keeps 0.05 * 100 from being 5.000000000000004
+    lower = int(np.floor(round(tail * last, 9)))
+    return ordered[..., lower], ordered[..., last - lower]

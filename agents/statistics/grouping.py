@@ -1,0 +1,94 @@
+"""Which runs belong together, and what tells groups of them apart."""
+
+import pathlib
+
+import yaml
+
+import configs as yaml_files
+from agents.config import flatten
+
+# keys of a config that do not make another experiment
+_SAME = ("seed", "logdir", "threads")
+# what a file of configs/explore/ sets
+_OF_STRATEGY = ("explore.", "action_noise.")
+
+
+def group(configs):
+    """Finds the runs that differ in their seed alone.
+
+    Args:
+        configs: nested dicts, one for each run.
+
+    Returns:
+        Lists of indices into `configs`, groups and indices in order of appearance.
+
+    Example:
+        >>> group([{"seed": 0, "beta": 1}, {"seed": 0, "beta": 2}, {"seed": 1, "beta": 1}])
+        [[0, 2], [1]]
+    """
+    groups = {}
+    for index, config in enumerate(configs):
+        flat = {key: value for key, value in flatten(config).items() if key not in _SAME}
+        groups.setdefault(repr(sorted(flat.items())), []).append(index)
+    return list(groups.values())
+
+
+def labels(configs, most=4):
+    """Names configs by the values in which they differ.
+
+    A strategy is named by the file of configs/explore/ whose values it has, since it may
+    differ from another one in several keys.
+
+    Args:
+        configs: nested dicts, one for each group of runs.
+        most: differences to spell out; of more, the number is given.
+
+    Returns:
+        One text for each config; empty ones where there is no difference.
+
+    Example:
+        >>> labels([{"explore": {"_target_": "a.Mine"}}, {"explore": {"_target_": "a.Yours"}}])
+        ['explore=Mine', 'explore=Yours']
+    """  # noqa: E501
+    strategies = _strategies()
+    flats = [_with_named_strategy(flatten(config), strategies) for config in configs]
+    keys = dict.fromkeys(key for flat in flats for key in flat if key not in _SAME)
+    differing = [key for key in keys if len({repr(flat.get(key)) for flat in flats}) > 1]
+    # a name says more than values
+    differing.sort(key=lambda key: key != "explore" and not key.endswith("_target_"))
+    texts = []
+    for flat in flats:
+        own = [key for key in differing if key in flat]
+        parts = [_text(key, flat[key]) for key in own[:most]]
+        if len(own) > most:
+            parts.append(f"and {len(own) - most} more")
+        texts.append(", ".join(parts))
+    return [
+        text
+        if texts.count(text) == 1 or not text
+        else f"{text} ({texts[:index].count(text) + 1})"
+        for index, text in enumerate(texts)
+    ]
+
+
+def _strategies():
+    """The flat values of each file of configs/explore/, by its name."""
+    folder = pathlib.Path(yaml_files.__file__).parent / "explore"
+    files = sorted(folder.glob("*.yaml"))
+    return {file.stem: flatten(yaml.safe_load(file.read_text())) for file in files}
+
+
+def _with_named_strategy(flat, strategies):
+    """The values with those of the strategy replaced by its name, if it has one."""
+    own = {key: value for key, value in flat.items() if key.startswith(_OF_STRATEGY)}
+    names = [name for name, values in strategies.items() if values == own]
+    if not names:
+        return flat
+    rest = {key: value for key, value in flat.items() if key not in own}
+    return {"explore": names[0]} | rest
+
+
+def _text(key, value):
+    if key.endswith("._target_"):
+        return f"{key.removesuffix('._target_')}={str(value).rpartition('.')[2]}"
+    return f"{key}={value}"
