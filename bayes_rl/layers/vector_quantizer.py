@@ -101,6 +101,12 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
 _make_code = make_random_variable(RandomCode)
 
 
+def _default_codes(num_codes, temperature, stochastic):
+    if stochastic:
+        return tf.keras.initializers.RandomNormal(stddev=temperature**0.5)
+    return tf.keras.initializers.RandomUniform(-1 / num_codes, 1 / num_codes)
+
+
 @register
 class VectorQuantizer(tf.keras.layers.Layer):
     """Replaces each vector along the last axis by a code of a learned codebook.
@@ -123,7 +129,9 @@ class VectorQuantizer(tf.keras.layers.Layer):
         commitment: weight of the encoder's penalty, beta in the source.
         stochastic: whether the code is drawn at random.
         temperature: above 0, of the random code, in squared units of the inputs.
-        codebook_initializer: of the codes; default: uniform in +-1 / num_codes.
+        codebook_initializer: of the codes; default: uniform in +-1 / num_codes or, for
+            random codes, normal with variance `temperature`: codes much closer than that
+            are all as likely, and no gradient parts them.
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
@@ -158,8 +166,7 @@ class VectorQuantizer(tf.keras.layers.Layer):
         self.stochastic = stochastic
         self.temperature = temperature
         if codebook_initializer is None:
-            limit = 1 / num_codes
-            codebook_initializer = tf.keras.initializers.RandomUniform(-limit, limit)
+            codebook_initializer = _default_codes(num_codes, temperature, stochastic)
         self.codebook_initializer = tf.keras.initializers.get(codebook_initializer)
 
     def build(self, input_shape):

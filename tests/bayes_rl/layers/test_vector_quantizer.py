@@ -123,6 +123,14 @@ def test_random_code_leaves_a_function_with_its_distribution():
     np.testing.assert_allclose(first.entropy(), output.entropy()[0], rtol=1e-5)
 
 
+def test_random_codes_start_at_the_scale_of_the_temperature():
+    tf.keras.utils.set_random_seed(1)
+    layer = ed.layers.VectorQuantizer(512, stochastic=True, temperature=4.0)
+    entropy = layer(tf.zeros([1, 16])).entropy()
+    np.testing.assert_allclose(np.var(layer.codebook), 4.0, rtol=0.06)
+    assert entropy < np.log(512) - 0.5
+
+
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="num_codes must be at least 1, got 0"):
         ed.layers.VectorQuantizer(0)
