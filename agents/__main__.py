@@ -18,7 +18,7 @@ _EXAMPLES = """examples:
   bayes-rl train -m explore=noise,information_gain seed=0,1      several runs
   bayes-rl train experiment=paper --print-config   the config, without a run
 
-The same command resumes a run."""
+The same command resumes a run, or all runs of -m."""
 
 
 def main(argv=None):
@@ -51,11 +51,15 @@ def _train(options):
     if options.multirun and not options.print_config:
         from agents.sweep import sweep
 
-        return sweep(options.overrides)
-    from agents import overrides
+        return sweep(options.overrides, options.jobs)
+    from agents import launchers, overrides
     from agents.runs import check_run, open_run
 
-    jobs = overrides.expand(options.overrides) if options.multirun else [options.overrides]
+    if options.jobs and not options.multirun:
+        raise UserError("--jobs is the number of runs at the same time; it needs -m")
+    jobs = [options.overrides]
+    if options.multirun:
+        jobs = overrides.expand(launchers.split(options.overrides)[1])
     configs = [overrides.load(job) for job in jobs]
     if options.print_config:
         return _print_configs(configs)
@@ -84,6 +88,16 @@ def _evaluate(options):
     from agents.evaluate import evaluate
 
     return evaluate(options.run, options.episodes)
+
+
+def _probe(options):
+    from agents.runs import load_config
+
+    load_config(options.run)
+    _import_gym_quietly()
+    from agents.probing import probe
+
+    return probe(options.run, options.episodes)
 
 
 def _plot(options):
@@ -162,6 +176,15 @@ def _make_parser():
     command.add_argument(
         "--episodes", type=_count, default=10, metavar="N", help="episodes (default: 10)"
     )
+    command = add("probe", _probe, "Measure how well latents tell velocities.")
+    command.add_argument("run", metavar="RUN", help="folder of a run")
+    command.add_argument(
+        "--episodes",
+        type=_count,
+        default=20,
+        metavar="N",
+        help="episodes of the policy, and as many of random actions (default: 20)",
+    )
     command = add("plot", _plot, "Draw the curves of runs.")
     command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")
     command.add_argument(
@@ -179,7 +202,8 @@ def _add_train(add):
         "train",
         _train,
         "Train an agent, or resume its run.",
-        usage="bayes-rl train [-m] [--print-config] [key=value ...] [group=choice ...]",
+        usage="bayes-rl train [-m [--jobs N]] [--print-config] [key=value ...] "
+        "[group=choice ...]",
         formatter_class=_LateHelp,
         epilog="see _LateHelp",
     )
@@ -187,7 +211,13 @@ def _add_train(add):
         "-m",
         "--multirun",
         action="store_true",
-        help="run every combination of comma-separated values, one after another",
+        help="run every combination of comma-separated values, or what is missing of them",
+    )
+    command.add_argument(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="with -m: runs at the same time (default: cores / threads)",
     )
     command.add_argument(
         "--print-config", action="store_true", help="print the whole config and do nothing"

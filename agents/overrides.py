@@ -6,6 +6,7 @@ config is known to be right, and each run of a sweep gets a process of its own, 
 TensorFlow gives no memory back to the next run of the same process.
 """
 
+import functools
 import itertools
 import pathlib
 
@@ -36,10 +37,10 @@ def load(words):
     overrides = [_parse(word) for word in words]
     for override, word in zip(overrides, words, strict=True):
         if override.is_sweep_override():
-            raise UserError(f"{word} are several values; add -m to run one after another")
+            raise UserError(f"{word} are several values; add -m to run all of them")
     is_group = [override.key_or_group in groups() for override in overrides]
     choices = [word for word, group in zip(words, is_group, strict=True) if group]
-    known, _ = _compose(choices)
+    known = _keys(tuple(choices))
     for override, group in zip(overrides, is_group, strict=True):
         _check_choice(override) if group else _check_keys(override, known)
     values, chosen = _compose(words)
@@ -121,9 +122,14 @@ def _check_choice(override):
         raise UserError(f"{group} must be one of {listed}, got {choice!r}{hint}")
 
 
-def _check_keys(override, known):
+@functools.cache
+def _keys(choices):
+    """The dotted keys that there are with these choices of groups."""
+    return tuple(flatten(_compose(list(choices))[0]))
+
+
+def _check_keys(override, keys):
     name, value = override.key_or_group, override.value()
-    keys = list(flatten(known))
     sections = {key.rpartition(".")[0] for key in keys} - {""}
     names = [*keys, *sections, *groups()]
     check_key(name, names)

@@ -1,7 +1,5 @@
 """What a person watches: a bar and a small table on a terminal, plain lines elsewhere."""
 
-import time
-
 from rich.console import Console, Group
 from rich.constrain import Constrain
 from rich.live import Live
@@ -10,6 +8,8 @@ from rich.progress import BarColumn, ProgressColumn, TextColumn
 from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
+
+from agents.pace import Pace
 
 _SHOWN = {
     "collect/return": "return",
@@ -55,7 +55,7 @@ class Progress:
             raise ValueError(f"total_steps must be at least 1, got {total_steps}")
         self._console = console or Console()
         self._total = total_steps
-        self._clock = _Clock(total_steps)
+        self._clock = Pace(total_steps)
         self._latest = {}  # name -> (value, episode)
         self._live = None
         self._bar = Bar(
@@ -144,7 +144,7 @@ class Progress:
         ]
         for name in _ON_A_LINE:
             if row.get(name) is not None:
-                parts.append(f"{_SHOWN[name]} {_number(row[name])}")
+                parts.append(f"{_SHOWN[name]} {number(row[name])}")
         return " | ".join([*parts, f"{self._clock.left()} left"])
 
     def _render(self):
@@ -160,40 +160,13 @@ class Progress:
                 value, episode = self._latest[name]
                 table.add_row(
                     f"  {title}",
-                    Text(_number(value), justify="right"),
+                    Text(number(value), justify="right"),
                     f"episode {episode}",
                 )
         return Group(table, self._bar)
 
 
 _PLAIN = {"highlight": False, "soft_wrap": True}
-
-
-class _Clock:
-    """Predicts the time left from the pace of this session, whole episodes only."""
-
-    def __init__(self, total):
-        self._total = total
-        self.start(0)
-
-    def start(self, steps):
-        self._begun = self._last = time.monotonic()
-        self._first = self._steps = steps
-
-    def update(self, steps):
-        self._last, self._steps = time.monotonic(), steps
-
-    def left(self):
-        done = self._steps - self._first
-        if done <= 0:
-            return "?"
-        pace = (self._last - self._begun) / done
-        since = time.monotonic() - self._last
-        seconds = max(0, round(pace * (self._total - self._steps) - since))
-        hours, minutes = seconds // 3600, seconds // 60 % 60
-        if hours:
-            return f"{hours} h {minutes:02d} min"
-        return f"{minutes} min {seconds % 60:02d} s" if minutes else f"{seconds} s"
 
 
 class _TimeLeft(ProgressColumn):
@@ -205,7 +178,8 @@ class _TimeLeft(ProgressColumn):
         return Text(f"{self._clock.left()} left" if task.description == "run" else "")
 
 
-def _number(value):
+def number(value):
+    """A number with about three digits."""
     value = float(value)
     if abs(value) >= 1000:
         return f"{value:,.0f}"
