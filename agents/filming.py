@@ -12,8 +12,8 @@ from agents.networks import is_image
 from agents.predictions import predict_open_loop
 
 CONTEXT = 5  # rows that the model sees
-_PREDICTED = 50  # rows that it imagines
-_DRAWS = 20  # weight draws whose spread is shown
+PREDICTED = 50  # rows that it imagines
+DRAWS = 20  # weight draws whose spread is shown
 
 
 def video(run):
@@ -44,7 +44,7 @@ def film(model, episode, config, folder, name):
         folder: where to.
         name: of the files, without ending.
     """
-    rows = min(CONTEXT + _PREDICTED, len(episode["reward"]))
+    rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
     episode = {key: value[:rows] for key, value in episode.items()}
     seed = np.array([config.seed, 3], np.int32)
@@ -53,7 +53,7 @@ def film(model, episode, config, folder, name):
         prediction = model.to_image(predicted).numpy()
         truth = episode["observation"]
         return videos.save_open_loop_video(folder, name, truth, prediction, context)
-    draws = 0 if config.transition == "deterministic" else _DRAWS
+    draws = 0 if config.transition == "deterministic" else DRAWS
     predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
     labels = [f"observation {number}" for number in range(predicted.shape[-1])]
     truth = episode["observation"]

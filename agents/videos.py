@@ -97,7 +97,7 @@ def save_open_loop_video(folder, name, truth, prediction, context=5, frames_per_
         raise ValueError(
             f"prediction needs the shape of truth, {truth.shape}, got {prediction.shape}"
         )
-    _check_context(context, len(truth))
+    _check_context(context, len(truth) - 1)
     error = ((255 + prediction.astype(np.int16) - truth) // 2).astype(np.uint8)
     rows = (truth, prediction, error)
     frames = _label(np.concatenate([_enlarge(row) for row in rows], axis=1), context)
@@ -115,7 +115,7 @@ def save_state_prediction(folder, name, truth, predictions, context, labels):
         name: of the file, without ending.
         truth: [T, D].
         predictions: [S, T, D], one open-loop prediction for each weight draw.
-        context: number of rows that the model saw, at least 1 and below T.
+        context: number of rows that the model saw, from 1 to T.
         labels: D names.
 
     Returns:
@@ -147,11 +147,9 @@ def _images(name, images):
     return images
 
 
-def _check_context(context, length):
-    if not 1 <= context < length:
-        raise ValueError(
-            f"context must be at least 1 and below the {length} frames, got {context}"
-        )
+def _check_context(context, most):
+    if not 1 <= context <= most:
+        raise ValueError(f"context must be from 1 to {most} rows, got {context}")
 
 
 def _enlarge(frames):
@@ -208,7 +206,8 @@ def _curves(truth, predictions, context, labels):
     draws, length, size = predictions.shape
     columns = min(size, 3)
     rows = -(-size // columns)
-    figure = Figure(figsize=(4 * columns, 2.2 * rows + 0.6), layout="constrained")
+    width = max(4 * columns, 7)  # the legend needs 7
+    figure = Figure(figsize=(width, 2.2 * rows + 0.6), layout="constrained")
     grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
     time = np.arange(1, length + 1)
     mean, stddev = predictions.mean(axis=0), predictions.std(axis=0)

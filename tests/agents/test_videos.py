@@ -66,7 +66,7 @@ def test_open_loop_video_stacks_truth_prediction_and_error(tmp_path):
     [
         ({"prediction": make_frames(11)}, r"prediction needs the shape of truth, \(12, 64"),
         ({"truth": make_frames() / 255}, "truth needs to be uint8 .* got float64"),
-        ({"context": 12}, "context must be at least 1 and below the 12 frames, got 12"),
+        ({"context": 12}, "context must be from 1 to 11 rows, got 12"),
     ],
 )
 def test_wrong_frames_are_an_error(tmp_path, change, message):

@@ -1,0 +1,42 @@
+"""Tests of agents.held_out."""
+
+import numpy as np
+import pytest
+
+from agents.episodes import EpisodeStore
+from agents.held_out import held_out_episodes, stack
+from agents.loading import load_agent
+
+
+@pytest.fixture(scope="module")
+def loaded(whole_run):
+    return load_agent(whole_run)
+
+
+def starts(episodes):
+    return {float(episode["position"][0, 0]) for episode in episodes}
+
+
+def test_episodes_start_where_training_did_not(loaded, whole_run):
+    trained_on = starts(episode for _, episode in EpisodeStore(whole_run / "episodes"))
+    policy, random = (held_out_episodes(*loaded, a, 3) for a in ("policy", "random"))
+    assert len(starts(policy)) == 3
+    assert starts(policy) == starts(random)
+    assert not starts(policy) & trained_on
+
+
+def test_random_episodes_are_the_same_for_every_agent(loaded, build_agent):
+    config, agent = loaded
+    other = build_agent("transition=deterministic")
+    for one, two in zip(
+        *(held_out_episodes(config, each, "random", 2) for each in (agent, other)),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(one["action"], two["action"])
+        assert np.std(one["action"][1:]) == pytest.approx(3**-0.5, rel=0.4)
+
+
+def test_shorter_episodes_are_padded():
+    stacked = stack([{"x": np.ones([2, 3])}, {"x": np.ones([4, 3])}], "x")
+    np.testing.assert_array_equal(stacked[0, :, 0], [1, 1, 0, 0])
+    np.testing.assert_array_equal(stacked[1], np.ones([4, 3]))

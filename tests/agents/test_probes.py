@@ -1,0 +1,142 @@
+"""Tests of agents.probes."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.probes import encode, live_probe, physics, probe_inputs, score_probes
+from bayes_rl.weights import mean_weights
+
+SEED = tf.constant([3, 4])
+
+
+@pytest.fixture(scope="module")
+def episodes():
+    rng = np.random.default_rng(0)
+
+    def make(rows):
+        return {
+            "observation": rng.normal(size=[rows, 2]).astype(np.float32),
+            "action": rng.uniform(-1, 1, [rows, 1]).astype(np.float32),
+            "reward": np.zeros(rows, np.float32),
+            "is_first": np.arange(rows) == 0,
+            "position": rng.normal(size=[rows, 2]).astype(np.float32),
+            "velocity": rng.normal(size=[rows, 1]).astype(np.float32),
+        }
+
+    return [make(rows) for rows in (9, 7, 9)]
+
+
+def filtered_by_hand(model, episode, noise):
+    latent, features = model.rssm.initial(1), []
+    for now in range(len(episode["reward"])):
+        row = slice(now, now + 1)
+        latent = model.rssm.filter(
+            latent,
+            model.encode(tf.constant(episode["observation"][row])),
+            tf.constant(episode["action"][row]),
+            tf.constant(episode["is_first"][row]),
+            noise[now : now + 1],
+        )
+        features.append(latent.features[0])
+    return np.stack(features)
+
+
+def test_latents_of_each_episode_are_those_of_the_filter(make_model, episodes):
+    model = make_model("transition=deterministic")
+    encoded = encode(model, episodes, SEED)
+    found = encoded.cut(encoded.latents(model, mean_weights(model)).features)
+    for number, episode in enumerate(episodes):
+        expected = filtered_by_hand(model, episode, encoded.noise[number])
+        np.testing.assert_allclose(found[number], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_physics_are_velocities_and_positions_with_angles_on_the_circle(episodes):
+    names, targets = physics(episodes, angles=(1,))
+    assert names == ["velocity 0", "position 0", "cos position 1", "sin position 1"]
+    for episode, target in zip(episodes, targets, strict=True):
+        np.testing.assert_array_equal(target[:, 0], episode["velocity"][:, 0])
+        np.testing.assert_array_equal(target[:, 1], episode["position"][:, 0])
+        np.testing.assert_allclose((target[:, 2:] ** 2).sum(1), 1, rtol=1e-6)
+        angle = np.arctan2(target[:, 3], target[:, 2])
+        np.testing.assert_allclose(angle, episode["position"][:, 1], atol=1e-5)
+
+
+def test_inputs_leave_out_the_row_in_which_nothing_has_moved(model, episodes):
+    encoded = encode(model, episodes, SEED)
+    inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
+    for rows in inputs.values():
+        assert [len(each) for each in rows] == [8, 6, 8]
+    embedding = model.encode(tf.constant(episodes[1]["observation"]))
+    np.testing.assert_allclose(inputs["embedding"][1], embedding[1:], atol=1e-6)
+
+
+def test_differences_are_decoded_observations_and_their_changes(model, episodes):
+    encoded = encode(model, episodes, SEED)
+    inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
+    latent = encoded.latents(model, mean_weights(model))
+    decoded = model.decode(latent.features)[1].numpy()[:7]
+    expected = np.concatenate([decoded[1:], decoded[1:] - decoded[:-1]], axis=1)
+    np.testing.assert_allclose(inputs["differences"][1], expected, atol=1e-6)
+
+
+def test_pictures_are_differenced_by_their_positions(make_model, episodes):
+    model = make_model("world_model.image_depth=2", image_size=32)
+    rng = np.random.default_rng(1)
+    pictures = [
+        e
+        | {
+            "observation": rng.integers(
+                0, 255, [len(e["reward"]), 32, 32, 3], dtype=np.uint8
+            )
+        }
+        for e in episodes
+    ]
+    encoded = encode(model, pictures, SEED)
+    inputs = probe_inputs(model, encoded, [e["position"] for e in pictures])
+    assert inputs["differences"][0].shape == (8, 2 * 2)
+
+
+def test_a_model_is_not_changed_and_no_gradient_reaches_it(model, episodes):
+    before = [variable.numpy() for variable in model.variables]
+    with tf.GradientTape() as tape:
+        encoded = encode(model, episodes, SEED)
+        inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
+        names, targets = physics(episodes)
+        rows = score_probes(
+            {"latent": inputs["latent"]}, names, [target[1:] for target in targets]
+        )
+        total = tf.constant(sum(row["r_squared"] for row in rows))
+    gradients = tape.gradient(total, model.trainable_variables)
+    assert all(gradient is None for gradient in gradients)
+    for variable, value in zip(model.variables, before, strict=True):
+        np.testing.assert_array_equal(variable.numpy(), value)
+
+
+def test_velocities_that_are_linear_in_the_latent_are_read_wholly(model, episodes):
+    many = episodes * 8
+    encoded = encode(model, many, SEED)
+    features = encoded.cut(encoded.latents(model, mean_weights(model)).features)
+    weights = np.random.default_rng(2).normal(size=[features[0].shape[1], 2])
+    told = [
+        episode | {"velocity": rows @ weights}
+        for episode, rows in zip(many, features, strict=True)
+    ]
+    found = live_probe(model, told, (), SEED)
+    assert min(found["velocity_0"], found["velocity_1"]) > 0.999
+    assert set(found) == {"velocity_0", "velocity_1", "position_0", "position_1"}
+
+
+def test_every_target_has_a_row_for_each_probe_and_for_the_mean(episodes):
+    names, targets = physics(episodes)
+    inputs = {"latent": targets, "embedding": targets}
+    rows = score_probes(inputs, names, targets)
+    found = {(row["target"], row["input"], row["probe"]) for row in rows}
+    assert len(found) == len(rows) == len(names) * 5
+    assert ("velocity 0", "mean", "") in found
+    assert all(not row["low"] > row["high"] for row in rows)
+
+
+def test_what_never_changes_is_left_out_of_the_metrics(model, episodes):
+    still = [e | {"velocity": 0 * e["velocity"]} for e in episodes]
+    assert set(live_probe(model, still, (), SEED)) == {"position_0", "position_1"}
