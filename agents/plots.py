@@ -8,13 +8,10 @@ import os
 import pathlib
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
-from matplotlib.ticker import EngFormatter
 
 from agents import statistics
 from agents.curves import arrange, load
-from agents.files import replacing
+from agents.drawing import count_seeds, finish, label, legend_below, panels, save, thin
 from agents.validation import UserError
 
 _LOSSES = {
@@ -22,10 +19,6 @@ _LOSSES = {
     "train/observation_loss": "observation loss",
     "train/reward_loss": "reward loss",
     "train/latent_kl": "latent KL (nats)",
-}
-_UNITS = {
-    "environment_steps": "environment steps (before action repeat)",
-    "train_steps": "train steps",
 }
 
 
@@ -55,16 +48,7 @@ def plot(runs, out=None):
         own = [group for group in groups if group.task == task]
         ending = f"_{task}" if len(tasks) > 1 else ""
         figures |= {f"{name}{ending}": figure for name, figure in _training(own).items()}
-    files = []
-    for name, figure in figures.items():
-        if figure is None:
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        FigureCanvasAgg(figure)
-        with replacing(folder / f"{name}.png") as file:
-            figure.savefig(file, format="png", dpi=120)
-        files.append(folder / f"{name}.png")
-    return files
+    return save(figures, folder)
 
 
 def _training(groups):
@@ -98,15 +82,15 @@ def _scores(groups):
     groups = [group for group in groups if any(run.scores for run in group.runs)]
     if not groups:
         return None
-    figure, panels = _panels(_tasks(groups), columns=3, size=(5.6, 3.8))
-    for task, axes in panels.items():
+    figure, grid = panels(_tasks(groups), columns=3, size=(5.6, 3.8))
+    for task, axes in grid.items():
         for group in groups:
             if group.task == task:
                 _score(axes, group)
         axes.set_title(task)
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-        _finish(axes, "environment_steps", "return of evaluation episodes")
-        _legend_below(axes)
+        finish(axes, "environment_steps", "return of evaluation episodes")
+        legend_below(axes)
     figure.suptitle(
         "Line: median; band: spread, 5 to 95 %, over seeds and evaluation episodes,\n"
         "as far as all seeds have come. Thin: median of each seed.",
@@ -119,16 +103,16 @@ def _score(axes, group):
     seeds = [curve for run in group.runs if (curve := run.score_curve()) is not None]
     if len(seeds) > 1:
         for steps, returns in seeds:
-            axes.plot(steps, np.nanmedian(returns, axis=1), **_thin(group))
+            axes.plot(steps, np.nanmedian(returns, axis=1), **thin(group))
     steps, returns = statistics.align(_widen(seeds))
     counts = (~np.isnan(returns)).sum(axis=2)
     least, most = counts.min(initial=counts.max(initial=0)), counts.max(initial=0)
     episodes = f"{least}" if least == most else f"{least} to {most}"
-    label = _label(group, f"n = {_seeds(seeds)} x {episodes} episodes")
+    name = label(group, f"n = {count_seeds(len(seeds))} x {episodes} episodes")
     median, low, high = statistics.spread(returns)
     colour = group.style["color"]
     axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(steps, median, label=label, marker="o", markersize=3, **group.style)
+    axes.plot(steps, median, label=name, marker="o", markersize=3, **group.style)
 
 
 def _widen(seeds):
@@ -146,15 +130,15 @@ def _widen(seeds):
 
 
 def _returns(groups):
-    figure, panels = _panels(_tasks(groups), columns=3, size=(5.6, 3.8))
+    figure, grid = panels(_tasks(groups), columns=3, size=(5.6, 3.8))
     drawn = False
-    for task, axes in panels.items():
+    for task, axes in grid.items():
         for group in groups:
             if group.task == task:
                 drawn |= _lines(axes, group, "environment_steps", "collect/return")
         axes.set_title(task)
-        _finish(axes, "environment_steps", "return of collected episodes")
-        _legend_below(axes)
+        finish(axes, "environment_steps", "return of collected episodes")
+        legend_below(axes)
     return figure if drawn else None
 
 
@@ -164,15 +148,15 @@ def _grid(groups, titles, unit="", columns=3):
     keys = [key for key in titles if any(run.curve("train_steps", key) for run in runs)]
     if not keys:
         return None
-    figure, panels = _panels(keys, columns, size=(3.8, 2.7))
-    for key, axes in panels.items():
+    figure, grid = panels(keys, columns, size=(3.8, 2.7))
+    for key, axes in grid.items():
         for group in groups:
             _lines(axes, group, "train_steps", key)
         axes.set_title(titles[key], fontsize="medium")
-        _finish(axes, "train_steps", unit)
+        finish(axes, "train_steps", unit)
         _limit(axes)
     entries = {}
-    for axes in panels.values():
+    for axes in grid.values():
         handles, names = axes.get_legend_handles_labels()
         entries |= dict(zip(names, handles, strict=True))
     place = {"loc": "outside lower center", "fontsize": "small", "frameon": False}
@@ -188,13 +172,13 @@ def _lines(axes, group, x, key):
     if not seeds:
         return False
     if len(seeds) == 1:
-        axes.plot(*seeds[0], label=_label(group, "n = 1 seed"), **group.style)
+        axes.plot(*seeds[0], label=label(group, "n = 1 seed"), **group.style)
         return True
     for steps, values in seeds:
-        axes.plot(steps, values, **_thin(group))
+        axes.plot(steps, values, **thin(group))
     steps, values = statistics.align(seeds)
-    label = _label(group, f"median, n = {_seeds(seeds)}")
-    axes.plot(steps, np.median(values, axis=1), label=label, **group.style)
+    name = label(group, f"median, n = {count_seeds(len(seeds))}")
+    axes.plot(steps, np.median(values, axis=1), label=name, **group.style)
     return True
 
 
@@ -212,44 +196,6 @@ def _limit(axes):
         text = f"{beyond} of {len(values)} points outside"
         place = {"ha": "right", "va": "top", "transform": axes.transAxes}
         axes.text(0.98, 0.97, text, fontsize="x-small", color="0.4", **place)
-
-
-def _panels(names, columns, size):
-    """Returns a figure and its axes by name."""
-    columns = min(columns, len(names))
-    rows = -(-len(names) // columns)
-    width, height = size
-    figure = Figure(figsize=(width * columns, height * rows + 0.8), layout="constrained")
-    grid = figure.subplots(rows, columns, squeeze=False).flat
-    for axes in grid[len(names) :]:
-        axes.set_axis_off()
-    return figure, dict(zip(names, grid, strict=False))
-
-
-def _finish(axes, x, unit):
-    axes.set_xlabel(_UNITS[x])
-    axes.set_ylabel(unit)
-    axes.set_xlim(left=0)
-    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
-    axes.grid(alpha=0.25)
-    axes.spines[["top", "right"]].set_visible(False)
-
-
-def _legend_below(axes):
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
-    axes.legend(fontsize="small", frameon=False, **place)
-
-
-def _label(group, count):
-    return f"{group.label}, {count}" if group.label else count
-
-
-def _thin(group):
-    return group.style | {"linewidth": 0.7, "alpha": 0.45}
-
-
-def _seeds(seeds):
-    return "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"
 
 
 def _tasks(groups):
