@@ -28,7 +28,7 @@ class Case:
     Args:
         group: those of a group are timed in turn, so that drift meets all alike.
         name: within the group.
-        kind: train or decide.
+        kind: train, decide or explore: a decision that exploits, or one that explores.
         words: of the config, as on the command line.
         reference: name of the case of the group that this one is compared with, or None.
     """
@@ -50,11 +50,22 @@ class Case:
         if self.kind == "train":
             return flops.train_step(self.config, *sizes)
         evaluations = build(self.config.planner).evaluations
-        return flops.decision(self.config, evaluations, *sizes)
+        if self.kind == "decide":
+            return flops.decision(self.config, evaluations, *sizes)
+        strategy = build(self.config.explore)
+        return flops.decision(
+            self.config,
+            evaluations,
+            *sizes,
+            trajectories=strategy.trajectories,
+            draws=strategy.draws,
+        )
 
     def make(self):
         """A function without arguments that does the work once and waits for its end."""
-        return {"train": make_train_step, "decide": make_decision}[self.kind](self.config)
+        if self.kind == "train":
+            return make_train_step(self.config)
+        return make_decision(self.config, explores=self.kind == "explore")
 
 
 def all_cases(words=()):
@@ -66,6 +77,7 @@ def all_cases(words=()):
     return [
         *(case for size in _SIZES for case in _train_cases(size, words)),
         *(case for size in _SIZES for case in _decide_cases(size, words)),
+        *(case for size in _SIZES for case in _explore_cases(size, words)),
     ]
 
 
@@ -94,6 +106,24 @@ def _decide_cases(size, words):
         case("cem", "planner=cem", *_cem_size(size), reference=None),
         case("icem", "planner=icem", *_icem_size(size)),
         case("cem bfloat16", "planner=cem", *_cem_size(size), "compute_dtype=bfloat16"),
+    ]
+
+
+def _explore_cases(size, words):
+    """What S = 5 draws cost beside one, at the paper's planner or the default one."""
+    group = f"exploring decision, {size} size"
+    one = "one draw"
+    planner = () if size == "cpu" else ("planner=cem", *_cem_size(size))
+
+    def case(name, *own, reference=one):
+        return Case(
+            group, name, "explore", (*_SIZES[size], *planner, *own, *words), reference
+        )
+
+    return [
+        case(one, "explore=thompson", reference=None),
+        case("five draws", "explore=upper_confidence", "explore.draws=5"),
+        case("information gain", "explore=information_gain", "explore.draws=5"),
     ]
 
 
@@ -142,18 +172,20 @@ def make_train_step(config):
     return lambda: train(batch).loss.numpy()
 
 
-def make_decision(config):
+def make_decision(config, explores=False):
     """A function without arguments that chooses one action: filter, plan, act.
 
     Args:
         config: `agents.config.Train`, from states.
+        explores: whether by the policy that collects, or by the one that exploits.
     """
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     observation = {"observation": tf.zeros([1, OBSERVATION_SIZE])}
     time_step = ts.transition(observation, tf.zeros([1]))
-    state = agent.policy.get_initial_state(1)
+    policy = agent.collect_policy if explores else agent.policy
+    state = policy.get_initial_state(1)
     # AutoGraph has nothing to convert here, and warns of code that is not ours.
-    act = tf.function(agent.policy.action, autograph=False)
+    act = tf.function(policy.action, autograph=False)
     return lambda: act(time_step, state).action.numpy()
 
 

@@ -87,8 +87,19 @@ def train_step(config, observation_size, action_size):
     return 3 * rows * total
 
 
-def decision(config, evaluations, observation_size, action_size, environments=1):
+def decision(
+    config,
+    evaluations,
+    observation_size,
+    action_size,
+    environments=1,
+    trajectories="mean",
+    draws=1,
+):
     """Operations of one decision: filter once, then imagine every plan.
+
+    Every draw rolls each plan out; on a "shared" trajectory each predicts the latents
+    alone, beside one rollout.
 
     Args:
         config: as in `parts`.
@@ -96,11 +107,18 @@ def decision(config, evaluations, observation_size, action_size, environments=1)
         observation_size: as in `parts`.
         action_size: as in `parts`.
         environments: acted in side by side.
+        trajectories: of `agents.imagination.TRAJECTORIES`.
+        draws: of the weights.
 
     Returns:
         Int.
     """
     part = parts(config, observation_size, action_size)
     filtering = part["encoder"] + part["transition"] + part["posterior"]
-    step = part["transition"] + part["prior"] + part["reward"]
+    latent = part["transition"] + part["prior"]
+    step = latent + part["reward"]
+    if trajectories == "shared":
+        step += draws * latent
+    elif trajectories not in ("mean", "group"):
+        step *= draws
     return environments * (filtering + evaluations * config.planner.horizon * step)

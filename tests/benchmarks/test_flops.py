@@ -88,3 +88,16 @@ def _product_flops(graph):
         for rows, inputs in [operation.inputs[0].shape]
         for units in [operation.outputs[0].shape[-1]]
     )
+
+
+def test_draws_cost_a_rollout_each_and_less_on_a_shared_trajectory():
+    config = load([])
+    part = flops.parts(config, 5, 1)
+    latent = part["transition"] + part["prior"]
+    steps = 7 * config.planner.horizon
+    one, each, shared = (
+        flops.decision(config, 7, 5, 1, trajectories=kind, draws=3)
+        for kind in ("mean", "each", "shared")
+    )
+    assert each - one == 2 * steps * (latent + part["reward"])
+    assert shared - one == 3 * steps * latent
