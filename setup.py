@@ -37,7 +37,7 @@ setuptools.setup(
             for name in (package, f"{package}.*")
         ]
     ),
-    package_data={"configs": ["*.yaml", "*/*.yaml"]},
+    package_data={"agents": ["*/*.csv"], "configs": ["*.yaml", "*/*.yaml"]},
     python_requires=">=3.11,<3.12",
     install_requires=["tensorflow==2.15.1", *_CORE],
     extras_require={"dev": _DEV, "gpu": ["tensorflow[and-cuda]==2.15.1"]},

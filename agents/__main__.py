@@ -111,6 +111,13 @@ def _plot(options):
         print(file)
 
 
+def _compare(options):
+    from agents.compare import compare
+
+    for file in compare(options.runs, options.out):
+        print(file)
+
+
 def _video(options):
     from agents.runs import load_config
 
@@ -191,6 +198,16 @@ def _make_parser():
         "--out",
         metavar="FOLDER",
         help="for figures (default: figures/ of the run, or beside several runs)",
+    )
+    command = add("compare", _compare, "Compare groups of runs, with intervals over seeds.")
+    command.add_argument(
+        "runs", metavar="RUN", nargs="+", help="folder of a run, or one that holds runs"
+    )
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        default="comparison",
+        help="for figures and csv files (default: comparison)",
     )
     command = add("video", _video, "Film an episode of the newest checkpoint.")
     command.add_argument("run", metavar="RUN", help="folder of a run")

@@ -1,0 +1,111 @@
+"""Groups of runs compared with honest statistics: figures, tables and their csv files.
+
+The unit is the seed: a seed's score is the mean of its evaluation episodes, and intervals
+come from drawing seeds anew. Needs nothing but the files of the runs.
+"""
+
+import logging
+import pathlib
+
+from rich.console import Console
+
+from agents import curves
+from agents.compare import discovery, figures, printing, tables
+from agents.compare.improvement import improvements
+from agents.compare.published import published_scores
+from agents.compare.scores import comparable, final_scores
+from agents.drawing import save
+from agents.validation import UserError
+
+FEWEST_SEEDS = 5  # for an interval that deserves the name
+
+log = logging.getLogger(__name__)
+
+
+def compare(folders, out="comparison", console=None):
+    """Compares groups of runs; draws, prints and writes what differs.
+
+    Args:
+        folders: of runs, or folders that hold runs.
+        out: folder of the figures and csv files.
+        console: a `rich.console.Console`; None: standard output.
+
+    Returns:
+        The paths of the files.
+
+    Raises:
+        UserError: there are no runs, or nothing was recorded in them.
+    """
+    groups = curves.arrange(_load(folders))
+    for group in groups:
+        _warn(group)
+    tasks = list(dict.fromkeys(group.task for group in groups))
+    scores = {task: final_scores(_of(groups, task)) for task in tasks}
+    others = {task: published_scores(_of(groups, task)[0].runs[0].config) for task in tasks}
+    methods, unit = comparable(scores)
+    found = {task: discovery.explorations(_of(groups, task)) for task in tasks}
+    pairs = improvements(methods)
+    parts = {
+        "scores": tables.scores(scores),
+        "published": tables.published(scores, others),
+        "exploration": tables.exploration(found),
+        "improvement": tables.improvement(pairs),
+        "runs": tables.runs(groups, scores, found),
+    }
+    folder = pathlib.Path(out)
+    files = save(
+        {
+            "scores": figures.scores(groups, others),
+            "sample_efficiency": figures.sample_efficiency(groups, methods, unit),
+            "performance_profile": figures.profiles(groups, methods, unit),
+            "probability_of_improvement": figures.improvement(pairs),
+            "first_reward": figures.first_rewards(found),
+            "coverage": figures.coverage(groups),
+        },
+        folder,
+    )
+    files += tables.write(parts, folder)
+    printing.show(parts, console or Console())
+    return files
+
+
+def _of(groups, task):
+    return [group for group in groups if group.task == task]
+
+
+def _load(folders):
+    found = {}  # a run may be named twice
+    for folder in map(pathlib.Path, folders):
+        own = [folder] if (folder / "config.yaml").exists() else _below(folder)
+        found |= {run.resolve(): run for run in own}
+    runs = []
+    for folder in found.values():
+        try:
+            runs.append(curves.load(folder))
+        except UserError as error:  # a sweep may just have begun
+            log.warning("left out: %s", error)
+    if not runs:
+        raise UserError("nothing to compare: no run has recorded anything yet")
+    return runs
+
+
+def _below(folder):
+    runs = sorted(file.parent for file in folder.glob("**/config.yaml"))
+    if not runs:
+        raise UserError(f"{folder} is no run, and there are no runs below it")
+    return runs
+
+
+def _warn(group):
+    name = ", ".join(filter(None, [group.task, group.label]))
+    seeds = [run.config.get("seed") for run in group.runs]
+    if len(seeds) < FEWEST_SEEDS:
+        log.warning(
+            "%s: n = %d, below %d: its intervals are not to be relied on",
+            name,
+            len(seeds),
+            FEWEST_SEEDS,
+        )
+    twice = sorted({seed for seed in seeds if seeds.count(seed) > 1}, key=str)
+    if twice:
+        log.warning("%s: seed %s is there more than once", name, twice[0])

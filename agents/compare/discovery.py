@@ -1,0 +1,92 @@
+"""What exploration found: the first reward, the share of the physics visited."""
+
+import dataclasses
+import math
+
+import numpy as np
+
+from agents import statistics
+from agents.curves import Group
+
+_REWARDED, _COVERAGE = "explore/rewarded_steps", "explore/coverage"
+_RATIO = "explore/epistemic_ratio"
+
+
+@dataclasses.dataclass(frozen=True)
+class Exploration:
+    """How the runs of a group explored; arrays are [seeds], in the order of its runs.
+
+    Args:
+        group: `agents.curves.Group`.
+        episodes: at whose end the first reward was found; inf where it never was.
+        steps: environment steps at that end; inf.
+        seen: environment steps of the run so far.
+        coverage: share of the task's grid visited at the end of the run, or nan.
+        ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
+    """
+
+    group: Group
+    episodes: np.ndarray
+    steps: np.ndarray
+    seen: np.ndarray
+    coverage: np.ndarray
+    ratio: np.ndarray
+
+    @property
+    def found(self):
+        """How many runs have found reward."""
+        return int(np.isfinite(self.steps).sum())
+
+    def median_of(self, values):
+        """(median, lower, upper) over seeds; runs that never found count as the last.
+
+        Their order is known and their value is not, which is all that a median needs:
+        where half of the runs never found, it is infinite.
+        """
+        return statistics.median(values), *statistics.interval([values], statistics.median)
+
+
+def explorations(groups):
+    """How each group explored; groups whose runs did not log it are left out.
+
+    Args:
+        groups: list of `agents.curves.Group`.
+
+    Returns:
+        List of `Exploration`.
+    """
+    found = []
+    for group in groups:
+        runs = [run for run in group.runs if any(_REWARDED in row for row in run.metrics)]
+        if runs:
+            rows = np.array([_numbers(run.metrics) for run in runs])
+            own = dataclasses.replace(group, runs=runs)
+            found.append(Exploration(own, *rows.T))
+    return found
+
+
+def first_reward(rows):
+    """Episode and environment steps of the first episode with reward; inf: none had any.
+
+    Example:
+        >>> row = {"episodes": 1, "environment_steps": 20, "explore/rewarded_steps": 0}
+        >>> first_reward([row])
+        (inf, inf)
+        >>> first_reward([row, row | {"episodes": 2, "explore/rewarded_steps": 3}])
+        (2, 20)
+    """
+    for row in rows:
+        if row.get(_REWARDED, 0) > 0:
+            return row["episodes"], row["environment_steps"]
+    return math.inf, math.inf
+
+
+def _numbers(rows):
+    covered = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
+    ratios = [row[_RATIO] for row in rows if row.get(_RATIO) is not None]
+    return [
+        *first_reward(rows),
+        rows[-1]["environment_steps"],
+        covered[-1] if covered else math.nan,
+        float(np.mean(ratios)) if ratios else math.nan,
+    ]

@@ -1,0 +1,39 @@
+"""Every pair of groups: how likely one beats the other."""
+
+import dataclasses
+import itertools
+
+from agents.statistics import probability_of_improvement
+
+
+@dataclasses.dataclass(frozen=True)
+class Improvement:
+    """P(a run of `better` scores more than one of `worse`) over all tasks."""
+
+    better: str
+    worse: str
+    seeds: tuple  # of the two groups, over all tasks
+    probability: float
+    lower: float
+    upper: float
+
+
+def improvements(methods):
+    """The pairs of groups, each the way round in which it improves.
+
+    Args:
+        methods: dict of label -> list with the scores of each task, [seeds].
+
+    Returns:
+        List of `Improvement`.
+    """
+    pairs = []
+    for one, two in itertools.combinations(methods, 2):
+        better, worse = one, two
+        result = probability_of_improvement(methods[one], methods[two])
+        if result[0] < 0.5:
+            better, worse = two, one
+            result = probability_of_improvement(methods[two], methods[one])
+        seeds = tuple(sum(map(len, methods[name])) for name in (better, worse))
+        pairs.append(Improvement(better, worse, seeds, *result))
+    return pairs

@@ -1,0 +1,88 @@
+"""Scores that others have published, to be seen beside one's own.
+
+published_scores.csv holds means over seeds, each row with its source: the score files of
+github.com/danijar/dreamerv3 (DreamerV3, D4PG) and github.com/nicklashansen/tdmpc2
+(TD-MPC2, SAC), both under the MIT licence; table 1 of Hafner et al., 2019, Learning Latent
+Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet); section 3.2 of Tran et
+al., 2019, Bayesian Layers (Bayesian PlaNet). Steps are environment steps.
+"""
+
+import csv
+import dataclasses
+import pathlib
+
+_FILE = pathlib.Path(__file__).with_name("published_scores.csv")
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """A published score; `low` and `high` are the extremes over seeds, or None."""
+
+    environment_steps: int
+    mean: float
+    low: float | None
+    high: float | None
+    source: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Published:
+    """The curve of a method on one task."""
+
+    method: str
+    seeds: int
+    points: list  # by environment steps
+
+    def nearest(self, steps):
+        """The point whose number of steps is nearest, in proportion."""
+        return min(
+            self.points,
+            key=lambda point: (
+                max(point.environment_steps, steps) / min(point.environment_steps, steps)
+            ),
+        )
+
+
+def published_scores(config):
+    """What was published of a run's task, for the same observations.
+
+    Args:
+        config: nested dict of a run. With a cost of actions returns mean something else,
+            and nothing is comparable.
+
+    Returns:
+        List of `Published`.
+
+    Example:
+        >>> [each.method for each in published_scores({"task": "cheetah_run", "observation": "pixels"})]
+        ['DreamerV3', 'PlaNet', 'Bayesian PlaNet']
+    """  # noqa: E501
+    if config.get("action_cost"):
+        return []
+    wanted = [config.get("task"), config.get("observation")]
+    with open(_FILE, newline="") as file:
+        rows = [
+            row
+            for row in csv.DictReader(file)
+            if [row["task"], row["observation"]] == wanted
+        ]
+    methods = dict.fromkeys((row["method"], int(row["seeds"])) for row in rows)
+    return [
+        Published(
+            method,
+            seeds,
+            sorted(
+                (_point(row) for row in rows if row["method"] == method),
+                key=lambda point: point.environment_steps,
+            ),
+        )
+        for method, seeds in methods
+    ]
+
+
+def _point(row):
+    low, high = (
+        float(row[key]) if row[key] else None for key in ("min_return", "max_return")
+    )
+    steps, mean = int(row["environment_steps"]), float(row["mean_return"])
+    return Point(steps, mean, low, high, row["source"])

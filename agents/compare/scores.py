@@ -1,0 +1,130 @@
+"""What groups of runs scored after the same number of environment steps."""
+
+import dataclasses
+import logging
+
+import numpy as np
+
+from agents import statistics
+from agents.curves import Group
+
+log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class Scores:
+    """Evaluation of a group after so many environment steps.
+
+    Args:
+        group: `agents.curves.Group`.
+        steps: environment steps that all groups of its task have come to.
+        runs: those of the group's runs that were evaluated by then.
+        returns: an array for each of `runs`, [episodes].
+    """
+
+    group: Group
+    steps: int
+    runs: list
+    returns: list
+
+    @property
+    def seeds(self):
+        """The score of each seed, [seeds]."""
+        return np.array([np.mean(returns) for returns in self.returns])
+
+    @property
+    def episodes(self):
+        """All evaluation episodes of all seeds; for their spread, not for intervals."""
+        return np.concatenate(self.returns)
+
+
+def final_scores(groups):
+    """Scores of one task's groups at the last step that every run has come to.
+
+    Args:
+        groups: list of `agents.curves.Group`; runs without an evaluation are left out.
+
+    Returns:
+        List of `Scores`, those of groups with any.
+    """
+    evaluated = [run for group in groups for run in group.runs if run.scores]
+    if not evaluated:
+        return []
+    ends = {run.folder: run.scores[-1]["environment_steps"] for run in evaluated}
+    steps, longest = min(ends.values()), max(ends.values())
+    if longest > steps:
+        log.warning(
+            "scores of %s are compared at %s environment steps, the end of %s; others "
+            "come to %s",
+            groups[0].task,
+            f"{steps:,}",
+            min(ends, key=ends.get),
+            f"{longest:,}",
+        )
+    scores = []
+    for group in groups:
+        returns = {run.folder: _returns(run, steps) for run in group.runs}
+        runs = [run for run in group.runs if len(returns[run.folder])]
+        if runs:
+            own = [returns[run.folder] for run in runs]
+            scores.append(Scores(group, steps, runs, own))
+    return scores
+
+
+def seed_curves(group):
+    """(steps, mean return of the evaluation episodes) of each evaluated seed."""
+    found = [run.score_curve() for run in group.runs if run.scores]
+    return [(steps, np.nanmean(returns, axis=1)) for steps, returns in found]
+
+
+def curve_of(curves):
+    """(steps, IQM, lower, upper) over seeds, as far as all of them have come."""
+    return statistics.sample_efficiency([curves])
+
+
+def comparable(scores):
+    """The scores of those groups that every task has, on one scale.
+
+    Returns on DeepMind Control are divided by 1000, the highest there is. Tasks whose
+    highest return is not known are compared only one at a time, as they are.
+
+    Args:
+        scores: dict of task -> list of `Scores`.
+
+    Returns:
+        (dict of label -> list with the scores of each task, [seeds]; unit of the scores).
+    """
+    scores = {task: own for task, own in scores.items() if own}
+    scales = {task: scale(task) for task in scores}
+    if None in scales.values():
+        if len(scores) > 1:
+            unknown = next(task for task in scores if scales[task] is None)
+            log.warning("no figures over all tasks: the scale of %s is not known", unknown)
+            return {}, ""
+        scales = dict.fromkeys(scores, 1.0)
+    methods = {}
+    for task, own in scores.items():
+        for each in own:
+            methods.setdefault(each.group.label, []).append(each.seeds / scales[task])
+    whole = {name: own for name, own in methods.items() if len(own) == len(scores)}
+    known = all(scale(task) for task in scores)
+    return whole, "return / highest possible" if known else "return"
+
+
+def scale(task):
+    """The highest return of an episode, or None where it is not known.
+
+    Example:
+        >>> scale("cartpole_swingup"), scale("gym:Pendulum-v1")
+        (1000.0, None)
+    """
+    if task.startswith("gym:"):
+        return None
+    return 20.0 if task == "fake" else 1000.0
+
+
+def _returns(run, steps):
+    """The last evaluation that a run had after at most so many steps, [episodes]."""
+    rows = [row for row in run.scores if row["environment_steps"] <= steps]
+    last = max((row["environment_steps"] for row in rows), default=None)
+    return np.array([row["return"] for row in rows if row["environment_steps"] == last])

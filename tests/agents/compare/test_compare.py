@@ -1,0 +1,162 @@
+"""Tests of agents.compare as a whole."""
+
+import csv
+import io
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from PIL import Image
+from rich.console import Console
+
+from agents.compare import compare
+from agents.validation import UserError
+
+
+def read(folder, name):
+    with open(folder / f"{name}.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def output(make_groups, tmp_path, caplog):
+    """(folder of the files, what was printed, what was warned of)."""
+    file = io.StringIO()
+    with caplog.at_level(logging.WARNING):
+        files = compare([make_groups()], tmp_path / "out", Console(file=file, width=80))
+    assert sorted(files) == sorted((tmp_path / "out").iterdir())
+    return tmp_path / "out", file.getvalue(), caplog.text
+
+
+def test_all_figures_are_drawn(output):
+    names = {file.stem for file in output[0].glob("*.png")}
+    assert names == {
+        "coverage",
+        "first_reward",
+        "performance_profile",
+        "probability_of_improvement",
+        "sample_efficiency",
+        "scores",
+    }
+    for file in output[0].glob("*.png"):
+        assert np.asarray(Image.open(file).convert("L")).std() > 0
+
+
+def test_scores_are_those_of_seeds(output):
+    greedy, thompson = read(output[0], "scores")
+    assert greedy["group"] == "explore=Greedy"
+    # seeds score 5, 105 and 205; of three, none is left out
+    assert (greedy["iqm"], greedy["iqm_low"], greedy["iqm_high"]) == (
+        "105",
+        "5",
+        "205",
+    )
+    assert (greedy["seeds"], greedy["evaluation_episodes"]) == ("3", "6")
+    assert (greedy["environment_steps"], greedy["median"]) == ("2000", "105")
+    assert float(thompson["mean"]) == 500.5
+
+
+def test_exploration_says_who_found_reward_and_when(output):
+    greedy, thompson = read(output[0], "exploration")
+    assert (greedy["found"], greedy["first_reward_episode"]) == ("1", "inf")
+    assert greedy["first_reward_steps_low"] == "4000"
+    assert (thompson["found"], thompson["first_reward_steps"]) == ("3", "2000")
+    assert greedy["coverage"] == "0.4"
+    assert thompson["epistemic_ratio"] == "0.5"
+    table = output[1].partition("Exploration")[2].splitlines()
+    assert "1 of 3" in table[2]
+    assert "never" in table[2]
+
+
+def test_improvement_is_stated_the_way_round_that_improves(output):
+    (row,) = read(output[0], "improvement")
+    assert (row["group"], row["than"]) == ("explore=Thompson", "explore=Greedy")
+    assert (row["probability"], row["seeds"]) == ("1", "3 and 3")
+
+
+def test_every_run_is_in_a_row(output):
+    rows = read(output[0], "runs")
+    assert [row["seed"] for row in rows] == ["0", "1", "2"] * 2
+    assert [row["score"] for row in rows[:3]] == ["5", "105", "205"]
+    assert [row["first_reward_episode"] for row in rows[:3]] == ["inf", "inf", "4"]
+
+
+def test_published_scores_stand_beside_with_their_steps_and_source(output):
+    rows = {row["method"]: row for row in read(output[0], "published")}
+    assert rows["DreamerV3"]["environment_steps"] == "20000"
+    assert rows["DreamerV3"]["mean"] == "0"
+    assert "danijar/dreamerv3" in rows["DreamerV3"]["source"]
+    assert "DreamerV3, published" in output[1]
+
+
+def test_few_seeds_are_warned_of(output):
+    assert (
+        "pendulum_swingup, explore=Greedy: n = 3, below 5: its intervals are not"
+        in output[2]
+    )
+
+
+def test_runs_of_unequal_length_meet_at_the_shortest(make_run, tmp_path, caplog):
+    make_run(tmp_path / "a", 0, [[1.0], [2.0], [3.0]])
+    make_run(tmp_path / "b", 1, [[5.0], [7.0]])
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path / "a", tmp_path / "b", tmp_path / "a"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "scores")
+    assert (row["environment_steps"], row["mean"]) == ("2000", "4.5")
+    assert "are compared at 2,000 environment steps" in caplog.text
+    assert not (tmp_path / "out" / "improvement.csv").exists()
+
+
+def test_seed_that_is_there_twice_is_named(make_run, tmp_path, caplog):
+    for name in "abcde":
+        make_run(tmp_path / name, 7, [[1.0]])
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    assert "seed 7 is there more than once" in caplog.text
+
+
+def test_runs_without_evaluations_are_compared_in_what_they_have(make_run, tmp_path):
+    make_run(tmp_path / "a")
+    files = compare([tmp_path], tmp_path / "out")
+    names = {file.name for file in files}
+    assert names == {"coverage.png", "first_reward.png", "exploration.csv", "runs.csv"}
+
+
+def test_run_that_has_just_begun_is_left_out(make_run, tmp_path, caplog):
+    make_run(tmp_path / "a", 0, [[1.0]])
+    make_run(tmp_path / "b", 1, rewarded=())
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    assert f"left out: {tmp_path / 'b'} has nothing to plot" in caplog.text
+    assert len(read(tmp_path / "out", "runs")) == 1
+
+
+def test_two_tasks_are_put_on_one_scale(make_groups, make_run, tmp_path):
+    runs = make_groups()
+    for kind in ("Greedy", "Thompson"):
+        for seed in range(2):
+            explore = {"explore": {"_target_": f"a.{kind}"}, "task": "fake"}
+            make_run(runs / f"fake{kind}{seed}", seed, [[seed], [10.0 + seed]], **explore)
+    compare([runs], tmp_path / "out")
+    assert len(read(tmp_path / "out", "scores")) == 4
+    (row,) = read(tmp_path / "out", "improvement")
+    # certain on pendulum_swingup, even on fake
+    assert (row["probability"], row["seeds"]) == ("0.75", "5 and 5")
+
+
+def test_nothing_to_compare_is_an_error(make_run, tmp_path):
+    with pytest.raises(UserError, match="is no run, and there are no runs below it"):
+        compare([tmp_path], tmp_path / "out")
+    make_run(tmp_path / "a", rewarded=())
+    with pytest.raises(UserError, match="no run has recorded anything yet"):
+        compare([tmp_path], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_comparing_needs_no_tensorflow():
+    heavy = {"tensorflow", "matplotlib.pyplot", "hydra"}
+    code = f"import agents.compare, sys; print({heavy} & {{*sys.modules}})"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert output.stdout == "set()\n", output.stderr

@@ -1,0 +1,40 @@
+"""Tests of agents.compare.published."""
+
+import csv
+
+import pytest
+
+from agents.compare.published import _FILE, published_scores
+
+
+def test_every_row_names_its_source_and_its_seeds():
+    with open(_FILE, newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert len(rows) > 300
+    assert all(row["source"] and int(row["seeds"]) > 0 for row in rows)
+    assert all(int(row["environment_steps"]) > 0 for row in rows)
+    assert all(0 <= float(row["mean_return"]) <= 1000 for row in rows)
+
+
+def test_nearest_point_is_nearest_in_proportion():
+    curves = published_scores({"task": "cartpole_swingup", "observation": "state"})
+    dreamer = next(each for each in curves if each.method == "DreamerV3")
+    nearest = [dreamer.nearest(steps) for steps in (1000, 31_000, 32_000)]
+    assert [point.environment_steps for point in nearest] == [
+        20_000,
+        20_000,
+        50_000,
+    ]
+    assert dreamer.nearest(50_000).mean == pytest.approx(321.6)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"task": "cartpole_swingup", "observation": "position"},
+        {"task": "gym:Pendulum-v1", "observation": "state"},
+        {"task": "cartpole_swingup", "observation": "state", "action_cost": 0.1},
+    ],
+)
+def test_what_is_not_comparable_is_left_out(config):
+    assert published_scores(config) == []
