@@ -165,6 +165,7 @@ class Train:
     action_noise: ActionNoise = key()
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
+    probe_every: int = key(least=0)  # collected episodes; 0: never
     strategy: str = key(choices=("default", "mirrored", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all

@@ -12,6 +12,13 @@ from agents.config import as_dict, flatten, make_config
 from agents.files import replacing
 from agents.validation import UserError
 
+# Keys that configs of earlier versions lack, and what those versions did.
+_LATER = {
+    "probe_every": 0,
+    "world_model.image_pool": 1,
+    "world_model.image_decoder": "convolutions",
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Run:
@@ -150,6 +157,16 @@ def _read(run):
         raise UserError(
             f"{run.config_file} is damaged; put a copy back, or use another logdir"
         )
+    return _complete(values)
+
+
+def _complete(values):
+    """Adds what runs of earlier versions did where they lack a key."""
+    for name, value in _LATER.items():
+        *group, last = name.split(".")
+        parent = values.get(group[0]) if group else values
+        if isinstance(parent, dict):
+            parent.setdefault(last, value)
     return values
 
 

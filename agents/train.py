@@ -5,6 +5,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
+import envs
 from agents import interrupts
 from agents.building import configure_tensorflow, make_agent, make_strategy
 from agents.collecting import Collector, RandomAtFirst, as_py_policy
@@ -18,6 +19,7 @@ from agents.learning import Learning
 from agents.loading import make_checkpoints
 from agents.memory import release, resident_mib
 from agents.metrics import MetricsLog
+from agents.probes import live_probe
 from agents.progress import Progress
 from agents.provenance import append_session
 from agents.replay import Replay
@@ -25,6 +27,8 @@ from agents.reports import agent_steps, episode_return, rewarded_steps
 from agents.seeds import fold
 from agents.spread import spread_report
 from agents.validation import UserError
+
+_PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
 def train(config, run):
@@ -153,6 +157,7 @@ class Trainer:
         scores = self._evaluate()
         if scores:
             row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
+        row |= self._probe()
         row["speed/seconds"] = time.monotonic() - started
         row["memory/resident_mib"] = resident_mib()
         self._record(row, scores)
@@ -249,6 +254,22 @@ class Trainer:
                 self._evaluator.episodes(settings.episodes)
             )
         ]
+
+    def _probe(self):
+        """How well physics can be read from the latents of the newest episodes."""
+        every = self._config.probe_every
+        newest = [index for index in self._store.indices if index < self._episodes]
+        newest = newest[-_PROBED:]
+        due = every and self._episodes % every == 0 and len(newest) == _PROBED
+        if not due or self._learning is None:
+            return {}
+        found = live_probe(
+            self._agent.model,
+            [self._store.read(index) for index in newest],
+            envs.wrapping_angles(self._config.task),
+            fold(tf.constant([self._config.seed, 4]), self._episodes),
+        )
+        return {f"probe/{name}": value for name, value in found.items()}
 
     def _record(self, row, scores):
         counts = self._counts()

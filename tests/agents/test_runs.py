@@ -1,5 +1,6 @@
 import dataclasses
 import os
+import pathlib
 import subprocess
 import sys
 import textwrap
@@ -55,6 +56,18 @@ def test_run_may_be_moved(config, tmp_path):
     open_run(config).close()
     os.rename(config.logdir, tmp_path / "moved")
     open_run(dataclasses.replace(config, logdir=str(tmp_path / "moved"))).close()
+
+
+def test_run_of_an_earlier_version_is_read_and_resumed(config):
+    open_run(config).close()
+    file = pathlib.Path(config.logdir) / "config.yaml"
+    lines = file.read_text().splitlines(keepends=True)
+    later = ("probe_every", "image_pool", "image_decoder")
+    kept = [line for line in lines if line.strip().partition(":")[0] not in later]
+    assert len(kept) == len(lines) - 3
+    file.write_text("".join(kept))
+    assert load_config(config.logdir) == config
+    open_run(config).close()
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00\xff\x00", b"task: [", b"just words"])

@@ -94,6 +94,14 @@ def test_films_checkpoints_and_tensorboard_are_written_and_nothing_is_left(whole
     assert leftovers(whole_run) == []
 
 
+def test_latents_are_probed_when_it_is_time_and_there_are_enough_episodes(whole_run):
+    probed = {
+        row["episodes"]: row for row in metrics(whole_run) if "probe/velocity_0" in row
+    }
+    assert list(probed) == [6, 8]
+    assert all(row["probe/position_0"] <= 1 for row in probed.values())
+
+
 def test_curves_are_drawn_from_a_run(whole_run, tmp_path):
     names = {file.stem for file in plot([whole_run], tmp_path)}
     assert names == {"scores", "returns", "losses", "weight_kl", "weight_stddev"}
