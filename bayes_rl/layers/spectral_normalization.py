@@ -4,6 +4,7 @@ import tensorflow as tf
 
 from bayes_rl.layers.spectral_normalization_base import (
     SpectralNormalizationBase,
+    calls_as,
     is_convolution,
 )
 from bayes_rl.serialization import register
@@ -50,7 +51,9 @@ class SpectralNormalization(SpectralNormalizationBase):
     _supported = "a Dense layer or a Conv1D, Conv2D or Conv3D layer with one group"
 
     def _supports(self, layer):
-        return isinstance(layer, tf.keras.layers.Dense) or is_convolution(layer)
+        dense = tf.keras.layers.Dense
+        is_dense = isinstance(layer, dense) and calls_as(layer, dense)
+        return is_dense or is_convolution(layer)
 
     def _vector_shape(self, input_shape):
         del input_shape

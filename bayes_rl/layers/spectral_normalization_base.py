@@ -10,11 +10,13 @@ _CONVOLUTIONS = ("Conv1D", "Conv2D", "Conv3D")
 
 def is_convolution(layer, names=_CONVOLUTIONS):
     """Whether a layer is a plain convolution with one group, of one of these classes."""
-    bases = [getattr(tf.keras.layers, name) for name in names]
-    overriding = [base for base in type(layer).__mro__ if "convolution_op" in vars(base)]
-    transposed = [getattr(tf.keras.layers, f"{name}Transpose") for name in _CONVOLUTIONS]
-    is_plain = overriding and not isinstance(layer, tuple(transposed))
-    return is_plain and isinstance(layer, tuple(bases)) and layer.groups == 1
+    bases = tuple(getattr(tf.keras.layers, name) for name in names)
+    return isinstance(layer, bases) and calls_as(layer, bases[0]) and layer.groups == 1
+
+
+def calls_as(layer, base):
+    """Whether a layer computes what its Keras class does; a subclass may do more."""
+    return type(layer).call is base.call
 
 
 class SpectralNormalizationBase(tf.keras.layers.Wrapper):
@@ -84,6 +86,8 @@ class SpectralNormalizationBase(tf.keras.layers.Wrapper):
         if isinstance(layer, tf.keras.layers.Dense):
             outputs = products.dense(inputs, kernel)
         else:
+            if layer.padding == "causal":
+                inputs = tf.pad(inputs, layer._compute_causal_padding(inputs))
             outputs = layer.convolution_op(inputs, kernel)
             channels_first = layer.data_format == "channels_first"
             layout = products.Layout(layer.rank, channels_first)
@@ -112,7 +116,9 @@ class SpectralNormalizationBase(tf.keras.layers.Wrapper):
             self.u.assign(u)
         v = _normalized(self._multiply(u, fixed))
         norm = tf.reduce_sum(v * self._multiply(u, kernel))
-        return kernel * tf.minimum(tf.ones_like(norm), self.norm_multiplier / norm)
+        # Not min(1, bound / norm): the gradient of that is NaN for a kernel of zeros.
+        bound = tf.constant(self.norm_multiplier, norm.dtype)
+        return kernel * (bound / tf.maximum(norm, bound))
 
     def compute_output_shape(self, input_shape):
         return self.layer.compute_output_shape(input_shape)

@@ -140,3 +140,27 @@ def test_errors():
         ed.layers.SpectralNormalizationConv2D(tf.keras.layers.Conv2D(2, 3))(
             tf.keras.Input([None, 4, 1])
         )
+
+
+def test_gradient_at_a_kernel_of_zeros_is_that_of_the_plain_layer():
+    layer = ed.layers.SpectralNormalization(dense(0.0 * KERNEL))
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(layer(tf.eye(5)))
+    gradient = tape.gradient(loss, layer.layer.kernel)
+    np.testing.assert_array_equal(gradient, np.ones([5, 4]))
+
+
+def test_causal_convolution_keeps_the_length():
+    wrapped = tf.keras.layers.Conv1D(4, 3, padding="causal", dilation_rate=2)
+    layer = ed.layers.SpectralNormalization(wrapped, norm_multiplier=100.0)
+    inputs = tf.random.stateless_normal([2, 9, 3], [0, 1])
+    np.testing.assert_allclose(layer(inputs), wrapped(inputs), rtol=1e-5, atol=1e-6)
+
+
+def test_layers_that_compute_something_else_are_refused():
+    class Scaled(tf.keras.layers.Dense):
+        def call(self, inputs):
+            return 2.0 * super().call(inputs)
+
+    with pytest.raises(TypeError, match="wraps a Dense .* got Scaled"):
+        ed.layers.SpectralNormalization(Scaled(2))
