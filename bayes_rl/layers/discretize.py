@@ -24,6 +24,8 @@ def _log_mass(distribution, lower, upper, is_first, is_last):
     beyond = tf.where(
         is_right, distribution.log_survival_function(upper), distribution.log_cdf(lower)
     )
+    # Finite: the difference of two -inf, beyond a bounded support, would be NaN.
+    beyond = tf.maximum(beyond, beyond.dtype.min)
     gap = tf.maximum(tail - beyond, tail.dtype.as_numpy_dtype(1e-37))
     inside = tail + tfp.math.log1mexp(gap)
     return tf.where(is_first, below_upper, tf.where(is_last, above_lower, inside))
@@ -112,19 +114,25 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
 
     def log_probabilities(self):
         """[num_bins, *batch_shape], log probability of every value."""
+        return self.log_prob(self._all_values())
+
+    def _all_values(self):
+        """[num_bins, 1, ..., 1], the support against the batch."""
         ones = tf.ones_like(self.batch_shape_tensor())
-        values = tf.reshape(self.support(), tf.concat([[self._num_bins], ones], 0))
-        return self.log_prob(values)
+        return tf.reshape(self.support(), tf.concat([[self._num_bins], ones], 0))
 
     def _expectation(self, function):
-        probabilities = tf.exp(self.log_probabilities())
-        return tf.tensordot(function(self.support()), probabilities, axes=1)
+        """[*batch_shape], of a function of values [num_bins, 1, ..., 1]."""
+        values = self._all_values()
+        probabilities = tf.exp(self.log_prob(values))
+        return tf.reduce_sum(function(values) * probabilities, axis=0)
 
     def _mean(self):
         return self._expectation(lambda values: values)
 
     def _variance(self):
-        return self._expectation(tf.square) - tf.square(self._mean())
+        mean = self._mean()
+        return self._expectation(lambda values: tf.square(values - mean))
 
     def _stddev(self):
         return tf.sqrt(self._variance())

@@ -72,7 +72,7 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
     def _sample_n(self, n, seed=None):
         probabilities = tf.nn.softmax(self._logits)
         index = self._index.sample(n, seed=seed)
-        return self._code(index + probabilities - tf.stop_gradient(probabilities))
+        return self._code(index + (probabilities - tf.stop_gradient(probabilities)))
 
     def index_of(self, value):
         """[...], row of the codebook nearest to `value` [..., size]."""
@@ -88,8 +88,9 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
         return self._code(tf.nn.softmax(self._logits))
 
     def _variance(self):
-        second = tf.tensordot(tf.nn.softmax(self._logits), tf.square(self._codebook), 1)
-        return second - tf.square(self._mean())
+        deviations = self._codebook - self._mean()[..., tf.newaxis, :]
+        probabilities = tf.nn.softmax(self._logits)[..., tf.newaxis]
+        return tf.reduce_sum(probabilities * tf.square(deviations), axis=-2)
 
     def _stddev(self):
         return tf.sqrt(self._variance())

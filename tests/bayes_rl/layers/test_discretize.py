@@ -118,3 +118,22 @@ def test_bad_arguments_are_named():
         ed.layers.Discretize(num_bins=1)
     with pytest.raises(ValueError, match="elements are independent, got Multivariate"):
         ed.layers.Discretize()(ed.MultivariateNormalTriL([0.0, 0.0], tf.eye(2)))
+
+
+def test_variance_of_narrow_variables_far_from_zero():
+    variable = ed.Normal(np.arange(200.0, 201.0, 0.1, np.float32), 0.1)
+    output = ed.layers.Discretize()(variable)
+    values = np.arange(256.0)[:, np.newaxis]
+    p = np.float64(output.prob(values.astype(np.float32)))
+    expected = (p * (values - (p * values).sum(0)) ** 2).sum(0)
+    np.testing.assert_allclose(output.variance(), expected, rtol=1e-3, atol=1e-7)
+    assert np.all(np.isfinite(output.stddev()))
+
+
+def test_bins_outside_of_a_bounded_support_have_no_mass():
+    output = ed.layers.Discretize(0.0, 9.0, 10)(ed.Uniform(1.5, 3.5))
+    np.testing.assert_allclose(
+        output.prob(tf.range(10.0)), [0, 0, 0.5, 0.5, 0, 0, 0, 0, 0, 0], atol=1e-6
+    )
+    np.testing.assert_allclose([output.mean(), output.variance()], [2.5, 0.25], rtol=1e-5)
+    np.testing.assert_allclose(output.entropy(), np.log(2.0), rtol=1e-5)

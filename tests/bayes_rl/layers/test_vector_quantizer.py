@@ -136,3 +136,12 @@ def test_bad_arguments_are_named():
         ed.layers.VectorQuantizer(0)
     with pytest.raises(ValueError, match="temperature must be above 0, got 0"):
         ed.layers.VectorQuantizer(4, temperature=0)
+
+
+def test_variance_of_codes_far_from_zero():
+    codebook = 1e4 + tf.constant([[0.0, 1.0], [2.0, 5.0]])
+    layer = ed.layers.VectorQuantizer(
+        2, stochastic=True, temperature=1e8, codebook_initializer=lambda *_, **__: codebook
+    )
+    code = layer(tf.reduce_mean(codebook, 0, keepdims=True))
+    np.testing.assert_allclose(code.variance(), [[1.0, 4.0]], rtol=1e-3)
