@@ -99,6 +99,15 @@ class EnsembleHeteroscedasticOutputs(tf.keras.layers.Layer):
             averaged = softmax_outputs(average(members), self.eps)
         return *averaged, self._variance(outputs, tf.exp(members))
 
+    def _variances(self, outputs):
+        """Predictive variance of each member; None of one that gives logits alone."""
+        return [
+            found[3]
+            if isinstance(found, tuple) and not getattr(member, "logits_only", False)
+            else None
+            for member, found in zip(self.members, outputs, strict=True)
+        ]
+
     def _weights(self, like):
         shape = [-1] + [1] * (like.shape.rank - 1)
         return tf.reshape(tf.constant(self.ensemble_weighting, like.dtype), shape)
@@ -111,12 +120,14 @@ class EnsembleHeteroscedasticOutputs(tf.keras.layers.Layer):
         return tf.reduce_sum(self._weights(log_probs) * log_probs, axis=0)
 
     def _variance(self, outputs, probs):
-        if not all(isinstance(x, tuple) and x[3] is not None for x in outputs):
+        variances = self._variances(outputs)
+        if any(variance is None for variance in variances):
             return None
         weights = self._weights(probs)
-        variances = tf.stack([x[3] for x in outputs])
         mean = tf.reduce_sum(weights * probs, axis=0)
-        return tf.reduce_sum(weights * (variances + tf.square(probs - mean)), axis=0)
+        return tf.reduce_sum(
+            weights * (tf.stack(variances) + tf.square(probs - mean)), axis=0
+        )
 
     def get_config(self):
         return {

@@ -65,6 +65,8 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
 
     Raises:
         ValueError: an argument is out of its range.
+        TypeError: more arguments are given by position than those up to
+            `gp_cov_likelihood`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -105,6 +107,11 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
             raise ValueError(
                 "sngp_var_weight and het_var_weight must not be below 0, got "
                 f"{sngp_var_weight} and {het_var_weight}"
+            )
+        if len(gp_args) > len(_GP_OPTIONS):
+            raise TypeError(
+                "give the arguments after gp_cov_likelihood by name, got "
+                f"{gp_args[len(_GP_OPTIONS) :]}"
             )
         given = dict(zip(_GP_OPTIONS, gp_args, strict=False))
         given |= {key: kwargs.pop(key) for key in _GP_OPTIONS if key in kwargs}

@@ -78,3 +78,17 @@ def test_bad_arguments_are_named():
         make_ensemble(3, members, [1.0, 1.0])
     with pytest.raises(ValueError, match="averaging must be one of .*, got 'mean'"):
         make_ensemble(3, members, [0.5, 0.5], averaging="mean")
+
+
+def test_members_may_give_logits_alone_or_more_than_variances():
+    def member(**options):
+        return ed.layers.HeteroscedasticSNGPLayer(
+            3, 2, num_inducing=8, compute_pred_variance=True, **options
+        )
+
+    for logits_only in (True, False):
+        members = [member(logits_only=logits_only), member(logits_only=False)]
+        layer = ed.layers.EnsembleHeteroscedasticOutputs(3, members, WEIGHTS)
+        probs, variance = layer(INPUTS)[2:]
+        np.testing.assert_allclose(tf.reduce_sum(probs, -1), np.ones(4), rtol=1e-5)
+        assert (variance is None) == logits_only
