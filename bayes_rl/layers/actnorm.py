@@ -86,14 +86,18 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         channels = self.bias.shape[-1]
         flat = tf.reshape(tf.cast(inputs, self.bias.dtype), [-1, channels])
         is_set = tf.convert_to_tensor(self.initialized)
-        moments = tf.cond(
-            is_set,
-            lambda: tf.zeros([2, channels], flat.dtype),
-            lambda: tf.stack([tf.reduce_mean(x, axis=0) for x in (flat, flat**2)]),
-        )
-        # Replicas must meet outside of the condition, so the assignments cannot be in it.
-        mean, square = tf.unstack(mean_over_replicas(moments))
-        stddev = tf.sqrt(tf.maximum(square - mean**2, 0.0))
+
+        def mean_of(values):
+            local = tf.cond(
+                is_set,
+                lambda: tf.zeros([channels], flat.dtype),
+                lambda: tf.reduce_mean(values(), axis=0),
+            )
+            # Replicas must meet outside of the condition, so no assignment can be in it.
+            return mean_over_replicas(local)
+
+        mean = mean_of(lambda: flat)
+        stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(flat, mean)))
         log_scale = -tf.math.log(stddev + self.epsilon)
         self.bias.assign(tf.where(is_set, self.bias, -mean))
         self.log_scale.assign(tf.where(is_set, self.log_scale, log_scale))

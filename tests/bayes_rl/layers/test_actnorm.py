@@ -111,3 +111,9 @@ def test_replicas_start_with_the_statistics_of_all(two_devices):
     outputs = two_devices.run(tf.function(layer), [halves])
     outputs = tf.concat(two_devices.experimental_local_results(outputs), axis=0)
     np.testing.assert_allclose(outputs, ed.layers.ActNorm()(DATA), atol=1e-4)
+
+
+def test_start_is_exact_far_from_zero():
+    data = 1e4 + DATA[:, 0] / 3.0
+    layer = ed.layers.ActNorm()
+    np.testing.assert_allclose(tf.math.reduce_std(layer(data), 0), 1.0, atol=1e-2)
