@@ -49,9 +49,9 @@ def TransformedRandomVariable(  # noqa: N802
         True
     """
     if value is not None or tf.TensorShape(sample_shape).rank:
+        _build(reversible_layer, rv)
         base, _ = _absorb_sample_shape(rv, reversible_layer)
         distribution = TransformedDistribution(base, reversible_layer, name=name)
-        _build(reversible_layer, rv)
         return RandomVariable(distribution, sample_shape, value, name)
     return push(rv, reversible_layer, name)
 
@@ -66,15 +66,16 @@ def push(rv, reversible_layer, name=None):
     Returns:
         A `RandomVariable` of a `TransformedDistribution`.
     """
+    _build(reversible_layer, rv)
     base, kept = _absorb_sample_shape(rv, reversible_layer)
     distribution = TransformedDistribution(base, reversible_layer, name=name)
-    _build(reversible_layer, rv)
     return RandomVariable(
         distribution, kept, name=name, draw=lambda: reversible_layer(rv.value)
     )
 
 
 def _build(layer, rv):
+    """Some layers know which axes they mix only when they are built."""
     if not getattr(layer, "built", True):
         layer(rv.value)
 

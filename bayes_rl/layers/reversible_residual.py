@@ -13,7 +13,8 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
         x1, x2 = halves of x along the last axis
         y1 = x1 + f(x2),  y2 = x2 + g(y1),  log |dx/dy| = 0
 
-    A chain of them in a `ReversibleSequential` needs no memory for activations.
+    Densities take all axes but the first of the inputs it is built on as one event. A
+    chain of them in a `ReversibleSequential` needs no memory for activations.
 
     Source: Gomez et al., 2017, The Reversible Residual Network: Backpropagation Without
     Storing Activations, equations 6 and 7.

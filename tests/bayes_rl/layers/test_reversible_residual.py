@@ -54,3 +54,15 @@ def test_odd_axis_is_an_error():
     dense = tf.keras.layers.Dense
     with pytest.raises(ValueError, match=r"last axis must be even, .* shape \(5, 3\)"):
         ed.layers.ReversibleResidual(dense(1), dense(1))(tf.ones([5, 3]))
+
+
+@pytest.mark.parametrize("is_chain", [False, True])
+def test_first_use_on_a_random_variable_knows_the_event(is_chain):
+    halves = [tf.keras.layers.Dense(2, "tanh") for _ in "fg"]
+    layer = ed.layers.ReversibleResidual(*halves)
+    if is_chain:
+        layer = ed.layers.ReversibleSequential([layer, ed.layers.ActNorm()])
+    base = ed.Normal(tf.zeros([5, 4]), 1.0)
+    first, second = (layer(base).log_prob(tf.ones([5, 4])) for _ in range(2))
+    assert first.shape == [5]
+    np.testing.assert_array_equal(first, second)
