@@ -44,13 +44,15 @@ class ParametricCovariance(Covariance):
         super().__init__(**kwargs)
         self.trainable_parameters = trainable_parameters
 
-    def _declare(self, name, value):
+    def _declare(self, name, value, can_be_zero=True):
         value = parameters.from_config(value)
         if isinstance(value, (tf.Variable, tfp.util.TransformedVariable)):
             setattr(self, name, value)
             return
         if np.any(np.less(value, 0.0)):
             raise ValueError(f"{name} must not be negative, got {value}")
+        if not can_be_zero and np.any(np.equal(value, 0.0)):
+            raise ValueError(f"{name} must be above 0, got {value}")
         if self.trainable_parameters:
             value = parameters.positive(value, self.variable_dtype, name)
         else:
@@ -82,7 +84,7 @@ class ExponentiatedQuadratic(ParametricCovariance):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: a parameter is negative.
+        ValueError: a parameter is out of its range, or 0 and to be trained.
 
     Example:
         >>> covariance = ExponentiatedQuadratic(variance=2.0, lengthscale=1.0)
@@ -95,7 +97,7 @@ class ExponentiatedQuadratic(ParametricCovariance):
     def __init__(self, variance, lengthscale, trainable_parameters=False, **kwargs):
         super().__init__(trainable_parameters, **kwargs)
         self._declare("variance", variance)
-        self._declare("lengthscale", lengthscale)
+        self._declare("lengthscale", lengthscale, can_be_zero=False)
 
     def call(self, x1, x2):
         variance = parameters.value_of(self.variance, x1.dtype)
@@ -122,7 +124,7 @@ class LinearKernel(ParametricCovariance):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: a parameter is negative.
+        ValueError: a parameter is negative, or 0 and to be trained.
 
     Example:
         >>> covariance = LinearKernel(variance=2.0, bias=1.0)

@@ -39,7 +39,8 @@ class GaussianProcess(GaussianProcessBase):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: `units` is below 1, or the data are incomplete or of a wrong shape.
+        ValueError: `units` is below 1, `noise_variance` is negative, or the data are
+            incomplete or of a wrong shape.
 
     Example:
         >>> import bayes_rl as ed
@@ -66,6 +67,8 @@ class GaussianProcess(GaussianProcessBase):
         super().__init__(units, mean_fn, covariance_fn, **kwargs)
         self.conditional_inputs = _data(conditional_inputs)
         self.conditional_outputs = _data(conditional_outputs)
+        if isinstance(noise_variance, (int, float)) and noise_variance < 0:
+            raise ValueError(f"noise_variance must not be negative, got {noise_variance}")
         self.noise_variance = parameters.from_config(noise_variance)
         self._check_data()
 

@@ -22,6 +22,9 @@ def positive(value, dtype, name):
     Returns:
         A `tfp.util.TransformedVariable`.
 
+    Raises:
+        ValueError: the value is not above 0.
+
     Example:
         >>> parameter = positive(2.0, tf.float32, "variance")
         >>> round(float(value_of(parameter, tf.float32)), 5)
@@ -29,6 +32,8 @@ def positive(value, dtype, name):
         >>> parameter.trainable_variables[0].name
         'variance:0'
     """
+    if not np.all(np.greater(value, 0.0)):
+        raise ValueError(f"{name} must be above 0 to be trained, got {value}")
     start = tf.cast(value, dtype)
     return tfp.util.TransformedVariable(start, tfp.bijectors.Softplus(), name=name)
 

@@ -114,10 +114,13 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         self._make_layers(gp_cov_momentum, gp_cov_ridge_penalty, gp_cov_likelihood)
 
     def _kernel_scale(self, value):
-        if not self.gp_kernel_scale_trainable or isinstance(value, tf.Variable):
-            return parameters.from_config(value)
-        if isinstance(value, dict):
-            return parameters.from_config(value)
+        value = parameters.from_config(value)
+        if not isinstance(value, (int, float)):
+            return value
+        if value <= 0:
+            raise ValueError(f"gp_kernel_scale must be above 0, got {value}")
+        if not self.gp_kernel_scale_trainable:
+            return value
         return parameters.positive(value, self.variable_dtype, "kernel_scale")
 
     def _make_layers(self, momentum, ridge_penalty, likelihood):

@@ -201,6 +201,8 @@ def test_leading_axes_are_separate_draws():
 def test_errors():
     with pytest.raises(ValueError, match="units must be at least 1, got 0"):
         ed.layers.GaussianProcess(0)
+    with pytest.raises(ValueError, match="noise_variance must not be negative, got -0.5"):
+        ed.layers.GaussianProcess(1, noise_variance=-0.5)
     with pytest.raises(ValueError, match="give both conditional_inputs and"):
         ed.layers.GaussianProcess(1, conditional_inputs=[[1.0]])
     with pytest.raises(ValueError, match=r"must have shape \(1, 2\), .* got \(1, 1\)"):

@@ -52,3 +52,8 @@ def test_products_of_kernels_of_tfp():
         copy.matrix(inputs, inputs), product.matrix(inputs, inputs), rtol=1e-6
     )
     assert len(copy.trainable_variables) == 1
+
+
+def test_what_is_trained_starts_above_zero():
+    with pytest.raises(ValueError, match="bias must be above 0 to be trained, got 0.0"):
+        parameters.positive(0.0, tf.float32, "bias")

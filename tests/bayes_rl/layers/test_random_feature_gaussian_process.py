@@ -124,3 +124,5 @@ def test_sngp_fits_labels():
 def test_units_below_one_is_an_error():
     with pytest.raises(ValueError, match="units must be at least 1, got 0"):
         ed.layers.RandomFeatureGaussianProcess(0)
+    with pytest.raises(ValueError, match="gp_kernel_scale must be above 0, got -1.0"):
+        ed.layers.RandomFeatureGaussianProcess(2, gp_kernel_scale=-1.0)
