@@ -1,4 +1,4 @@
-"""The command line: bayes-rl train, evaluate, plot and video.
+"""The command line: bayes-rl train, evaluate, plot, compare and video.
 
 Whatever is typed is checked before TensorFlow is imported, which takes seconds.
 """
@@ -100,6 +100,17 @@ def _probe(options):
     return probe(options.run, options.episodes)
 
 
+def _calibrate(options):
+    from agents.runs import load_config
+
+    for run in filter(None, (options.run, options.other)):
+        load_config(run)
+    _import_gym_quietly()
+    from agents.calibrating import calibrate
+
+    return calibrate(options.run, options.other, options.episodes)
+
+
 def _plot(options):
     from agents.runs import load_config
 
@@ -191,6 +202,21 @@ def _make_parser():
         default=20,
         metavar="N",
         help="episodes of the policy, and as many of random actions (default: 20)",
+    )
+    command = add("calibrate", _calibrate, "Measure how honest open-loop forecasts are.")
+    command.add_argument("run", metavar="RUN", help="folder of a run")
+    command.add_argument(
+        "other",
+        metavar="OTHER",
+        nargs="?",
+        help="folder of a run to compare with, such as a deterministic one",
+    )
+    command.add_argument(
+        "--episodes",
+        type=_count,
+        default=10,
+        metavar="N",
+        help="episodes of each policy, and as many of random actions (default: 10)",
     )
     command = add("plot", _plot, "Draw the curves of runs.")
     command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")

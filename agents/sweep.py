@@ -86,7 +86,7 @@ def run_one(words):
 
 def _hand_over(launcher_words, jobs):
     """Runs jobs by one of Hydra's launchers; returns what `ProcessLauncher` does."""
-    print(f"{len(jobs)} runs go to {launcher_words[0]}", flush=True)
+    print(f"runs that go to {launcher_words[0]}: {len(jobs)}", flush=True)
     if not jobs:
         return {}
     errors = launchers.launch(launcher_words, [list(job.words) for job in jobs], run_one)

@@ -37,7 +37,7 @@ def test_sweep_by_a_launcher_of_hydra_is_resumed_too(tmp_path, monkeypatch, caps
     assert sweep.sweep(words) == 1
     assert "failed: seed=1: killed by SIGKILL; see runs/1" in capsys.readouterr().err
     assert sweep.sweep(words) == 0
-    assert capsys.readouterr().out.startswith("1 runs go to hydra/launcher=basic")
+    assert capsys.readouterr().out.startswith("runs that go to hydra/launcher=basic: 1\n")
     assert sweep.sweep(words) == 0
 
 

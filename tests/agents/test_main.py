@@ -82,6 +82,10 @@ def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys
         (["video", "nowhere"], "nowhere is not the folder of a run"),
         (["video", "a", "b"], "video has no argument 'b'"),
         (["plot", "."], "is not the folder of a run: it has no config.yaml"),
+        (["compare", "."], ". is no run, and there are no runs below it"),
+        (["train", "--jobs", "2"], "--jobs is the number of runs at the same time; it"),
+        (["train", "-m", "--jobs", "0"], "of at least 1, got '0'"),
+        (["train", "-m", "hydra/launcher=slrm", "seed=0"], "got 'slrm'; pip install"),
     ],
 )
 def test_mistake_is_answered_by_one_line_and_nothing_is_written(
@@ -133,6 +137,31 @@ def test_mistake_found_during_the_run_is_one_line(monkeypatch, capsys):
     assert capsys.readouterr().err == "bayes-rl: strategy tpu needs a TPU\n"
 
 
+def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
+    command = property(lambda job: [sys.executable, "-S", "-c", "print(7)"])
+    monkeypatch.setattr("agents.processes.Job.command", command)
+    assert main(["train", "-m", "--jobs", "2", "task=fake", "seed=0,1"]) == 0
+    assert "2 of 2 runs done" in capsys.readouterr().out
+    logs = sorted(tmp_path.glob("logdir/fake/noise/*/output.log"))
+    assert [log.read_text() for log in logs] == ["7\n", "7\n"]
+
+
+def test_configs_of_a_sweep_are_printed_without_its_launcher(capsys):
+    words = ["hydra/launcher=basic", "task=fake", "seed=0,1"]
+    assert main(["train", "-m", "--print-config", *words]) == 0
+    assert capsys.readouterr().out.count("task: fake") == 2
+
+
+def test_compare_names_its_files(capsys, tmp_path):
+    config = overrides.load(["task=fake", f"logdir={tmp_path}"])
+    (tmp_path / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
+    row = {"episodes": 1, "environment_steps": 20, "explore/rewarded_steps": 1}
+    (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+    assert main(["compare", str(tmp_path), "--out", "out"]) == 0
+    assert "out/exploration.csv\nout/runs.csv\n" in capsys.readouterr().out
+    assert (tmp_path / "out" / "first_reward.png").exists()
+
+
 def test_plot_names_its_figures(capsys, tmp_path):
     config = overrides.load(["task=fake", f"logdir={tmp_path}"])
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
@@ -142,7 +171,9 @@ def test_plot_names_its_figures(capsys, tmp_path):
     assert capsys.readouterr().out == f"{tmp_path / 'figures' / 'returns.png'}\n"
 
 
-@pytest.mark.parametrize("command", [[], ["train"], ["evaluate"], ["plot"], ["video"]])
+@pytest.mark.parametrize(
+    "command", [[], ["train"], ["evaluate"], ["plot"], ["compare"], ["video"]]
+)
 def test_help_says_how_to_use_the_command(command, capsys):
     assert main([*command, "--help"]) == 0
     output = capsys.readouterr().out
