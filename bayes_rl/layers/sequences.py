@@ -7,9 +7,11 @@ A sequence of a cell begins
 - with `cell.get_initial_state(...)`, for loops written by hand;
 - with a step from that same initial state again, in eager mode or an unrolled loop.
 
-It lasts until the next one of the cell begins. The draw is made at its first step, so that
-a gradient tape need not see its beginning, and it is made outside of the loop even where
-the first step is inside. A step where no sequence has begun draws anew.
+One of `tf.keras.layers.RNN` lasts as long as its call, others until the next one of the
+cell begins. The draw is made at its first step, so that a gradient tape need not see its
+beginning, and it is made outside of the loop even where the first step is inside. It has no
+gradients on the tapes of later steps that have not seen the first one. A step outside of a
+sequence draws anew.
 
 A sequence belongs to the thread and to the `tf.function` in which it begins. Its tensors
 are kept with that function's graph, never on the cell, so that cells can be saved, copied
@@ -17,6 +19,7 @@ and shared, and each function draws anew at every call.
 """
 
 import contextlib
+import inspect
 import threading
 import weakref
 
@@ -26,13 +29,18 @@ from bayes_rl import graphs
 
 _eager = threading.local()
 _ATTRIBUTE = "_bayes_rl_sequences"
+_CALL_OF_RNN = tf.keras.layers.RNN.call.__code__
 
 
 class _Sequence:
     def __init__(self, batch_size, initial):
         self.batch_size = batch_size
         self.initial = initial
+        self.is_of_rnn = _is_inside_rnn()
         self.forget()
+
+    def is_over(self):
+        return self.is_of_rnn and not _is_inside_rnn()
 
     def forget(self):
         self.value, self.sources = None, None
@@ -70,7 +78,7 @@ def constant(cell, make, batch_size, state, sources=()):
         The value, whose tensors can be used in the current graph.
     """
     graph, sequence = _find(cell)
-    if sequence is None:
+    if sequence is None or sequence.is_over():
         return make(batch_size)
     if sequence.initial is not None and sequence.initial() is state:
         sequence.forget()
@@ -84,6 +92,14 @@ def constant(cell, make, batch_size, state, sources=()):
         sequence.value = make(batch_size if is_here else sequence.batch_size)
     sequence.sources = sources
     return sequence.value
+
+
+def _is_inside_rnn():
+    """Whether a call of `tf.keras.layers.RNN` runs: it tells no one that it ends."""
+    frame = inspect.currentframe()
+    while frame is not None and frame.f_code is not _CALL_OF_RNN:
+        frame = frame.f_back
+    return frame is not None
 
 
 def _find(cell):

@@ -164,6 +164,25 @@ def test_step_without_a_sequence_draws_anew_in_every_function(cell_class):
     assert all(gradient is not None for gradient in gradients)
 
 
+@pytest.mark.parametrize("in_graph", [False, True])
+@pytest.mark.parametrize("cell_class", CELLS)
+def test_step_after_the_call_of_an_rnn_draws_anew(cell_class, in_graph):
+    cell = make_summing(cell_class)
+    state = tf.nest.map_structure(lambda n: tf.zeros([BATCH, n]), cell.state_size)
+
+    def call():
+        by_rnn_from_state(cell, INPUTS)
+        with tf.GradientTape() as tape:
+            first, second = (cell(INPUTS, state)[0] for _ in range(2))
+        return first, second, tape.gradient(first, cell.trainable_variables)
+
+    if in_graph:
+        call = tf.function(call, autograph=False)
+    first, second, gradients = call()
+    assert np.all(first != second)
+    assert all(gradient is not None for gradient in gradients)
+
+
 @pytest.mark.parametrize("cell_class", CELLS)
 def test_initial_state_begins_a_sequence_at_every_use(cell_class):
     cell = make_summing(cell_class)
