@@ -23,7 +23,7 @@ def parameters_of(initializer):
     Returns:
         Tensors [*shape], [*shape] and [].
     """
-    if not isinstance(initializer, TrainableNormal):
+    if not _is_normal(type(initializer)):
         return None
     constraint = initializer.stddev_constraint
     if type(constraint) is not Softplus or initializer.mean_constraint is not None:
@@ -32,6 +32,14 @@ def parameters_of(initializer):
     if mean.shape != parameter.shape:
         return None
     return mean, parameter, tf.constant(constraint.epsilon, mean.dtype)
+
+
+def _is_normal(kind):
+    """Whether a class of initializers has the distribution of `TrainableNormal`."""
+    methods = ("_distribution", "parameters", "_parameter", "__call__")
+    return issubclass(kind, TrainableNormal) and all(
+        getattr(kind, name) is getattr(TrainableNormal, name) for name in methods
+    )
 
 
 @tf.autograph.experimental.do_not_convert

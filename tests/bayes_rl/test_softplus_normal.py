@@ -12,6 +12,11 @@ from bayes_rl.fused import is_fused
 SHAPES = [(3, 4), (256, 300)]
 
 
+class Laplace(ed.initializers.TrainableNormal):
+    def _distribution(self):
+        return tfd.Laplace(*self.parameters())
+
+
 def dense(shape, **kwargs):
     tf.keras.utils.set_random_seed(1)
     posterior = ed.initializers.TrainableNormal(
@@ -97,6 +102,7 @@ def test_large_weights_draw_anew_at_every_call_and_obey_the_global_seed():
         ed.initializers.TrainableNormal(mean_constraint="positive"),
         ed.initializers.TrainableNormalSharedStddev(),
         ed.initializers.TrainableCauchy(),
+        Laplace(),
     ],
     ids=lambda x: type(x).__name__,
 )
@@ -106,3 +112,47 @@ def test_other_posteriors_take_the_general_way(initializer):
     weight = layer.stochastic_weights["kernel"]
     assert softplus_normal.parameters_of(weight.initializer) is None
     assert weight.draw().shape == [3, 4]
+
+
+def curvature(cost, point, direction):
+    """Gradient of a cost, and the derivative of that in a direction."""
+    with tf.GradientTape() as outer:
+        outer.watch(point)
+        with tf.GradientTape() as inner:
+            inner.watch(point)
+            value = cost(point)
+        gradient = inner.gradient(value, point)
+        along = tf.reduce_sum(gradient * direction)
+    return gradient, outer.gradient(along, point)
+
+
+@pytest.mark.parametrize("in_graph", [False, True])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_second_derivatives_are_right(shape, in_graph):
+    parameter, mean, direction = tf.random.stateless_normal([3, *shape], [0, 1])
+    epsilon, zero, one = map(tf.constant, (1e-7, 0.0, 1.0))
+
+    def kl(parameter):
+        return softplus_normal.divergence(parameter, epsilon, mean, zero, one)
+
+    def expected_kl(parameter):
+        posterior = tfd.Normal(mean, tf.nn.softplus(parameter) + epsilon)
+        return tf.reduce_sum(tfd.kl_divergence(posterior, tfd.Normal(0.0, 1.0)))
+
+    def of_draw(parameter):
+        return tf.reduce_sum(softplus_normal.perturbation(parameter, epsilon))
+
+    def both():
+        return (
+            curvature(kl, parameter, direction),
+            curvature(expected_kl, parameter, direction),
+            curvature(of_draw, parameter, direction),
+        )
+
+    ours, theirs, drawn = (tf.function(both) if in_graph else both)()
+    for one, other in zip(ours, theirs, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
+    # Both are times the noise of the draw: sigmoid' = sigmoid (1 - sigmoid).
+    first, second = drawn
+    expected = first * direction * (1.0 - tf.sigmoid(parameter))
+    np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-5)
