@@ -208,7 +208,9 @@ def hold(model, weights):
     Inside, the model is deterministic. Weights with a leading axis S are S functions:
     inputs [S, N, ..., features] give outputs [S, N, ..., units]. Contexts nest, the
     innermost counts; other threads do not see them. A `tf.function` that calls the model
-    must enter the context itself, because it is traced once and would keep the first draw.
+    must enter the context itself, because it is traced once and would keep the first draw;
+    `model.predict` is such a function, so call the model. With a distribution strategy
+    enter it in the function that the replicas run, each in a thread of its own.
 
     Args:
         model: as in `sample_weights`.

@@ -184,12 +184,12 @@ class StochasticLayer:
             A `RandomVariable`; its value is the held one where the weight is held.
         """
         weight = self.stochastic_weights[key]
-        value = held(self, key)
-        if value is None or value.shape.is_compatible_with(weight.shape):
-            return make_weight(weight.posterior(), name=weight.name, value=value)
-        return make_weight(
-            _stacked(weight.posterior(), value), name=weight.name, value=value
-        )
+        posterior, value = weight.posterior(), held(self, key)
+        if value is not None:
+            value = tf.cast(value, posterior.dtype)
+            if not value.shape.is_compatible_with(weight.shape):
+                posterior = _stacked(posterior, value)
+        return make_weight(posterior, name=weight.name, value=value)
 
     @tf.autograph.experimental.do_not_convert
     def given(self, key):
@@ -239,7 +239,7 @@ class StochasticLayer:
             mean, change = value, None
         else:
             mean = weight.mean()
-            change = value - mean
+            change = tf.cast(value, mean.dtype) - mean
         cast = [
             None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)
         ]
@@ -267,7 +267,7 @@ class StochasticLayer:
 
 
 def _stacked(posterior, value):
-    return tfd.Sample(posterior, value.shape[0])
+    return tfd.Sample(posterior, tf.shape(value)[:1])
 
 
 class WeightAttribute:

@@ -157,6 +157,34 @@ def test_many_held_draws_take_shared_inputs():
         )
 
 
+def test_number_of_held_draws_may_be_unknown():
+    layer = make(LAYERS[0])
+    kernels = ed.sample_weights(layer, [7], seed=1)[f"{layer.name}/kernel"]
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 3, 4])])
+    def call(kernels):
+        with ed.hold(layer, {f"{layer.name}/kernel": kernels}), ed.tape() as draws:
+            outputs = layer(tf.ones([5, 3]))
+        return outputs, draws[f"{layer.name}/kernel"].log_prob(kernels)
+
+    outputs, log_prob = call(kernels)
+    assert outputs.shape == [7, 5, 4]
+    expected = tf.reduce_sum(layer.kernel.distribution.log_prob(kernels))
+    np.testing.assert_allclose(log_prob, expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float16])
+def test_weights_may_be_held_in_any_precision(dtype):
+    layer = make(ed.layers.DenseFlipout)
+    weights = ed.sample_weights(layer, seed=3, batch_size=5)
+    inputs = tf.random.stateless_normal([5, 3], [0, 1])
+    with ed.hold(layer, weights):
+        expected = layer(inputs)
+    with ed.hold(layer, {name: x.numpy().astype(dtype) for name, x in weights.items()}):
+        np.testing.assert_allclose(layer(inputs), expected, atol=5e-3)
+        assert layer.kernel.dtype == tf.float32
+
+
 def test_held_signs_give_the_flipout_formula():
     layer = make(ed.layers.DenseFlipout, use_bias=False)
     weights = ed.sample_weights(layer, seed=3, batch_size=5)
