@@ -109,6 +109,9 @@ class DenseDVI(WeightMoments, DenseReparameterization):
 
 def _through(kernel, covariance):
     """kernel^T covariance kernel, [..., units, units]."""
+    if kernel.shape.rank == covariance.shape.rank:  # The same inputs for S kernels.
+        kernel = kernel[:, tf.newaxis]
+        return tf.matmul(kernel, tf.matmul(covariance, kernel), transpose_a=True)
     half = products.dense(covariance, kernel)  # [..., features, units]
     return products.dense(tf.linalg.matrix_transpose(half), kernel)
 

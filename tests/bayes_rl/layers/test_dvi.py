@@ -144,6 +144,23 @@ def test_held_kernel_passes_the_covariance_of_its_inputs_on():
     np.testing.assert_allclose(outputs.covariance()[1], half @ half.T, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("draws", [2, 5])
+def test_many_held_draws_take_the_same_random_inputs(draws):
+    layer = make(4, 3)
+    weights = ed.sample_weights(layer, [draws], seed=1)
+    root = tf.constant([[1.0, 0.0, 0.0], [0.5, 1.0, 0.0], [0.1, 0.2, 0.3]])
+    inputs = ed.MultivariateNormalTriL(tf.constant(INPUTS[:2]), root)
+    with ed.hold(layer, weights):
+        together = layer(inputs)
+    for draw in range(draws):
+        with ed.hold(layer, {name: value[draw] for name, value in weights.items()}):
+            alone = layer(inputs)
+        np.testing.assert_allclose(together.mean()[draw], alone.mean(), atol=1e-5)
+        np.testing.assert_allclose(
+            together.covariance()[draw], alone.covariance(), atol=1e-5
+        )
+
+
 def test_outputs_are_the_same_at_every_call_and_have_gradients_to_all_parameters():
     hidden, last = make(5, 3, activation="relu"), make(2, 5, activation="relu")
     with tf.GradientTape() as tape:
