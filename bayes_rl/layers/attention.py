@@ -5,6 +5,7 @@ import math
 import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
+from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
@@ -142,6 +143,9 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
             for weight in ("kernel", "bias")
             for kind in ("initializer", "regularizer", "constraint")
         }
+        for name in ("kernel_initializer", "bias_initializer"):
+            # One object of Keras would give equal projections equal initial values.
+            options[name] = fresh(options[name])
         dense = self.dense_class(
             math.prod(output_shape),
             use_bias=self._use_bias,

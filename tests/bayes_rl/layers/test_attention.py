@@ -14,20 +14,35 @@ VALUE = tf.random.stateless_normal([5, 7, 2], [0, 2])
 KEY = tf.random.stateless_normal([5, 7, 4], [0, 3])
 
 
-def make(layer_class, *inputs, **kwargs):
-    wide = ed.initializers.TrainableNormal(
+def wide_posterior():
+    return ed.initializers.TrainableNormal(
         mean_initializer="random_normal", stddev_initializer="zeros"
     )
+
+
+def make(layer_class, *inputs, **kwargs):
     layer = layer_class(
         HEADS,
         KEY_DIM,
         value_dim=VALUE_DIM,
-        kernel_initializer=wide,
+        kernel_initializer=wide_posterior(),
         name="attention",
         **kwargs,
     )
     layer(*inputs)
     return layer
+
+
+@pytest.mark.parametrize("shared", ["he_normal", wide_posterior()])
+def test_projections_start_at_different_values(shared):
+    layer = ed.layers.MultiHeadAttentionReparameterization(
+        HEADS, KEY_DIM, kernel_initializer=shared, kernel_regularizer=None
+    )
+    layer(QUERY, QUERY)
+    kernels = [w.numpy() for w in layer.weights if "kernel" in w.name and w.shape.rank == 2]
+    kernels = [x for x in kernels if x.shape == (3, HEADS * KEY_DIM) and np.ptp(x) > 0]
+    assert len(kernels) == 3
+    assert len({x.tobytes() for x in kernels}) == 3
 
 
 def keras_twin(layer, *inputs, **kwargs):
