@@ -49,9 +49,7 @@ def TransformedRandomVariable(  # noqa: N802
         True
     """
     if value is not None or tf.TensorShape(sample_shape).rank:
-        _build(reversible_layer, rv)
-        base, _ = _absorb_sample_shape(rv, reversible_layer)
-        distribution = TransformedDistribution(base, reversible_layer, name=name)
+        distribution, _ = _transformed(rv, reversible_layer, name)
         return RandomVariable(distribution, sample_shape, value, name)
     return push(rv, reversible_layer, name)
 
@@ -66,18 +64,25 @@ def push(rv, reversible_layer, name=None):
     Returns:
         A `RandomVariable` of a `TransformedDistribution`.
     """
-    _build(reversible_layer, rv)
-    base, kept = _absorb_sample_shape(rv, reversible_layer)
-    distribution = TransformedDistribution(base, reversible_layer, name=name)
+    distribution, kept = _transformed(rv, reversible_layer, name)
     return RandomVariable(
         distribution, kept, name=name, draw=lambda: reversible_layer(rv.value)
     )
 
 
-def _build(layer, rv):
-    """Some layers know which axes they mix only when they are built."""
-    if not getattr(layer, "built", True):
-        layer(rv.value)
+def _transformed(rv, layer, name):
+    """The distribution, and the sample shape that is left of the variable's."""
+
+    def make():
+        base, kept = _absorb_sample_shape(rv, layer)
+        return TransformedDistribution(base, layer, name=name), kept
+
+    made = make()
+    if getattr(layer, "built", True):
+        return made
+    layer(rv.value)
+    # Some layers know which axes they mix only when they are built.
+    return make()
 
 
 def _absorb_sample_shape(rv, layer):
