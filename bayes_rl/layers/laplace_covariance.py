@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl.layers.replicas import replica_count
 from bayes_rl.linear_algebra import double, solve_lower
 from bayes_rl.serialization import register
 
@@ -159,7 +160,10 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
     def reset_precision_matrix(self):
         """Forgets the data; call it before each pass over them when momentum is 0."""
         size, dtype = self.precision_matrix.shape[0], self.precision_matrix.dtype
-        self.precision_matrix.assign(self.ridge_penalty * tf.eye(size, dtype=dtype))
+        # What replicas assign is aggregated as what they add is: see `build`.
+        share = 1 if self.momentum > 0 else replica_count()
+        ridge = self.ridge_penalty / share * tf.eye(size, dtype=dtype)
+        self.precision_matrix.assign(ridge)
         self.is_current.assign(tf.zeros_like(self.is_current))
 
     def update_feature_covariance_matrix(self):

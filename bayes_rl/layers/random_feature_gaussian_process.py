@@ -44,7 +44,7 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         custom_random_features_activation: in place of the cosine.
         l2_regularization: of the kernel.
         gp_cov_likelihood: of the covariance.
-        return_gp_cov: whether a call returns the covariance.
+        return_gp_cov: whether a call returns the covariance and, training, adds to it.
         return_random_features: whether a call returns the features.
         dtype: as in `tf.keras.layers.Layer`.
         name: as in `tf.keras.layers.Layer`.

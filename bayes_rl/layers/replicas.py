@@ -1,4 +1,4 @@
-"""Sums over the replicas of a distribution strategy."""
+"""Replicas of a distribution strategy: their number, and means over them."""
 
 import tensorflow as tf
 
@@ -16,7 +16,18 @@ def mean_over_replicas(tensor):
         >>> float(mean_over_replicas(tf.constant(2.0)))
         2.0
     """
-    context = tf.distribute.get_replica_context()
-    if context is None or context.num_replicas_in_sync == 1:
+    if replica_count() == 1:
         return tensor
+    context = tf.distribute.get_replica_context()
     return context.all_reduce(tf.distribute.ReduceOp.MEAN, tensor)
+
+
+def replica_count():
+    """Number of replicas that run the code from which this is called, each for itself.
+
+    Example:
+        >>> replica_count()
+        1
+    """
+    context = tf.distribute.get_replica_context()
+    return 1 if context is None else context.num_replicas_in_sync

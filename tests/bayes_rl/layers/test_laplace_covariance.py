@@ -99,6 +99,11 @@ def test_replicas_share_what_they_see(momentum, two_devices):
         layer.build([None, 6])
     two_devices.run(tf.function(lambda: layer(DATA[:20], training=True)))
     np.testing.assert_allclose(layer.precision_matrix, single.precision_matrix, rtol=1e-9)
+    layer.reset_precision_matrix()
+    cleared = layer.precision_matrix.numpy()
+    two_devices.run(tf.function(layer.reset_precision_matrix))
+    np.testing.assert_allclose(cleared, layer.ridge_penalty * np.eye(6))
+    np.testing.assert_allclose(layer.precision_matrix, cleared)
 
 
 def test_errors():
