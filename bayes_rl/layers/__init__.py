@@ -1,5 +1,6 @@
 """Keras layers whose weights, activations or whole function are uncertain."""
 
+from bayes_rl.layers import utils
 from bayes_rl.layers.actnorm import ActNorm
 from bayes_rl.layers.attention import (
     MultiHeadAttentionFlipout,
@@ -232,4 +233,5 @@ __all__ = [
     "make_masked_constraint",
     "make_masked_initializer",
     "soft_relu",
+    "utils",
 ]

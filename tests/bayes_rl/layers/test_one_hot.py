@@ -98,3 +98,4 @@ def test_smart_constant_value():
 
 def test_utils_are_reached_as_in_edward2():
     assert ed.layers.utils.one_hot_add is utils.one_hot_add
+    assert "utils" in ed.layers.__all__
