@@ -100,10 +100,10 @@ class SweepTable:
 
     def _render(self):
         table = Table(box=None, padding=(0, 2, 0, 0), header_style="bold")
-        table.add_column("run")
+        table.add_column("run", no_wrap=True)
         for column in _COLUMNS:
             table.add_column(column, justify="right", no_wrap=True)
-        table.add_column("state")
+        table.add_column("state", no_wrap=True)  # reasons are told whole at the end
         for line in self._visible():
             table.add_row(Text(line.job.name), *line.cells(), line.text())
         return Group(table, Text(self._summary(), style="bold"))
@@ -168,4 +168,4 @@ class _Line:
         return f"{self.state}: {self.reason}" if self.reason else self.state
 
     def text(self):
-        return Text(self.in_words(), style=_STYLES[self.state], overflow="fold")
+        return Text(self.in_words(), style=_STYLES[self.state], overflow="ellipsis")

@@ -102,4 +102,6 @@ def _interval(row, name):
 def _text(value):
     if value is None:
         return ""
-    return number(value) if math.isfinite(value) else "never"
+    if not math.isfinite(value):
+        return "never"
+    return f"{value:,.0f}" if value == int(value) else number(value)
