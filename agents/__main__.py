@@ -1,4 +1,4 @@
-"""The command line: bayes-rl train, evaluate, plot, compare and video.
+"""The command line: bayes-rl train, evaluate, probe, calibrate, plot, compare and video.
 
 Whatever is typed is checked before TensorFlow is imported, which takes seconds.
 """

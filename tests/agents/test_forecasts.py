@@ -1,0 +1,95 @@
+"""Tests of agents.forecasts."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.filming import CONTEXT
+from agents.forecasts import SIZES, Plan, forecasts
+
+SEED = tf.constant([9, 10])
+ROWS = 15
+
+
+@pytest.fixture(scope="module")
+def episodes():
+    rng = np.random.default_rng(0)
+    return [
+        {
+            "observation": rng.normal(size=[ROWS, 2]).astype(np.float32),
+            "action": rng.uniform(-1, 1, [ROWS, 1]).astype(np.float32),
+            "reward": np.zeros(ROWS, np.float32),
+            "is_first": np.arange(ROWS) == 0,
+        }
+        for _ in range(2)
+    ]
+
+
+@pytest.fixture(scope="module")
+def found(model, episodes):
+    plan = Plan(model, episodes)
+    return plan, list(forecasts(model, episodes, plan, SEED))
+
+
+def test_forecasts_stay_inside_the_episodes(found):
+    plan, _ = found
+    assert plan.starts[0] == CONTEXT - 1
+    assert plan.starts[-1] + plan.steps[-1] == ROWS - 1
+    assert list(plan.steps) == [1, 2, 3, 4, 5]
+
+
+def test_all_mixtures_have_equally_many_components(found):
+    plan, (first, _) = found
+    for size, mixtures in first.items():
+        count = max(SIZES) // size if size else 1
+        shape = (count, plan.components, len(plan.steps), len(plan.starts), 2)
+        assert mixtures.shape == shape
+
+
+def test_components_are_all_different(found):
+    _, (first, _) = found
+    for mixtures in first.values():
+        for mixture in mixtures:
+            different = len(np.unique(mixture[:, -1, 0], axis=0))
+            assert different > 0.9 * len(mixture)  # some have no unit of the decoder on
+
+
+def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, found):
+    plan, _ = found
+    truths = plan.truths(model, episodes, SEED)
+    for truth, episode in zip(truths, episodes, strict=True):
+        for (step, start), row in np.ndenumerate(plan.starts[None] + plan.steps[:, None]):
+            np.testing.assert_array_equal(truth[step, start], episode["observation"][row])
+
+
+def spread(mixtures):
+    return mixtures[:, :, 0].std(axis=1).mean()
+
+
+def test_more_draws_spread_more(make_model, episodes):
+    wide = make_model("posterior_scale=1.0")
+    plan = Plan(wide, episodes)
+    first = next(forecasts(wide, episodes, plan, SEED))
+    assert spread(first[1]) < spread(first[5]) < spread(first[20]) * 1.05
+
+
+def test_what_comes_after_the_start_is_not_seen(model, episodes, found):
+    plan, (first, _) = found
+    hidden = episodes[0]["observation"].copy()
+    hidden[plan.starts[0] + 1 :] = 100.0
+    changed = [episodes[0] | {"observation": hidden}, episodes[1]]
+    again = next(forecasts(model, changed, plan, SEED))
+    np.testing.assert_allclose(again[0][..., 0, :], first[0][..., 0, :], atol=1e-5)
+    assert not np.allclose(again[0][..., -1, :], first[0][..., -1, :], atol=1e-3)
+
+
+def test_certain_weights_make_one_kind_of_forecast(make_model, episodes):
+    model = make_model("transition=deterministic")
+    plan = Plan(model, episodes)
+    assert list(next(forecasts(model, episodes, plan, SEED))) == [0]
+
+
+def test_short_episodes_are_refused(model, episodes):
+    short = [{key: value[:6] for key, value in episodes[0].items()}]
+    with pytest.raises(ValueError, match="at least 7 rows for forecasts, got 6"):
+        Plan(model, short)
