@@ -16,6 +16,7 @@ KEYS = sorted(
     set(flatten(as_dict(overrides.load([]))))
     | set(flatten(as_dict(overrides.load(["planner=icem"]))))
 )
+_COMMANDS = ("train", "evaluate", "probe", "calibrate", "plot", "compare", "video")
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -80,6 +81,11 @@ def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys
         (["evaluate", "x", "--episodes", "0"], "of at least 1, got '0'"),
         (["evaluate", "nowhere"], "nowhere is not the folder of a run"),
         (["video", "nowhere"], "nowhere is not the folder of a run"),
+        (["probe", "nowhere"], "nowhere is not the folder of a run"),
+        (["probe", "x", "--episodes", "many"], "of at least 1, got 'many'"),
+        (["probe", "x", "--episode", "3"], "did you mean '--episodes'?"),
+        (["calibrate", "nowhere"], "nowhere is not the folder of a run"),
+        (["calibrate", "a", "b", "c"], "calibrate has no argument 'c'"),
         (["video", "a", "b"], "video has no argument 'b'"),
         (["plot", "."], "is not the folder of a run: it has no config.yaml"),
         (["compare", "."], ". is no run, and there are no runs below it"),
@@ -172,7 +178,11 @@ def test_plot_names_its_figures(capsys, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "command", [[], ["train"], ["evaluate"], ["plot"], ["compare"], ["video"]]
+    "command",
+    [
+        [],
+        *([name] for name in _COMMANDS),
+    ],
 )
 def test_help_says_how_to_use_the_command(command, capsys):
     assert main([*command, "--help"]) == 0
