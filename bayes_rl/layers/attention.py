@@ -143,9 +143,9 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
             for weight in ("kernel", "bias")
             for kind in ("initializer", "regularizer", "constraint")
         }
-        for name in ("kernel_initializer", "bias_initializer"):
-            # One object of Keras would give equal projections equal initial values.
-            options[name] = fresh(options[name])
+        # One object of Keras would give equal projections equal initial values.
+        for part in ("kernel_initializer", "bias_initializer"):
+            options[part] = fresh(options[part])
         dense = self.dense_class(
             math.prod(output_shape),
             use_bias=self._use_bias,
