@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
+from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.serialization import register
 
@@ -74,11 +75,8 @@ class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
     def call(self, inputs):
         embeddings = self.draw("embeddings")
         draws = embeddings.shape[:-2]
-        if not inputs.shape[: draws.rank].is_compatible_with(draws):
-            raise ValueError(
-                f"{draws[0]} draws of the weights are held, so inputs must have shape "
-                f"[{draws[0]}, ...], got {inputs.shape}"
-            )
+        if draws.rank:
+            products.check_draws(inputs, draws[0])
         if not inputs.dtype.is_integer:
             inputs = tf.cast(inputs, tf.int32)
         return tf.gather(embeddings, inputs, axis=-2, batch_dims=draws.rank)

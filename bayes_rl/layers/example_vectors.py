@@ -10,8 +10,16 @@ class ExampleVectors(StochasticLayer):
     """Mixin, left of a layer with a `layout`: meets vectors of examples with tensors."""
 
     def has_draws(self, tensor):
-        """Whether inputs or outputs are [S, B, ...], as S draws are held."""
-        return bool(self.held_draws()) and tensor.shape.rank > self.layout.rank + 2
+        """Whether inputs or outputs are [S, B, ...], as S draws are held.
+
+        Raises:
+            ValueError: their leading axis is another number than that of the draws.
+        """
+        draws = self.held_draws()
+        if not draws or tensor.shape.rank <= self.layout.rank + 2:
+            return False
+        products.check_draws(tensor, tf.get_static_value(draws[0]))
+        return True
 
     @tf.autograph.experimental.do_not_convert
     def align(self, vectors, tensor):

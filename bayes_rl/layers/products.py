@@ -36,14 +36,24 @@ def dense(inputs, kernel):
 
 def _check_leading(inputs, kernel):
     if kernel.shape.rank > 2 and inputs.shape.rank > 2:
-        _check_draws(inputs, kernel, f", {kernel.shape[1]}")
+        check_draws(inputs, kernel.shape[0], f", {kernel.shape[1]}")
 
 
-def _check_draws(inputs, kernel, channels=""):
-    if not inputs.shape[:1].is_compatible_with(kernel.shape[:1]):
+def check_draws(inputs, draws, channels=""):
+    """Checks the leading axis of inputs.
+
+    Args:
+        inputs: [draws, ...].
+        draws: number of draws that are held; None where it is unknown.
+        channels: text of the message, after "...".
+
+    Raises:
+        ValueError: the leading axis has another size.
+    """
+    if not inputs.shape[:1].is_compatible_with([draws]):
         raise ValueError(
-            f"{kernel.shape[0]} draws of the weights are held, so inputs must have shape "
-            f"[{kernel.shape[0]}, ...{channels}], got {inputs.shape}"
+            f"{draws} draws of the weights are held, so inputs must have shape "
+            f"[{draws}, ...{channels}], got {inputs.shape}"
         )
 
 
@@ -121,7 +131,7 @@ def convolve(convolution, inputs, kernel, rank):
         return _over_batch(convolution, inputs, kernel, rank)
     if inputs.shape.rank == rank + 2:
         return _over_draws(lambda one: convolution(inputs, one), [kernel])
-    _check_draws(inputs, kernel)
+    check_draws(inputs, kernel.shape[0])
     return _over_draws(
         lambda *pair: _over_batch(convolution, *pair, rank), [inputs, kernel]
     )

@@ -156,3 +156,15 @@ def test_arguments_are_in_the_order_of_edward2():
     layer = layers.Conv2DRank1(4, 3, 2, "same", None, 1, None, True, "ones", "zeros")
     assert layer.strides == (2, 2)
     assert type(layer.alpha_initializer) is tf.keras.initializers.Ones
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_wrong_number_of_inputs_for_the_held_draws_is_an_error(name):
+    make, shape = LAYERS[name]
+    layer = make()
+    layer(tf.ones([2, *shape]))
+    with (
+        ed.hold(layer, ed.sample_weights(layer, [7], seed=1)),
+        pytest.raises(ValueError, match=r"7 draws .* shape \[7, ...\], got \(6, 2, "),
+    ):
+        layer(tf.ones([6, 2, *shape]))
