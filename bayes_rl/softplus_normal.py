@@ -61,30 +61,19 @@ def perturbation(parameter, epsilon, mean=None):
     seed = as_seed(None)
 
     @tf.custom_gradient
-    def change(parameter):
-        result, slope = _scaled_noise(parameter, epsilon, seed)
-        return result, lambda upstream: upstream * slope
+    def draw(parameter, *means):
+        result, slope = _draw_and_slope(parameter, epsilon, seed, *means)
+        return result, lambda upstream: (upstream * slope, *[upstream for _ in means])
 
-    @tf.custom_gradient
-    def draw(parameter, mean):
-        result, slope = _shifted_noise(parameter, epsilon, seed, mean)
-        return result, lambda upstream: (upstream * slope, upstream)
-
-    return change(parameter) if mean is None else draw(parameter, mean)
+    return draw(parameter) if mean is None else draw(parameter, mean)
 
 
 @fused
-def _scaled_noise(parameter, epsilon, seed):
-    """Noise times stddev, and the slope of that in the parameter."""
+def _draw_and_slope(parameter, epsilon, seed, mean=0.0):
+    """Mean plus noise times stddev, and the slope of that in the parameter."""
     noise = quantized_normal(parameter.shape, seed, parameter.dtype)
     stddev = tf.nn.softplus(parameter) + epsilon
-    return stddev * noise, tf.sigmoid(parameter) * noise
-
-
-@fused
-def _shifted_noise(parameter, epsilon, seed, mean):
-    change, slope = _scaled_noise(parameter, epsilon, seed)
-    return mean + change, slope
+    return mean + stddev * noise, tf.sigmoid(parameter) * noise
 
 
 @tf.autograph.experimental.do_not_convert
