@@ -3,24 +3,27 @@
 import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
+from tensorflow_probability import util
 
 from bayes_rl.linear_algebra import stable_cholesky
 from bayes_rl.noise import stateless_normal
 
 
-class MultivariateNormalColumns(tfd.Distribution):
+class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
     """Matrix [rows, columns] whose columns are independent multivariate normals.
 
         value[:, c] = loc[:, c] + L noise + projection @ scale[c] @ noise
 
-    with L L^T = covariance, which all columns share, and scale[c] a lower triangular or
-    diagonal matrix of column c. Values of Gaussian processes, one a column, have this
-    form, and so do their values at inducing inputs (no covariance, no projection). A draw
-    factorizes the shared covariance only, once, whatever the number of columns.
+    with L L^T = shared, the covariance that all columns share, and scale[c] a lower
+    triangular or diagonal matrix of column c. Values of Gaussian processes, one a column,
+    have this form, and so do their values at inducing inputs (no shared covariance, no
+    projection). A draw factorizes the shared covariance only, once, whatever the number of
+    columns.
 
     Args:
         loc: [..., rows, columns].
-        covariance: [..., rows, rows], positive semidefinite, or None for 0.
+        shared: [..., rows, rows], covariance of all columns, positive semidefinite, or
+            None for 0.
         projection: [..., rows, latents], or None for the identity.
         scale_diag: [latents, columns], above 0, or None.
         scale_tril: [columns, latents, latents], lower triangular, or None.
@@ -34,7 +37,7 @@ class MultivariateNormalColumns(tfd.Distribution):
         ValueError: no or two scales are given where they are needed.
 
     Example:
-        >>> matrix = MultivariateNormalColumns(tf.zeros([5, 2]), covariance=tf.eye(5))
+        >>> matrix = MultivariateNormalColumns(tf.zeros([5, 2]), tf.eye(5))
         >>> matrix.sample().shape, matrix.variance().shape, matrix.covariance().shape
         (TensorShape([5, 2]), TensorShape([5, 2]), TensorShape([2, 5, 5]))
     """
@@ -42,7 +45,7 @@ class MultivariateNormalColumns(tfd.Distribution):
     def __init__(
         self,
         loc,
-        covariance=None,
+        shared=None,
         projection=None,
         scale_diag=None,
         scale_tril=None,
@@ -53,10 +56,13 @@ class MultivariateNormalColumns(tfd.Distribution):
         parameters = dict(locals())
         if scale_diag is not None and scale_tril is not None:
             raise ValueError("give scale_diag or scale_tril, not both")
-        if covariance is None and scale_diag is None and scale_tril is None:
-            raise ValueError("give a covariance, a scale_diag or a scale_tril; got none")
+        if shared is None and scale_diag is None and scale_tril is None:
+            raise ValueError(
+                "give a shared covariance, a scale_diag or a scale_tril; got none"
+            )
         self._loc = tf.convert_to_tensor(loc)
-        self._shared = covariance
+        # These names let it cross a tf.function.
+        self._shared = shared
         self._projection = projection
         self._scale_diag = scale_diag
         self._scale_tril = scale_tril
@@ -69,6 +75,14 @@ class MultivariateNormalColumns(tfd.Distribution):
             parameters=parameters,
             name=name,
         )
+
+    @classmethod
+    def _parameter_properties(cls, dtype, num_classes=None):
+        ranks = {"loc": 2, "shared": 2, "projection": 2, "jitter": 0}
+        ranks |= {"scale_diag": 2, "scale_tril": 3}
+        return {
+            name: util.ParameterProperties(event_ndims=rank) for name, rank in ranks.items()
+        }
 
     @property
     def scale_tril(self):

@@ -22,13 +22,13 @@ def own_covariance(scale):
 
 
 FORMS = {
-    "shared": (dict(covariance=COVARIANCE), np.stack([COVARIANCE] * COLUMNS)),
+    "shared": (dict(shared=COVARIANCE), np.stack([COVARIANCE] * COLUMNS)),
     "diagonal": (
-        dict(covariance=COVARIANCE, projection=PROJECTION, scale_diag=SCALE_DIAG),
+        dict(shared=COVARIANCE, projection=PROJECTION, scale_diag=SCALE_DIAG),
         COVARIANCE + own_covariance(np.stack([np.diag(x) for x in SCALE_DIAG.T])),
     ),
     "triangular": (
-        dict(covariance=COVARIANCE, projection=PROJECTION, scale_tril=SCALE_TRIL),
+        dict(shared=COVARIANCE, projection=PROJECTION, scale_tril=SCALE_TRIL),
         COVARIANCE + own_covariance(SCALE_TRIL),
     ),
     "own": (dict(scale_tril=OWN_TRIL), OWN_TRIL @ OWN_TRIL.transpose(0, 2, 1)),
@@ -85,7 +85,7 @@ def test_same_seed_gives_the_same_draw(form):
 def test_kl_is_the_sum_of_those_of_the_columns(form):
     ours, columns = form
     other = MultivariateNormalColumns(
-        tf.zeros([ROWS, COLUMNS], tf.float64), covariance=tf.eye(ROWS, dtype=tf.float64)
+        tf.zeros([ROWS, COLUMNS], tf.float64), tf.eye(ROWS, dtype=tf.float64)
     )
     standard = tfd.MultivariateNormalFullCovariance(
         np.zeros([COLUMNS, ROWS]), (1 + 1e-6) * np.eye(ROWS)
@@ -124,7 +124,7 @@ def test_variance_is_not_negative_by_rounding():
 
 
 def test_number_of_scales_is_checked():
-    with pytest.raises(ValueError, match="give a covariance, .* got none"):
+    with pytest.raises(ValueError, match="give a shared covariance, .* got none"):
         MultivariateNormalColumns(LOC)
     with pytest.raises(ValueError, match="scale_diag or scale_tril, not both"):
         MultivariateNormalColumns(LOC, scale_diag=SCALE_DIAG, scale_tril=SCALE_TRIL)

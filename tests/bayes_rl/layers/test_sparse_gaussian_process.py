@@ -222,3 +222,15 @@ def test_errors():
         pytest.raises(ValueError, match="4 draws of the weights are held"),
     ):
         layer(tf.ones([3, 5, 2], tf.float64))
+
+
+@pytest.mark.parametrize("kind", ["trainable_normal", "trainable_multivariate_normal"])
+def test_outputs_leave_a_function_with_their_distribution(kind):
+    layer = ed.layers.SparseGaussianProcess(2, 3, inducing_outputs_initializer=kind)
+    inputs = tf.constant([[0.0], [1.0]])
+    ours, expected = tf.function(layer)(inputs), layer(inputs)
+    for moment in ("mean", "stddev", "covariance"):
+        found, wanted = (getattr(x, moment)() for x in (ours, expected))
+        np.testing.assert_allclose(found, wanted, rtol=1e-5)
+    value = tf.zeros([2, 2])
+    np.testing.assert_allclose(ours.log_prob(value), expected.log_prob(value), rtol=1e-5)
