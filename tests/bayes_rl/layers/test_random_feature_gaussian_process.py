@@ -121,7 +121,7 @@ def test_sngp_fits_labels():
     assert np.mean((adjusted > 0) == (labels > 0.5)) > 0.85
 
 
-def test_units_below_one_is_an_error():
+def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="units must be at least 1, got 0"):
         ed.layers.RandomFeatureGaussianProcess(0)
     with pytest.raises(ValueError, match="gp_kernel_scale must be above 0, got -1.0"):
