@@ -33,7 +33,7 @@ def TransformedRandomVariable(  # noqa: N802
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
-        >>> from bayes_rl.layers.reversible_base import ReversibleLayer
+        >>> from bayes_rl.layers.reversible.base import ReversibleLayer
         >>> class Exp(ReversibleLayer, tf.keras.layers.Layer):
         ...     def call(self, inputs):
         ...         return tf.exp(inputs)

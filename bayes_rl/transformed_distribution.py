@@ -24,7 +24,7 @@ class TransformedDistribution(tfd.Distribution):
     Args:
         base: TFP distribution of the layer's input.
         reversible_layer: built layer with `call`, `reverse` and `log_det_jacobian`; see
-            `bayes_rl.layers.reversible_base.ReversibleLayer`.
+            `bayes_rl.layers.reversible.base.ReversibleLayer`.
         name: of the distribution.
 
     Raises:
@@ -32,7 +32,7 @@ class TransformedDistribution(tfd.Distribution):
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
-        >>> from bayes_rl.layers.reversible_base import ElementwiseAffine
+        >>> from bayes_rl.layers.reversible.base import ElementwiseAffine
         >>> class Double(ElementwiseAffine, tf.keras.layers.Layer):
         ...     def call(self, inputs):
         ...         return 2.0 * inputs

@@ -1,19 +1,10 @@
 """Keras layers whose weights, activations or whole function are uncertain."""
 
 from bayes_rl.layers import utils
-from bayes_rl.layers.actnorm import ActNorm
 from bayes_rl.layers.attention import (
     MultiHeadAttentionFlipout,
     MultiHeadAttentionReparameterization,
 )
-from bayes_rl.layers.batch_ensemble import (
-    Conv1DBatchEnsemble,
-    Conv2DBatchEnsemble,
-    DenseBatchEnsemble,
-    DepthwiseConv2DBatchEnsemble,
-)
-from bayes_rl.layers.bayesian_linear_model import BayesianLinearModel
-from bayes_rl.layers.conditional import CondConv2D, CondDense, DepthwiseCondConv2D
 from bayes_rl.layers.convolutional import (
     Conv1DFlipout,
     Conv1DReparameterization,
@@ -31,7 +22,6 @@ from bayes_rl.layers.convolutional_transpose import (
     Conv3DTransposeFlipout,
     Conv3DTransposeReparameterization,
 )
-from bayes_rl.layers.covariances import ExponentiatedQuadratic, LinearKernel
 from bayes_rl.layers.dense import (
     DenseFlipout,
     DenseReparameterization,
@@ -43,84 +33,109 @@ from bayes_rl.layers.depthwise import (
     DepthwiseConv2DFlipout,
     DepthwiseConv2DReparameterization,
 )
-from bayes_rl.layers.discrete_flows import DiscreteAutoregressiveFlow, DiscreteBipartiteFlow
-from bayes_rl.layers.discretize import Discretize
-from bayes_rl.layers.dvi import DenseDVI
 from bayes_rl.layers.embedding import EmbeddingReparameterization
-from bayes_rl.layers.gaussian_process import GaussianProcess
-from bayes_rl.layers.gru import GRUCellFlipout, GRUCellReparameterization
-from bayes_rl.layers.heteroscedastic import MCSoftmaxDense
-from bayes_rl.layers.heteroscedastic_ensemble import EnsembleHeteroscedasticOutputs
-from bayes_rl.layers.heteroscedastic_exact import ExactSigmoidDense
-from bayes_rl.layers.heteroscedastic_factors import MCSigmoidDenseFA, MCSoftmaxDenseFA
-from bayes_rl.layers.heteroscedastic_sngp import HeteroscedasticSNGPLayer
-from bayes_rl.layers.heteroscedastic_variants import (
+from bayes_rl.layers.ensembles.batch_ensemble import (
+    Conv1DBatchEnsemble,
+    Conv2DBatchEnsemble,
+    DenseBatchEnsemble,
+    DepthwiseConv2DBatchEnsemble,
+)
+from bayes_rl.layers.ensembles.conditional import CondConv2D, CondDense, DepthwiseCondConv2D
+from bayes_rl.layers.ensembles.hyper_batch_ensemble import (
+    Conv2DHyperBatchEnsemble,
+    DenseHyperBatchEnsemble,
+)
+from bayes_rl.layers.ensembles.hyperparameters import get_lambda, get_layer_name_identifier
+from bayes_rl.layers.ensembles.multihead import DenseMultihead
+from bayes_rl.layers.ensembles.rank1 import Conv1DRank1, Conv2DRank1, DenseRank1
+from bayes_rl.layers.image_embeddings import ChannelEmbedding, PositionalEmbedding
+from bayes_rl.layers.local_attention import LocalAttention1D, MaskedLocalAttention1D
+from bayes_rl.layers.moments.dvi import DenseDVI
+from bayes_rl.layers.moments.hierarchical import Conv2DHierarchical, DenseHierarchical
+from bayes_rl.layers.moments.local_reparameterization import (
+    Conv2DLocalReparameterization,
+    DenseLocalReparameterization,
+)
+from bayes_rl.layers.moments.quadrature import DenseQuadrature
+from bayes_rl.layers.moments.rectified import get_moments, soft_relu
+from bayes_rl.layers.moments.variational_dropout import (
+    Conv2DVariationalDropout,
+    DenseVariationalDropout,
+)
+from bayes_rl.layers.normalization.ensemble_batch_norm import (
+    EnsembleSyncBatchNorm,
+    ensemble_batchnorm,
+)
+from bayes_rl.layers.normalization.spectral_normalization import (
+    SpectralNormalization,
+    SpectralNormalizationConv2D,
+)
+from bayes_rl.layers.outputs.contrastive_priors import (
+    NCPCategoricalPerturb,
+    NCPNormalOutput,
+    NCPNormalPerturb,
+)
+from bayes_rl.layers.outputs.discretize import Discretize
+from bayes_rl.layers.outputs.heteroscedastic import MCSoftmaxDense
+from bayes_rl.layers.outputs.heteroscedastic_ensemble import EnsembleHeteroscedasticOutputs
+from bayes_rl.layers.outputs.heteroscedastic_exact import ExactSigmoidDense
+from bayes_rl.layers.outputs.heteroscedastic_factors import (
+    MCSigmoidDenseFA,
+    MCSoftmaxDenseFA,
+)
+from bayes_rl.layers.outputs.heteroscedastic_sngp import HeteroscedasticSNGPLayer
+from bayes_rl.layers.outputs.heteroscedastic_variants import (
     MCSoftmaxDenseFACustomLayers,
     MCSoftmaxDenseFASegmentation,
     MultiHeadMCSoftmaxDenseFA,
 )
-from bayes_rl.layers.hierarchical import Conv2DHierarchical, DenseHierarchical
-from bayes_rl.layers.hyper_batch_ensemble import (
-    Conv2DHyperBatchEnsemble,
-    DenseHyperBatchEnsemble,
-)
-from bayes_rl.layers.hyperparameters import get_lambda, get_layer_name_identifier
-from bayes_rl.layers.image_embeddings import ChannelEmbedding, PositionalEmbedding
-from bayes_rl.layers.laplace_covariance import LaplaceRandomFeatureCovariance
-from bayes_rl.layers.local_attention import LocalAttention1D, MaskedLocalAttention1D
-from bayes_rl.layers.local_reparameterization import (
-    Conv2DLocalReparameterization,
-    DenseLocalReparameterization,
-)
-from bayes_rl.layers.lstm import (
-    LSTMCellFlipout,
-    LSTMCellReparameterization,
-    VariationalLSTMCell,
-)
-from bayes_rl.layers.lstm_rank1 import LSTMCellRank1
-from bayes_rl.layers.made import MADE
-from bayes_rl.layers.masks import (
-    create_degrees,
-    create_masks,
-    make_masked_constraint,
-    make_masked_initializer,
-)
-from bayes_rl.layers.mean_functions import Zeros
-from bayes_rl.layers.mixture_logistic import MixtureLogistic, MixtureofLogistic
-from bayes_rl.layers.moments import get_moments, soft_relu
-from bayes_rl.layers.multihead import DenseMultihead
-from bayes_rl.layers.neural_process import NeuralProcess
-from bayes_rl.layers.neural_process_attention import Attention
-from bayes_rl.layers.noise import NCPCategoricalPerturb, NCPNormalOutput, NCPNormalPerturb
-from bayes_rl.layers.normalization import EnsembleSyncBatchNorm, ensemble_batchnorm
-from bayes_rl.layers.poisson_process import PoissonProcess
-from bayes_rl.layers.posterior_network import PosteriorNetworkLayer
-from bayes_rl.layers.quadrature import DenseQuadrature
-from bayes_rl.layers.radial_flow import ReversedRadialFlow
-from bayes_rl.layers.random_feature_gaussian_process import RandomFeatureGaussianProcess
-from bayes_rl.layers.random_fourier_features import RandomFourierFeatures
-from bayes_rl.layers.rank1 import Conv1DRank1, Conv2DRank1, DenseRank1
-from bayes_rl.layers.real_nvp import NICE, RealNVP
-from bayes_rl.layers.reverse import Reverse
-from bayes_rl.layers.reversible_residual import ReversibleResidual
-from bayes_rl.layers.reversible_sequential import ReversibleSequential
-from bayes_rl.layers.sinkhorn import SinkhornAutoregressiveFlow
-from bayes_rl.layers.sparse_gaussian_process import SparseGaussianProcess
-from bayes_rl.layers.spectral_normalization import (
-    SpectralNormalization,
-    SpectralNormalizationConv2D,
-)
-from bayes_rl.layers.stochastic_output import (
+from bayes_rl.layers.outputs.mixture_logistic import MixtureLogistic, MixtureofLogistic
+from bayes_rl.layers.outputs.posterior_network import PosteriorNetworkLayer
+from bayes_rl.layers.outputs.radial_flow import ReversedRadialFlow
+from bayes_rl.layers.outputs.stochastic_output import (
     Bernoulli,
     Categorical,
     Normal,
     OneHotCategorical,
 )
-from bayes_rl.layers.variational_dropout import (
-    Conv2DVariationalDropout,
-    DenseVariationalDropout,
+from bayes_rl.layers.outputs.vector_quantizer import VectorQuantizer
+from bayes_rl.layers.processes.bayesian_linear_model import BayesianLinearModel
+from bayes_rl.layers.processes.covariances import ExponentiatedQuadratic, LinearKernel
+from bayes_rl.layers.processes.gaussian_process import GaussianProcess
+from bayes_rl.layers.processes.laplace_covariance import LaplaceRandomFeatureCovariance
+from bayes_rl.layers.processes.mean_functions import Zeros
+from bayes_rl.layers.processes.neural_process import NeuralProcess
+from bayes_rl.layers.processes.neural_process_attention import Attention
+from bayes_rl.layers.processes.poisson_process import PoissonProcess
+from bayes_rl.layers.processes.random_feature_gaussian_process import (
+    RandomFeatureGaussianProcess,
 )
-from bayes_rl.layers.vector_quantizer import VectorQuantizer
+from bayes_rl.layers.processes.random_fourier_features import RandomFourierFeatures
+from bayes_rl.layers.processes.sparse_gaussian_process import SparseGaussianProcess
+from bayes_rl.layers.recurrent.gru import GRUCellFlipout, GRUCellReparameterization
+from bayes_rl.layers.recurrent.lstm import (
+    LSTMCellFlipout,
+    LSTMCellReparameterization,
+    VariationalLSTMCell,
+)
+from bayes_rl.layers.recurrent.lstm_rank1 import LSTMCellRank1
+from bayes_rl.layers.reversible.actnorm import ActNorm
+from bayes_rl.layers.reversible.discrete_flows import (
+    DiscreteAutoregressiveFlow,
+    DiscreteBipartiteFlow,
+)
+from bayes_rl.layers.reversible.made import MADE
+from bayes_rl.layers.reversible.masks import (
+    create_degrees,
+    create_masks,
+    make_masked_constraint,
+    make_masked_initializer,
+)
+from bayes_rl.layers.reversible.real_nvp import NICE, RealNVP
+from bayes_rl.layers.reversible.residual import ReversibleResidual
+from bayes_rl.layers.reversible.reverse import Reverse
+from bayes_rl.layers.reversible.sequential import ReversibleSequential
+from bayes_rl.layers.reversible.sinkhorn import SinkhornAutoregressiveFlow
 
 __all__ = [
     "ActNorm",

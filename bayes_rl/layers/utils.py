@@ -2,7 +2,11 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.one_hot import (
+from bayes_rl.layers.outputs.predictive_softmax import (
+    mean_field_logits,
+    monte_carlo_softmax,
+)
+from bayes_rl.layers.reversible.one_hot import (
     multiplicative_inverse,
     one_hot_add,
     one_hot_argmax,
@@ -10,8 +14,7 @@ from bayes_rl.layers.one_hot import (
     one_hot_multiply,
     py_multiplicative_inverse,
 )
-from bayes_rl.layers.permutations import sinkhorn, soft_to_hard_permutation
-from bayes_rl.layers.predictive_softmax import mean_field_logits, monte_carlo_softmax
+from bayes_rl.layers.reversible.permutations import sinkhorn, soft_to_hard_permutation
 
 __all__ = [
     "mean_field_logits",

@@ -5,7 +5,7 @@ import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
-from bayes_rl.layers.reversible_base import ElementwiseAffine
+from bayes_rl.layers.reversible.base import ElementwiseAffine
 
 NOISE = 0.5
 INPUTS = tf.random.stateless_normal([12, 2], [0, 1])

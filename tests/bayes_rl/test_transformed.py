@@ -5,7 +5,7 @@ import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
-from bayes_rl.layers.reversible_base import ElementwiseAffine, ReversibleLayer
+from bayes_rl.layers.reversible.base import ElementwiseAffine, ReversibleLayer
 
 SCALE, SHIFT = tf.constant([-2.0, 3.0]), tf.constant([1.0, -1.0])
 MATRIX = tf.constant([[2.0, 0.0], [1.0, -0.5]])

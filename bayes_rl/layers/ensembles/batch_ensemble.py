@@ -1,0 +1,215 @@
+"""BatchEnsemble: members of an ensemble share a kernel and have vectors of their own."""
+
+from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
+from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
+from bayes_rl.layers.ensembles.batch_ensemble_base import BatchEnsemble
+from bayes_rl.layers.ensembles.member_vectors import arguments
+from bayes_rl.serialization import register
+
+
+class _WithRank(BatchEnsemble):
+    def get_config(self):
+        return {**super().get_config(), "rank": self.rank_of_vectors}
+
+
+@register
+class DenseBatchEnsemble(_WithRank, DenseReparameterization):
+    """Dense layers of an ensemble, whose kernels differ by outer products of vectors.
+
+        kernel[k] = kernel * sum over r(alpha[r, k] gamma[r, k]^T)
+        outputs = activation(inputs @ kernel[k] + bias[k])
+                = activation(sum over r(((inputs * alpha[r, k]) @ kernel) * gamma[r, k])
+                             + bias[k])
+
+    for the examples of member k: the batch is [ensemble_size * examples, ...], the examples
+    of the first member first. `tf.tile` gives every member the same examples. A member
+    costs its vectors only, and one product serves all.
+
+    Source: Wen et al., 2020, BatchEnsemble: An Alternative Approach to Efficient Ensemble
+    and Lifelong Learning, equations 1 and 5.
+
+    Args:
+        units: size of the last output axis, at least 1.
+        rank: number of pairs of vectors of a member.
+        ensemble_size: number of members.
+        activation: of the outputs.
+        use_bias: whether to add a bias, [ensemble_size, units].
+        alpha_initializer: of the vectors before the product, as in `BatchEnsemble`.
+        gamma_initializer: of the vectors after the product, likewise.
+        kernel_initializer: of the kernel; a posterior is drawn once a call.
+        bias_initializer: of the bias.
+        kernel_regularizer: of the kernel.
+        bias_regularizer: of the bias.
+        activity_regularizer: of the outputs.
+        kernel_constraint: of a deterministic kernel.
+        bias_constraint: of a deterministic bias.
+        **kwargs: of `tf.keras.layers.Dense`.
+
+    Raises:
+        ValueError: `units`, `rank` or `ensemble_size` is below 1, the latter does not
+            divide the batch, or an initializer or regularizer is unknown.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> sign = ed.initializers.RandomSign(0.5)
+        >>> layer = ed.layers.DenseBatchEnsemble(4, ensemble_size=2, alpha_initializer=sign)
+        >>> layer(tf.tile(tf.ones([3, 5]), [2, 1])).shape
+        TensorShape([6, 4])
+        >>> layer.alpha.shape, layer.gamma.shape, layer.bias.shape
+        (TensorShape([2, 5]), TensorShape([2, 4]), TensorShape([2, 4]))
+    """
+
+    def __init__(
+        self,
+        units,
+        rank=1,
+        ensemble_size=4,
+        activation=None,
+        use_bias=True,
+        alpha_initializer="ones",
+        gamma_initializer="ones",
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))
+
+
+@register
+class Conv1DBatchEnsemble(BatchEnsemble, Conv1DReparameterization):
+    """Convolutions over time of an ensemble, which share a kernel.
+
+    As `Conv2DBatchEnsemble`, over time and with one pair of vectors a member.
+
+    Inputs: [ensemble_size * examples, length, channels].
+
+    Source: Wen et al., 2020, BatchEnsemble, section 3.
+
+    Args: as in `tf.keras.layers.Conv1D` and `DenseBatchEnsemble`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> ed.layers.Conv1DBatchEnsemble(4, 3, ensemble_size=2)(tf.ones([6, 9, 3])).shape
+        TensorShape([6, 7, 4])
+    """
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        ensemble_size=4,
+        alpha_initializer="ones",
+        gamma_initializer="ones",
+        strides=1,
+        padding="valid",
+        data_format="channels_last",
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))
+
+
+@register
+class Conv2DBatchEnsemble(_WithRank, Conv2DReparameterization):
+    """Convolutions over images of an ensemble, which share a kernel.
+
+        outputs = activation(sum over r(convolution(inputs * alpha[r, k], kernel)
+                                        * gamma[r, k]) + bias[k])
+
+    with alpha for the channels of the inputs and gamma for the filters. Otherwise as
+    `DenseBatchEnsemble`.
+
+    Inputs: [ensemble_size * examples, height, width, channels].
+
+    Source: Wen et al., 2020, BatchEnsemble, section 3.
+
+    Args: as in `tf.keras.layers.Conv2D` and `DenseBatchEnsemble`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.Conv2DBatchEnsemble(4, 3, rank=2, ensemble_size=2)
+        >>> layer(tf.ones([6, 9, 9, 3])).shape, layer.gamma.shape
+        (TensorShape([6, 7, 7, 4]), TensorShape([2, 2, 4]))
+    """
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        rank=1,
+        ensemble_size=4,
+        alpha_initializer="ones",
+        gamma_initializer="ones",
+        strides=(1, 1),
+        padding="valid",
+        data_format=None,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))
+
+
+@register
+class DepthwiseConv2DBatchEnsemble(BatchEnsemble, DepthwiseConv2DReparameterization):
+    """Depthwise convolutions over images of an ensemble, which share a kernel.
+
+    As `Conv2DBatchEnsemble`, with the depthwise convolution of Keras and one pair of
+    vectors a member. Its kernel is `depthwise_kernel`.
+
+    Inputs: [ensemble_size * examples, height, width, channels].
+
+    Source: Wen et al., 2020, BatchEnsemble, section 3.
+
+    Args: as in `tf.keras.layers.DepthwiseConv2D` and `DenseBatchEnsemble`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DepthwiseConv2DBatchEnsemble(3, ensemble_size=2)
+        >>> layer(tf.ones([6, 9, 9, 3])).shape
+        TensorShape([6, 7, 7, 3])
+    """
+
+    def __init__(
+        self,
+        kernel_size,
+        ensemble_size=4,
+        alpha_initializer="ones",
+        gamma_initializer="ones",
+        strides=(1, 1),
+        padding="valid",
+        depth_multiplier=1,
+        data_format=None,
+        activation=None,
+        use_bias=True,
+        depthwise_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        depthwise_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        depthwise_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))

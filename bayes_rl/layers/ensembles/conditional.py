@@ -1,0 +1,221 @@
+"""Conditional computation: each example's kernel is a mixture of experts' kernels."""
+
+import tensorflow as tf
+
+from bayes_rl.layers import products
+from bayes_rl.layers.convolutional import Conv2DReparameterization
+from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
+from bayes_rl.layers.ensembles.conditional_base import Conditional
+from bayes_rl.layers.ensembles.member_vectors import arguments
+from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
+from bayes_rl.serialization import register
+
+
+@register
+class CondDense(Conditional, DenseReparameterization):
+    """Dense layer with a kernel of its own for each example, mixed of experts.
+
+        kernel[n] = sum over i(routing_weights[n, i] * kernel of expert i)
+        bias[n] = sum over i(routing_weights[n, i] * bias of expert i)
+        outputs[n] = activation(inputs[n] @ kernel[n] + bias[n])
+
+    The outputs of experts are mixed, which is the same and makes no kernels of examples.
+    Call it on inputs [B, ..., features] and routing weights [B, num_experts], usually a
+    sigmoid or softmax of the same inputs.
+
+    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
+    Efficient Inference, equations 1 and 2.
+
+    Args:
+        units: size of the last output axis, at least 1.
+        num_experts: number of experts, at least 1.
+        activation: of the outputs.
+        use_bias: whether to add biases, [num_experts, units].
+        kernel_initializer: of the kernel of each expert, [features, units]; a posterior
+            over all, [num_experts, features * units], is drawn once a call.
+        bias_initializer: likewise for the biases.
+        kernel_regularizer: of the kernels.
+        bias_regularizer: of the biases.
+        activity_regularizer: of the outputs.
+        kernel_constraint: of deterministic kernels, [num_experts, features * units].
+        bias_constraint: of deterministic biases.
+        **kwargs: of `tf.keras.layers.Dense`.
+
+    Raises:
+        ValueError: `units` or `num_experts` is below 1, `routing_weights` have not
+            `num_experts` columns, or an initializer or regularizer is unknown.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.CondDense(4, num_experts=2)
+        >>> layer(tf.ones([5, 3]), tf.nn.softmax(tf.ones([5, 2]))).shape
+        TensorShape([5, 4])
+    """
+
+    def __init__(
+        self,
+        units,
+        num_experts=1,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))
+
+    @tf.autograph.experimental.do_not_convert
+    def mixture(self, inputs, routing_weights):
+        kernels = self.draw("kernel")
+        sides = [self.num_experts, *self._expert_shapes["kernel"]]
+        kernels = tf.reshape(kernels, [*products.sizes(kernels)[:-2], *sides])
+        # Experts side by side: [..., features, num_experts * units].
+        beside = tf.concat(tf.unstack(kernels, axis=-3), axis=-1)
+        outputs = self.product(inputs, beside)
+        shape = [*products.sizes(outputs)[:-1], self.num_experts, self.units]
+        weights = products.align(routing_weights, inputs)[..., tf.newaxis, :]
+        return tf.squeeze(tf.matmul(weights, tf.reshape(outputs, shape)), axis=-2)
+
+
+class ConditionalConvolution(Conditional):
+    """`Conditional` convolution over images; `convolve` takes a kernel for each example."""
+
+    convolve = None
+
+    @tf.autograph.experimental.do_not_convert
+    def mixture(self, inputs, routing_weights):
+        if self.groups != 1:
+            raise ValueError(f"groups must be 1, got {self.groups}")
+        shape = self._expert_shapes[self.kernel_key]
+        kernels = tf.matmul(routing_weights, self.draw(self.kernel_key))
+        batch = products.sizes(kernels)[:-1]
+        if self.data_format == "channels_first":
+            inputs = tf.einsum("...chw->...hwc", inputs)
+        inputs = tf.broadcast_to(inputs, [*batch, *products.sizes(inputs)[-3:]])
+        outputs = self.convolve(
+            tf.reshape(inputs, [-1, *products.sizes(inputs)[-3:]]),
+            tf.reshape(kernels, [-1, *shape]),
+            self.strides,
+            self.padding,
+            self.dilation_rate,
+        )
+        outputs = tf.reshape(outputs, [*batch, *products.sizes(outputs)[1:]])
+        if self.data_format == "channels_first":
+            outputs = tf.einsum("...hwc->...chw", outputs)
+        return outputs
+
+
+@register
+class CondConv2D(ConditionalConvolution, Conv2DReparameterization):
+    """Convolution over images with a kernel of its own for each example, mixed of experts.
+
+        kernel[n] = sum over i(routing_weights[n, i] * kernel of expert i)
+        bias[n] = sum over i(routing_weights[n, i] * bias of expert i)
+        outputs[n] = activation(convolution(inputs[n], kernel[n]) + bias[n])
+
+    Call it on inputs [B, height, width, channels] and routing weights [B, num_experts].
+
+    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
+    Efficient Inference, equation 1.
+
+    Args:
+        filters: as in `tf.keras.layers.Conv2D`; likewise all that are not named here.
+        kernel_size: as in Keras.
+        num_experts: number of experts, at least 1.
+        batch_size: unused; any batch size works.
+        kernel_initializer: as in `CondDense`; likewise all of kernels and biases.
+
+    Raises:
+        ValueError: as in `CondDense`, or `groups` is given.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.CondConv2D(4, 3, num_experts=2)
+        >>> layer(tf.ones([5, 9, 9, 3]), tf.nn.softmax(tf.ones([5, 2]))).shape
+        TensorShape([5, 7, 7, 4])
+    """
+
+    convolve = staticmethod(convolve_each)
+
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        num_experts,
+        batch_size=None,
+        strides=(1, 1),
+        padding="valid",
+        data_format=None,
+        dilation_rate=(1, 1),
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        options = arguments(locals())
+        # Keras would take it for the static size of the inputs.
+        del options["batch_size"]
+        super().__init__(**options)
+
+
+@register
+class DepthwiseCondConv2D(ConditionalConvolution, DepthwiseConv2DReparameterization):
+    """Depthwise convolution with a kernel of its own for each example, mixed of experts.
+
+    As `CondConv2D`, with `depth_multiplier` outputs for each channel. Its kernel is
+    `depthwise_kernel`.
+
+    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
+    Efficient Inference, section 3.
+
+    Args:
+        kernel_size: as in `tf.keras.layers.DepthwiseConv2D`; likewise all that are not
+            named here.
+        num_experts: number of experts, at least 1.
+        depthwise_initializer: as `kernel_initializer` in `CondDense`; likewise all of
+            kernels and biases.
+
+    Raises:
+        ValueError: as in `CondDense`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DepthwiseCondConv2D(3, num_experts=2, depth_multiplier=2)
+        >>> layer(tf.ones([5, 9, 9, 3]), tf.nn.softmax(tf.ones([5, 2]))).shape
+        TensorShape([5, 7, 7, 6])
+    """
+
+    convolve = staticmethod(convolve_channels_of_each)
+
+    def __init__(
+        self,
+        kernel_size,
+        num_experts,
+        strides=(1, 1),
+        padding="valid",
+        depth_multiplier=1,
+        data_format=None,
+        activation=None,
+        use_bias=True,
+        depthwise_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        depthwise_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        depthwise_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))

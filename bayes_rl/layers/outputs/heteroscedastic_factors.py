@@ -1,0 +1,149 @@
+"""Heteroscedastic outputs whose noise is correlated across classes by few factors."""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl.layers.outputs.heteroscedastic_base import (
+    LEAST_SCALE,
+    MCSoftmaxOutputLayerBase,
+)
+from bayes_rl.serialization import register
+
+
+@register
+class MCSoftmaxDenseFA(MCSoftmaxOutputLayerBase):
+    """Heteroscedastic softmax output with a factor analysis of the noise.
+
+        latents ~ Normal(loc, V V^T + diag(d^2))    V [K, num_factors], loc and d [K]
+
+    loc, V and d = softplus(.) + 0.001 are linear in the inputs. `parameter_efficient`
+    takes V = diag(v) W, with v [K] linear in the inputs and W [K, num_factors] the same
+    for all of them.
+
+    Source: Collier et al., 2021, sections 3 and 3.1. Departure from Edward2: W has no bias,
+    which would move the mean, and the two parts of the noise are independent.
+
+    Args:
+        num_classes: K, at least 2.
+        num_factors: not below 0.
+        temperature: above 0.
+        parameter_efficient: whether W is shared by all inputs.
+        *args: the further arguments of `MCSoftmaxDense`, from `train_mc_samples` on.
+        **kwargs: of `MCSoftmaxDense`.
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.MCSoftmaxDenseFA(5, num_factors=2, logits_only=True)
+        >>> layer(tf.ones([2, 3])).shape
+        TensorShape([2, 5])
+    """
+
+    options = (*MCSoftmaxOutputLayerBase.options, "num_factors", "parameter_efficient")
+
+    def __init__(
+        self,
+        num_classes,
+        num_factors,
+        temperature=1.0,
+        parameter_efficient=False,
+        *args,
+        **kwargs,
+    ):
+        if num_factors < 0:
+            raise ValueError(f"num_factors must not be below 0, got {num_factors}")
+        super().__init__(num_classes, tfd.Normal, temperature, *args, **kwargs)
+        self.num_factors = num_factors
+        self.parameter_efficient = parameter_efficient
+        self.homoscedastic_layer = None
+        if parameter_efficient and num_factors:
+            self.homoscedastic_layer = tf.keras.layers.Dense(
+                self.num_latents,
+                use_bias=False,
+                kernel_regularizer=self.kernel_regularizer,
+                dtype=self._dtype_policy,
+                name="scale_homoscedastic",
+            )
+        self._add_projections()
+
+    def _add_projections(self):
+        self.loc_layer = self._make_loc_layer()
+        self.diag_layer = self.add_projection("diag", self.num_latents)
+        self.scale_layer = None
+        if self.num_factors:
+            rank = 1 if self.parameter_efficient else self.num_factors
+            self.scale_layer = self.add_projection("scale", self.num_latents * rank)
+
+    def _make_loc_layer(self):
+        return self.add_projection("loc", self.num_latents)
+
+    def build(self, input_shape):
+        if self.homoscedastic_layer is not None:
+            with tf.name_scope("scale_homoscedastic"):
+                self.homoscedastic_layer.build([None, self.num_factors])
+        super().build(input_shape)
+
+    def _compute_scale_param(self, inputs):
+        """(V [..., K, num_factors], or v [..., K], or None; d [..., K])."""
+        raw = self.project(self.diag_layer, inputs, self.num_latents)
+        diag = tf.nn.softplus(raw) + tf.cast(LEAST_SCALE, raw.dtype)
+        if not self.num_factors:
+            return None, diag
+        rank = [] if self.parameter_efficient else [self.num_factors]
+        return self.project(self.scale_layer, inputs, self.num_latents, *rank), diag
+
+    def _compute_noise_samples(self, scale, num_samples, seed):
+        factors, diag = scale
+        diag_seed, factor_seed = tf.unstack(tf.random.experimental.stateless_split(seed))
+        noise = self.standard_noise(diag, num_samples, self.num_latents, diag_seed)
+        noise *= diag[..., tf.newaxis, :]
+        if factors is None:
+            return noise
+        common = self.standard_noise(diag, num_samples, self.num_factors, factor_seed)
+        if self.parameter_efficient:
+            shared = tf.cast(self.homoscedastic_layer(common), diag.dtype)
+            return noise + shared * factors[..., tf.newaxis, :]
+        return noise + tf.matmul(common, factors, transpose_b=True)
+
+
+@register
+class MCSigmoidDenseFA(MCSoftmaxDenseFA):
+    """Heteroscedastic output of binary labels, correlated by a factor analysis.
+
+        latents ~ Normal(loc, V V^T + diag(d^2))
+        probs = E[sigmoid(latents / temperature)], one for each of num_outputs labels
+
+    Source: Collier et al., 2021, section 3, for labels that do not exclude each other.
+
+    Args:
+        num_outputs: K, number of labels, at least 1.
+        num_factors: not below 0.
+        *args: the further arguments of `MCSoftmaxDenseFA`, from `temperature` on.
+        **kwargs: of `MCSoftmaxDenseFA`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.MCSigmoidDenseFA(4, logits_only=True)
+        >>> layer(tf.ones([2, 3])).shape
+        TensorShape([2, 4])
+    """
+
+    def __init__(self, num_outputs, num_factors=0, *args, **kwargs):
+        if num_outputs < 1:
+            raise ValueError(f"num_outputs must be at least 1, got {num_outputs}")
+        self.num_outputs = num_outputs
+        super().__init__(num_outputs, num_factors, *args, **kwargs)
+
+    @property
+    def is_softmax(self):
+        return False
+
+    @property
+    def num_latents(self):
+        return self.num_outputs
+
+    def get_config(self):
+        config = super().get_config()
+        return {"num_outputs": config.pop("num_classes"), **config}

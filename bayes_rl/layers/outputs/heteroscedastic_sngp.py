@@ -1,0 +1,188 @@
+"""Heteroscedastic output that also knows its distance to the training data."""
+
+import tensorflow as tf
+
+from bayes_rl.layers.outputs.heteroscedastic_factors import MCSoftmaxDenseFA
+from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.processes.random_feature_gaussian_process import (
+    RandomFeatureGaussianProcess,
+)
+from bayes_rl.serialization import register
+
+_GP_OPTIONS = {
+    "num_inducing": 1024,
+    "gp_kernel_type": "gaussian",
+    "gp_kernel_scale": 1.0,
+    "gp_output_bias": 0.0,
+    "normalize_input": False,
+    "gp_kernel_scale_trainable": False,
+    "gp_output_bias_trainable": False,
+    "gp_cov_momentum": -1.0,
+    "gp_cov_ridge_penalty": 1.0,
+    "scale_random_features": True,
+    "use_custom_random_features": True,
+    "custom_random_features_initializer": None,
+    "custom_random_features_activation": None,
+    "l2_regularization": 1e-6,
+    "gp_cov_likelihood": "gaussian",
+}
+
+
+@register
+class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
+    """`MCSoftmaxDenseFA` on random features, with the variance of a Gaussian process.
+
+        loc, covariance, features = RandomFeatureGaussianProcess(inputs)
+        latents ~ Normal(loc, h (V V^T + diag(d^2)) + g diag(covariance))
+
+    with h = `het_var_weight`, g = `sngp_var_weight`, V and d linear in the features. The
+    latents of an example share its variance under the process; its covariance with other
+    examples is left out, and while training, when it is not known yet, the variance too.
+
+    Source: Fortuin et al., 2021, Deep Classifiers with Label Noise Modeling and Distance
+    Awareness, section 3.
+
+    Args:
+        num_classes: at least 2.
+        num_factors: not below 0.
+        temperature: above 0.
+        train_mc_samples: number of samples in training.
+        test_mc_samples: number of samples otherwise.
+        compute_pred_variance: as in `MCSoftmaxDense`.
+        share_samples_across_batch: as in `MCSoftmaxDense`.
+        logits_only: as in `MCSoftmaxDense`.
+        eps: least probability.
+        dtype: of the layer.
+        kernel_regularizer: of the projections to V and d.
+        bias_regularizer: likewise.
+        *gp_args: from `num_inducing` to `gp_cov_likelihood`, as in
+            `RandomFeatureGaussianProcess`.
+        return_gp_cov: whether the covariance [B, B] follows the other outputs.
+        return_random_features: whether the features [B, num_inducing] do, at the end.
+        sngp_var_weight: g, not below 0.
+        het_var_weight: h, not below 0.
+        name: of the layer.
+        **kwargs: arguments of the Gaussian process by name, and those of
+            `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: an argument is out of its range.
+        TypeError: more arguments are given by position than those up to
+            `gp_cov_likelihood`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.HeteroscedasticSNGPLayer(3, 2, num_inducing=64)
+        >>> logits, covariance = layer(tf.ones([2, 5]), training=False)
+        >>> logits.shape, covariance.shape
+        (TensorShape([2, 3]), TensorShape([2, 2]))
+    """
+
+    options = (
+        *MCSoftmaxDenseFA.options,
+        *("return_gp_cov", "return_random_features", "sngp_var_weight", "het_var_weight"),
+    )
+
+    def __init__(
+        self,
+        num_classes,
+        num_factors=10,
+        temperature=1.0,
+        train_mc_samples=1000,
+        test_mc_samples=1000,
+        compute_pred_variance=False,
+        share_samples_across_batch=False,
+        logits_only=True,
+        eps=1e-7,
+        dtype=None,
+        kernel_regularizer=None,
+        bias_regularizer=None,
+        *gp_args,
+        return_gp_cov=True,
+        return_random_features=False,
+        sngp_var_weight=1.0,
+        het_var_weight=1.0,
+        name=None,
+        **kwargs,
+    ):
+        if min(sngp_var_weight, het_var_weight) < 0:
+            raise ValueError(
+                "sngp_var_weight and het_var_weight must not be below 0, got "
+                f"{sngp_var_weight} and {het_var_weight}"
+            )
+        if len(gp_args) > len(_GP_OPTIONS):
+            raise TypeError(
+                "give the arguments after gp_cov_likelihood by name, got "
+                f"{gp_args[len(_GP_OPTIONS) :]}"
+            )
+        given = dict(zip(_GP_OPTIONS, gp_args, strict=False))
+        given |= {key: kwargs.pop(key) for key in _GP_OPTIONS if key in kwargs}
+        self.gp_options = {**_GP_OPTIONS, **given}
+        super().__init__(
+            num_classes,
+            num_factors,
+            temperature,
+            kwargs.pop("parameter_efficient", False),
+            train_mc_samples,
+            test_mc_samples,
+            compute_pred_variance,
+            share_samples_across_batch,
+            logits_only,
+            eps,
+            dtype,
+            kernel_regularizer,
+            bias_regularizer,
+            name=name,
+            **kwargs,
+        )
+        self.return_gp_cov = return_gp_cov
+        self.return_random_features = return_random_features
+        self.sngp_var_weight = sngp_var_weight
+        self.het_var_weight = het_var_weight
+
+    def _make_loc_layer(self):
+        return RandomFeatureGaussianProcess(
+            self.num_latents,
+            **self.gp_options,
+            return_gp_cov=True,
+            return_random_features=True,
+            dtype=parameter_dtype(self).name,
+            name="loc",
+        )
+
+    def build(self, input_shape):
+        with tf.name_scope("loc"):
+            self.loc_layer.build(input_shape)
+        is_linear = self.gp_options["gp_kernel_type"] == "linear"
+        size = input_shape[-1] if is_linear else self.gp_options["num_inducing"]
+        super().build([*input_shape[:-1], size])
+
+    def call(self, inputs, training=True, seed=None):
+        loc, covariance, features = self.loc_layer(inputs, training=training)
+        scale = self._compute_scale_param(features)
+        if not training:
+            scale = self._add_variance(*scale, tf.linalg.diag_part(covariance))
+        outputs = self._outputs(self._sample_logits(loc, scale, training, seed))
+        further = [covariance] * self.return_gp_cov
+        further += [features] * self.return_random_features
+        if not further:
+            return outputs
+        return (*(outputs if isinstance(outputs, tuple) else [outputs]), *further)
+
+    def _compute_scale_param(self, inputs):
+        factors, diag = super()._compute_scale_param(inputs)
+        weight = tf.sqrt(tf.cast(self.het_var_weight, diag.dtype))
+        return None if factors is None else weight * factors, weight * diag
+
+    def _add_variance(self, factors, diag, variance):
+        weight = tf.cast(self.sngp_var_weight, diag.dtype)
+        added = weight * tf.cast(variance, diag.dtype)[..., tf.newaxis]
+        return factors, tf.sqrt(tf.square(diag) + added)
+
+    def reset_covariance_matrix(self):
+        """Forgets the data; call it before each pass over them, for momentum -1."""
+        self.loc_layer.reset_covariance_matrix()
+
+    def get_config(self):
+        config = self.loc_layer.get_config()
+        return {**super().get_config(), **{name: config[name] for name in _GP_OPTIONS}}

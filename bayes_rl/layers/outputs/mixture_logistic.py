@@ -1,0 +1,102 @@
+"""Output layer distributed as a mixture of logistics."""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl import constraints, distributions
+from bayes_rl.layers.outputs.stochastic_output import StochasticOutput
+from bayes_rl.serialization import register, serialize
+
+
+@register
+class MixtureLogistic(StochasticOutput):
+    """Mixture of logistic distributions whose parameters are linear in the inputs.
+
+        logits, loc, scale = constraints(inputs @ kernel + bias), each [..., units, K]
+        output ~ sum_k softmax(logits)_k Logistic(loc_k, scale_k)
+
+    `MixtureLogistic(units, num_components=K)` has an output [..., units]. Edward2's call
+    `MixtureLogistic(K)` has one [...].
+
+    Source: Salimans et al., 2017, PixelCNN++, section 2.1.
+
+    Args:
+        units: size of the last output axis; the number of components where
+            `num_components` is not given.
+        logits_constraint: applied to the logits.
+        loc_constraint: applied to the locations.
+        scale_constraint: makes the scales positive.
+        num_components: K, at least 1.
+        **kwargs: of `StochasticOutput`.
+
+    Raises:
+        ValueError: neither `units` nor `num_components` is given, or one is below 1.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> ed.layers.MixtureLogistic(3, num_components=5)(tf.ones([2, 7])).shape
+        TensorShape([2, 3])
+        >>> ed.layers.MixtureLogistic(5)(tf.ones([2, 7])).shape
+        TensorShape([2])
+    """
+
+    def __init__(
+        self,
+        units=None,
+        logits_constraint=None,
+        loc_constraint=None,
+        scale_constraint="softplus",
+        *,
+        num_components=None,
+        **kwargs,
+    ):
+        if num_components is None:
+            units, num_components = None, units
+        if num_components is None or num_components < 1:
+            raise ValueError(f"num_components must be at least 1, got {num_components}")
+        self.num_components = num_components
+        self.has_units = units is not None
+        self.parameters_per_unit = 3 * num_components
+        super().__init__(1 if units is None else units, **kwargs)
+        self.logits_constraint = constraints.get(logits_constraint)
+        self.loc_constraint = constraints.get(loc_constraint)
+        self.scale_constraint = constraints.get(scale_constraint)
+
+    def random_variable(self, parameters):
+        logits, loc, scale = [
+            tensor if constraint is None else constraint(tensor)
+            for tensor, constraint in zip(
+                tf.split(self._by_component(parameters), 3, axis=-1),
+                [self.logits_constraint, self.loc_constraint, self.scale_constraint],
+                strict=True,
+            )
+        ]
+        return distributions.MixtureSameFamily(
+            tfd.Categorical(logits=logits), tfd.Logistic(loc, scale), name=self.name
+        )
+
+    def _by_component(self, parameters):
+        if not self.has_units:
+            return parameters
+        shape = tf.concat(
+            [tf.shape(parameters)[:-1], [self.units, self.parameters_per_unit]], 0
+        )
+        static = [*parameters.shape[:-1], self.units, self.parameters_per_unit]
+        return tf.ensure_shape(tf.reshape(parameters, shape), static)
+
+    def compute_output_shape(self, input_shape):
+        shape = tf.TensorShape(input_shape)[:-1]
+        return shape.concatenate(self.units) if self.has_units else shape
+
+    def get_config(self):
+        return {
+            **super().get_config(),
+            "units": self.units if self.has_units else None,
+            "num_components": self.num_components,
+            "logits_constraint": serialize(self.logits_constraint),
+            "loc_constraint": serialize(self.loc_constraint),
+            "scale_constraint": serialize(self.scale_constraint),
+        }
+
+
+MixtureofLogistic = MixtureLogistic

@@ -1,0 +1,227 @@
+"""What recurrent cells with a posterior over their weights share.
+
+A cell draws its weights once a sequence, not once a step; `sequences` says what a sequence
+is. What the steps need of the draw is computed at the same time: a step of a Bayesian cell
+then costs little more than one of a deterministic cell.
+"""
+
+import dataclasses
+import typing
+
+import tensorflow as tf
+
+from bayes_rl.layers import products
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.layers.recurrent import sequences
+from bayes_rl.noise import rademacher
+from bayes_rl.weights import held
+
+_KERNELS = ("kernel", "recurrent_kernel")
+
+
+@dataclasses.dataclass(frozen=True)
+class Term:
+    """A product with a kernel, between factors for each example.
+
+        ((inputs * before) @ kernel) * after
+
+    Args:
+        kernel: [inputs, units] or [S, inputs, units].
+        before: [..., inputs], or None.
+        after: [..., units], or None.
+        join: how factors act on tensors; `tf.add` in place of the products with them.
+    """
+
+    kernel: tf.Tensor
+    before: tf.Tensor | None = None
+    after: tf.Tensor | None = None
+    join: typing.Callable = tf.multiply
+
+    def __call__(self, inputs):
+        if self.before is not None:
+            inputs = self.join(inputs, self.before)
+        outputs = products.dense(inputs, self.kernel)
+        return outputs if self.after is None else self.join(outputs, self.after)
+
+    def columns(self, start, stop):
+        """The term of some of the units."""
+        after = None if self.after is None else self.after[..., start:stop]
+        kernel = self.kernel[..., start:stop]
+        return dataclasses.replace(self, kernel=kernel, after=after)
+
+
+def project(versions, terms):
+    """Sum of terms, for all gates at once or for each gate with inputs of its own.
+
+    Args:
+        versions: list of the inputs [..., inputs]: one, or one for each gate.
+        terms: list of `Term`, whose units are those of the gates side by side.
+
+    Returns:
+        [..., gates * units].
+    """
+    if len(versions) == 1:
+        return sum(term(versions[0]) for term in terms)
+    units = terms[0].kernel.shape[-1] // len(versions)
+    gates = [
+        sum(term.columns(gate * units, (gate + 1) * units)(inputs) for term in terms)
+        for gate, inputs in enumerate(versions)
+    ]
+    return tf.concat(gates, axis=-1)
+
+
+class StochasticCell(StochasticLayer):
+    """Mixin, left of a Keras recurrent cell: one draw of its weights a sequence.
+
+    A subclass gives `num_gates` and `make_parameters(batch_size)`; its steps get what that
+    returned from `self.parameters(inputs, state, training)`.
+    """
+
+    kernel = WeightAttribute()
+    recurrent_kernel = WeightAttribute()
+    bias = WeightAttribute()
+
+    def reset_dropout_mask(self):
+        """Begins a sequence; `tf.keras.layers.RNN` calls this once a call."""
+        super().reset_dropout_mask()
+        sequences.begin(self)
+
+    def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
+        """Zeros with which a sequence begins, and with it a new draw.
+
+        Args:
+            inputs: [B, ...] or, where S draws are held, [S, B, ...], in place of the
+                other arguments.
+            batch_size: B.
+            dtype: of the state; default: the layer's compute type.
+
+        Returns:
+            [B, units], or [S, B, units] where S draws are held; a list of two for LSTMs.
+
+        Raises:
+            ValueError: neither inputs nor the batch size are given.
+        """
+        draws = self.held_draws()
+        if inputs is not None:
+            batch_size, dtype = tf.shape(inputs)[len(draws)], inputs.dtype
+        if batch_size is None:
+            raise ValueError(
+                f"get_initial_state of cell {self.name!r} needs inputs or batch_size"
+            )
+        shape = [*draws, batch_size, self.units]
+        zeros = [tf.zeros(shape, dtype or self.compute_dtype) for _ in self._state_sizes()]
+        sequences.begin(self, batch_size, zeros[0])
+        return zeros if isinstance(self.state_size, (list, tuple)) else zeros[0]
+
+    def _state_sizes(self):
+        return tf.nest.flatten(self.state_size)
+
+    @tf.autograph.experimental.do_not_convert
+    def parameters(self, inputs, state, training):
+        """What the first step of this sequence has made, to be used at every step.
+
+        Args:
+            inputs: [..., B, features].
+            state: [..., B, units].
+            training: as in `call`.
+
+        Returns:
+            What `make_parameters` returned, and the dropout masks of inputs and state: for
+            each a list of one tensor or one for each gate, or None.
+        """
+        keys = [*self.stochastic_weights, *self.sign_sizes()]
+        sources = [held(self, key) for key in keys]
+        features = inputs.shape[-1]
+
+        def make(batch_size):
+            return self.make_parameters(batch_size), (
+                self._masks(batch_size, features, training, self.dropout, "dropout"),
+                self._masks(
+                    batch_size,
+                    self.units,
+                    training,
+                    self.recurrent_dropout,
+                    "recurrent_dropout",
+                ),
+            )
+
+        batch_size = inputs.shape[-2] or tf.shape(inputs)[-2]
+        return sequences.constant(self, make, batch_size, state, sources)
+
+    def _masks(self, batch_size, size, training, rate, name):
+        """Dropout masks, which Keras would make anew at every step of a graph's loop."""
+        if rate == 0:
+            return None
+        ones = tf.ones([self.known(batch_size), size], self.compute_dtype)
+        count = self.num_gates if self.implementation == 1 else 1
+        masks = getattr(self, f"_create_{name}_mask")(ones, training, count)
+        return masks if count > 1 else [masks]
+
+    def known(self, batch_size):
+        """The batch size.
+
+        Raises:
+            RuntimeError: it is None.
+        """
+        if batch_size is None:
+            raise RuntimeError(
+                f"cell {self.name!r} is first called inside of a loop, and the batch size "
+                "is unknown outside of it; call get_initial_state before the loop"
+            )
+        return batch_size
+
+    def make_terms(self, key, batch_size):
+        """Terms of a product with one draw of a kernel.
+
+        Args:
+            key: name of the kernel within the layer.
+            batch_size: int or tensor [], None where it is unknown.
+
+        Returns:
+            List of `Term`.
+        """
+        del batch_size
+        return [Term(self.draw(key))]
+
+
+def masked(tensor, masks):
+    """Versions of a tensor after dropout: one, or one for each gate."""
+    return [tensor] if masks is None else [tensor * mask for mask in masks]
+
+
+class FlipoutCell(StochasticCell):
+    """Mixin, left of a cell: perturbs its kernels for each example by random signs.
+
+        kernel = mean + perturbation, one draw for the batch and sequence
+        product = inputs @ mean + ((inputs * sign_input) @ perturbation) * sign_output
+
+    with signs -1 or 1, independent for each example and constant in time.
+
+    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
+    Mini-Batches, equation 4.
+    """
+
+    def sign_sizes(self):
+        sizes = {}
+        for key in filter(self.stochastic_weights.__contains__, _KERNELS):
+            features, units = self.stochastic_weights[key].shape
+            sizes[f"{key}/sign_input"] = features
+            sizes[f"{key}/sign_output"] = units
+        return sizes
+
+    def make_terms(self, key, batch_size):
+        if key not in self.stochastic_weights:
+            return super().make_terms(key, batch_size)
+        mean, change = self.draw_perturbation(key)
+        if change is None:
+            return [Term(mean)]
+        features, units = change.shape[-2:]
+        before = self._signs(f"{key}/sign_input", features, batch_size)
+        after = self._signs(f"{key}/sign_output", units, batch_size)
+        return [Term(mean), Term(change, before, after)]
+
+    def _signs(self, key, size, batch_size):
+        signs = held(self, key)
+        if signs is not None:
+            return tf.cast(signs, self.compute_dtype)
+        return rademacher([self.known(batch_size), size], dtype=self.compute_dtype)

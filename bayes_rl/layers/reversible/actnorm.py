@@ -1,0 +1,120 @@
+"""ActNorm: an affine map of each channel, set by the first batch."""
+
+import tensorflow as tf
+
+from bayes_rl.layers.normalization.replicas import mean_over_replicas
+from bayes_rl.layers.reversible.base import ElementwiseAffine
+from bayes_rl.serialization import register
+
+
+@register
+class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
+    """Shifts and scales each channel, the last axis; the first batch comes out normalised.
+
+        y = (x + bias) * exp(log_scale),  log |dx/dy| = -log_scale for each element
+
+    The first call sets `bias` and `log_scale` so that its outputs have mean 0 and standard
+    deviation 1 in each channel, over all replicas; from then on they are trained. Until
+    then both are 0, which is what `reverse` and densities use. A model of data that is
+    trained by `log_prob` alone takes `Reverse(ActNorm())`: there data go through `call`.
+
+    The Jacobian is that of one element: densities sum it over the event of the base.
+
+    Source: Kingma and Dhariwal, 2018, Glow: Generative Flow with Invertible 1x1
+    Convolutions, section 3.1.
+
+    Args:
+        epsilon: added to the standard deviation of the first batch; None for Keras'.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> outputs = ed.layers.ActNorm()(tf.constant([[1.0], [5.0]]))
+        >>> bool(tf.reduce_all(abs(outputs - [[-1.0], [1.0]]) < 1e-5))
+        True
+    """
+
+    def __init__(self, epsilon=None, **kwargs):
+        super().__init__(**kwargs)
+        self.epsilon = tf.keras.backend.epsilon() if epsilon is None else epsilon
+
+    def build(self, input_shape):
+        options = {
+            "initializer": "zeros",
+            "aggregation": tf.VariableAggregation.MEAN,
+            "experimental_autocast": False,
+        }
+        channels = tf.TensorShape(input_shape)[-1:]
+        self.bias = self.add_weight("bias", channels, **options)
+        self.log_scale = self.add_weight("log_scale", channels, **options)
+        options["aggregation"] = tf.VariableAggregation.ONLY_FIRST_REPLICA
+        self.initialized = self.add_weight(
+            "initialized", [], dtype=tf.bool, trainable=False, **options
+        )
+        super().build(input_shape)
+
+    def call(self, inputs):
+        self._start(inputs)
+        return self._apply(inputs)
+
+    def _apply(self, inputs):
+        bias, log_scale = self._cast(inputs.dtype)
+        return (inputs + bias) * tf.exp(log_scale)
+
+    def reverse(self, outputs):
+        """Inputs [..., channels] for which `call` gives these outputs."""
+        outputs = tf.convert_to_tensor(outputs)
+        bias, log_scale = self._built(outputs)._cast(outputs.dtype)
+        return outputs * tf.exp(-log_scale) - bias
+
+    def log_det_jacobian(self, outputs):
+        """Gives log |dx/dy| of each element: [..., channels]."""
+        outputs = tf.convert_to_tensor(outputs)
+        _, log_scale = self._built(outputs)._cast(outputs.dtype)
+        return tf.broadcast_to(-log_scale, tf.shape(outputs))
+
+    def _built(self, tensor):
+        if not self.built:
+            self.build(tensor.shape)
+        return self
+
+    def _cast(self, dtype):
+        return tf.cast(self.bias, dtype), tf.cast(self.log_scale, dtype)
+
+    def _start(self, inputs):
+        """Sets the parameters by this batch unless an earlier one has."""
+        channels = self.bias.shape[-1]
+        flat = tf.reshape(tf.cast(inputs, self.bias.dtype), [-1, channels])
+        is_set = tf.convert_to_tensor(self.initialized)
+
+        def mean_of(values):
+            local = tf.cond(
+                is_set,
+                lambda: tf.zeros([channels], flat.dtype),
+                lambda: tf.reduce_mean(values(), axis=0),
+            )
+            # Replicas must meet outside of the condition, so no assignment can be in it.
+            return mean_over_replicas(local)
+
+        mean = mean_of(lambda: flat)
+        stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(flat, mean)))
+        log_scale = -tf.math.log(stddev + self.epsilon)
+        self.bias.assign(tf.where(is_set, self.bias, -mean))
+        self.log_scale.assign(tf.where(is_set, self.log_scale, log_scale))
+        self.initialized.assign(True)
+
+    def output_mean(self, distribution):
+        """Mean of the output, from the input's distribution."""
+        return self._apply(distribution.mean())
+
+    def output_mode(self, distribution):
+        """Mode of the output, from the input's distribution."""
+        return self._apply(distribution.mode())
+
+    def output_variance(self, distribution):
+        """Variance of the output, element by element, from the input's distribution."""
+        _, log_scale = self._cast(distribution.dtype)
+        return tf.exp(2.0 * log_scale) * distribution.variance()
+
+    def get_config(self):
+        return {**super().get_config(), "epsilon": self.epsilon}
