@@ -57,3 +57,18 @@ def test_layer_example_runs():
     exec(build, names)  # noqa: S102  the example of the README
     assert names["outputs"].shape == (5, 3, 10)
     assert names["loss"] > 0
+
+
+def test_layers_of_the_table_exist():
+    import bayes_rl as ed
+
+    table = README.partition("| idea | layers")[2].partition("\n\n")[0]
+    rows = [row.split("|")[2:4] for row in table.splitlines()[2:]]
+    for layers, places in rows:
+        names = re.findall(r"`(\w+)`", layers)
+        found = [name for name in names if hasattr(ed.layers, name)]
+        parts = [name for name in names if name not in found]
+        public = ed.layers.__all__
+        assert all(any(part in name for name in public) for part in parts), parts
+        for place in re.findall(r"`([^`]+)`", places):
+            assert (ROOT / "bayes_rl" / "layers" / place).exists(), place

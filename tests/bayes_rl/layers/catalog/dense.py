@@ -1,4 +1,4 @@
-"""Dense layers of bayes_rl/layers/dense.py."""
+"""Dense layers."""
 
 import bayes_rl as ed
 from tests.bayes_rl.layers.catalog.case import Case
