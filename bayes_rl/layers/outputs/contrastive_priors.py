@@ -125,10 +125,12 @@ class NCPNormalOutput(tf.keras.layers.Layer):
     Args:
         mean: of the prior, a number or an array that broadcasts to the outputs.
         stddev: of the prior, above 0, likewise.
+        axis: of the batch; 1 where S draws of the network's weights are held, so that the
+            inputs are [S, 2B, ...].
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: the batch has an odd size.
+        ValueError: the batch has an odd size, or `axis` is below 0.
         TypeError: the random variable is not normal.
 
     Example:
@@ -139,9 +141,11 @@ class NCPNormalOutput(tf.keras.layers.Layer):
         (5.0, 2.0)
     """
 
-    def __init__(self, mean=0.0, stddev=1.0, **kwargs):
+    def __init__(self, mean=0.0, stddev=1.0, axis=0, **kwargs):
+        if axis < 0:
+            raise ValueError(f"axis must be at least 0, got {axis}")
         super().__init__(**kwargs)
-        self.mean, self.stddev = mean, stddev
+        self.mean, self.stddev, self.axis = mean, stddev, axis
 
     def call(self, inputs):
         if not isinstance(inputs, RandomVariable):
@@ -152,27 +156,32 @@ class NCPNormalOutput(tf.keras.layers.Layer):
                 "NCPNormalOutput takes a Tensor or a normal random variable, got "
                 f"{type(normal).__name__}"
             )
-        half = _half(inputs)
+        half = _half(inputs, self.axis)
+        before = (slice(None),) * self.axis
+        data, perturbed = (*before, slice(None, half)), (*before, slice(half, None))
         dtype = normal.dtype
         prior = tfd.Normal(tf.cast(self.mean, dtype), tf.cast(self.stddev, dtype))
-        self.add_loss(tf.reduce_mean(prior.kl_divergence(normal[half:])))
-        parameters = normal[:half]
+        self.add_loss(tf.reduce_mean(prior.kl_divergence(normal[perturbed])))
+        parameters = normal[data]
         return distributions.Normal(
-            parameters.loc, parameters.scale, value=inputs.value[:half], name=self.name
+            parameters.loc, parameters.scale, value=inputs.value[data], name=self.name
         )
 
     def compute_output_shape(self, input_shape):
         shape = tf.TensorShape(input_shape).as_list()
-        return tf.TensorShape([None if shape[0] is None else shape[0] // 2, *shape[1:]])
+        size = shape[self.axis]
+        shape[self.axis] = None if size is None else size // 2
+        return tf.TensorShape(shape)
 
     def get_config(self):
-        return {**super().get_config(), "mean": self.mean, "stddev": self.stddev}
+        prior = {"mean": self.mean, "stddev": self.stddev, "axis": self.axis}
+        return {**super().get_config(), **prior}
 
 
-def _half(inputs):
-    size = inputs.shape[0]
+def _half(inputs, axis):
+    size = inputs.shape[axis]
     if size is None:
-        return inputs.distribution.batch_shape_tensor()[0] // 2
+        return inputs.distribution.batch_shape_tensor()[axis] // 2
     if size % 2:
         raise ValueError(
             f"the batch must hold inputs and as many perturbed ones, got {size} in all"

@@ -91,3 +91,19 @@ def test_bad_arguments_are_named():
         ed.layers.NCPNormalOutput()(tf.ones([3, 1]))
     with pytest.raises(TypeError, match="normal random variable, got Logistic"):
         ed.layers.NCPNormalOutput()(ed.Logistic(tf.ones([2, 1]), 1.0))
+
+
+def test_output_of_held_draws_halves_the_batch_of_each():
+    inputs = np.random.default_rng(0).normal(size=[3, 4, 2]).astype(np.float32)
+    layer, single = ed.layers.NCPNormalOutput(axis=1), ed.layers.NCPNormalOutput()
+    np.testing.assert_array_equal(layer(inputs).mean(), inputs[:, :2])
+    costs = []
+    for each in inputs:
+        single(each)
+        costs += single.losses
+    np.testing.assert_allclose(layer.losses[0], np.mean(costs), rtol=1e-5)
+
+
+def test_output_refuses_a_negative_axis():
+    with pytest.raises(ValueError, match="axis must be at least 0, got -1"):
+        ed.layers.NCPNormalOutput(axis=-1)
