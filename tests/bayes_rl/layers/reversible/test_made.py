@@ -80,6 +80,7 @@ def test_copies_have_the_same_random_masks():
 
 
 def test_is_trained_as_a_keras_model():
+    tf.keras.utils.set_random_seed(0)
     inputs = np.random.default_rng(0).normal(size=[64, 1]).astype("float32") * [1.0, 2.0]
     made = ed.layers.MADE(hidden_dims=[8], params=1, seed=1)
     made.compile(tf.keras.optimizers.Adam(0.03), "mse")
