@@ -97,7 +97,7 @@ class ConditionalValueAtRisk:
 
     Args:
         alpha: share of the draws that count, in (0, 1].
-        draws: at least 1 / alpha, so that more than the worst one can count.
+        draws: at least 1 / alpha; of fewer, the worst one would be a larger share.
 
     Raises:
         ValueError: an argument is out of its range.
@@ -120,9 +120,14 @@ class ConditionalValueAtRisk:
     def __post_init__(self):
         if not 0 < self.alpha <= 1:
             raise ValueError(f"explore.alpha must be in (0, 1], got {self.alpha}")
-        check_least("draws", self.draws, math.ceil(1 / self.alpha))
+        check_least("draws", self.draws, _ceil(1 / self.alpha))
 
     def __call__(self, rollout, progress):
         del progress
-        lowest = math.ceil(self.alpha * self.draws)
+        lowest = _ceil(self.alpha * self.draws)
         return tf.reduce_mean(tf.sort(returns(rollout), axis=0)[:lowest], axis=0)
+
+
+def _ceil(number):
+    """The next whole number; 0.07 * 100, which is 7.000000000000001, is 7."""
+    return math.ceil(round(number, 9))

@@ -37,6 +37,14 @@ def test_beta_is_annealed():
         np.testing.assert_allclose(strategy(ROLLOUT, progress)[0, 0], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize(("alpha", "draws", "count"), [(0.07, 100, 7), (1 / 49, 49, 1)])
+def test_share_of_the_lowest_is_not_rounded_up_by_rounding_errors(alpha, draws, count):
+    reward = tf.range(draws, dtype=tf.float32)[:, None, None, None]
+    strategy = ConditionalValueAtRisk(alpha=alpha, draws=draws)
+    score = strategy(Rollout(reward, None, None), progress=0.0)
+    np.testing.assert_allclose(score, [[(count - 1) / 2]])
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
