@@ -124,7 +124,10 @@ class _Imagination:
 
 
 def _mix(each, size):
-    """Puts draws [S, K, ...] together in mixtures of `size`: [S / size, K, ...]."""
-    groups = each.reshape(-1, size, *each.shape[1:])
-    kept = groups[:, :, : each.shape[1] // size]
-    return kept.reshape(len(groups), -1, *each.shape[2:])
+    """Puts draws [S, K, ...] together in mixtures of `size`: [S / size, K, ...].
+
+    All draws start from the same K latents; in a mixture each has a share of its own.
+    """
+    groups = each.reshape(-1, size, size, each.shape[1] // size, *each.shape[2:])
+    members = range(size)  # draw s of a mixture gives share s of its components
+    return groups[:, members, members].reshape(len(groups), *each.shape[1:])

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from agents.filming import CONTEXT
 from agents.forecasts import SIZES, Plan, forecasts
+from agents.latents import Latent
 
 SEED = tf.constant([9, 10])
 ROWS = 15
@@ -52,6 +53,20 @@ def test_components_are_all_different(found):
         for mixture in mixtures:
             different = len(np.unique(mixture[:, -1, 0], axis=0))
             assert different > 0.9 * len(mixture)  # some have no unit of the decoder on
+
+
+def test_draws_of_a_mixture_start_from_latents_of_their_own(monkeypatch, model, episodes):
+    def still(model, start, action, noise, weights):
+        shape = noise.shape[:3]  # nothing moves: components differ by their start alone
+        return Latent(*(tf.broadcast_to(x, [*shape, x.shape[-1]]) for x in start))
+
+    monkeypatch.setattr("agents.forecasts.imagine_latents", still)
+    monkeypatch.setattr(model, "decode", lambda features: features)
+    plan = Plan(model, episodes)
+    for mixtures in next(forecasts(model, episodes, plan, SEED)).values():
+        for mixture in mixtures:
+            starts = np.unique(mixture[:, 0, 0], axis=0)
+            assert len(starts) == plan.components
 
 
 def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, found):
