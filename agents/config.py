@@ -267,3 +267,19 @@ def _check_together(config):
             "world_model.overshooting_distance must be below sequence_length "
             f"({config.sequence_length}), got {distance}"
         )
+    _check_draws(config)
+
+
+def _check_draws(config):
+    draws = getattr(config.explore, "draws", 0)
+    if draws and config.transition == "deterministic":
+        name = config.explore._target_.rpartition(".")[2]
+        raise UserError(
+            f"explore strategy {name} draws weights: transition must be reparameterization "
+            "or flipout, got deterministic"
+        )
+    alpha = getattr(config.explore, "alpha", 1.0)
+    if draws and round(alpha * draws, 9) < 1:
+        raise UserError(
+            f"explore.draws must be at least 1 / explore.alpha ({1 / alpha:g}), got {draws}"
+        )

@@ -1,4 +1,5 @@
 import dataclasses
+import re
 
 import pytest
 
@@ -66,6 +67,30 @@ def test_wrong_value_is_an_error_that_names_the_key(values, name, value, message
         make_config(values)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["explore=thompson", "transition=deterministic"],
+            "explore strategy Thompson draws weights: transition must be "
+            "reparameterization or flipout, got deterministic",
+        ),
+        (
+            ["explore=conditional_value_at_risk", "explore.alpha=0.05"],
+            "explore.draws must be at least 1 / explore.alpha (20), got 10",
+        ),
+    ],
+)
+def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
+def test_strategies_without_draws_go_with_certain_weights():
+    overrides.load(["explore=greedy", "transition=deterministic"])
+    overrides.load(["explore=conditional_value_at_risk", "explore.alpha=0.1"])
 
 
 def test_every_number_has_a_range(values):
