@@ -8,7 +8,7 @@ from agents.environments import EVALUATION, load_environments
 from agents.evaluate import Evaluator
 
 ACTIONS = ("policy", "random")
-_RANDOM_ACTIONS = 1  # beside the run's seed
+_RANDOM_ACTIONS = (EVALUATION, 1)  # beside the run's seed; training uses [seed, episode]
 
 
 def held_out_episodes(config, agent, actions, count):
@@ -30,7 +30,7 @@ def held_out_episodes(config, agent, actions, count):
     finished = {}  # the first episode of each: short ones must not count more often
     collector = Collector(
         environment,
-        random_policy(environment, [config.seed, _RANDOM_ACTIONS]),
+        random_policy(environment, [config.seed, *_RANDOM_ACTIONS]),
         agent.train_step_counter,
         lambda episode, number: finished.setdefault(number, episode),
     )

@@ -25,6 +25,12 @@ def test_episodes_start_where_training_did_not(loaded, whole_run):
     assert not starts(policy) & trained_on
 
 
+def test_random_actions_are_not_those_of_training(loaded, whole_run):
+    (episode,) = held_out_episodes(*loaded, "random", 1)  # as many as training runs at once
+    for _, seen in EpisodeStore(whole_run / "episodes"):
+        assert not np.array_equal(episode["action"], seen["action"])
+
+
 def test_random_episodes_are_the_same_for_every_agent(loaded, build_agent):
     config, agent = loaded
     other = build_agent("transition=deterministic")
