@@ -1,6 +1,7 @@
 """What exploration found: the first reward, the share of the physics visited."""
 
 import dataclasses
+import logging
 import math
 
 import numpy as np
@@ -11,6 +12,8 @@ from agents.curves import Group
 _REWARDED, _COVERAGE = "explore/rewarded_steps", "explore/coverage"
 _RATIO = "explore/epistemic_ratio"
 
+log = logging.getLogger(__name__)
+
 
 @dataclasses.dataclass(frozen=True)
 class Exploration:
@@ -20,8 +23,8 @@ class Exploration:
         group: `agents.curves.Group`.
         episodes: at whose end the first reward was found; inf where it never was.
         steps: environment steps at that end; inf.
-        seen: environment steps of the run so far.
-        coverage: share of the task's grid visited at the end of the run, or nan.
+        seen: environment steps of the run that count.
+        coverage: share of the task's grid visited by then, or nan.
         ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
 
@@ -47,19 +50,23 @@ class Exploration:
 
 
 def explorations(groups):
-    """How each group explored; groups whose runs did not log it are left out.
+    """How each group of a task explored, up to the last step that every run has come to.
 
     Args:
-        groups: list of `agents.curves.Group`.
+        groups: list of `agents.curves.Group`; runs that did not log it are left out.
 
     Returns:
         List of `Exploration`.
     """
+    logged = [run for group in groups for run in group.runs if _logged(run)]
+    if not logged:
+        return []
+    end = _common_end(groups[0].task, logged)
     found = []
     for group in groups:
-        runs = [run for run in group.runs if any(_REWARDED in row for row in run.metrics)]
+        runs = [run for run in group.runs if _logged(run)]
         if runs:
-            rows = np.array([_numbers(run.metrics) for run in runs])
+            rows = np.array([_numbers(run.metrics, end) for run in runs])
             own = dataclasses.replace(group, runs=runs)
             found.append(Exploration(own, *rows.T))
     return found
@@ -81,12 +88,33 @@ def first_reward(rows):
     return math.inf, math.inf
 
 
-def _numbers(rows):
+def _logged(run):
+    return any(_REWARDED in row for row in run.metrics)
+
+
+def _common_end(task, runs):
+    """The environment steps of the shortest run, which a warning names if others go on."""
+    ends = {run.folder: run.metrics[-1]["environment_steps"] for run in runs}
+    end, longest = min(ends.values()), max(ends.values())
+    if longest > end:
+        log.warning(
+            "exploration of %s is compared up to %s environment steps, the end of %s; "
+            "others come to %s",
+            task,
+            f"{end:,}",
+            min(ends, key=ends.get),
+            f"{longest:,}",
+        )
+    return end
+
+
+def _numbers(rows, end):
+    rows = [row for row in rows if row["environment_steps"] <= end]
     covered = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
     ratios = [row[_RATIO] for row in rows if row.get(_RATIO) is not None]
     return [
         *first_reward(rows),
-        rows[-1]["environment_steps"],
+        end,
         covered[-1] if covered else math.nan,
         float(np.mean(ratios)) if ratios else math.nan,
     ]

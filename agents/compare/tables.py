@@ -12,7 +12,6 @@ import math
 import numpy as np
 
 from agents import statistics
-from agents.compare.discovery import first_reward
 from agents.files import replacing
 from agents.statistics import interquartile_mean
 
@@ -75,7 +74,10 @@ def runs(groups, scores, found):
         for run, value in zip(each.runs, each.seeds, strict=True)
     }
     explored = {
-        run.folder: (each.coverage[index], each.ratio[index])
+        run.folder: [
+            values[index]
+            for values in (each.episodes, each.steps, each.coverage, each.ratio)
+        ]
         for own in found.values()
         for each in own
         for index, run in enumerate(each.group.runs)
@@ -84,10 +86,9 @@ def runs(groups, scores, found):
     for group in groups:
         for run in group.runs:
             steps, value = score.get(run.folder, (math.nan, math.nan))
-            episode, reward_steps = (math.nan, math.nan)
-            if run.folder in explored:
-                episode, reward_steps = first_reward(run.metrics)
-            coverage, ratio = explored.get(run.folder, (math.nan, math.nan))
+            episode, reward_steps, coverage, ratio = map(
+                float, explored.get(run.folder, [math.nan] * 4)
+            )
             rows.append(
                 {
                     "task": group.task,

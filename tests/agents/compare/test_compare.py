@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
+from agents import records
 from agents.compare import compare
 from agents.validation import UserError
 
@@ -107,6 +108,33 @@ def test_runs_of_unequal_length_meet_at_the_shortest(make_run, tmp_path, caplog)
     assert (row["environment_steps"], row["mean"]) == ("2000", "4.5")
     assert "are compared at 2,000 environment steps" in caplog.text
     assert not (tmp_path / "out" / "improvement.csv").exists()
+
+
+def test_exploration_of_runs_of_unequal_length_is_told_up_to_the_shortest(
+    make_run, tmp_path, caplog
+):
+    # the longer one finds reward and visits more cells only where the other has ended
+    make_run(tmp_path / "a", 0, rewarded=(0, 0, 0, 5, 5))
+    make_run(tmp_path / "b", 1, rewarded=(0, 3))
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["environment_steps"], row["coverage"]) == ("2000", "0.2")
+    assert (row["found"], row["first_reward_steps"]) == ("1", "inf")
+    assert "is compared up to 2,000 environment steps" in caplog.text
+    rows = read(tmp_path / "out", "runs")
+    assert [each["first_reward_steps"] for each in rows] == ["inf", "2000"]
+
+
+def test_run_whose_first_episode_ends_later_has_nothing_to_tell(make_run, tmp_path):
+    make_run(tmp_path / "a", 0, rewarded=(5,))
+    records.append_metrics(
+        make_run(tmp_path / "b", 1, rewarded=()),
+        {"episodes": 1, "environment_steps": 1500, "explore/rewarded_steps": 5},
+    )
+    compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found"], row["environment_steps"]) == ("1", "1000")
 
 
 def test_seed_that_is_there_twice_is_named(make_run, tmp_path, caplog):
