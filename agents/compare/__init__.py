@@ -41,7 +41,7 @@ def compare(folders, out="comparison", console=None):
         _warn(group)
     tasks = list(dict.fromkeys(group.task for group in groups))
     scores = {task: final_scores(_of(groups, task)) for task in tasks}
-    others = {task: published_scores(_of(groups, task)[0].runs[0].config) for task in tasks}
+    others = {task: _published(_of(groups, task)) for task in tasks}
     methods, unit = comparable(scores)
     found = {task: discovery.explorations(_of(groups, task)) for task in tasks}
     pairs = improvements(methods)
@@ -71,6 +71,13 @@ def compare(folders, out="comparison", console=None):
 
 def _of(groups, task):
     return [group for group in groups if group.task == task]
+
+
+def _published(groups):
+    """What was published of a task; nothing where its groups are not of one kind."""
+    configs = [group.runs[0].config for group in groups]
+    kinds = {(each.get("observation"), each.get("action_cost") or 0) for each in configs}
+    return published_scores(configs[0]) if len(kinds) == 1 else []
 
 
 def _load(folders):

@@ -92,6 +92,17 @@ def test_published_scores_stand_beside_with_their_steps_and_source(output):
     assert "DreamerV3, published" in output[1]
 
 
+def test_published_scores_are_not_beside_groups_of_which_one_pays_for_actions(
+    make_run, tmp_path
+):
+    make_run(tmp_path / "a", 0, [[1.0]], action_cost=0.0)
+    compare([tmp_path / "a"], tmp_path / "free")
+    assert read(tmp_path / "free", "published")
+    make_run(tmp_path / "b", 0, [[1.0]], action_cost=0.1)
+    compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    assert not (tmp_path / "out" / "published.csv").exists()
+
+
 def test_few_seeds_are_warned_of(output):
     assert (
         "pendulum_swingup, explore=Greedy: n = 3, below 5: its intervals are not"
