@@ -33,6 +33,16 @@ def test_ratio_grows_with_the_posterior(make_model, make_batch):
         assert report["epistemic_ratio"] == pytest.approx(ratio, rel=1e-5)
 
 
+def test_report_is_made_of_the_predictions_of_each_step(make_model, make_batch):
+    model, batch = make_model("posterior_scale=1.0"), make_batch(1, 6)
+    mean, stddev = predict_each_step(model, batch, SEED)
+    report = spread_report(model, episode_of(make_batch), SEED)
+    epistemic = np.sqrt(np.var(mean, axis=0).mean())
+    assert report["epistemic_stddev"] == pytest.approx(epistemic, rel=1e-4)
+    aleatoric = np.sqrt(np.mean(np.square(stddev)))
+    assert report["aleatoric_stddev"] == pytest.approx(aleatoric, rel=1e-4)
+
+
 def test_each_draw_predicts_one_step_from_the_filter(make_model, make_batch):
     model, batch = make_model(), make_batch(2, 4)
     mean, stddev = predict_each_step(model, batch, SEED)
