@@ -1,6 +1,10 @@
 """Settings of all tests, made before TensorFlow looks at the machine."""
 
+import gc
+import itertools
 import os
+
+import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -11,3 +15,19 @@ _CPU = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(
     _CPU, [tf.config.LogicalDeviceConfiguration()] * 2
 )
+
+_TESTS = itertools.count(1)
+
+
+def pytest_collection_finish():
+    """What is imported stays, and need not be searched for garbage."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def _collect_garbage():
+    """TensorFlow's graphs are cycles; Python alone would let them grow to gigabytes."""
+    yield
+    if next(_TESTS) % 20 == 0:
+        gc.collect()

@@ -216,15 +216,6 @@ def test_nothing_is_left_on_the_cell(cell_class):
     assert by_hand(copied, INPUTS).shape == [BATCH, STEPS, UNITS]
 
 
-@pytest.fixture
-def _only_new_garbage():
-    """Collecting what hundreds of tests have left would take minutes."""
-    gc.freeze()
-    yield
-    gc.unfreeze()
-
-
-@pytest.mark.usefixtures("_only_new_garbage")
 def test_graph_of_a_sequence_is_collected():
     cell = make(ed.layers.LSTMCellFlipout)
     call = tf.function(lambda: by_hand(cell, INPUTS), autograph=False)
