@@ -4,9 +4,9 @@ import math
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
 
@@ -99,23 +99,7 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
         bias_constraint=None,
         **kwargs,
     ):
-        super().__init__(
-            num_heads,
-            key_dim,
-            value_dim=value_dim,
-            dropout=dropout,
-            use_bias=use_bias,
-            output_shape=output_shape,
-            attention_axes=attention_axes,
-            kernel_initializer=initializers.get(kernel_initializer),
-            bias_initializer=initializers.get(bias_initializer),
-            kernel_regularizer=regularizers.get(kernel_regularizer),
-            bias_regularizer=regularizers.get(bias_regularizer),
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def _build_from_signature(self, query, value, key=None):
         self._built_from_signature = True

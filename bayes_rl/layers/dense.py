@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
@@ -65,17 +65,7 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     ):
         if units < 1:
             raise ValueError(f"units must be at least 1, got {units}")
-        super().__init__(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=initializers.get(kernel_initializer),
-            bias_initializer=initializers.get(bias_initializer),
-            kernel_regularizer=regularizers.get(kernel_regularizer),
-            bias_regularizer=regularizers.get(bias_regularizer),
-            activity_regularizer=activity_regularizer,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""

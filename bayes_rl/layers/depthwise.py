@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.layers.convolution import StochasticConvolution
 from bayes_rl.layers.flipout import Flipout
@@ -32,24 +32,7 @@ class _Depthwise(StochasticConvolution):
         bias_constraint=None,
         **kwargs,
     ):
-        super().__init__(
-            kernel_size,
-            strides=strides,
-            padding=padding,
-            depth_multiplier=depth_multiplier,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            depthwise_initializer=initializers.get(depthwise_initializer),
-            bias_initializer=initializers.get(bias_initializer),
-            depthwise_regularizer=regularizers.get(depthwise_regularizer),
-            bias_regularizer=regularizers.get(bias_regularizer),
-            activity_regularizer=activity_regularizer,
-            depthwise_constraint=depthwise_constraint,
-            bias_constraint=bias_constraint,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""

@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.serialization import register
 
@@ -60,17 +60,7 @@ class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
         input_length=None,
         **kwargs,
     ):
-        super().__init__(
-            input_dim,
-            output_dim,
-            embeddings_initializer=initializers.get(embeddings_initializer),
-            embeddings_regularizer=regularizers.get(embeddings_regularizer),
-            activity_regularizer=activity_regularizer,
-            embeddings_constraint=embeddings_constraint,
-            mask_zero=mask_zero,
-            input_length=input_length,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def call(self, inputs):
         embeddings = self.draw("embeddings")

@@ -1,10 +1,10 @@
 """BatchEnsemble: members of an ensemble share a kernel and have vectors of their own."""
 
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
 from bayes_rl.layers.ensembles.batch_ensemble_base import BatchEnsemble
-from bayes_rl.layers.ensembles.member_vectors import arguments
 from bayes_rl.serialization import register
 
 

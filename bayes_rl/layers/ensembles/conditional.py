@@ -3,11 +3,11 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.convolutional import Conv2DReparameterization
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
 from bayes_rl.layers.ensembles.conditional_base import Conditional
-from bayes_rl.layers.ensembles.member_vectors import arguments
 from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
 from bayes_rl.serialization import register
 

@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.ensembles.hyperparameters import get_lambda
-from bayes_rl.layers.ensembles.member_vectors import arguments
 
 
 class HyperBatchEnsemble(tf.keras.layers.Layer):

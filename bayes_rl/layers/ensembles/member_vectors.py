@@ -21,19 +21,6 @@ _GET = {
 }
 
 
-def arguments(values):
-    """Keyword arguments of a constructor, of its `locals()`.
-
-    Args:
-        values: `locals()` of a constructor with `**kwargs`, before it has other variables.
-
-    Returns:
-        Dict of name -> value.
-    """
-    named = {k: v for k, v in values.items() if k not in ("self", "__class__", "kwargs")}
-    return {**named, **values["kwargs"]}
-
-
 class MemberVectors(StochasticLayer):
     """Mixin, left of a Keras layer or cell: vectors for each member of an ensemble.
 

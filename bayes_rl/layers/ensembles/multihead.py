@@ -3,8 +3,8 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.member_vectors import arguments
 from bayes_rl.serialization import register
 
 

@@ -1,8 +1,8 @@
 """Rank-1 Bayesian networks: random vectors of each example around a shared kernel."""
 
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.member_vectors import arguments
 from bayes_rl.layers.ensembles.rank1_base import Rank1
 from bayes_rl.serialization import register
 

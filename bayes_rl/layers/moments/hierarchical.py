@@ -1,5 +1,6 @@
 """Hierarchical priors over a kernel: whole units are switched off by shared scales."""
 
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.convolutional import Conv2DFlipout
 from bayes_rl.layers.moments.at_test import AtTest
 from bayes_rl.layers.moments.hierarchical_kernel import HierarchicalKernel
@@ -75,24 +76,7 @@ class DenseHierarchical(HierarchicalKernel, DenseVariationalDropout):
         at_test="sample",
         **kwargs,
     ):
-        super().__init__(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            local_scale_initializer=local_scale_initializer,
-            global_scale_initializer=global_scale_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            local_scale_regularizer=local_scale_regularizer,
-            global_scale_regularizer=global_scale_regularizer,
-            activity_regularizer=activity_regularizer,
-            local_scale_constraint=local_scale_constraint,
-            global_scale_constraint=global_scale_constraint,
-            at_test=at_test,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
 
 @register
@@ -168,31 +152,7 @@ class Conv2DHierarchical(AtTest, HierarchicalKernel, Conv2DFlipout):
         at_test="sample",
         **kwargs,
     ):
-        super().__init__(
-            filters,
-            kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            local_scale_initializer=local_scale_initializer,
-            global_scale_initializer=global_scale_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            local_scale_regularizer=local_scale_regularizer,
-            global_scale_regularizer=global_scale_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            local_scale_constraint=local_scale_constraint,
-            global_scale_constraint=global_scale_constraint,
-            at_test=at_test,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def train(self, inputs):
         return Conv2DFlipout.call(self, inputs)

@@ -3,6 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.convolutional import Conv2DReparameterization
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.at_test import AtTest
@@ -107,18 +108,7 @@ class DenseVariationalDropout(VariationalDropout, DenseReparameterization):
         at_test="sample",
         **kwargs,
     ):
-        super().__init__(
-            units,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            at_test=at_test,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
 
 @register
@@ -180,22 +170,4 @@ class Conv2DVariationalDropout(VariationalDropout, Conv2DReparameterization):
         at_test="sample",
         **kwargs,
     ):
-        super().__init__(
-            filters,
-            kernel_size,
-            strides=strides,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=dilation_rate,
-            activation=activation,
-            use_bias=use_bias,
-            kernel_initializer=kernel_initializer,
-            bias_initializer=bias_initializer,
-            kernel_regularizer=kernel_regularizer,
-            bias_regularizer=bias_regularizer,
-            activity_regularizer=activity_regularizer,
-            kernel_constraint=kernel_constraint,
-            bias_constraint=bias_constraint,
-            at_test=at_test,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))

@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
+from bayes_rl.layers.arguments import arguments
 from bayes_rl.layers.recurrent.cells import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
@@ -85,26 +85,7 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
         implementation=2,
         **kwargs,
     ):
-        super().__init__(
-            units,
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=initializers.get(kernel_initializer),
-            recurrent_initializer=initializers.get(recurrent_initializer),
-            bias_initializer=initializers.get(bias_initializer),
-            kernel_regularizer=regularizers.get(kernel_regularizer),
-            recurrent_regularizer=regularizers.get(recurrent_regularizer),
-            bias_regularizer=regularizers.get(bias_regularizer),
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            reset_after=reset_after,
-            implementation=implementation,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def call(self, inputs, states, training=None):
         return self.step(inputs, states, training)
