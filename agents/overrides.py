@@ -154,8 +154,12 @@ def _compose(words):
         with initialize_config_module("configs", version_base="1.3"):
             composed = compose("train", words, return_hydra_config=True)
         chosen = dict(composed.hydra.runtime.choices)
-        composed = {name: node for name, node in composed.items() if name != "hydra"}
-        return OmegaConf.to_container(OmegaConf.create(composed), resolve=True), chosen
+        values = OmegaConf.to_container(composed, resolve=False)
+        del values["hydra"]
+        values["choices"] = chosen  # for ${choices.explore} in a logdir
+        values = OmegaConf.to_container(OmegaConf.create(values), resolve=True)
+        del values["choices"]
+        return values, chosen
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(" ".join(str(error).split())) from None
 

@@ -61,6 +61,11 @@ def test_run_folder_may_use_other_keys():
     assert config.logdir == "runs/cartpole_swingup/7"
 
 
+def test_run_folder_may_use_the_choices_of_groups():
+    words = ["logdir=runs/${choices.explore}/${choices.planner}", "explore=thompson"]
+    assert overrides.load(words).logdir == "runs/thompson/icem"
+
+
 def test_sweep_is_every_combination_in_order():
     assert overrides.expand(["seed=0,1", "task=fake", "planner=glob(*)"]) == [
         ["seed=0", "task=fake", "planner=cem"],
