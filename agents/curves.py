@@ -9,6 +9,7 @@ import yaml
 
 from agents import statistics
 from agents.records import METRICS, read_metrics, read_scores
+from agents.runs import complete
 from agents.validation import UserError
 
 # Okabe and Ito, 2008: told apart by the colour-blind
@@ -67,7 +68,7 @@ def load(folder):
     """
     if not (folder / "config.yaml").exists():
         raise UserError(f"{folder} is not the folder of a run: it has no config.yaml")
-    config = yaml.safe_load((folder / "config.yaml").read_text()) or {}
+    config = complete(yaml.safe_load((folder / "config.yaml").read_text()) or {})
     run = Run(folder, config, read_metrics(folder), read_scores(folder))
     if not run.metrics and not run.scores:
         raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")

@@ -157,11 +157,18 @@ def _read(run):
         raise UserError(
             f"{run.config_file} is damaged; put a copy back, or use another logdir"
         )
-    return _complete(values)
+    return complete(values)
 
 
-def _complete(values):
-    """Adds what runs of earlier versions did where they lack a key."""
+def complete(values):
+    """Adds what runs of earlier versions did where they lack a key.
+
+    Args:
+        values: nested dict of a config.yaml; it is changed.
+
+    Returns:
+        `values`.
+    """
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values

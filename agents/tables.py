@@ -1,4 +1,4 @@
-"""Tables: rows of numbers as a CSV file, and as text for a person."""
+"""Tables: rows of numbers as a CSV file, and as text or Markdown for a person."""
 
 import csv
 import io
@@ -45,6 +45,23 @@ def as_text(header, rows):
         right = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
         lines.append("  ".join([first.ljust(widths[0]), *right]).rstrip())
     return "\n".join(lines)
+
+
+def as_markdown(header, rows):
+    """A table of Markdown.
+
+    Args:
+        header: words, one for each column.
+        rows: lists of cells, printed as they are.
+
+    Example:
+        >>> print(as_markdown(["task", "n"], [["reacher_easy", 5]]))
+        | task | n |
+        | --- | --- |
+        | reacher_easy | 5 |
+    """
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 def _text(cell):

@@ -6,22 +6,26 @@ python -m results parity      # its part anew, from its runs; without runs, the 
 
 import argparse
 import json
+import os
 import pathlib
 import re
 import shutil
 
 import yaml
+from rich.console import Console
 
 from agents import statistics
+from agents.compare import compare
 from agents.plots import plot
 from results.summary import summarize
 from results.tables import readme
 
 _FOLDER = pathlib.Path(__file__).parent
+_FIGURES = ("probe_*.png", "calibration.png")
 
 
 def make(name, experiment):
-    """Writes `results/<name>/`: figures, scores.csv and summary.json.
+    """Writes `results/<name>/`: figures, tables and summary.json.
 
     Args:
         name: of the experiment.
@@ -39,18 +43,22 @@ def make(name, experiment):
     folder = _FOLDER / name
     folder.mkdir(exist_ok=True)
     plot(runs, folder)
+    with open(os.devnull, "w") as nowhere:
+        compare(runs, folder, Console(file=nowhere))
     for picture_name, picture in pictures(experiment["runs"], runs).items():
         shutil.copy(picture, folder / picture_name)
     for run in runs:
         for file in run.glob("planners.*"):
             shutil.copy(file, folder)
     summary = {key: experiment[key] for key in ("title", "about", "commands")}
-    summary |= summarize(runs, folder / "scores.csv")
+    summary |= summarize(runs, folder / "evaluations.csv")
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
 
 
 def pictures(root, runs):
-    """The newest open-loop picture of the first run of each group of seeds.
+    """What shows one run: the first of each group of seeds.
+
+    The newest open-loop picture, and those of probes and of calibration.
 
     Args:
         root: folder that holds all runs, or is the only one.
@@ -62,8 +70,11 @@ def pictures(root, runs):
     configs = [yaml.safe_load((run / "config.yaml").read_text()) for run in runs]
     found = {}
     for run in (runs[indices[0]] for indices in statistics.group(configs)):
-        files = sorted(run.glob("videos/*.png"), key=_environment_steps)
-        for file in files[-1:]:
+        films = sorted(run.glob("videos/*.png"), key=_environment_steps)
+        figures = [
+            file for name in _FIGURES for file in sorted(run.glob(f"figures/{name}"))
+        ]
+        for file in films[-1:] + figures:
             found["_".join([*run.relative_to(root).parts, file.name])] = file
     return found
 

@@ -1,7 +1,11 @@
 """results/README.md: tables of every experiment that was measured."""
 
 import json
-import statistics
+
+from agents.tables import as_markdown
+
+# file of results/ -> command that wrote it
+_BENCHMARKS = {"benchmarks": "make bench", "layers": "python -m benchmarks.layers"}
 
 
 def readme(folder, experiments):
@@ -19,63 +23,52 @@ def readme(folder, experiments):
         file = folder / name / "summary.json"
         if file.exists():
             parts.append(_section(name, json.loads(file.read_text()), folder))
-    benchmarks = sorted(path.name for path in folder.glob("benchmark*.md"))
-    if benchmarks:
-        links = ", ".join(f"[{name}]({name})" for name in benchmarks)
-        parts.append(f"## Speed\n\n`make bench` wrote {links}.")
+    speed = [name for name in _BENCHMARKS if (folder / f"{name}.md").exists()]
+    if speed:
+        lines = [f"[{name}.md]({name}.md): `{_BENCHMARKS[name]}`" for name in speed]
+        parts.append("## Speed\n\n" + "\n\n".join(lines))
     return "\n\n".join(parts) + "\n"
 
 
 def _section(name, summary, folder):
     commands = "\n".join(summary["commands"])
     pictures = sorted(path.name for path in (folder / name).glob("*.png"))
-    return "\n\n".join(
-        [
-            f"## {summary['title']}",
-            summary["about"],
-            f"```\n{commands}\npython -m results {name}\n```",
-            _scores(summary["groups"]),
-            _weights(summary["groups"]),
-            _planners(folder / name),
-            _sources(summary["sources"]),
-            "\n".join(f"![{picture}]({name}/{picture})" for picture in pictures),
-        ]
-    )
-
-
-def _scores(groups):
-    rows = [
-        [
-            group["task"],
-            group["observation"],
-            group["transition"],
-            f"{group['environment_steps']:,}",
-            len(group["returns"]),
-            f"**{statistics.median(group['returns']):.0f}**",
-            ", ".join(f"{value:.0f}" for value in group["returns"]),
-            f"{statistics.median(group['minutes']):.1f}",
-        ]
-        for group in sorted(groups, key=lambda group: (group["task"], group["transition"]))
+    parts = [
+        f"## {summary['title']}",
+        summary["about"],
+        f"```\n{commands}\npython -m results {name}\n```",
+        _comparison(folder / name),
+        _weights(summary["groups"]),
+        _planners(folder / name),
+        _sources(summary["sources"]),
+        "\n".join(f"![{picture}]({name}/{picture})" for picture in pictures),
     ]
-    head = ["task", "observation", "transition", "environment steps", "seeds"]
-    head += ["median", "each seed", "minutes a seed, start-up aside"]
-    return _table(head, rows)
+    return "\n\n".join(filter(None, parts))
+
+
+def _comparison(folder):
+    """The tables of `bayes-rl compare`."""
+    file = folder / "comparison.md"
+    return file.read_text().strip() if file.exists() else ""
 
 
 def _weights(groups):
-    """How the posterior moved: first and last values, medians over seeds."""
+    """How the posteriors moved: a row for each group that has one."""
+    names = list(dict.fromkeys(name for group in groups for name in group["weights"]))
     rows = [
-        [group["task"], group["transition"], name, f"{first:.4g}", f"{last:.4g}"]
-        for group in sorted(groups, key=lambda group: (group["task"], group["transition"]))
-        for name, (first, last) in group["weights"].items()
+        [group["task"], group["group"], *(_ends(group["weights"].get(n)) for n in names)]
+        for group in groups
+        if group["weights"]
     ]
     if not rows:
         return ""
-    lines = (
-        "The weight posterior, at the first and at the last episode (median over seeds):"
-    )
-    head = ["task", "transition", "statistic", "first", "last"]
-    return f"{lines}\n\n{_table(head, rows)}"
+    head = ["task", "group", *(name.replace("weight_", "") for name in names)]
+    lines = "The weight posterior, first to last episode (median over seeds):"
+    return f"{lines}\n\n{as_markdown(head, rows)}"
+
+
+def _ends(ends):
+    return "{:.3g} to {:.3g}".format(*ends) if ends else ""
 
 
 def _planners(folder):
@@ -85,7 +78,7 @@ def _planners(folder):
         return ""
     head, *rows = (line.split(",") for line in file.read_text().splitlines())
     conclusion = (folder / "planners.txt").read_text().strip()
-    return f"Planners on the model of one run. {conclusion}.\n\n{_table(head, rows)}"
+    return f"Planners on the model of one run. {conclusion}.\n\n{as_markdown(head, rows)}"
 
 
 def _sources(sources):
@@ -94,8 +87,3 @@ def _sources(sources):
         f"{source['memory_gib']} GiB."
         for source in sources
     )
-
-
-def _table(head, rows):
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)

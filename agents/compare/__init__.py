@@ -1,4 +1,4 @@
-"""Groups of runs compared with honest statistics: figures, tables and their csv files.
+"""Groups of runs compared with honest statistics: figures, tables, and their files.
 
 The unit is the seed: a seed's score is the mean of its evaluation episodes, and intervals
 come from drawing seeds anew. Needs nothing but the files of the runs.
@@ -10,11 +10,13 @@ import pathlib
 from rich.console import Console
 
 from agents import curves
-from agents.compare import discovery, figures, printing, tables
+from agents.compare import discovery, figures, measured, tables
 from agents.compare.improvement import improvements
 from agents.compare.published import published_scores
+from agents.compare.report import markdown, report, show
 from agents.compare.scores import comparable, final_scores
 from agents.drawing import save
+from agents.files import replacing
 from agents.validation import UserError
 
 FEWEST_SEEDS = 5  # for an interval that deserves the name
@@ -31,7 +33,7 @@ def compare(folders, out="comparison", console=None):
         console: a `rich.console.Console`; None: standard output.
 
     Returns:
-        The paths of the files.
+        The paths of the files: PNG, csv, and the tables as `comparison.md`.
 
     Raises:
         UserError: there are no runs, or nothing was recorded in them.
@@ -50,6 +52,8 @@ def compare(folders, out="comparison", console=None):
         "published": tables.published(scores, others),
         "exploration": tables.exploration(found),
         "improvement": tables.improvement(pairs),
+        "probes": measured.probes(groups),
+        "calibration": measured.calibration(groups),
         "runs": tables.runs(groups, scores, found),
     }
     folder = pathlib.Path(out)
@@ -65,8 +69,17 @@ def compare(folders, out="comparison", console=None):
         folder,
     )
     files += tables.write(parts, folder)
-    printing.show(parts, console or Console())
-    return files
+    read = report(parts)
+    show(read, console or Console())
+    return files + _write_markdown(read, folder)
+
+
+def _write_markdown(read, folder):
+    if not read:
+        return []
+    with replacing(folder / "comparison.md") as file:
+        file.write(f"{markdown(read)}\n".encode())
+    return [folder / "comparison.md"]
 
 
 def _of(groups, task):

@@ -1,4 +1,9 @@
-"""What exploration found: the first reward, the share of the physics visited."""
+"""What exploration found: the first reward, the share of the physics visited.
+
+Episodes of random actions, with which every run begins, find what they find by luck, and
+the same with every strategy: first rewards and shares are those of the episodes after
+them. Coverage counts all, for a strategy gains nothing by going there again.
+"""
 
 import dataclasses
 import logging
@@ -10,7 +15,8 @@ from agents import statistics
 from agents.curves import Group
 
 _REWARDED, _COVERAGE = "explore/rewarded_steps", "explore/coverage"
-_RATIO = "explore/epistemic_ratio"
+_RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
+_LAST = 10  # episodes whose returns are averaged
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +30,8 @@ class Exploration:
         episodes: at whose end the first reward was found; inf where it never was.
         steps: environment steps at that end; inf.
         seen: environment steps of the run that count.
+        rewarded: share of the planned episodes that had any reward, or nan.
+        returns: mean return of the last ten planned episodes, or nan.
         coverage: share of the task's grid visited by then, or nan.
         ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
@@ -32,6 +40,8 @@ class Exploration:
     episodes: np.ndarray
     steps: np.ndarray
     seen: np.ndarray
+    rewarded: np.ndarray
+    returns: np.ndarray
     coverage: np.ndarray
     ratio: np.ndarray
 
@@ -66,7 +76,7 @@ def explorations(groups):
     for group in groups:
         runs = [run for run in group.runs if _logged(run)]
         if runs:
-            rows = np.array([_numbers(run.metrics, end) for run in runs])
+            rows = np.array([_numbers(run, end) for run in runs])
             own = dataclasses.replace(group, runs=runs)
             found.append(Exploration(own, *rows.T))
     return found
@@ -108,13 +118,20 @@ def _common_end(task, runs):
     return end
 
 
-def _numbers(rows, end):
-    rows = [row for row in rows if row["environment_steps"] <= end]
-    covered = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
-    ratios = [row[_RATIO] for row in rows if row.get(_RATIO) is not None]
+def _numbers(run, end):
+    rows = [row for row in run.metrics if row["environment_steps"] <= end]
+    planned = [row for row in rows if row["episodes"] > run.config.get("seed_episodes", 0)]
+    coverage = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
+    returns = [row[_RETURN] for row in planned if row.get(_RETURN) is not None]
     return [
-        *first_reward(rows),
+        *first_reward(planned),
         end,
-        covered[-1] if covered else math.nan,
-        float(np.mean(ratios)) if ratios else math.nan,
+        _mean([row[_REWARDED] > 0 for row in planned if _REWARDED in row]),
+        _mean(returns[-_LAST:]),
+        coverage[-1] if coverage else math.nan,
+        _mean([row[_RATIO] for row in planned if row.get(_RATIO) is not None]),
     ]
+
+
+def _mean(values):
+    return float(np.mean(values)) if values else math.nan

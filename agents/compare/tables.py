@@ -5,15 +5,23 @@ and `_high` are the 95 % bootstrap interval of the column before them; `spread_l
 `spread_high` are percentiles 5 and 95 of all evaluation episodes of all seeds.
 """
 
-import csv
-import io
 import math
 
 import numpy as np
 
 from agents import statistics
-from agents.files import replacing
 from agents.statistics import interquartile_mean
+from agents.tables import write_csv
+
+# column -> array of `agents.compare.discovery.Exploration`
+_EXPLORED = {
+    "first_reward_episode": "episodes",
+    "first_reward_steps": "steps",
+    "rewarded_share": "rewarded",
+    "collected_return": "returns",
+    "coverage": "coverage",
+    "epistemic_ratio": "ratio",
+}
 
 
 def scores(scores):
@@ -74,36 +82,38 @@ def runs(groups, scores, found):
         for run, value in zip(each.runs, each.seeds, strict=True)
     }
     explored = {
-        run.folder: [
-            values[index]
-            for values in (each.episodes, each.steps, each.coverage, each.ratio)
-        ]
+        run.folder: {
+            column: float(getattr(each, name)[index]) for column, name in _EXPLORED.items()
+        }
         for own in found.values()
         for each in own
         for index, run in enumerate(each.group.runs)
     }
+    unknown = dict.fromkeys(_EXPLORED, math.nan)
     rows = []
     for group in groups:
         for run in group.runs:
             steps, value = score.get(run.folder, (math.nan, math.nan))
-            episode, reward_steps, coverage, ratio = map(
-                float, explored.get(run.folder, [math.nan] * 4)
-            )
-            rows.append(
-                {
-                    "task": group.task,
-                    "group": group.label,
-                    "seed": run.config.get("seed", ""),
-                    "folder": str(run.folder),
-                    "environment_steps": steps,
-                    "score": value,
-                    "first_reward_episode": episode,
-                    "first_reward_steps": reward_steps,
-                    "coverage": coverage,
-                    "epistemic_ratio": ratio,
-                }
-            )
+            row = {
+                "task": group.task,
+                "group": group.label,
+                "seed": run.config.get("seed", ""),
+                "folder": str(run.folder),
+                "environment_steps": steps,
+                "score": value,
+                "minutes": minutes(run),
+            }
+            rows.append(row | explored.get(run.folder, unknown))
     return rows
+
+
+def minutes(run):
+    """How long a run took, all its sessions together, start-up aside.
+
+    Args:
+        run: `agents.curves.Run`.
+    """
+    return sum(row.get("speed/seconds", 0.0) for row in run.metrics) / 60
 
 
 def write(tables, folder):
@@ -118,16 +128,11 @@ def write(tables, folder):
     """
     files = []
     for name, rows in tables.items():
-        if not rows:
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        text = io.StringIO()
-        writer = csv.DictWriter(text, rows[0], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows({key: _cell(value) for key, value in row.items()} for row in rows)
-        files.append(folder / f"{name}.csv")
-        with replacing(files[-1]) as file:
-            file.write(text.getvalue().encode())
+        if rows:
+            folder.mkdir(parents=True, exist_ok=True)
+            files.append(folder / f"{name}.csv")
+            cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
+            write_csv(files[-1], cells)
     return files
 
 
@@ -141,6 +146,8 @@ def _score(task, each):
         "evaluation_episodes": len(episodes),
         "environment_steps": each.steps,
     }
+    row["each_seed"] = ", ".join(f"{score:.0f}" for score in seeds)
+    row["minutes"] = float(np.median([minutes(run) for run in each.runs]))
     row |= _with_interval("iqm", seeds, interquartile_mean)
     spread = {"median": median, "spread_low": low, "spread_high": high}
     return row | {"mean": float(seeds.mean())} | spread
@@ -149,10 +156,11 @@ def _score(task, each):
 def _exploration(task, each):
     row = {"task": task, "group": each.group.label, "seeds": len(each.steps)}
     row |= {"found": each.found, "environment_steps": int(each.seen.max())}
-    for name, values in (("episode", each.episodes), ("steps", each.steps)):
-        row |= _with_interval(f"first_reward_{name}", values, statistics.median)
-    row |= _with_interval("coverage", each.coverage, interquartile_mean)
-    return row | _with_interval("epistemic_ratio", each.ratio, interquartile_mean)
+    for column, name in _EXPLORED.items():
+        first = column.startswith("first_reward")  # infinite where there was none
+        statistic = statistics.median if first else interquartile_mean
+        row |= _with_interval(column, getattr(each, name), statistic)
+    return row
 
 
 def _with_interval(name, values, statistic):

@@ -36,31 +36,38 @@ def make_run(folder, seed, returns, transition="flipout"):
     return folder
 
 
-def test_groups_hold_the_last_scores_of_each_seed(tmp_path):
+def test_groups_hold_how_weights_moved_and_every_evaluation_is_kept(tmp_path):
     runs = [
         make_run(tmp_path / "0", 0, [[1.0, 1.0], [10.0, 20.0]]),
         make_run(tmp_path / "1", 1, [[2.0, 2.0], [30.0, 50.0]]),
         make_run(tmp_path / "2", 0, [[5.0, 5.0]], transition="deterministic"),
     ]
-    summary = summarize(runs, tmp_path / "scores.csv")
+    summary = summarize(runs, tmp_path / "evaluations.csv")
     first, second = summary["groups"]
-    assert first["returns"] == [15.0, 40.0]
-    assert first["seeds"] == [0, 1]
-    assert first["minutes"] == [1.0, 1.0]
-    assert first["weights"] == {"weight_kl/a": [10.0, 5.0]}
-    assert second["returns"] == [5.0]
+    assert first == {
+        "task": "fake",
+        "group": "transition=flipout",
+        "weights": {"weight_kl/a": [10.0, 5.0]},
+    }
+    assert second["group"] == "transition=deterministic"
     assert summary["sources"] == [SOURCE]
-    assert len((tmp_path / "scores.csv").read_text().splitlines()) == 1 + 4 + 4 + 2
+    lines = (tmp_path / "evaluations.csv").read_text().splitlines()
+    assert len(lines) == 1 + 4 + 4 + 2
+    assert lines[-1].startswith("fake,transition=deterministic,0,1000,")
 
 
-def test_readme_shows_medians_seeds_commands_and_sources(tmp_path):
-    runs = [make_run(tmp_path / str(s), s, [[100.0 * s]]) for s in range(3)]
+def test_readme_shows_tables_weights_commands_and_sources(tmp_path):
+    runs = [make_run(tmp_path / str(s), s, [[100.0 * s], [1.0]]) for s in range(3)]
     folder = tmp_path / "results" / "one"
     folder.mkdir(parents=True)
+    (folder / "comparison.md").write_text("| the tables |\n")
     summary = {"title": "One", "about": "About.", "commands": ["bayes-rl train"]}
-    summary |= summarize(runs, folder / "scores.csv")
+    summary |= summarize(runs, folder / "evaluations.csv")
     (folder / "summary.json").write_text(json.dumps(summary))
+    (tmp_path / "results" / "layers.md").touch()
     text = readme(tmp_path / "results", {"one": None, "not measured": None})
-    assert "| fake | state | flipout | 1,000 | 3 | **100** | 0, 100, 200 | 0.5 |" in text
+    assert "\n\n| the tables |\n\n" in text
+    assert "| fake |  | 10 to 5 |" in text
     assert "bayes-rl train\npython -m results one" in text
     assert "Commit abc, Test 1, 2 cores, 8 GiB." in text
+    assert "[layers.md](layers.md): `python -m benchmarks.layers`" in text

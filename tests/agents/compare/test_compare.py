@@ -160,7 +160,41 @@ def test_runs_without_evaluations_are_compared_in_what_they_have(make_run, tmp_p
     make_run(tmp_path / "a")
     files = compare([tmp_path], tmp_path / "out")
     names = {file.name for file in files}
-    assert names == {"coverage.png", "first_reward.png", "exploration.csv", "runs.csv"}
+    assert names == {
+        "comparison.md",
+        "coverage.png",
+        "first_reward.png",
+        "exploration.csv",
+        "runs.csv",
+    }
+
+
+def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path):
+    # the first two episodes are random, one of the others is rewarded
+    make_run(tmp_path / "a", 0, rewarded=(0, 4, 0, 7, 0), seed_episodes=2)
+    compare([tmp_path / "a"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["first_reward_episode"], row["first_reward_steps"]) == ("4", "4000")
+    assert float(row["rewarded_share"]) == pytest.approx(1 / 3)
+    assert row["coverage"] == "0.5"
+
+
+def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_path):
+    folder = make_run(tmp_path / "a", 0, rewarded=(0,))
+    for episode in range(2, 16):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"collect/return": float(episode), "explore/rewarded_steps": 1}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert row["collected_return"] == "10.5"
+
+
+def test_markdown_holds_what_was_printed(output):
+    text = (output[0] / "comparison.md").read_text()
+    assert "| pendulum_swingup | explore=Thompson | 3 | 2,000 | 500.5 [500, 501] |" in text
+    assert "| explore=Thompson | explore=Greedy | 3 and 3 | 1 [1, 1] |" in text
+    assert "1 of 3 | never [4, never] |" in text
 
 
 def test_run_that_has_just_begun_is_left_out(make_run, tmp_path, caplog):
@@ -183,6 +217,21 @@ def test_two_tasks_are_put_on_one_scale(make_groups, make_run, tmp_path):
     (row,) = read(tmp_path / "out", "improvement")
     # certain on pendulum_swingup, even on fake
     assert (row["probability"], row["seeds"]) == ("0.75", "5 and 5")
+
+
+def test_runs_of_an_earlier_version_are_seeds_of_the_same_group(make_run, tmp_path):
+    make_run(tmp_path / "a", 0, [[1.0]], world_model={"latent_size": 16})
+    later = {"image_pool": 1, "image_decoder": "convolutions"}
+    make_run(
+        tmp_path / "b",
+        1,
+        [[3.0]],
+        world_model={"latent_size": 16} | later,
+        probe_every=0,
+    )
+    compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "scores")
+    assert (row["seeds"], row["mean"]) == ("2", "2")
 
 
 def test_nothing_to_compare_is_an_error(make_run, tmp_path):

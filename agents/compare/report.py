@@ -1,0 +1,206 @@
+"""The tables of a comparison as a person reads them: on the terminal and in Markdown."""
+
+import math
+from typing import NamedTuple
+
+import rich.table
+from rich.console import Console
+
+from agents.progress import number
+from agents.tables import as_markdown
+
+_SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
+_RIGHT = ("n", "environment steps", "found reward", "minutes")
+
+
+class Table(NamedTuple):
+    """A title, the names of the columns, and rows of text."""
+
+    title: str
+    columns: list
+    rows: list
+
+
+def report(parts):
+    """The tables that have rows.
+
+    Args:
+        parts: dict of name -> rows, as `agents.compare.tables` and `.measured` make them.
+
+    Returns:
+        List of `Table`.
+    """
+    tables = [
+        _scores(parts["scores"], parts["published"]),
+        _improvement(parts["improvement"]),
+        _exploration(parts["exploration"]),
+        _probes(parts["probes"]),
+        _calibration(parts["calibration"]),
+    ]
+    return [table for table in tables if table.rows]
+
+
+def show(tables, console):
+    """Prints tables.
+
+    Args:
+        tables: list of `Table`.
+        console: a `rich.console.Console`.
+    """
+    if not console.is_terminal:  # lines in a file are not broken
+        console = Console(file=console.file, width=max(160, console.width))
+    for table in tables:
+        style = {"box": None, "title_justify": "left", "padding": (0, 2, 0, 0)}
+        shown = rich.table.Table(title=table.title, **style)
+        for name in table.columns:
+            shown.add_column(name, justify="right" if name in _RIGHT else "left")
+        for row in table.rows:
+            shown.add_row(*row)
+        console.print(shown)
+
+
+def markdown(tables):
+    """The tables as a text of Markdown."""
+    return "\n\n".join(
+        f"{table.title}\n\n{as_markdown(table.columns, table.rows)}" for table in tables
+    )
+
+
+def _scores(rows, others):
+    columns = ["task", "group", "n", "environment steps", "IQM [95 % interval]"]
+    columns += ["each seed", "median (5 to 95 % spread)", "minutes"]
+    cells = []
+    for task in dict.fromkeys(row["task"] for row in rows):
+        cells += [_score(row) for row in rows if row["task"] == task]
+        cells += [_published(row) for row in others if row["task"] == task]
+    title = "Scores: returns of evaluation episodes, mean weights, no noise"
+    return Table(title, columns, cells)
+
+
+def _score(row):
+    low, high = number(row["spread_low"]), number(row["spread_high"])
+    spread = f"({low} to {high}) of {row['evaluation_episodes']} episodes"
+    return [
+        *_start(row),
+        f"{row['environment_steps']:,}",
+        _interval(row, "iqm"),
+        row["each_seed"],
+        f"{number(row['median'])} {spread}",
+        f"{row['minutes']:.1f}",
+    ]
+
+
+def _published(row):
+    span = f"({_text(row['low'])} to {_text(row['high'])}: extremes of seeds)"
+    return [
+        row["task"],
+        f"{row['method']}, published",
+        f"{row['seeds']}",
+        f"{row['environment_steps']:,}",
+        f"mean {number(row['mean'])}",
+        "",
+        "" if row["low"] is None else span,
+        "",
+    ]
+
+
+def _improvement(rows):
+    title = "Probability that a run of one group scores more than one of the other"
+    cells = [
+        [row["group"], row["than"], row["seeds"], _interval(row, "probability")]
+        for row in rows
+    ]
+    return Table(title, ["group", "than", "n", "P [95 % interval]"], cells)
+
+
+def _exploration(rows):
+    columns = {
+        "first at episode": "first_reward_episode",
+        "episodes with reward": "rewarded_share",
+        "return, last 10": "collected_return",
+        "coverage": "coverage",
+        "epistemic / aleatoric": "epistemic_ratio",
+    }
+    cells = [
+        [
+            *_start(row),
+            f"{row['found']} of {row['seeds']}",
+            *(_interval(row, column) for column in columns.values()),
+        ]
+        for row in rows
+    ]
+    title = (
+        "Exploration: planned episodes, with noise and bonus; medians of first rewards and "
+        "IQMs over seeds [95 % interval]"
+    )
+    return Table(title, ["task", "group", "n", "found reward", *columns], cells)
+
+
+def _probes(rows):
+    """A row for each target, a column for each input and probe."""
+    columns = dict.fromkeys((row["input"], row["probe"]) for row in rows)
+    lines = {}
+    for row in rows:
+        acted = f"{row['actions']}, {int(row['environment_steps']):,} steps"
+        key = (*_start(row), acted, row["target"])
+        lines.setdefault(key, {})[row["input"], row["probe"]] = _range(row, "r_squared")
+    cells = [
+        [*key, *(line.get(column, "") for column in columns)] for key, line in lines.items()
+    ]
+    names = [" ".join(column).strip() for column in columns]
+    title = (
+        "R squared of probes on held-out episodes: median over seeds (lowest to highest)"
+    )
+    return Table(title, ["task", "group", "n", "episodes of", "target", *names], cells)
+
+
+def _calibration(rows):
+    steps = sorted({int(row["step"]) for row in rows})
+    shown = {
+        min(steps, key=lambda step: abs(step - wanted)) for wanted in _SHOWN_STEPS if steps
+    }
+    columns = ["coverage_50", "coverage_80", "coverage_95", "negative_log_likelihood"]
+    cells = [
+        [
+            *_start(row),
+            row["actions"],
+            row["forecast"],
+            f"{row['step']}",
+            *(_range(row, column) for column in columns),
+        ]
+        for row in rows
+        if int(row["step"]) in shown
+    ]
+    title = (
+        "Open-loop forecasts: share of observations inside central intervals, and negative "
+        "log likelihood (nats per dimension); median over seeds (lowest to highest)"
+    )
+    names = ["inside 50 %", "inside 80 %", "inside 95 %", "negative log likelihood"]
+    names = ["actions", "forecast", "agent steps ahead", *names]
+    return Table(title, ["task", "group", "n", *names], cells)
+
+
+def _start(row):
+    return row["task"], row["group"], f"{row['seeds']}"
+
+
+def _interval(row, name):
+    value, low, high = (row[f"{name}{ending}"] for ending in ("", "_low", "_high"))
+    if math.isnan(value):
+        return ""
+    return _text(value) + ("" if math.isnan(low) else f" [{_text(low)}, {_text(high)}]")
+
+
+def _range(row, name):
+    value, low, high = (row[f"{name}{ending}"] for ending in ("", "_lowest", "_highest"))
+    if math.isnan(value):
+        return ""
+    return f"{value:.2f}" + (f" ({low:.2f} to {high:.2f})" if row["seeds"] > 1 else "")
+
+
+def _text(value):
+    if value is None:
+        return ""
+    if not math.isfinite(value):
+        return "never"
+    return f"{value:,.0f}" if value == int(value) else number(value)
