@@ -37,7 +37,7 @@ def balance(returns, bonus, beta, return_floor):
 
 def _standardize(values, floor):
     mean, variance = tf.nn.moments(values, axes=[-1], keepdims=True)
-    return (values - mean) / (tf.sqrt(variance) + floor)
+    return tf.math.divide_no_nan(values - mean, tf.sqrt(variance) + floor)
 
 
 def anneal(first, last, until, progress):
