@@ -5,7 +5,6 @@ layer's kernel then cost more than its matrix product; compiled by XLA, a third 
 """
 
 import functools
-import math
 
 import tensorflow as tf
 
@@ -13,9 +12,15 @@ import tensorflow as tf
 _LEAST_ELEMENTS = 2**16
 
 
-def is_fused(tensor):
-    """Whether computations with this tensor are compiled: it is large, on no GPU."""
-    return math.prod(tensor.shape) >= _LEAST_ELEMENTS and not _has_gpu()
+def is_fused(tensor, growth=1):
+    """Whether computations with this tensor are compiled: they are large, on no GPU.
+
+    Args:
+        tensor: that the computation starts from.
+        growth: number of elements computed of each of the tensor's.
+    """
+    size = tensor.shape.num_elements()
+    return size is not None and growth * size >= _LEAST_ELEMENTS and not _has_gpu()
 
 
 @functools.cache
@@ -23,32 +28,38 @@ def _has_gpu():
     return bool(tf.config.list_logical_devices("GPU"))
 
 
-def fused(function):
+def fused(function, growth=1):
     """Compiles a function of tensors where the first one `is_fused`.
 
     Args:
-        function: of tensors alone, to tensors; it reads no variables.
+        function: of tensors and, by keyword, of constants, to tensors; it reads no
+            variables.
+        growth: as in `is_fused`.
 
     Returns:
-        A function of the same arguments and results.
+        A function of the same arguments and results, compiled for each set of constants.
 
     Example:
-        >>> double = fused(lambda x: 2.0 * x)
-        >>> float(double(tf.ones([300, 300]))[0, 0])
+        >>> times = fused(lambda x, factor: factor * x)
+        >>> float(times(tf.ones([300, 300]), factor=2.0)[0, 0])
         2.0
     """
 
     @functools.lru_cache(maxsize=256)
-    def compiled(signature):
+    def compiled(signature, **constants):
         # One function for all signatures would warn of being traced again and again.
         del signature
-        return tf.function(function, jit_compile=True, autograph=False)
+
+        def of_tensors(*tensors):
+            return function(*tensors, **constants)
+
+        return tf.function(of_tensors, jit_compile=True, autograph=False)
 
     @functools.wraps(function)
-    def call(*tensors):
-        if not is_fused(tensors[0]):
-            return function(*tensors)
-        signature = tuple((tuple(x.shape), x.dtype) for x in tensors)
-        return compiled(signature)(*tensors)
+    def call(*tensors, **constants):
+        if not is_fused(tensors[0], growth):
+            return function(*tensors, **constants)
+        signature = tuple((x.shape, x.dtype) for x in tensors)
+        return compiled(signature, **constants)(*tensors)
 
     return call

@@ -1,10 +1,13 @@
 """Noise that is the same for the same seed on every device, with and without XLA."""
 
 import functools
+import math
 import statistics
 
 import numpy as np
 import tensorflow as tf
+
+from bayes_rl.fused import fused
 
 
 def as_seed(seed):
@@ -87,6 +90,7 @@ def stateless_normal(shape, seed, dtype=tf.float32):
 
 
 _LEVELS = 2**16
+_BITS = 32  # of an integer
 
 
 def quantized_normal(shape, seed, dtype=tf.float32):
@@ -96,22 +100,61 @@ def quantized_normal(shape, seed, dtype=tf.float32):
     1; the fourth moment is 2.9998. A table costs less than a function.
 
     Args:
-        shape: of the draws.
-        seed: int tensor [2].
+        shape: static, of the draws.
+        seed: int32 tensor [2].
         dtype: float32 or float64.
 
     Returns:
         [*shape], at most 4.4 from 0.
 
     Example:
-        >>> quantized_normal([3], [1, 2]).shape
+        >>> quantized_normal([3], tf.constant([1, 2])).shape
         TensorShape([3])
     """
-    bits = tf.random.stateless_uniform(
-        shape, seed, minval=None, maxval=None, dtype=tf.int32, alg="philox"
-    )
-    index = tf.bitwise.bitwise_and(tf.bitwise.right_shift(bits, 16), _LEVELS - 1)
-    return tf.gather(tf.constant(_normal_levels(), dtype), index)
+    counter = tf.cast(tf.reshape(tf.range(math.prod(shape)), shape), tf.uint32)
+    bits, _ = threefry(counter, tf.zeros_like(counter), tf.bitcast(seed, tf.uint32))
+    index = tf.bitwise.right_shift(bits, 16)
+    return tf.gather(tf.constant(_normal_levels(), dtype), tf.cast(index, tf.int32))
+
+
+def threefry(first, second, key):
+    """Random bits of counters: Threefry with two words of 32 bits and 20 rounds.
+
+    Compiled, this takes half of the time of philox: each element is computed on its own,
+    together with what it is used for. TensorFlow's own has no kernel for CPUs, which
+    `tf.vectorized_map` and eager mode need.
+
+    Source: Salmon et al., 2011, Parallel Random Numbers: As Easy as 1, 2, 3.
+
+    Args:
+        first: uint32, a word of the counters, no two of which should be equal.
+        second: uint32 of the same shape, the other word.
+        key: uint32 [2].
+
+    Returns:
+        Two uint32 tensors of the shape of the counters.
+
+    Example:
+        >>> zeros = tf.zeros([3], tf.uint32)
+        >>> [hex(word[0]) for word in threefry(zeros, zeros, zeros[:2])]
+        ['0x6b200159', '0x99ba4efe']
+    """
+    xor = tf.bitwise.bitwise_xor
+    keys = tf.unstack(key)
+    keys.append(xor(xor(keys[0], keys[1]), 0x1BD11BDA))
+    first, second = first + keys[0], second + keys[1]
+    for group in range(1, 6):
+        for distance in (17, 29, 16, 24) if group % 2 == 0 else (13, 15, 26, 6):
+            first += second
+            second = xor(_rotate(second, distance), first)
+        first += keys[group % 3]
+        second += keys[(group + 1) % 3] + group
+    return first, second
+
+
+def _rotate(bits, distance):
+    left = tf.bitwise.left_shift(bits, distance)
+    return tf.bitwise.bitwise_or(left, tf.bitwise.right_shift(bits, _BITS - distance))
 
 
 @functools.cache
@@ -152,10 +195,16 @@ def rademacher(shape, seed=None, dtype=tf.float32):
 def _random_signs(shape, dtype):
     """Signs [*shape], 32 of the last axis from one random integer."""
     *leading, size = tf.unstack(shape) if tf.is_tensor(shape) else list(shape)
-    words = -(-size // 32)
-    bits = tf.random.uniform([*leading, words, 1], tf.int32.min, tf.int32.max, tf.int32)
-    is_minus = tf.bitwise.left_shift(bits, tf.range(32)) < 0
-    signs = tf.where(is_minus, tf.constant(-1, dtype), tf.constant(1, dtype))
-    signs = tf.reshape(signs, [*leading, words * 32])
-    is_whole = not tf.is_tensor(size) and size % 32 == 0
+    words = -(-size // _BITS)
+    bits = tf.random.uniform([*leading, words], tf.int32.min, tf.int32.max, tf.int32)
+    signs = _signs_of_bits(bits, dtype=dtype)
+    is_whole = not tf.is_tensor(size) and size % _BITS == 0
     return signs if is_whole else signs[..., :size]
+
+
+@functools.partial(fused, growth=_BITS)
+def _signs_of_bits(integers, dtype):
+    """[..., words] integers to [..., 32 * words] signs."""
+    bits = tf.bitwise.left_shift(integers[..., tf.newaxis], tf.range(_BITS))
+    signs = tf.where(bits < 0, tf.constant(-1, dtype), tf.constant(1, dtype))
+    return tf.reshape(signs, tf.concat([tf.shape(integers)[:-1], [-1]], axis=0))

@@ -21,7 +21,7 @@ def parameters_of(initializer):
         initializer: trainable initializer of a weight, built.
 
     Returns:
-        Tensors [*shape], [*shape] and [].
+        Tensors [*shape] and [*shape], and a number.
     """
     if not _is_normal(type(initializer)):
         return None
@@ -31,7 +31,7 @@ def parameters_of(initializer):
     mean, parameter = map(tf.convert_to_tensor, (initializer.mean, initializer.stddev))
     if mean.shape != parameter.shape:
         return None
-    return mean, parameter, tf.constant(constraint.epsilon, mean.dtype)
+    return mean, parameter, float(constraint.epsilon)
 
 
 def _is_normal(kind):
@@ -48,7 +48,7 @@ def perturbation(parameter, epsilon, mean=None):
 
     Args:
         parameter: [*shape], the stddev before softplus.
-        epsilon: [], added after it.
+        epsilon: number added after it.
         mean: [*shape], added to the result where it is given.
 
     Returns:
@@ -62,18 +62,26 @@ def perturbation(parameter, epsilon, mean=None):
 
     @tf.custom_gradient
     def draw(parameter, *means):
-        result, slope = _draw_and_slope(parameter, epsilon, seed, *means)
+        result, slope = _draw_and_slope(parameter, seed, *means, epsilon=epsilon)
         return result, lambda upstream: (upstream * slope, *[upstream for _ in means])
 
     return draw(parameter) if mean is None else draw(parameter, mean)
 
 
 @fused
-def _draw_and_slope(parameter, epsilon, seed, mean=0.0):
+def _draw_and_slope(parameter, seed, mean=0.0, *, epsilon):
     """Mean plus noise times stddev, and the slope of that in the parameter."""
     noise = quantized_normal(parameter.shape, seed, parameter.dtype)
-    stddev = tf.nn.softplus(parameter) + epsilon
-    return mean + stddev * noise, tf.sigmoid(parameter) * noise
+    softplus, slope = _softplus_and_slope(parameter)
+    return mean + (softplus + epsilon) * noise, slope * noise
+
+
+def _softplus_and_slope(x):
+    """Both from one exponential: softplus(x) = x above 30, to the last digit."""
+    bounded = tf.minimum(x, 30.0)
+    exponential = tf.exp(bounded)
+    softplus = tf.math.log1p(exponential) + (x - bounded)
+    return softplus, exponential / (1.0 + exponential)
 
 
 @tf.autograph.experimental.do_not_convert
@@ -88,22 +96,26 @@ def divergence(parameter, epsilon, mean, prior_mean, prior_stddev):
 
     Args:
         parameter: [*shape], the stddev before softplus.
-        epsilon: [], added after it.
+        epsilon: number added after it.
         mean: [*shape].
-        prior_mean: [].
-        prior_stddev: [].
+        prior_mean: number.
+        prior_stddev: number.
 
     Returns:
         [] in nats; gradients flow to `parameter` and `mean`.
     """
-    constants = epsilon, prior_mean, prior_stddev
+    constants = {
+        "epsilon": epsilon,
+        "prior_mean": prior_mean,
+        "prior_stddev": prior_stddev,
+    }
+    if tf.executing_eagerly():  # A custom gradient takes as long there as the KL itself.
+        return _divergence(parameter, mean, **constants)
 
     @tf.custom_gradient
     def kl(parameter, mean):
-        def gradient(upstream):
-            return _divergence_gradient(parameter, mean, *constants, upstream)
-
-        return _divergence(parameter, mean, *constants), gradient
+        value, *slopes = _divergence_and_slopes(parameter, mean, **constants)
+        return value, lambda upstream: [upstream * slope for slope in slopes]
 
     return kl(parameter, mean)
 
@@ -117,25 +129,27 @@ def _divergence(parameter, mean, epsilon, prior_mean, prior_stddev):
     )
 
 
-@fused
-def _divergence_gradient(parameter, mean, epsilon, prior_mean, prior_stddev, upstream):
+def _slopes(parameter, mean, epsilon, prior_mean, prior_stddev):
+    """Derivatives of the divergence in parameter and mean."""
     stddev = tf.nn.softplus(parameter) + epsilon
-    precision = 1.0 / tf.square(prior_stddev)
-    of_stddev = upstream * (stddev * precision - 1.0 / stddev)
-    of_mean = upstream * precision * (mean - prior_mean)
-    return of_stddev * tf.sigmoid(parameter), of_mean
+    of_stddev = stddev / prior_stddev**2 - 1.0 / stddev
+    return of_stddev * tf.sigmoid(parameter), (mean - prior_mean) / prior_stddev**2
 
 
-def prior_of(regularizer, dtype):
-    """Mean and stddev [] of a normal prior that is the same for all elements, or None.
+@fused
+def _divergence_and_slopes(*tensors, **constants):
+    """Compiled together, they share the exponential, which takes most of the time."""
+    return _divergence(*tensors, **constants), *_slopes(*tensors, **constants)
+
+
+def prior_of(regularizer):
+    """Mean and stddev of a normal prior that is the same for all elements, or None.
 
     Args:
         regularizer: of a weight.
-        dtype: of the result.
     """
     if type(regularizer) is not NormalKLDivergence:
         return None
     values = regularizer.mean, regularizer.stddev
-    if not all(isinstance(x, (int, float, np.number)) for x in values):
-        return None
-    return [tf.constant(value, dtype) for value in values]
+    is_number = all(isinstance(x, (int, float, np.number)) for x in values)
+    return tuple(map(float, values)) if is_number else None

@@ -60,7 +60,7 @@ class StochasticWeight:
     def cost(self):
         """Cost of the posterior, [], in the type of its parameters; needs no draw."""
         found = softplus_normal.parameters_of(self.initializer)
-        prior = found and softplus_normal.prior_of(self.regularizer, found[0].dtype)
+        prior = found and softplus_normal.prior_of(self.regularizer)
         if not prior:
             return self.regularizer(RandomVariable(self.posterior(), name=self.name))
         mean, *rest = found

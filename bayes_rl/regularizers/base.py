@@ -16,7 +16,8 @@ class _ScaleFactor(tf.__internal__.tracking.AutoTrackable):
         self.value = value
 
     def __call__(self, dtype):
-        return tf.cast(self.value() if callable(self.value) else self.value, dtype)
+        value = self.value() if callable(self.value) else self.value
+        return float(value) if isinstance(value, (int, float)) else tf.cast(value, dtype)
 
 
 class KLDivergence(

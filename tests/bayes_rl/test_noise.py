@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 from scipy import stats
 
-from bayes_rl.noise import quantized_normal, rademacher, stateless_normal
+from bayes_rl.noise import quantized_normal, rademacher, stateless_normal, threefry
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
@@ -60,3 +60,39 @@ def test_signs_have_any_shape(shape):
     assert rademacher(shape).shape == shape
     unknown = tf.function(lambda sizes: rademacher(tf.ensure_shape(sizes, [len(shape)])))
     assert unknown(tf.constant(shape)).shape == shape
+
+
+@pytest.mark.parametrize("shape", [[4000, 40], [2000, 3, 45]])
+def test_many_signs_are_fair_at_every_place(shape):
+    signs = rademacher(shape).numpy().reshape(-1, shape[-1])
+    assert set(np.unique(signs)) == {-1.0, 1.0}
+    assert abs(np.mean(signs, axis=0)).max() < 5 / np.sqrt(len(signs))
+
+
+@pytest.mark.parametrize(
+    ("counter", "key", "expected"),
+    [
+        ((0, 0), (0, 0), (0x6B200159, 0x99BA4EFE)),
+        ((2**32 - 1,) * 2, (2**32 - 1,) * 2, (0x1CB996FC, 0xBB002BE7)),
+        ((0x243F6A88, 0x85A308D3), (0x13198A2E, 0x03707344), (0xC4923A9C, 0x483DF7A0)),
+    ],
+)
+def test_threefry_gives_the_answers_of_its_authors(counter, key, expected):
+    words = (tf.constant(x, tf.uint32) for x in (*counter, key))
+    assert tuple(map(int, threefry(*words))) == expected
+
+
+def test_bits_of_threefry_are_fair_and_independent():
+    counter = tf.cast(tf.range(2**16), tf.uint32)
+    words = [
+        word
+        for seed in (1, 2)
+        for word in threefry(counter, 0 * counter, tf.constant([0, seed], tf.uint32))
+    ]
+    bits = np.unpackbits(np.stack(words, axis=-1).view(np.uint8), axis=-1)
+    signs = 2.0 * bits.reshape(len(counter), -1) - 1.0
+    standard_error = 1 / np.sqrt(len(signs))
+    correlations = signs.T @ signs / len(signs) - np.eye(signs.shape[1])
+    assert np.abs(correlations).max() < 6 * standard_error
+    assert np.abs(signs.mean(axis=0)).max() < 6 * standard_error
+    assert np.abs((signs[1:] * signs[:-1]).mean(axis=0)).max() < 6 * standard_error

@@ -130,10 +130,10 @@ def curvature(cost, point, direction):
 @pytest.mark.parametrize("shape", SHAPES)
 def test_second_derivatives_are_right(shape, in_graph):
     parameter, mean, direction = tf.random.stateless_normal([3, *shape], [0, 1])
-    epsilon, zero, one = map(tf.constant, (1e-7, 0.0, 1.0))
+    epsilon = 1e-7
 
     def kl(parameter):
-        return softplus_normal.divergence(parameter, epsilon, mean, zero, one)
+        return softplus_normal.divergence(parameter, epsilon, mean, 0.0, 1.0)
 
     def expected_kl(parameter):
         posterior = tfd.Normal(mean, tf.nn.softplus(parameter) + epsilon)
@@ -156,3 +156,25 @@ def test_second_derivatives_are_right(shape, in_graph):
     first, second = drawn
     expected = first * direction * (1.0 - tf.sigmoid(parameter))
     np.testing.assert_allclose(second, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
+def test_slope_of_a_draw_is_right_for_all_parameters(dtype):
+    values = tf.constant([-80.0, -20.0, -3.0, 0.0, 3.0, 29.9, 30.0, 30.1, 200.0], dtype)
+    parameter = tf.repeat(values, 2**13)
+    assert is_fused(parameter)
+    with tf.GradientTape() as tape:
+        tape.watch(parameter)
+        draw = softplus_normal.perturbation(parameter, 0.0)
+    slope = tape.gradient(draw, parameter)
+    ratio = tf.sigmoid(values) / tf.nn.softplus(values)
+    np.testing.assert_allclose(slope, draw * tf.repeat(ratio, 2**13), rtol=1e-5)
+    noise = tf.reshape(draw, [len(values), -1]) / tf.nn.softplus(values)[:, tf.newaxis]
+    np.testing.assert_allclose(np.var(noise, axis=1), 1.0, atol=0.1)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_draws_can_be_vectorized(shape):
+    weight = dense(shape).stochastic_weights["kernel"]
+    first, second = tf.vectorized_map(lambda x: x + weight.draw(), tf.zeros([2]))
+    assert np.mean(first == second) < 1e-3
