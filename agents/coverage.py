@@ -2,7 +2,7 @@
 
 The grid of a task is fixed, so that runs can be compared. It divides a few coordinates of
 the simulator, which the agent never sees, into equal bins; what lies beyond a limit counts
-for the outermost bin. A cell is visited when any agent step ends in it.
+for the outermost bin. A cell is visited when an episode starts or an agent step ends in it.
 """
 
 import dataclasses

@@ -5,11 +5,10 @@ import logging
 import pathlib
 
 import numpy as np
-import yaml
 
 from agents import statistics
 from agents.records import METRICS, read_metrics, read_scores
-from agents.runs import complete
+from agents.runs import read_config
 from agents.validation import UserError
 
 # Okabe and Ito, 2008: told apart by the colour-blind
@@ -66,9 +65,7 @@ def load(folder):
     Raises:
         UserError: the folder is no run, or nothing was recorded in it yet.
     """
-    if not (folder / "config.yaml").exists():
-        raise UserError(f"{folder} is not the folder of a run: it has no config.yaml")
-    config = complete(yaml.safe_load((folder / "config.yaml").read_text()) or {})
+    config = read_config(folder)
     run = Run(folder, config, read_metrics(folder), read_scores(folder))
     if not run.metrics and not run.scores:
         raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")

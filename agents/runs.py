@@ -131,15 +131,24 @@ def load_config(folder):
     Raises:
         UserError: the folder is not that of a run, or its config.yaml is damaged.
     """
-    run = Run(pathlib.Path(folder))
-    values = _read(run)
+    values = read_config(folder)
     try:
         return make_config(values)
     except UserError as error:
-        raise UserError(f"{run.config_file} is not valid: {error}") from None
+        file = Run(pathlib.Path(folder)).config_file
+        raise UserError(f"{file} is not valid: {error}") from None
 
 
-def _read(run):
+def read_config(folder):
+    """The nested plain values of the config of the run in a folder, unchecked.
+
+    Args:
+        folder: path of a run.
+
+    Raises:
+        UserError: the folder is not that of a run, or its config.yaml is damaged.
+    """
+    run = Run(pathlib.Path(folder))
     if not run.folder.is_dir():
         what = "it is a file" if run.folder.exists() else "there is no such folder"
         raise UserError(f"{run.folder} is not the folder of a run: {what}")
@@ -157,18 +166,11 @@ def _read(run):
         raise UserError(
             f"{run.config_file} is damaged; put a copy back, or use another logdir"
         )
-    return complete(values)
+    return _complete(values)
 
 
-def complete(values):
-    """Adds what runs of earlier versions did where they lack a key.
-
-    Args:
-        values: nested dict of a config.yaml; it is changed.
-
-    Returns:
-        `values`.
-    """
+def _complete(values):
+    """Adds what runs of earlier versions did where they lack a key."""
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values
@@ -178,7 +180,7 @@ def complete(values):
 
 
 def _refuse_changes(run, values):
-    before, now = flatten(_read(run)), flatten(values)
+    before, now = flatten(read_config(run.folder)), flatten(values)
     changed = [
         f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])

@@ -23,7 +23,7 @@ from agents.probes import live_probe
 from agents.progress import Progress
 from agents.provenance import append_session
 from agents.replay import Replay
-from agents.reports import agent_steps, episode_return, rewarded_steps
+from agents.reports import agent_steps, episode_return, reached_reward, rewarded_steps
 from agents.seeds import fold
 from agents.spread import spread_report
 from agents.validation import UserError
@@ -218,7 +218,10 @@ class Trainer:
 
     def _explored(self, episode):
         """What the episode adds to the knowledge of the task, before it is learned from."""
-        row = {"rewarded_steps": rewarded_steps(episode)}
+        row = {
+            "rewarded_steps": rewarded_steps(episode),
+            "reached_reward": reached_reward(episode),
+        }
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._counts()["train_steps"]:

@@ -5,6 +5,7 @@ python -m results parity      # its part anew, from its runs; without runs, the 
 """
 
 import argparse
+import dataclasses
 import json
 import os
 import pathlib
@@ -16,7 +17,9 @@ from rich.console import Console
 
 from agents import statistics
 from agents.compare import compare
+from agents.following import is_finished
 from agents.plots import plot
+from agents.runs import load_config
 from results.summary import summarize
 from results.tables import readme
 
@@ -25,24 +28,25 @@ _FIGURES = ("probe_*.png", "calibration.png")
 
 
 def make(name, experiment):
-    """Writes `results/<name>/`: figures, tables and summary.json.
+    """Writes `results/<name>/` anew: figures, tables and summary.json.
 
     Args:
         name: of the experiment.
         experiment: its entry in experiments.yaml.
 
     Raises:
-        SystemExit: its runs are not there; the message gives the commands.
+        SystemExit: no run of it is finished; the message gives the commands.
     """
-    runs = sorted(
-        file.parent for file in pathlib.Path(experiment["runs"]).glob("**/config.yaml")
-    )
+    runs = finished_runs(experiment["runs"])
     if not runs:
         commands = "\n".join(f"  {command}" for command in experiment["commands"])
-        raise SystemExit(f"no runs in {experiment['runs']}; make them with\n{commands}")
+        raise SystemExit(
+            f"no finished runs in {experiment['runs']}; make them with\n{commands}"
+        )
     folder = _FOLDER / name
-    folder.mkdir(exist_ok=True)
-    plot(runs, folder)
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    plot(runs, folder / "training")
     with open(os.devnull, "w") as nowhere:
         compare(runs, folder, Console(file=nowhere))
     for picture_name, picture in pictures(experiment["runs"], runs).items():
@@ -53,6 +57,21 @@ def make(name, experiment):
     summary = {key: experiment[key] for key in ("title", "about", "commands")}
     summary |= summarize(runs, folder / "evaluations.csv")
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def finished_runs(root):
+    """The folders of the runs below a folder; one that is not finished is left out.
+
+    One that has just begun would have all others compared at its few steps.
+    """
+    finished = []
+    for file in sorted(pathlib.Path(root).glob("**/config.yaml")):
+        config = dataclasses.replace(load_config(file.parent), logdir=str(file.parent))
+        if is_finished(config):
+            finished.append(file.parent)
+        else:
+            print(f"left out, not finished: {file.parent}")
+    return finished
 
 
 def pictures(root, runs):

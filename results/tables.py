@@ -32,7 +32,9 @@ def readme(folder, experiments):
 
 def _section(name, summary, folder):
     commands = "\n".join(summary["commands"])
-    pictures = sorted(path.name for path in (folder / name).glob("*.png"))
+    pictures = sorted(
+        path.relative_to(folder / name) for path in (folder / name).glob("**/*.png")
+    )
     parts = [
         f"## {summary['title']}",
         summary["about"],

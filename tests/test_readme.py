@@ -29,6 +29,11 @@ def test_train_command_composes(command):
     assert len(set(folders)) == len(folders)
 
 
+@pytest.mark.parametrize("command", [*COMMANDS, *RESULTS])
+def test_command_is_one_to_a_shell(command):
+    subprocess.run(["bash", "-n", "-c", command], check=True)
+
+
 def test_make_targets_exist():
     for target in set(re.findall(r"make (train|test|bench|check|slow)\b", README)):
         subprocess.run(["make", "-n", target], cwd=ROOT, check=True, capture_output=True)

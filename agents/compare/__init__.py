@@ -4,6 +4,7 @@ The unit is the seed: a seed's score is the mean of its evaluation episodes, and
 come from drawing seeds anew. Needs nothing but the files of the runs.
 """
 
+import contextlib
 import logging
 import pathlib
 
@@ -13,13 +14,11 @@ from agents import curves
 from agents.compare import discovery, figures, measured, tables
 from agents.compare.improvement import improvements
 from agents.compare.published import published_scores
-from agents.compare.report import markdown, report, show
+from agents.compare.report import FEWEST_SEEDS, markdown, report, show
 from agents.compare.scores import comparable, final_scores
 from agents.drawing import save
 from agents.files import replacing
 from agents.validation import UserError
-
-FEWEST_SEEDS = 5  # for an interval that deserves the name
 
 log = logging.getLogger(__name__)
 
@@ -38,9 +37,20 @@ def compare(folders, out="comparison", console=None):
     Raises:
         UserError: there are no runs, or nothing was recorded in them.
     """
-    groups = curves.arrange(_load(folders))
-    for group in groups:
-        _warn(group)
+    with _noted() as notes:
+        groups = curves.arrange(_load(folders))
+        _warn_of_twins(groups)
+        parts, drawn = _compare(groups)
+    _warn_of_few(groups)
+    folder = pathlib.Path(out)
+    read = report(parts)
+    files = save(drawn, folder) + tables.write(parts, folder)
+    show(read, console or Console())
+    return files + _write_markdown(read, notes, folder)
+
+
+def _compare(groups):
+    """(dict of name -> rows, dict of name -> figure or None)."""
     tasks = list(dict.fromkeys(group.task for group in groups))
     scores = {task: final_scores(_of(groups, task)) for task in tasks}
     others = {task: _published(_of(groups, task)) for task in tasks}
@@ -56,29 +66,44 @@ def compare(folders, out="comparison", console=None):
         "calibration": measured.calibration(groups),
         "runs": tables.runs(groups, scores, found),
     }
-    folder = pathlib.Path(out)
-    files = save(
-        {
-            "scores": figures.scores(groups, others),
-            "sample_efficiency": figures.sample_efficiency(groups, methods, unit),
-            "performance_profile": figures.profiles(groups, methods, unit),
-            "probability_of_improvement": figures.improvement(pairs),
-            "first_reward": figures.first_rewards(found),
-            "coverage": figures.coverage(groups),
-        },
-        folder,
-    )
-    files += tables.write(parts, folder)
-    read = report(parts)
-    show(read, console or Console())
-    return files + _write_markdown(read, folder)
+    drawn = {
+        "scores": figures.scores(groups, others),
+        "sample_efficiency": figures.sample_efficiency(groups, methods, unit),
+        "performance_profile": figures.profiles(groups, methods, unit),
+        "probability_of_improvement": figures.improvement(pairs),
+        "first_reward": figures.first_rewards(found),
+        "coverage": figures.coverage(groups),
+    }
+    return parts, drawn
 
 
-def _write_markdown(read, folder):
+class _Notes(logging.Handler):
+    """Keeps what was warned of, for who reads the tables later."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def _noted():
+    """Yields a list that takes the warnings of this package."""
+    notes = _Notes()
+    log.addHandler(notes)
+    try:
+        yield notes.texts
+    finally:
+        log.removeHandler(notes)
+
+
+def _write_markdown(read, notes, folder):
     if not read:
         return []
     with replacing(folder / "comparison.md") as file:
-        file.write(f"{markdown(read)}\n".encode())
+        file.write(f"{markdown(read, notes)}\n".encode())
     return [folder / "comparison.md"]
 
 
@@ -116,16 +141,24 @@ def _below(folder):
     return runs
 
 
-def _warn(group):
-    name = ", ".join(filter(None, [group.task, group.label]))
-    seeds = [run.config.get("seed") for run in group.runs]
-    if len(seeds) < FEWEST_SEEDS:
-        log.warning(
-            "%s: n = %d, below %d: its intervals are not to be relied on",
-            name,
-            len(seeds),
-            FEWEST_SEEDS,
-        )
-    twice = sorted({seed for seed in seeds if seeds.count(seed) > 1}, key=str)
-    if twice:
-        log.warning("%s: seed %s is there more than once", name, twice[0])
+def _warn_of_few(groups):
+    for group in groups:
+        if len(group.runs) < FEWEST_SEEDS:
+            log.warning(
+                "%s: n = %d, below %d: its intervals are not to be relied on",
+                _name(group),
+                len(group.runs),
+                FEWEST_SEEDS,
+            )
+
+
+def _warn_of_twins(groups):
+    for group in groups:
+        seeds = [run.config.get("seed") for run in group.runs]
+        twice = sorted({seed for seed in seeds if seeds.count(seed) > 1}, key=str)
+        if twice:
+            log.warning("%s: seed %s is there more than once", _name(group), twice[0])
+
+
+def _name(group):
+    return ", ".join(filter(None, [group.task, group.label]))

@@ -1,8 +1,10 @@
 """What exploration found: the first reward, the share of the physics visited.
 
-Episodes of random actions, with which every run begins, find what they find by luck, and
-the same with every strategy: first rewards and shares are those of the episodes after
-them. Coverage counts all, for a strategy gains nothing by going there again.
+Reward is found where an agent step without any is followed by one with it: an episode may
+start where reward is. Every run begins with episodes of random actions, the same with every
+strategy; first rewards and shares are those of the planned episodes after them, and it is
+told how many runs had found reward before. Coverage counts all episodes, for a strategy
+gains nothing by going there again.
 """
 
 import dataclasses
@@ -14,7 +16,7 @@ import numpy as np
 from agents import statistics
 from agents.curves import Group
 
-_REWARDED, _COVERAGE = "explore/rewarded_steps", "explore/coverage"
+_REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
 _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
 _LAST = 10  # episodes whose returns are averaged
 
@@ -27,18 +29,20 @@ class Exploration:
 
     Args:
         group: `agents.curves.Group`.
-        episodes: at whose end the first reward was found; inf where it never was.
-        steps: environment steps at that end; inf.
+        episodes: number of the first planned episode that found reward; inf: none did.
+        steps: environment steps at its end; inf.
+        before: whether random episodes had found reward.
         seen: environment steps of the run that count.
-        rewarded: share of the planned episodes that had any reward, or nan.
+        rewarded: share of the planned episodes that found reward, or nan.
         returns: mean return of the last ten planned episodes, or nan.
-        coverage: share of the task's grid visited by then, or nan.
+        coverage: share of the task's grid visited by then, random episodes too, or nan.
         ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
 
     group: Group
     episodes: np.ndarray
     steps: np.ndarray
+    before: np.ndarray
     seen: np.ndarray
     rewarded: np.ndarray
     returns: np.ndarray
@@ -83,23 +87,23 @@ def explorations(groups):
 
 
 def first_reward(rows):
-    """Episode and environment steps of the first episode with reward; inf: none had any.
+    """Episode and environment steps of the first episode that found reward; inf: none did.
 
     Example:
-        >>> row = {"episodes": 1, "environment_steps": 20, "explore/rewarded_steps": 0}
+        >>> row = {"episodes": 1, "environment_steps": 20, "explore/reached_reward": 0}
         >>> first_reward([row])
         (inf, inf)
-        >>> first_reward([row, row | {"episodes": 2, "explore/rewarded_steps": 3}])
+        >>> first_reward([row, row | {"episodes": 2, "explore/reached_reward": 1}])
         (2, 20)
     """
     for row in rows:
-        if row.get(_REWARDED, 0) > 0:
+        if row.get(_REACHED):
             return row["episodes"], row["environment_steps"]
     return math.inf, math.inf
 
 
 def _logged(run):
-    return any(_REWARDED in row for row in run.metrics)
+    return any(_REACHED in row for row in run.metrics)
 
 
 def _common_end(task, runs):
@@ -120,17 +124,25 @@ def _common_end(task, runs):
 
 def _numbers(run, end):
     rows = [row for row in run.metrics if row["environment_steps"] <= end]
-    planned = [row for row in rows if row["episodes"] > run.config.get("seed_episodes", 0)]
+    last_random = _random_episodes(run.config)
+    planned = [row for row in rows if row["episodes"] > last_random]
     coverage = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
     returns = [row[_RETURN] for row in planned if row.get(_RETURN) is not None]
     return [
         *first_reward(planned),
+        any(row.get(_REACHED) for row in rows if row["episodes"] <= last_random),
         end,
-        _mean([row[_REWARDED] > 0 for row in planned if _REWARDED in row]),
+        _mean([row[_REACHED] for row in planned if row.get(_REACHED) is not None]),
         _mean(returns[-_LAST:]),
         coverage[-1] if coverage else math.nan,
         _mean([row[_RATIO] for row in planned if row.get(_RATIO) is not None]),
     ]
+
+
+def _random_episodes(config):
+    """How many random episodes a run begins with: `environments` at a time, at least."""
+    at_once = config.get("environments", 1)
+    return at_once * math.ceil(config.get("seed_episodes", 0) / at_once)
 
 
 def _mean(values):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from agents import statistics
+from agents.compare.published import FURTHEST
 from agents.compare.scores import curve_of, scale, seed_curves
 from agents.drawing import count_seeds, finish, label, legend_below, panels, thin, tidy
 
@@ -107,7 +108,7 @@ def improvement(pairs):
         axes.plot(pair.probability, place, "o", color="#0072B2")
         axes.plot([pair.lower, pair.upper], [place, place], color="#0072B2", linewidth=2)
     names = [
-        f"{pair.better} (n = {pair.seeds[0]})\n> {pair.worse} (n = {pair.seeds[1]})"
+        f"{pair.better} ({pair.runs[0]} runs)\n> {pair.worse} ({pair.runs[1]} runs)"
         for pair in reversed(pairs)
     ]
     axes.set_yticks(range(len(pairs)), names, fontsize="small")
@@ -195,7 +196,9 @@ def _published(axes, methods):
     last = axes.dataLim.x1
     furthest = last
     for method, sign in zip(methods, "sD^v*Ph", strict=False):
-        points = [point for point in method.points if point.environment_steps <= 1.5 * last]
+        points = [
+            point for point in method.points if point.environment_steps <= FURTHEST * last
+        ]
         beyond = [point for point in points if point.environment_steps > last]
         points = [point for point in points if point not in beyond[1:]]
         if not points:

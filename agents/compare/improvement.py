@@ -12,7 +12,7 @@ class Improvement:
 
     better: str
     worse: str
-    seeds: tuple  # of the two groups, over all tasks
+    runs: tuple  # how many the two groups have, over all tasks
     probability: float
     lower: float
     upper: float
@@ -34,6 +34,6 @@ def improvements(methods):
         if result[0] < 0.5:
             better, worse = two, one
             result = probability_of_improvement(methods[two], methods[one])
-        seeds = tuple(sum(map(len, methods[name])) for name in (better, worse))
-        pairs.append(Improvement(better, worse, seeds, *result))
+        runs = tuple(sum(map(len, methods[name])) for name in (better, worse))
+        pairs.append(Improvement(better, worse, runs, *result))
     return pairs

@@ -11,6 +11,8 @@ import csv
 import dataclasses
 import pathlib
 
+FURTHEST = 1.5  # times the steps of a run, up to which a published score stands beside it
+
 _FILE = pathlib.Path(__file__).with_name("published_scores.csv")
 
 
@@ -34,13 +36,16 @@ class Published:
     points: list  # by environment steps
 
     def nearest(self, steps):
-        """The point whose number of steps is nearest, in proportion."""
-        return min(
-            self.points,
-            key=lambda point: (
-                max(point.environment_steps, steps) / min(point.environment_steps, steps)
-            ),
-        )
+        """The point whose number of steps is nearest, in proportion.
+
+        None, where that is more than 1.5 times as many steps, or as few.
+        """
+
+        def away(point):
+            return max(point.environment_steps, steps) / min(point.environment_steps, steps)
+
+        found = min(self.points, key=away)
+        return found if away(found) <= FURTHEST else None
 
 
 def published_scores(config):

@@ -10,7 +10,13 @@ from agents.progress import number
 from agents.tables import as_markdown
 
 _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
-_RIGHT = ("n", "environment steps", "found reward", "minutes")
+FEWEST_SEEDS = 5  # for an interval that deserves the name
+_FEW = "†"
+_FEW_NOTE = (
+    f"{_FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range."
+)
+_WIDE = 10_000  # characters
+_RIGHT = ("n", "environment steps", "minutes")
 
 
 class Table(NamedTuple):
@@ -48,7 +54,7 @@ def show(tables, console):
         console: a `rich.console.Console`.
     """
     if not console.is_terminal:  # lines in a file are not broken
-        console = Console(file=console.file, width=max(160, console.width))
+        console = Console(file=console.file, width=_WIDE)
     for table in tables:
         style = {"box": None, "title_justify": "left", "padding": (0, 2, 0, 0)}
         shown = rich.table.Table(title=table.title, **style)
@@ -59,11 +65,17 @@ def show(tables, console):
         console.print(shown)
 
 
-def markdown(tables):
-    """The tables as a text of Markdown."""
-    return "\n\n".join(
-        f"{table.title}\n\n{as_markdown(table.columns, table.rows)}" for table in tables
-    )
+def markdown(tables, notes=()):
+    """The tables as a text of Markdown.
+
+    Args:
+        tables: list of `Table`.
+        notes: texts of a line that a reader of the tables has to know.
+    """
+    parts = [f"{each.title}\n\n{as_markdown(each.columns, each.rows)}" for each in tables]
+    if any(cell.endswith(_FEW) for table in tables for row in table.rows for cell in row):
+        notes = [_FEW_NOTE, *notes]
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]).strip()
 
 
 def _scores(rows, others):
@@ -107,33 +119,37 @@ def _published(row):
 def _improvement(rows):
     title = "Probability that a run of one group scores more than one of the other"
     cells = [
-        [row["group"], row["than"], row["seeds"], _interval(row, "probability")]
+        [row["group"], row["than"], row["runs"], _interval(row, "probability")]
         for row in rows
     ]
-    return Table(title, ["group", "than", "n", "P [95 % interval]"], cells)
+    return Table(title, ["group", "than", "runs", "P [95 % interval]"], cells)
 
 
 def _exploration(rows):
     columns = {
-        "first at episode": "first_reward_episode",
-        "episodes with reward": "rewarded_share",
+        "first such episode": "first_reward_episode",
+        "share of such episodes": "rewarded_share",
         "return, last 10": "collected_return",
-        "coverage": "coverage",
+        "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
     }
     cells = [
         [
             *_start(row),
+            f"{row['environment_steps']:,}",
+            f"{row['found_before']} of {row['seeds']}",
             f"{row['found']} of {row['seeds']}",
             *(_interval(row, column) for column in columns.values()),
         ]
         for row in rows
     ]
     title = (
-        "Exploration: planned episodes, with noise and bonus; medians of first rewards and "
-        "IQMs over seeds [95 % interval]"
+        "Exploration, with noise and bonus: runs whose random episodes came to reward, and "
+        "whose planned ones did; medians of first episodes, IQMs of others over seeds "
+        "[95 % interval]"
     )
-    return Table(title, ["task", "group", "n", "found reward", *columns], cells)
+    names = ["environment steps", "by random actions", "by plans", *columns]
+    return Table(title, ["task", "group", "n", *names], cells)
 
 
 def _probes(rows):
@@ -181,7 +197,8 @@ def _calibration(rows):
 
 
 def _start(row):
-    return row["task"], row["group"], f"{row['seeds']}"
+    few = _FEW if row["seeds"] < FEWEST_SEEDS else ""
+    return row["task"], row["group"], f"{row['seeds']}{few}"
 
 
 def _interval(row, name):

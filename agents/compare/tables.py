@@ -34,7 +34,7 @@ def scores(scores):
 
 
 def published(scores, others):
-    """A row for each published method: its score at the nearest number of steps.
+    """A row for each published method that has a score near that number of steps.
 
     Args:
         scores: dict of task -> list of `agents.compare.scores.Scores`.
@@ -44,6 +44,8 @@ def published(scores, others):
     for task, methods in others.items():
         for each in methods if scores[task] else []:
             point = each.nearest(scores[task][0].steps)
+            if point is None:
+                continue
             rows.append({"task": task, "method": each.method, "seeds": each.seeds})
             rows[-1] |= vars(point)
     return rows
@@ -64,7 +66,7 @@ def improvement(pairs):
         {
             "group": pair.better,
             "than": pair.worse,
-            "seeds": " and ".join(map(str, pair.seeds)),
+            "runs": " and ".join(map(str, pair.runs)),
             "probability": pair.probability,
             "probability_low": pair.lower,
             "probability_high": pair.upper,
@@ -107,13 +109,15 @@ def runs(groups, scores, found):
     return rows
 
 
-def minutes(run):
+def minutes(run, steps=math.inf):
     """How long a run took, all its sessions together, start-up aside.
 
     Args:
         run: `agents.curves.Run`.
+        steps: environment steps up to which that counts.
     """
-    return sum(row.get("speed/seconds", 0.0) for row in run.metrics) / 60
+    rows = (row for row in run.metrics if row["environment_steps"] <= steps)
+    return sum(row.get("speed/seconds", 0.0) for row in rows) / 60
 
 
 def write(tables, folder):
@@ -147,7 +151,7 @@ def _score(task, each):
         "environment_steps": each.steps,
     }
     row["each_seed"] = ", ".join(f"{score:.0f}" for score in seeds)
-    row["minutes"] = float(np.median([minutes(run) for run in each.runs]))
+    row["minutes"] = float(np.median([minutes(run, each.steps) for run in each.runs]))
     row |= _with_interval("iqm", seeds, interquartile_mean)
     spread = {"median": median, "spread_low": low, "spread_high": high}
     return row | {"mean": float(seeds.mean())} | spread
@@ -155,7 +159,8 @@ def _score(task, each):
 
 def _exploration(task, each):
     row = {"task": task, "group": each.group.label, "seeds": len(each.steps)}
-    row |= {"found": each.found, "environment_steps": int(each.seen.max())}
+    row |= {"environment_steps": int(each.seen.max()), "found": each.found}
+    row["found_before"] = int(each.before.sum())
     for column, name in _EXPLORED.items():
         first = column.startswith("first_reward")  # infinite where there was none
         statistic = statistics.median if first else interquartile_mean

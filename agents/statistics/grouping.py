@@ -7,8 +7,9 @@ import yaml
 import configs as yaml_files
 from agents.config import flatten
 
-# keys of a config that do not make another experiment
-_SAME = ("seed", "logdir", "threads")
+# keys of a config that do not make another experiment, and those that only look at it
+_SAME = ("seed", "logdir", "threads", "video_every", "probe_every")
+_SAME += ("evaluation.every", "evaluation.episodes")
 # what a file of configs/explore/ sets
 _OF_STRATEGY = ("explore.", "action_noise.")
 

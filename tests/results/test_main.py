@@ -1,8 +1,13 @@
 """Tests of python -m results."""
 
+import dataclasses
+
 import yaml
 
-from results.__main__ import pictures
+from agents import records
+from agents.config import as_dict
+from agents.overrides import load
+from results.__main__ import finished_runs, pictures
 
 
 def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
@@ -29,3 +34,15 @@ def test_the_picture_of_the_most_environment_steps_is_taken_whenever_it_was_copi
     for steps in (100_000, 20_000):  # the newer one is the newest file no more
         (folder / f"open_loop_{steps}_strip.png").touch()
     assert list(pictures(tmp_path, [tmp_path])) == ["open_loop_100000_strip.png"]
+
+
+def test_runs_that_are_not_finished_are_left_out(tmp_path, capsys):
+    for name, steps in (("done", 1000), ("begun", 400)):
+        folder = tmp_path / name
+        (folder / "checkpoints" / "2").mkdir(parents=True)
+        # a run that was moved is judged where it lies
+        config = dataclasses.replace(load(["environment_steps=1000"]), logdir="elsewhere")
+        (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
+        records.append_metrics(folder, {"episodes": 2, "environment_steps": steps})
+    assert finished_runs(tmp_path) == [tmp_path / "done"]
+    assert f"left out, not finished: {tmp_path / 'begun'}" in capsys.readouterr().out

@@ -13,22 +13,23 @@ def make_run():
     Args:
         folder: of the run.
         seed: of the run.
-        returns: of its evaluation episodes, [points, episodes], one every 1000 steps.
-        rewarded: rewarded steps of each collected episode of 1000 steps.
+        returns: of its evaluation episodes, [points, episodes].
+        every: environment steps between evaluations.
+        reached: whether each collected episode, of 1000 steps, came to reward.
         **config: values beside the seed.
     """
 
-    def make(folder, seed=0, returns=(), rewarded=(0, 0, 5), **config):
+    def make(folder, seed=0, returns=(), reached=(0, 0, 1), every=1000, **config):
         folder.mkdir(parents=True)
         config = {"task": "pendulum_swingup", "observation": "state", "seed": seed} | config
         (folder / "config.yaml").write_text(yaml.safe_dump(config))
-        for episode, steps in enumerate(rewarded, 1):
+        for episode, came in enumerate(reached, 1):
             row = {"episodes": episode, "environment_steps": 1000 * episode}
-            row |= {"explore/rewarded_steps": steps, "explore/coverage": episode / 10}
+            row |= {"explore/reached_reward": bool(came), "explore/coverage": episode / 10}
             row["explore/epistemic_ratio"] = 0.5 if episode > 1 else None
             records.append_metrics(folder, row)
         for episode, scores in enumerate(returns, 1):
-            row = {"episodes": episode, "environment_steps": 1000 * episode}
+            row = {"episodes": episode, "environment_steps": every * episode}
             row |= {"train_steps": 0, "seed": seed}
             own = [{"evaluation_episode": k, "return": x} for k, x in enumerate(scores)]
             records.append_scores(folder, [row | each for each in own])
@@ -46,10 +47,10 @@ def make_groups(make_run, tmp_path):
             for seed in range(3):
                 scores = [[10.0, 20.0], [100.0 * seed, 100.0 * seed + 10]]
                 scores = scores if kind == "Greedy" else [[0.0, 0.0], [500.0, 500.0 + seed]]
-                rewarded = (0, 0, 0, seed == 2) if kind == "Greedy" else (0, seed + 1, 0, 0)
+                reached = (0, 0, 0, seed == 2) if kind == "Greedy" else (0, 1, 0, 0)
                 explore = {"explore": {"_target_": f"a.{kind}"}}
                 folder = tmp_path / "runs" / kind / str(seed)
-                make_run(folder, seed, scores, rewarded, **explore, **config)
+                make_run(folder, seed, scores, reached, **explore, **config)
         return tmp_path / "runs"
 
     return make

@@ -74,7 +74,7 @@ def test_exploration_says_who_found_reward_and_when(output):
 def test_improvement_is_stated_the_way_round_that_improves(output):
     (row,) = read(output[0], "improvement")
     assert (row["group"], row["than"]) == ("explore=Thompson", "explore=Greedy")
-    assert (row["probability"], row["seeds"]) == ("1", "3 and 3")
+    assert (row["probability"], row["runs"]) == ("1", "3 and 3")
 
 
 def test_every_run_is_in_a_row(output):
@@ -84,21 +84,22 @@ def test_every_run_is_in_a_row(output):
     assert [row["first_reward_episode"] for row in rows[:3]] == ["inf", "inf", "4"]
 
 
-def test_published_scores_stand_beside_with_their_steps_and_source(output):
-    rows = {row["method"]: row for row in read(output[0], "published")}
-    assert rows["DreamerV3"]["environment_steps"] == "20000"
-    assert rows["DreamerV3"]["mean"] == "0"
-    assert "danijar/dreamerv3" in rows["DreamerV3"]["source"]
-    assert "DreamerV3, published" in output[1]
+def test_published_scores_stand_beside_with_their_steps_and_source(make_groups, tmp_path):
+    compare([make_groups(every=10_000)], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "published")  # others have none near 20,000 steps
+    assert (row["method"], row["environment_steps"]) == ("DreamerV3", "20000")
+    assert row["mean"] == "0"
+    assert "danijar/dreamerv3" in row["source"]
+    assert "| DreamerV3, published |" in (tmp_path / "out" / "comparison.md").read_text()
 
 
 def test_published_scores_are_not_beside_groups_of_which_one_pays_for_actions(
     make_run, tmp_path
 ):
-    make_run(tmp_path / "a", 0, [[1.0]], action_cost=0.0)
+    make_run(tmp_path / "a", 0, [[1.0]], every=20_000, action_cost=0.0)
     compare([tmp_path / "a"], tmp_path / "free")
     assert read(tmp_path / "free", "published")
-    make_run(tmp_path / "b", 0, [[1.0]], action_cost=0.1)
+    make_run(tmp_path / "b", 0, [[1.0]], every=20_000, action_cost=0.1)
     compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
     assert not (tmp_path / "out" / "published.csv").exists()
 
@@ -118,6 +119,10 @@ def test_runs_of_unequal_length_meet_at_the_shortest(make_run, tmp_path, caplog)
     (row,) = read(tmp_path / "out", "scores")
     assert (row["environment_steps"], row["mean"]) == ("2000", "4.5")
     assert "are compared at 2,000 environment steps" in caplog.text
+    assert (
+        "- scores of pendulum_swingup are compared at 2,000 environment steps"
+        in (tmp_path / "out" / "comparison.md").read_text()
+    )
     assert not (tmp_path / "out" / "improvement.csv").exists()
 
 
@@ -125,8 +130,8 @@ def test_exploration_of_runs_of_unequal_length_is_told_up_to_the_shortest(
     make_run, tmp_path, caplog
 ):
     # the longer one finds reward and visits more cells only where the other has ended
-    make_run(tmp_path / "a", 0, rewarded=(0, 0, 0, 5, 5))
-    make_run(tmp_path / "b", 1, rewarded=(0, 3))
+    make_run(tmp_path / "a", 0, reached=(0, 0, 0, 1, 1))
+    make_run(tmp_path / "b", 1, reached=(0, 1))
     with caplog.at_level(logging.WARNING):
         compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
@@ -138,10 +143,10 @@ def test_exploration_of_runs_of_unequal_length_is_told_up_to_the_shortest(
 
 
 def test_run_whose_first_episode_ends_later_has_nothing_to_tell(make_run, tmp_path):
-    make_run(tmp_path / "a", 0, rewarded=(5,))
+    make_run(tmp_path / "a", 0, reached=(1,))
     records.append_metrics(
-        make_run(tmp_path / "b", 1, rewarded=()),
-        {"episodes": 1, "environment_steps": 1500, "explore/rewarded_steps": 5},
+        make_run(tmp_path / "b", 1, reached=()),
+        {"episodes": 1, "environment_steps": 1500, "explore/reached_reward": True},
     )
     compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
@@ -171,19 +176,47 @@ def test_runs_without_evaluations_are_compared_in_what_they_have(make_run, tmp_p
 
 def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path):
     # the first two episodes are random, one of the others is rewarded
-    make_run(tmp_path / "a", 0, rewarded=(0, 4, 0, 7, 0), seed_episodes=2)
+    make_run(tmp_path / "a", 0, reached=(0, 1, 0, 1, 0), seed_episodes=2)
     compare([tmp_path / "a"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["first_reward_episode"], row["first_reward_steps"]) == ("4", "4000")
+    assert (row["found_before"], row["found"]) == ("1", "1")
     assert float(row["rewarded_share"]) == pytest.approx(1 / 3)
     assert row["coverage"] == "0.5"
 
 
+def test_random_episodes_come_as_many_at_a_time_as_there_are_environments(
+    make_run, tmp_path
+):
+    # four environments: the two random episodes that were asked for are four
+    reached = (0, 0, 0, 1, 0, 0)
+    make_run(tmp_path / "a", 0, reached=reached, seed_episodes=2, environments=4)
+    compare([tmp_path / "a"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found_before"], row["found"]) == ("1", "0")
+
+
+def test_runs_that_are_only_looked_at_otherwise_are_one_group(make_run, tmp_path):
+    make_run(tmp_path / "a", 0, [[1.0]], video_every=0, evaluation={"every": 10})
+    make_run(tmp_path / "b", 1, [[2.0]], video_every=20, evaluation={"every": 5})
+    compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "scores")
+    assert row["seeds"] == "2"
+
+
+def test_damaged_config_is_named(make_run, tmp_path, caplog):
+    make_run(tmp_path / "a", 0, [[1.0]])
+    (make_run(tmp_path / "b", 1, [[1.0]]) / "config.yaml").write_text("[1, 2]")
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    assert f"left out: {tmp_path / 'b' / 'config.yaml'} is damaged" in caplog.text
+
+
 def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_path):
-    folder = make_run(tmp_path / "a", 0, rewarded=(0,))
+    folder = make_run(tmp_path / "a", 0, reached=(0,))
     for episode in range(2, 16):
         row = {"episodes": episode, "environment_steps": 1000 * episode}
-        row |= {"collect/return": float(episode), "explore/rewarded_steps": 1}
+        row |= {"collect/return": float(episode), "explore/reached_reward": True}
         records.append_metrics(folder, row)
     compare([folder], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
@@ -192,14 +225,17 @@ def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_pat
 
 def test_markdown_holds_what_was_printed(output):
     text = (output[0] / "comparison.md").read_text()
-    assert "| pendulum_swingup | explore=Thompson | 3 | 2,000 | 500.5 [500, 501] |" in text
+    assert "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 500.5 [500, 501] |" in text
     assert "| explore=Thompson | explore=Greedy | 3 and 3 | 1 [1, 1] |" in text
-    assert "1 of 3 | never [4, never] |" in text
+    assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
+    assert text.endswith(
+        "- † Fewer than 5 seeds: an interval is little more than their range.\n"
+    )
 
 
 def test_run_that_has_just_begun_is_left_out(make_run, tmp_path, caplog):
     make_run(tmp_path / "a", 0, [[1.0]])
-    make_run(tmp_path / "b", 1, rewarded=())
+    make_run(tmp_path / "b", 1, reached=())
     with caplog.at_level(logging.WARNING):
         compare([tmp_path], tmp_path / "out")
     assert f"left out: {tmp_path / 'b'} has nothing to plot" in caplog.text
@@ -216,7 +252,7 @@ def test_two_tasks_are_put_on_one_scale(make_groups, make_run, tmp_path):
     assert len(read(tmp_path / "out", "scores")) == 4
     (row,) = read(tmp_path / "out", "improvement")
     # certain on pendulum_swingup, even on fake
-    assert (row["probability"], row["seeds"]) == ("0.75", "5 and 5")
+    assert (row["probability"], row["runs"]) == ("0.75", "5 and 5")
 
 
 def test_runs_of_an_earlier_version_are_seeds_of_the_same_group(make_run, tmp_path):
@@ -237,7 +273,7 @@ def test_runs_of_an_earlier_version_are_seeds_of_the_same_group(make_run, tmp_pa
 def test_nothing_to_compare_is_an_error(make_run, tmp_path):
     with pytest.raises(UserError, match="is no run, and there are no runs below it"):
         compare([tmp_path], tmp_path / "out")
-    make_run(tmp_path / "a", rewarded=())
+    make_run(tmp_path / "a", reached=())
     with pytest.raises(UserError, match="no run has recorded anything yet"):
         compare([tmp_path], tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -19,12 +19,10 @@ def test_every_row_names_its_source_and_its_seeds():
 def test_nearest_point_is_nearest_in_proportion():
     curves = published_scores({"task": "cartpole_swingup", "observation": "state"})
     dreamer = next(each for each in curves if each.method == "DreamerV3")
-    nearest = [dreamer.nearest(steps) for steps in (1000, 31_000, 32_000)]
-    assert [point.environment_steps for point in nearest] == [
-        20_000,
-        20_000,
-        50_000,
-    ]
+    nearest = [dreamer.nearest(steps) for steps in (15_000, 30_000, 34_000)]
+    assert [point.environment_steps for point in nearest] == [20_000, 20_000, 50_000]
+    assert dreamer.nearest(10_000) is None
+    assert dreamer.nearest(31_000) is None
     assert dreamer.nearest(50_000).mean == pytest.approx(321.6)
 
 
