@@ -17,11 +17,17 @@ import tensorflow as tf
 from agents.held_out import stack
 from agents.networks import is_image
 from agents.predictions import filter_latents
-from agents.regression import make_mlp, make_ridge, predict_held_out, r_squared
+from agents.regression import (
+    fit_mlp,
+    fit_ridge,
+    predict_held_out,
+    r_squared,
+    with_interval,
+)
 from agents.seeds import fold, normal
 from bayes_rl.weights import mean_weights
 
-PROBES = {"ridge": make_ridge, "mlp": make_mlp}
+PROBES = {"ridge": fit_ridge, "mlp": fit_mlp}
 INPUTS = ("latent", "embedding", "differences")
 
 
@@ -135,7 +141,7 @@ def probe_inputs(model, encoded, positions):
     latent = encoded.latents(model, mean_weights(model))
     features = encoded.cut(latent.features)
     if is_image(model.observation_spec):
-        decoded = predict_held_out(make_ridge, features, positions)
+        decoded = predict_held_out(fit_ridge, features, positions)
     else:
         decoded = encoded.cut(model.decode(latent.features))
     return {
@@ -162,8 +168,8 @@ def score_probes(inputs, names, targets):
     pairs = [(name, probe) for name in inputs for probe in PROBES] + [("mean", "")]
     rows = []
     for name, probe in pairs:
-        make, given = PROBES.get(probe), inputs.get(name, targets)
-        share = r_squared(targets, predict_held_out(make, given, targets))
+        regression, given = PROBES.get(probe), inputs.get(name, targets)
+        share = with_interval(targets, predict_held_out(regression, given, targets))
         rows += [
             {"target": target, "input": name, "probe": probe}
             | dict(zip(("r_squared", "low", "high"), map(float, numbers), strict=True))
@@ -191,9 +197,9 @@ def live_probe(model, episodes, angles, seed):
     latent = encoded.latents(model, mean_weights(model))
     inputs = [rows[1:] for rows in encoded.cut(latent.features)]
     targets = [rows[1:] for rows in targets]
-    share = r_squared(targets, predict_held_out(make_ridge, inputs, targets), resamples=1)
+    share = r_squared(targets, predict_held_out(fit_ridge, inputs, targets))
     return {
         name.replace(" ", "_"): float(value)
-        for name, value in zip(names, share.value, strict=True)
+        for name, value in zip(names, share, strict=True)
         if np.isfinite(value)
     }

@@ -1,5 +1,6 @@
 """The command `bayes-rl probe RUN`: a table, a file and figures of its probes."""
 
+import math
 import pathlib
 
 import numpy as np
@@ -11,7 +12,7 @@ from agents.held_out import ACTIONS, held_out_episodes
 from agents.loading import load_agent
 from agents.probes import INPUTS, PROBES, encode, physics, probe_inputs, score_probes
 from agents.readings import filtered_features, open_loop_features
-from agents.regression import fit, make_mlp
+from agents.regression import fit, fit_mlp
 from agents.tables import as_text, write_csv
 from agents.validation import UserError
 from agents.videos import save_state_prediction
@@ -56,7 +57,7 @@ def probe(run, episodes):
         scores = score_probes(inputs, names, later)
         rows += [counts | {"actions": actions} | score for score in scores]
         _print_table(config, actions, counts, names, scores)
-        read = fit(make_mlp, inputs["latent"], later, range(episodes - 1))
+        read = fit(fit_mlp, inputs["latent"], later, range(episodes - 1))
         files += _draw(
             agent.model,
             found[-1],
@@ -117,9 +118,17 @@ def _print_table(config, actions, counts, names, scores):
     for name in names:
         cells = [found[name, *column] for column in columns]
         latent = [
-            f"{c['r_squared']:.2f} [{c['low']:.2f}, {c['high']:.2f}]"
-            for c in cells[: len(PROBES)]
+            _with_interval(*(cell[key] for key in ("r_squared", "low", "high")))
+            for cell in cells[: len(PROBES)]
         ]
         table.append([name, *latent, *(c["r_squared"] for c in cells[len(PROBES) :])])
     print(as_text(["", *(" ".join(column).strip() for column in columns)], table))
     print()
+
+
+def _with_interval(value, low, high):
+    """What is unknown is a dash, alone or as the interval."""
+    if not math.isfinite(value):
+        return "-"
+    known = math.isfinite(low) and math.isfinite(high)
+    return f"{value:.2f} " + (f"[{low:.2f}, {high:.2f}]" if known else "[-]")

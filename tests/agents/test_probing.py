@@ -5,7 +5,7 @@ import csv
 import pytest
 from PIL import Image
 
-from agents.probing import probe
+from agents.probing import _with_interval, probe
 from agents.validation import UserError
 
 EPISODES = 3
@@ -60,3 +60,10 @@ def test_a_run_from_pixels_is_probed(pixel_run, capsys):
 def test_one_episode_is_too_few(whole_run):
     with pytest.raises(UserError, match="--episodes must be at least 2 for a probe, got 1"):
         probe(whole_run, 1)
+
+
+def test_unknown_numbers_are_a_dash():
+    nan = float("nan")
+    assert _with_interval(0.5, 0.25, 0.75) == "0.50 [0.25, 0.75]"
+    assert _with_interval(0.5, nan, nan) == "0.50 [-]"
+    assert _with_interval(nan, nan, nan) == "-"
