@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from agents import calibration_figure
-from agents.calibration import LEVELS, SHOWN, score, with_interval
+from agents.calibration import SHOWN, Scores, Summary, score, summarize
 from agents.config import as_dict, flatten
 from agents.forecasts import Plan, forecasts
 from agents.held_out import held_out_episodes
@@ -21,22 +21,52 @@ from agents.validation import UserError
 _SHARED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
 
 
-class Curves(NamedTuple):
-    """The scores of one kind of forecast, over episodes.
+class Judged(NamedTuple):
+    """A run whose forecasts are judged, as of its newest checkpoint.
 
     Attributes:
-        actions: who acted: `policy`, `other policy` or `random`.
-        label: whose forecasts, and from which weights.
+        name: what tells it from the other: its transition, or, where both have the same,
+            `run` and `other`.
+        role: `run` or `other`, in the order of the command line.
+        folder: of the run.
+        config: `agents.config.Train`.
+        agent: `agents.planet_agent.PlaNetAgent`.
+    """
+
+    name: str
+    role: str
+    folder: str
+    config: object
+    agent: object
+
+    @property
+    def environment_steps(self):
+        return int(self.agent.clock.environment_steps.numpy())
+
+
+class Curves(NamedTuple):
+    """The scores of one kind of forecast on one kind of episodes.
+
+    Attributes:
+        actions: who acted: such as `policy of reparameterization`, or `random`.
+        judged: `Judged`, whose forecasts they are.
+        draws: of the weights, in a mixture; 0: the mean weights.
         steps: agent steps ahead.
-        coverage: mean, low and high, each [steps, levels].
-        negative_log_likelihood: mean, low and high, each [steps].
+        scores: `agents.calibration.Scores` of the episodes, stacked.
+        summary: `agents.calibration.Summary` of all dimensions.
     """
 
     actions: str
-    label: str
+    judged: Judged
+    draws: int
     steps: np.ndarray
-    coverage: tuple
-    negative_log_likelihood: tuple
+    scores: Scores
+    summary: Summary
+
+    @property
+    def label(self):
+        """Whose forecasts, and from which weights."""
+        return f"{self.judged.name}, {_weights(self.draws)}"
 
 
 def calibrate(run, other, episodes):
@@ -44,6 +74,9 @@ def calibrate(run, other, episodes):
 
     All are judged on the same held-out episodes: of the policy of each run, and of random
     actions. Prints a table; writes `calibration.csv` and `figures/calibration.png` to RUN.
+    The table shows, for the intervals of 50, 80 and 95 %, the pooled coverage and the
+    deviation, see `agents.calibration`. The file has each dimension in rows of its own,
+    beside those of `all`.
 
     Args:
         run: folder of the run.
@@ -53,26 +86,23 @@ def calibrate(run, other, episodes):
     Raises:
         UserError: the runs do not predict the same observations, or episodes are too short.
     """
-    names = {"": run} | ({"other ": other} if other else {})
-    check_same_observations(*names.values())
-    loaded = {prefix: load_agent(folder) for prefix, folder in names.items()}
-    config, agent = loaded[""]
+    folders = [run, other] if other else [run]
+    check_same_observations(*folders)
+    runs = _load(folders)
+    config, agent = runs[0].config, runs[0].agent
     episodes_of = {
-        f"{prefix}policy": held_out_episodes(*each, "policy", episodes)
-        for prefix, each in loaded.items()
+        f"policy of {each.name}": held_out_episodes(
+            each.config, each.agent, "policy", episodes
+        )
+        for each in runs
     }
     episodes_of["random"] = held_out_episodes(config, agent, "random", episodes)
+    seed = tf.constant([config.seed, 5])
     curves = [
         each
         for actions, found in episodes_of.items()
-        for prefix, (settings, judged) in loaded.items()
-        for each in _judge(
-            (actions, prefix),
-            judged.model,
-            settings.world_model.observation_stddev,
-            found,
-            tf.constant([config.seed, 5]),
-        )
+        for judged in runs
+        for each in _judge(actions, judged, found, seed)
     ]
     folder = pathlib.Path(run)
     rows = [row for each in curves for row in _rows(each, episodes)]
@@ -80,7 +110,7 @@ def calibrate(run, other, episodes):
     figure = folder / "figures" / "calibration.png"
     title = f"{config.task}, {episodes} episodes of each kind"
     calibration_figure.save(figure, curves, title)
-    _print_tables(config, names, curves, episodes)
+    _print_tables(runs, curves, episodes)
     for file in (folder / "calibration.csv", figure):
         print(file)
 
@@ -98,8 +128,19 @@ def check_same_observations(*folders):
                 )
 
 
-def _judge(names, model, stddev, episodes, seed):
-    actions, prefix = names
+def _load(folders):
+    loaded = [load_agent(folder) for folder in folders]
+    roles = ["run", "other"][: len(folders)]
+    names = [config.transition for config, _ in loaded]
+    names = names if len(set(names)) == len(names) else roles
+    return [
+        Judged(name, role, str(folder), *each)
+        for name, role, folder, each in zip(names, roles, folders, loaded, strict=True)
+    ]
+
+
+def _judge(actions, judged, episodes, seed):
+    model, stddev = judged.agent.model, judged.config.world_model.observation_stddev
     try:
         plan = Plan(model, episodes)
     except ValueError as error:
@@ -108,40 +149,41 @@ def _judge(names, model, stddev, episodes, seed):
     scores = {}
     predicted = forecasts(model, episodes, plan, fold(seed, 1))
     for truth, found in zip(truths, predicted, strict=True):
-        for size, components in found.items():
-            scores.setdefault(size, []).append(score(components, stddev, truth))
-    return [
-        Curves(
-            actions,
-            prefix + _weights(size),
-            plan.steps,
-            *(with_interval(np.stack(each)) for each in zip(*found, strict=True)),
-        )
-        for size, found in scores.items()
-    ]
+        for draws, components in found.items():
+            scores.setdefault(draws, []).append(score(components, stddev, truth))
+    for draws, found in scores.items():
+        stacked = Scores(*map(np.stack, zip(*found, strict=True)))
+        yield Curves(actions, judged, draws, plan.steps, stacked, summarize(stacked))
 
 
-def _weights(size):
-    return f"{size} draw{'s' if size > 1 else ''}" if size else "mean weights"
+def _weights(draws):
+    return f"{draws} draw{'s' if draws > 1 else ''}" if draws else "mean weights"
 
 
 def _rows(curves, episodes):
-    for place, step in enumerate(curves.steps):
-        row = {
-            "actions": curves.actions,
-            "forecast": curves.label,
-            "episodes": episodes,
-            "step": int(step),
-        }
-        for level in SHOWN:
-            name, column = f"coverage_{round(100 * level)}", _column(level)
-            row |= _triple(name, [each[place, column] for each in curves.coverage])
-        name = "negative_log_likelihood"
-        yield row | _triple(name, [each[place] for each in curves.negative_log_likelihood])
-
-
-def _column(level):
-    return int(np.argmin(np.abs(np.array(LEVELS) - level)))
+    dimensions = curves.scores.coverage.shape[-1]
+    summaries = {"all": curves.summary}
+    if dimensions > 1:
+        summaries |= {n: summarize(curves.scores, n) for n in range(dimensions)}
+    judged = curves.judged
+    about = {
+        "actions": curves.actions,
+        "forecast": curves.label,
+        "judged": judged.role,
+        "transition": judged.config.transition,
+        "run": judged.folder,
+        "environment_steps": judged.environment_steps,
+        "episodes": episodes,
+    }
+    for dimension, summary in summaries.items():
+        for place, step in enumerate(curves.steps):
+            row = about | {"dimension": dimension, "step": int(step)}
+            for index, name in enumerate(f"{round(100 * level)}" for level in SHOWN):
+                inside = [each[place, index] for each in summary.coverage]
+                row |= _triple(f"coverage_{name}", inside)
+                row[f"deviation_{name}"] = float(summary.deviation[place, index])
+            scores = [each[place] for each in summary.negative_log_likelihood]
+            yield row | _triple("negative_log_likelihood", scores)
 
 
 def _triple(name, values):
@@ -149,31 +191,31 @@ def _triple(name, values):
     return dict(zip(names, map(float, values), strict=True))
 
 
-def _print_tables(config, names, curves, episodes):
-    folders = ", ".join(f"{prefix}run {name}" for prefix, name in names.items())
-    print(f"{config.task}, observation={config.observation}; {folders}")
+def _print_tables(runs, curves, episodes):
+    config = runs[0].config
+    print(f"{config.task}, observation={config.observation}")
+    for each in runs:
+        print(f"{each.name}: {each.folder}, {each.environment_steps} environment steps")
     print(
-        "Share of observations inside central intervals of 50, 80 and 95 %, and negative\n"
-        "log likelihood (nats per dimension), @ agent steps after the last one seen\n"
+        "Share of observations inside central intervals of 50, 80 and 95 %, all pooled;\n"
+        "how far each dimension is off, on average; and negative log likelihood (nats per\n"
+        "dimension). Agent steps are those after the last observation seen.\n"
     )
     steps = curves[0].steps
     shown = sorted({0, int(np.argmin(np.abs(steps - 10))), len(steps) - 1})
-    header = [""]
-    for place in shown:
-        header += [f"{round(100 * level)}%@{steps[place]}" for level in SHOWN]
-        header.append(f"nll@{steps[place]}")
+    levels = [f"{round(100 * level)} %" for level in SHOWN]
+    header = ["", "steps", *levels, *(f"{level} off" for level in levels), "nll"]
     for actions in dict.fromkeys(each.actions for each in curves):
         print(f"{episodes} episodes, actions: {actions}")
         table = [
-            [each.label]
-            + [
-                float(number)
-                for place in shown
-                for number in (
-                    *(each.coverage[0][place, _column(level)] for level in SHOWN),
-                    each.negative_log_likelihood[0][place],
-                )
+            [
+                each.label,
+                f"{steps[place]}",
+                *each.summary.coverage[0][place],
+                *each.summary.deviation[place],
+                each.summary.negative_log_likelihood[0][place],
             ]
+            for place in shown
             for each in curves
             if each.actions == actions
         ]

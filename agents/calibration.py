@@ -7,6 +7,17 @@ sequence and weight draw, with the stddev of the model's likelihood:
 
 The central interval of probability P holds o where |2 F(o) - 1| <= P, with F the exact
 cumulative distribution of the mixture; no quantile is searched or sampled.
+
+Of right forecasts the share of observations inside, the coverage c, is P. For vectors each
+dimension d has its own. Two numbers tell of all D:
+
+    pooled coverage = mean over d of c_d
+    deviation       = mean over d of |c_d - P|
+
+Errors of opposite sign cancel in the first, not in the second. Both are shares between 0
+and 1. The deviation of right forecasts is not 0 but about 0.8 sqrt(P (1 - P) / n) for n
+independent observations of a dimension: 0.05 for P = 0.8 and n = 50. Pictures are pooled:
+all their numbers count as one dimension.
 """
 
 from typing import NamedTuple
@@ -22,16 +33,32 @@ SHOWN = (0.5, 0.8, 0.95)
 
 
 class Scores(NamedTuple):
-    """Of the forecasts of one episode, averaged over starts, dimensions and mixtures.
+    """Of the forecasts of one episode, averaged over starts and mixtures.
+
+    Those of several episodes are stacked along a first axis.
 
     Attributes:
-        coverage: [steps, levels], share of observations inside the interval of `LEVELS`.
-        negative_log_likelihood: [steps], nats, of each dimension on its own. A density of
-            all together would need far more components than one can imagine.
+        coverage: [steps, levels, D], share of observations inside the interval of `LEVELS`.
+        negative_log_likelihood: [steps, D], nats, of each dimension on its own. A density
+            of all together would need far more components than one can imagine.
     """
 
     coverage: np.ndarray
     negative_log_likelihood: np.ndarray
+
+
+class Summary(NamedTuple):
+    """Of some dimensions over episodes; where three: mean, low and high of `with_interval`.
+
+    Attributes:
+        coverage: three of [steps, shown], pooled, of the intervals of `SHOWN`.
+        deviation: [steps, shown], of the coverages over all episodes.
+        negative_log_likelihood: three of [steps], nats, the mean over dimensions.
+    """
+
+    coverage: tuple
+    deviation: np.ndarray
+    negative_log_likelihood: tuple
 
 
 def cumulative(components, stddev, truth):
@@ -61,18 +88,50 @@ def score(components, stddev, truth):
         truth: [steps, starts, *observation].
 
     Returns:
-        `Scores`.
+        `Scores`; D is 1 for pictures, which are pooled.
     """
-    shape = truth.shape[:2]
-    truth = np.asarray(truth, np.float64).reshape(*shape, -1)
+    dimensions = truth.shape[2] if truth.ndim == 3 else 1
+    shape = (*truth.shape[:2], -1, dimensions)
+    truth = np.asarray(truth, np.float64).reshape(shape)
     coverage, scores = 0.0, 0.0
     for means in components:  # one mixture after another: pictures need the memory
         means = np.asarray(means, np.float64).reshape(len(means), *truth.shape)
         away = np.abs(2 * cumulative(means, stddev, truth) - 1)
-        coverage += np.stack([(away <= p).mean(axis=(1, 2)) for p in LEVELS], axis=-1)
+        coverage += np.stack([(away <= p).mean(axis=(1, 2)) for p in LEVELS], axis=1)
         normals = tfd.Normal(means, np.float64(stddev))
         scores += log_score(normals, truth).numpy().mean(axis=(1, 2))
     return Scores(coverage / len(components), scores / len(components))
+
+
+def summarize(scores, dimension=None):
+    """Means of one dimension, or of all pooled, with intervals over episodes.
+
+    Args:
+        scores: `Scores` of the episodes, stacked.
+        dimension: one of D, or None for all.
+
+    Returns:
+        `Summary`.
+    """
+    chosen = slice(None) if dimension is None else [dimension]
+    shown = [column(level) for level in SHOWN]
+    coverage = scores.coverage[:, :, shown][..., chosen]
+    off = np.abs(coverage.mean(axis=0) - np.array(SHOWN)[:, np.newaxis])
+    return Summary(
+        with_interval(coverage.mean(axis=-1)),
+        off.mean(axis=-1),
+        with_interval(scores.negative_log_likelihood[..., chosen].mean(axis=-1)),
+    )
+
+
+def column(level):
+    """The place of a probability in `LEVELS`.
+
+    Example:
+        >>> column(0.1)
+        1
+    """
+    return int(np.argmin(np.abs(np.array(LEVELS) - level)))
 
 
 def with_interval(values, resamples=2000):

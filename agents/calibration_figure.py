@@ -1,17 +1,20 @@
 """The figure of `bayes-rl calibrate`: do intervals hold what they say?"""
 
-import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from agents.calibration import LEVELS
+from agents.calibration import LEVELS, SHOWN
 from agents.files import replacing
 
-_LEVEL = 0.8  # of the interval whose coverage is drawn over the horizon
+_LEVEL = SHOWN.index(0.8)  # of the interval that is drawn over the horizon
 
 
 def save(file, curves, title):
-    """Draws reliability, coverage and likelihood; a row of panels for each kind of actions.
+    """Draws reliability, coverage, deviation, likelihood; a row for each kind of actions.
+
+    Thick lines are means over dimensions. Thin lines in the first panel are single
+    dimensions, of the first run's forecast by the most draws: where they lie on both sides
+    of the diagonal, errors cancel in the thick line, and the deviation shows them.
 
     Args:
         file: path of the PNG; its folder is made where it is missing.
@@ -19,43 +22,53 @@ def save(file, curves, title):
         title: of the figure.
     """
     kinds = list(dict.fromkeys(each.actions for each in curves))
-    figure = Figure(figsize=(12, 3.4 * len(kinds) + 0.8), layout="constrained")
-    grid = figure.subplots(len(kinds), 3, squeeze=False)
-    colours = {each.label: f"C{n}" for n, each in enumerate(_firsts(curves))}
+    figure = Figure(figsize=(15, 3.4 * len(kinds) + 0.8), layout="constrained")
+    grid = figure.subplots(len(kinds), 4, squeeze=False)
+    colours = {
+        label: f"C{n}" for n, label in enumerate(dict.fromkeys(c.label for c in curves))
+    }
     for kind, axes in zip(kinds, grid, strict=True):
-        for each in curves:
-            if each.actions == kind:
-                _draw(axes, each, colours[each.label])
+        own = [each for each in curves if each.actions == kind]
+        for each in own:
+            _draw(axes, each, colours[each.label])
+        most = max(
+            (each for each in own if each.judged is own[0].judged),
+            key=lambda each: each.draws,
+        )
+        _draw_dimensions(axes[0], most, colours[most.label])
         _finish(axes, kind)
     handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=len(labels))
-    figure.suptitle(f"{title}; bands: 95 % over episodes", fontsize="medium")
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    bands = "thin: single dimensions; bands: 95 % over episodes"
+    figure.suptitle(f"{title}; {bands}", fontsize="medium")
     FigureCanvasAgg(figure)
     file.parent.mkdir(parents=True, exist_ok=True)
     with replacing(file) as handle:
         figure.savefig(handle, format="png", dpi=120)
 
 
-def _firsts(curves):
-    return {each.label: each for each in curves}.values()
-
-
 def _draw(axes, curves, colour):
-    reliability, coverage, likelihood = axes
-    reliability.plot(
-        LEVELS, curves.coverage[0].mean(axis=0), color=colour, label=curves.label
-    )
-    level = int(np.argmin(np.abs(np.array(LEVELS) - _LEVEL)))
+    reliability, coverage, deviation, likelihood = axes
+    inside = curves.scores.coverage.mean(axis=(0, 1, 3))
+    reliability.plot(LEVELS, inside, color=colour, label=curves.label)
+    summary = curves.summary
     for panel, (mean, low, high) in (
-        (coverage, [each[:, level] for each in curves.coverage]),
-        (likelihood, curves.negative_log_likelihood),
+        (coverage, [each[:, _LEVEL] for each in summary.coverage]),
+        (likelihood, summary.negative_log_likelihood),
     ):
         panel.fill_between(curves.steps, low, high, color=colour, alpha=0.15, linewidth=0)
         panel.plot(curves.steps, mean, color=colour)
+    deviation.plot(curves.steps, summary.deviation[:, _LEVEL], color=colour)
+
+
+def _draw_dimensions(panel, curves, colour):
+    inside = curves.scores.coverage.mean(axis=(0, 1))  # [levels, D]
+    if inside.shape[1] > 1:
+        panel.plot(LEVELS, inside, color=colour, linewidth=0.6, alpha=0.5)
 
 
 def _finish(axes, kind):
-    reliability, coverage, likelihood = axes
+    reliability, coverage, deviation, likelihood = axes
     line = {"color": "0.4", "linestyle": "--", "linewidth": 1}
     reliability.plot([0, 1], [0, 1], **line)
     reliability.set(
@@ -65,10 +78,12 @@ def _finish(axes, kind):
         ylabel="observations inside, all steps",
         title=f"actions: {kind}",
     )
-    coverage.axhline(_LEVEL, **line)
-    coverage.set(ylim=(0, 1), ylabel=f"observations inside {_LEVEL:.0%} interval")
+    level = f"{SHOWN[_LEVEL]:.0%}"
+    coverage.axhline(SHOWN[_LEVEL], **line)
+    coverage.set(ylim=(0, 1), ylabel=f"observations inside {level} interval")
+    deviation.set(ylim=(0, None), ylabel=f"distance from {level},\nmean over dimensions")
     likelihood.set(ylabel="negative log likelihood\n(nats per dimension)")
-    for panel in (coverage, likelihood):
+    for panel in (coverage, deviation, likelihood):
         panel.set_xlabel("agent steps without observations")
     for panel in axes:
         panel.grid(alpha=0.25)
