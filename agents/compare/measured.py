@@ -4,54 +4,87 @@ Each number is the median over seeds, beside the lowest and the highest of them.
 """
 
 import csv
+import logging
 
 import numpy as np
 
+_COUNTS = ("environment_steps", "episodes", "step")
 _PROBED = ("environment_steps", "episodes", "actions", "target", "input", "probe")
-_FORECAST = ("episodes", "actions", "forecast", "step")
+_FORECAST = (
+    "actions",
+    "forecast",
+    "judged",
+    "transition",
+    "environment_steps",
+    "episodes",
+    "dimension",
+    "step",
+)
+_SCORES = (
+    *(f"{kind}_{level}" for kind in ("coverage", "deviation") for level in (50, 80, 95)),
+    "negative_log_likelihood",
+)
+
+log = logging.getLogger(__name__)
 
 
 def probes(groups):
     """A row for each group and each line of its probe.csv.
 
     Args:
-        groups: list of `agents.curves.Group`; runs that were not probed are left out.
+        groups: list of `agents.curves.Group`; runs that were not probed are left out, and
+            with a warning those whose file cannot be read.
 
     Returns:
         List of dicts.
     """
-    return _rows(groups, "probe.csv", _PROBED, ("r_squared",))
+    return _rows(groups, "probe", "probe.csv", _PROBED, ("r_squared",))
 
 
 def calibration(groups):
-    """A row for each group and each line of its calibration.csv, likewise."""
-    scores = ("coverage_50", "coverage_80", "coverage_95", "negative_log_likelihood")
-    return _rows(groups, "calibration.csv", _FORECAST, scores)
+    """A row for each group and each line of its calibration.csv, likewise.
+
+    `forecast` says by its name whose it is: of a run of the group, where `judged` is `run`,
+    or of the `other` run that this one was compared with.
+    """
+    return _rows(groups, "calibrate", "calibration.csv", _FORECAST, _SCORES)
 
 
-def _rows(groups, name, keys, columns):
+def _rows(groups, command, name, keys, columns):
     rows = []
     for group in groups:
-        lines = [line for run in group.runs for line in _lines(run.folder / name)]
         found = {}
-        for line in lines:
-            found.setdefault(tuple(line[key] for key in keys), []).append(line)
+        for run in group.runs:
+            for line in _lines(run.folder / name, command, keys, columns):
+                found.setdefault(tuple(line[key] for key in keys), []).append(line)
         for values, own in found.items():
             row = {"task": group.task, "group": group.label, "seeds": len(own)}
             row |= dict(zip(keys, values, strict=True))
             for column in columns:
-                row |= _median(column, [float(line[column] or "nan") for line in own])
+                row |= _median(column, [line[column] for line in own])
             rows.append(row)
     return rows
 
 
-def _lines(file):
+def _lines(file, command, keys, columns):
+    """The lines of a file, with numbers; none where it is missing or cannot be read."""
     if not file.exists():
         return []
-    with open(file, newline="") as handle:
-        return list(csv.DictReader(handle))
+    types = dict.fromkeys(keys, str) | dict.fromkeys(columns, float)
+    types |= {key: int for key in _COUNTS if key in keys}
+    try:
+        with open(file, newline="") as handle:
+            reader = csv.DictReader(handle)
+            missing = [each for each in types if each not in (reader.fieldnames or ())]
+            if not missing:
+                return [{key: types[key](line[key]) for key in types} for line in reader]
+        problem = f"has no column {missing[0]!r}"
+    except (OSError, TypeError, ValueError, csv.Error):  # a short line has None
+        problem = "is damaged"
+    log.warning("left out: %s %s; run bayes-rl %s again", file, problem, command)
+    return []
 
 
 def _median(column, values):
-    edges = {f"{column}_lowest": min(values), f"{column}_highest": max(values)}
-    return {column: float(np.median(values))} | edges
+    edges = {f"{column}_lowest": np.min(values), f"{column}_highest": np.max(values)}
+    return {key: float(x) for key, x in ({column: np.median(values)} | edges).items()}

@@ -157,7 +157,7 @@ def _probes(rows):
     columns = dict.fromkeys((row["input"], row["probe"]) for row in rows)
     lines = {}
     for row in rows:
-        acted = f"{row['actions']}, {int(row['environment_steps']):,} steps"
+        acted = f"{row['actions']}, {row['environment_steps']:,} steps"
         key = (*_start(row), acted, row["target"])
         lines.setdefault(key, {})[row["input"], row["probe"]] = _range(row, "r_squared")
     cells = [
@@ -171,28 +171,39 @@ def _probes(rows):
 
 
 def _calibration(rows):
-    steps = sorted({int(row["step"]) for row in rows})
+    """Means over dimensions; of a run that was compared with, the mean weights alone."""
+    rows = [
+        row
+        for row in rows
+        if row["dimension"] == "all"
+        and (row["judged"] == "run" or row["forecast"].endswith("mean weights"))
+    ]
+    steps = sorted({row["step"] for row in rows})
     shown = {
         min(steps, key=lambda step: abs(step - wanted)) for wanted in _SHOWN_STEPS if steps
     }
-    columns = ["coverage_50", "coverage_80", "coverage_95", "negative_log_likelihood"]
+    columns = {f"inside {level} %": f"coverage_{level}" for level in (50, 80, 95)} | {
+        "deviation at 80 %": "deviation_80",
+        "negative log likelihood": "negative_log_likelihood",
+    }
     cells = [
         [
             *_start(row),
             row["actions"],
             row["forecast"],
+            f"{row['environment_steps']:,}",
             f"{row['step']}",
-            *(_range(row, column) for column in columns),
+            *(_range(row, column) for column in columns.values()),
         ]
         for row in rows
-        if int(row["step"]) in shown
+        if row["step"] in shown
     ]
     title = (
-        "Open-loop forecasts: share of observations inside central intervals, and negative "
-        "log likelihood (nats per dimension); median over seeds (lowest to highest)"
+        "Open-loop forecasts: share of observations inside central intervals; how far that "
+        "of each dimension deviates, on average; and negative log likelihood (nats per "
+        "dimension); median over seeds (lowest to highest)"
     )
-    names = ["inside 50 %", "inside 80 %", "inside 95 %", "negative log likelihood"]
-    names = ["actions", "forecast", "agent steps ahead", *names]
+    names = ["actions", "forecast", "environment steps", "agent steps ahead", *columns]
     return Table(title, ["task", "group", "n", *names], cells)
 
 
@@ -211,7 +222,7 @@ def _interval(row, name):
 def _range(row, name):
     value, low, high = (row[f"{name}{ending}"] for ending in ("", "_lowest", "_highest"))
     if math.isnan(value):
-        return ""
+        return "-"
     return f"{value:.2f}" + (f" ({low:.2f} to {high:.2f})" if row["seeds"] > 1 else "")
 
 

@@ -7,6 +7,8 @@ import pytest
 from agents.compare import compare
 from agents.tables import write_csv
 
+SCORE = "2.00 (2.00 to 2.00) |"  # the last cell of a line
+
 
 @pytest.fixture
 def folder(make_run, tmp_path):
@@ -25,11 +27,21 @@ def folder(make_run, tmp_path):
 
 def _write_calibration(run, inside):
     rows = []
-    for step in (1, 2, 50):
-        row = {"actions": "policy", "forecast": "5 draws", "episodes": 4, "step": step}
-        row |= {f"coverage_{level}": inside * step / 50 for level in (50, 80, 95)}
-        rows.append(row | {"negative_log_likelihood": 2.0})
+    for forecast in ("mean weights", "5 draws"):
+        for judged, name in (("run", "reparameterization"), ("other", "flipout")):
+            for dimension in ("all", "0", "1"):
+                about = {"actions": "policy of flipout", "forecast": f"{name}, {forecast}"}
+                about |= {"judged": judged, "transition": name, "environment_steps": 1000}
+                about |= {"episodes": 4, "dimension": dimension}
+                rows += [about | _scores(step, inside) for step in (1, 2, 50)]
     write_csv(run / "calibration.csv", rows)
+
+
+def _scores(step, inside):
+    levels = (50, 80, 95)
+    scores = {f"coverage_{level}": inside * step / 50 for level in levels}
+    scores |= {f"deviation_{level}": 0.25 for level in levels}
+    return {"step": step} | scores | {"negative_log_likelihood": 2.0}
 
 
 def read(file):
@@ -53,13 +65,60 @@ def test_probes_are_medians_over_the_seeds_that_have_them(folder, tmp_path):
     assert "| velocity 0 | 0.60 (0.50 to 0.70) | -0.10 (-0.10 to -0.10) |" in text
 
 
-def test_calibration_has_a_row_for_every_step_and_shows_three(folder, tmp_path):
+def test_calibration_has_a_row_for_every_dimension_and_step(folder, tmp_path):
     compare([folder], tmp_path / "out")
     rows = read(tmp_path / "out" / "calibration.csv")
-    assert [row["step"] for row in rows] == ["1", "2", "50"]
-    assert float(rows[2]["coverage_80"]) == pytest.approx(0.2)
+    assert len(rows) == 2 * 2 * 3 * 3
+    own = [row for row in rows if row["forecast"] == "reparameterization, 5 draws"]
+    assert [(row["dimension"], row["step"]) for row in own] == [
+        (dimension, step) for dimension in ("all", "0", "1") for step in ("1", "2", "50")
+    ]
+    assert {row["environment_steps"] for row in rows} == {"1000"}
+    assert float(own[2]["coverage_80"]) == pytest.approx(0.2)
+
+
+def test_table_of_calibration_has_the_mean_of_dimensions(folder, tmp_path):
+    compare([folder], tmp_path / "out")
+    lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
+    shown = [line.split(" | ")[3:] for line in lines if "policy of flipout" in line]
+    assert [cells[1] for cells in shown] == [
+        *["reparameterization, mean weights"] * 3,
+        *["flipout, mean weights"] * 3,  # its draws are in the file alone
+        *["reparameterization, 5 draws"] * 3,
+    ]
+    inside, off = "0.20 (0.10 to 0.30)", "0.25 (0.25 to 0.25)"
+    assert shown[-1][2:] == ["1,000", "50", inside, inside, inside, off, SCORE]
+
+
+@pytest.mark.parametrize("name", ["probe", "calibration"])
+def test_files_of_an_older_version_are_left_out_by_name(folder, tmp_path, caplog, name):
+    file = folder / "1" / f"{name}.csv"
+    file.write_text("actions,step\npolicy,1\n")
+    compare([folder], tmp_path / "out")
+    command = {"probe": "probe", "calibration": "calibrate"}[name]
+    column = {"probe": "environment_steps", "calibration": "forecast"}[name]
+    said = f"left out: {file} has no column {column!r}; run bayes-rl {command} again"
+    assert said in caplog.messages
+    found = tmp_path / "out" / {"probe": "probes.csv"}.get(name, "calibration.csv")
+    assert {row["seeds"] for row in read(found)} == {"2"}
+
+
+@pytest.mark.parametrize("rest", ["", "x", "\x00"])
+def test_damaged_files_are_left_out_by_name(folder, tmp_path, caplog, rest):
+    file = folder / "1" / "calibration.csv"
+    text = file.read_text()
+    file.write_text(text[: text.rindex(",") - 3] + rest)
+    compare([folder], tmp_path / "out")
+    said = f"left out: {file} is damaged; run bayes-rl calibrate again"
+    assert said in caplog.messages
+
+
+def test_number_that_one_seed_lacks_is_a_dash(folder, tmp_path):
+    file = folder / "1" / "probe.csv"
+    file.write_text(file.read_text().replace("0.6", "nan"))
+    compare([folder], tmp_path / "out")
     text = (tmp_path / "out" / "comparison.md").read_text()
-    assert "| policy | 5 draws | 50 | 0.20 (0.10 to 0.30) |" in text
+    assert "| velocity 0 | - | -0.10 (-0.10 to -0.10) |" in text
 
 
 def test_runs_without_such_files_have_no_such_tables(make_run, tmp_path):
