@@ -18,7 +18,7 @@ D latent_size.
 import tensorflow as tf
 
 from agents.latents import Latent
-from agents.rollouts import Groups, Layout, Rollout, repeat_candidates, time_first
+from agents.rollouts import Layout, Rollout, repeat_candidates, time_first
 from agents.seeds import fold
 from bayes_rl.weights import hold, mean_weights
 
@@ -83,16 +83,20 @@ def imagine_average_of_draws(model, latent, plans, noise, draws, seed=None):
 
 
 def imagine_with_a_draw_for_each_group(model, latent, plans, noise, draws, seed=None):
-    """Plan n is rolled out under draw n modulo S alone: S = 1 at the cost of one draw."""
+    """The s-th of S equal parts of the plans is rolled out under draw s alone.
+
+    So S = 1, at the cost of one draw. The parts meet the noise of the first. See
+    `agents.planner.PlannerOfGroups`.
+    """
     del seed
-    count = _draws_per_environment(draws, plans)
-    groups = Groups(plans, count)
-    latent = tf.nest.map_structure(lambda x: tf.repeat(x, count, axis=0), latent)
-    plans, noise = groups.split(plans), groups.split(noise)
     layout = Layout(plans, draws=1)
+    groups = _draws_per_environment(draws, plans)
+    noise = tf.tile(noise[:, : layout.candidates // groups], [1, groups, 1, 1])
     with hold(model, draws):
-        latents = _roll(model, lambda nest: nest, latent, plans, noise)
-    return Rollout(*map(groups.join, layout.rollout(model, latents)))
+        latents = _roll(
+            model, lambda nest: layout.each_group(nest, groups), latent, plans, noise
+        )
+    return layout.rollout(model, latents)
 
 
 def imagine_draws_on_shared_trajectory(model, latent, plans, noise, draws, seed=None):

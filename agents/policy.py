@@ -7,6 +7,7 @@ from tf_agents.trajectories import policy_step
 
 from agents.imagination import TRAJECTORIES
 from agents.latents import Latent
+from agents.planner import PlannerOfGroups
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
 
@@ -46,6 +47,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
     ):
         _check_draws(strategy, model)
         self._model = model
+        if strategy.trajectories == "group":
+            planner = PlannerOfGroups(planner, strategy.draws)
         self._planner = planner
         self.strategy = strategy
         self._noise = noise

@@ -38,6 +38,11 @@ class Layout:
         """[B, N, ...] -> [B * S, N, ...]."""
         return tf.nest.map_structure(lambda x: tf.repeat(x, self.draws, axis=0), nest)
 
+    def each_group(self, nest, groups):
+        """[B, N, ...] -> [B * groups, N / groups, ...], equal parts of the candidates."""
+        axes = [self.environments * groups, self.candidates // groups]
+        return tf.nest.map_structure(lambda x: tf.reshape(x, [*axes, *x.shape[2:]]), nest)
+
     def from_trajectory(self, tensor):
         """[H, B * N, X] -> [B * S, H * N, X]."""
         axes = [self.horizon, self.environments, self.candidates, tensor.shape[-1]]
@@ -46,7 +51,10 @@ class Layout:
         return tf.repeat(tf.reshape(by_environment, rows), self.draws, axis=0)
 
     def to_rollout(self, tensor, *event):
-        """[H, B * N, *event] or [H, B * S, N, *event] -> [S, B, N, H, *event]."""
+        """[H, B * N, *event] or [H, B * S, N, *event] -> [S, B, N, H, *event].
+
+        With S = 1 also [H, B * groups, N / groups, *event], see `each_group`.
+        """
         axes = [self.horizon, self.environments, self.draws, self.candidates]
         tensor = tf.reshape(tensor, [*axes, *event])
         return tf.transpose(tensor, [2, 1, 3, 0, *range(4, 4 + len(event))])
@@ -76,32 +84,6 @@ class Layout:
         )
 
 
-class Groups:
-    """S groups of candidates, the n-th in group n modulo S; the last may be padded."""
-
-    def __init__(self, plans, groups):
-        self._environments, self._candidates = plans.shape[:2]
-        self._groups = groups
-        self.size = -(-self._candidates // groups)
-
-    def split(self, tensor):
-        """[B, N, ...] -> [B * S, size, ...]."""
-        missing = self.size * self._groups - self._candidates
-        tensor = tf.concat([tensor, tf.repeat(tensor[:, -1:], missing, axis=1)], 1)
-        event = tensor.shape[2:]
-        axes = [self._environments, self.size, self._groups, *event]
-        tensor = tf.transpose(tf.reshape(tensor, axes), [0, 2, 1, *_from(3, event)])
-        return tf.reshape(tensor, [self._environments * self._groups, self.size, *event])
-
-    def join(self, tensor):
-        """[1, B * S, size, ...] -> [1, B, N, ...], the inverse of `split`."""
-        event = tensor.shape[3:]
-        axes = [self._environments, self._groups, self.size, *event]
-        tensor = tf.transpose(tf.reshape(tensor, axes), [0, 2, 1, *_from(3, event)])
-        joined = tf.reshape(tensor, [1, self._environments, -1, *event])
-        return joined[:, :, : self._candidates]
-
-
 def repeat_candidates(latent, plans):
     """[B, ...] -> [B, N, ...]."""
     return tf.nest.map_structure(
@@ -113,7 +95,3 @@ def time_first(tensor):
     """[..., H, X] -> [H, ..., X]."""
     rank = tensor.shape.rank
     return tf.transpose(tensor, [rank - 2, *range(rank - 2), rank - 1])
-
-
-def _from(axis, event):
-    return range(axis, axis + len(event))

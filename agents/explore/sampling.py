@@ -16,8 +16,9 @@ class Thompson:
 
     With one draw an episode, filter and plans of the whole episode believe in the same w
     (posterior sampling for reinforcement learning); with one draw a decision the beliefs
-    dither. With more than one draw the candidates form as many groups of one w each, and
-    the planner picks the best plan under any of them: optimistic.
+    dither. With more than one draw the candidates form as many groups. Each keeps to a w of
+    its own in all iterations of the planner, and of the groups' plans the one whose return
+    under its own w is highest is acted on: optimistic.
 
     Source: Osband et al., 2013, (More) Efficient Reinforcement Learning via Posterior
     Sampling, algorithm 1.

@@ -195,15 +195,40 @@ def test_average_of_draws_goes_on_from_the_mean_prediction(
             )
 
 
-def test_each_group_of_plans_follows_its_own_draw(model, start, plans, normal, draws):
-    rollout = imagine_with_a_draw_for_each_group(model, start, plans, normal, draws)
-    assert rollout.reward.shape == (1, ENVIRONMENTS, CANDIDATES, HORIZON)
-    every = imagine_with_draws(model, start, plans, normal, draws)
-    for n in range(CANDIDATES):
-        for found, expected in zip(rollout, every, strict=True):
-            np.testing.assert_allclose(
-                found[0, :, n], expected[n % DRAWS, :, n], rtol=1e-4, atol=1e-5
-            )
+def test_each_part_of_the_plans_follows_its_own_draw(model, start, plans, normal, draws):
+    plans = tf.concat([plans, -plans[:, ::-1], 0.5 * plans], axis=1)  # DRAWS parts
+    noise = tf.tile(normal, [1, DRAWS, 1, 1])
+    other = tf.concat([normal, tf.zeros_like(noise[:, CANDIDATES:])], axis=1)
+    every = imagine_with_draws(model, start, plans, noise, draws)
+    run = tf.function(imagine_with_a_draw_for_each_group)
+    for given, function in ((noise, imagine_with_a_draw_for_each_group), (other, run)):
+        rollout = function(model, start, plans, given, draws)
+        assert rollout.reward.shape == (1, ENVIRONMENTS, DRAWS * CANDIDATES, HORIZON)
+        for n in range(DRAWS * CANDIDATES):
+            for found, expected in zip(rollout, every, strict=True):
+                np.testing.assert_allclose(
+                    found[0, :, n], expected[n // CANDIDATES, :, n], rtol=1e-4, atol=1e-5
+                )
+
+
+def test_groups_of_the_mean_weights_are_rolled_out_by_the_mean_weights(
+    model, start, plans, normal
+):
+    plans, noise = (tf.tile(x, [1, DRAWS, 1, 1]) for x in (plans, normal))
+    groups = imagine_with_a_draw_for_each_group(
+        model, start, plans, noise, repeat_mean_weights(model)
+    )
+    mean = imagine_with_mean_weights(model, start, plans, noise)
+    for found, expected in zip(groups, mean, strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+def repeat_mean_weights(model):
+    """The mean weights as if they were drawn, [B * S, ...]."""
+    return {
+        name: tf.repeat(mean[None], ENVIRONMENTS * DRAWS, axis=0)
+        for name, mean in mean_weights(model).items()
+    }
 
 
 def disagreement(rollout):
@@ -218,10 +243,7 @@ IMAGINE = pytest.mark.parametrize(
 
 @IMAGINE
 def test_identical_draws_agree_whatever_the_noise(imagine, model, start, plans, normal):
-    same = {
-        name: tf.repeat(mean[None], ENVIRONMENTS * DRAWS, axis=0)
-        for name, mean in mean_weights(model).items()
-    }
+    same = repeat_mean_weights(model)
     rollout = imagine(model, start, plans, 10.0 * normal, same)
     np.testing.assert_allclose(disagreement(rollout), 0.0, atol=1e-5)
 

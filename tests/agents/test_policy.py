@@ -12,7 +12,7 @@ from tf_agents.trajectories import time_step as ts
 
 from agents.action_noise import GaussianNoise
 from agents.clock import Clock
-from agents.explore import Greedy
+from agents.explore import Greedy, Thompson
 from agents.latents import Latent
 from agents.planner import CrossEntropy, ImprovedCrossEntropy
 from agents.policy import PlanningPolicy
@@ -92,12 +92,13 @@ def run(policy, *time_steps):
     return steps
 
 
+@pytest.mark.parametrize("strategy", [Greedy(), Thompson(), Thompson(draws=3)])
 @pytest.mark.parametrize(
     "planner",
     [PLANNER, ImprovedCrossEntropy(horizon=3, candidates=6, elites=4, iterations=2)],
 )
-def test_actions_and_states_are_as_specified(make_policy, planner):
-    policy = make_policy(planner=planner, noise=GaussianNoise(5.0))
+def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
+    policy = make_policy(strategy, planner, GaussianNoise(5.0))
     for step in run(policy, FIRST, MID):
         assert step.action.shape == (ENVIRONMENTS, 1)
         assert np.abs(step.action).max() <= 1
@@ -215,7 +216,6 @@ def means(spy):
         ("switching", 2, 2),
         ("shared", 1, 2),
         ("average", 1, 1),
-        ("group", 1, 1),
     ],
 )
 @pytest.mark.parametrize("filter_with_draw", [False, True])
@@ -233,6 +233,19 @@ def test_strategies_choose_how_draws_are_used(
         return
     for mean in means(spy):
         assert np.ptp(mean, axis=0).max() > 1e-3, "the draws agree"
+
+
+def test_of_the_groups_the_plan_best_under_its_own_draw_is_acted_on(make_policy):
+    spy = Spy(draws=3, trajectories="group")
+    planner = ImprovedCrossEntropy(horizon=3, candidates=12, elites=4, iterations=2)
+    (step,) = run(make_policy(spy, planner), FIRST)
+    *searched, (last, _) = spy.rollouts
+    assert [rollout.reward.shape[2] % 3 for rollout, _ in searched] == [0, 0]
+    assert last.reward.shape == (1, ENVIRONMENTS, 3, 3)
+    plans, _ = step.state["planner"]  # [B, S, H, A]
+    best = np.argmax(np.sum(last.reward[0], axis=-1), axis=1)
+    for number, group in enumerate(best):
+        np.testing.assert_array_equal(step.action[number], plans[number, group, 0])
 
 
 def seen_weights(monkeypatch, policy, *time_steps):
