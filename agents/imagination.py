@@ -86,7 +86,7 @@ def imagine_with_a_draw_for_each_group(model, latent, plans, noise, draws, seed=
     """The s-th of S equal parts of the plans is rolled out under draw s alone.
 
     So S = 1, at the cost of one draw. The parts meet the noise of the first. See
-    `agents.planner.PlannerOfGroups`.
+    `agents.planner_of_groups`.
     """
     del seed
     layout = Layout(plans, draws=1)

@@ -7,7 +7,7 @@ from tf_agents.trajectories import policy_step
 
 from agents.imagination import TRAJECTORIES
 from agents.latents import Latent
-from agents.planner import PlannerOfGroups
+from agents.planner_of_groups import PlannerOfGroups
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
 
