@@ -10,6 +10,7 @@ import json
 import os
 import pathlib
 import re
+import shlex
 import shutil
 
 import yaml
@@ -18,6 +19,7 @@ from rich.console import Console
 from agents import statistics
 from agents.compare import compare
 from agents.following import is_finished
+from agents.overrides import expand
 from agents.plots import plot
 from agents.runs import load_config
 from results.summary import summarize
@@ -55,6 +57,7 @@ def make(name, experiment):
         for file in run.glob("planners.*"):
             shutil.copy(file, folder)
     summary = {key: experiment[key] for key in ("title", "about", "commands")}
+    summary["runs"] = {"finished": len(runs), "of": commanded_runs(experiment["commands"])}
     summary |= summarize(runs, folder / "evaluations.csv")
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
 
@@ -72,6 +75,14 @@ def finished_runs(root):
         else:
             print(f"left out, not finished: {file.parent}")
     return finished
+
+
+def commanded_runs(commands):
+    """How many runs the commands of an experiment make."""
+    words = [
+        shlex.split(each)[2:] for each in commands if each.startswith("bayes-rl train")
+    ]
+    return sum(len(expand(each[1:])) if each[0] == "-m" else 1 for each in words)
 
 
 def pictures(root, runs):

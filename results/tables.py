@@ -39,6 +39,7 @@ def _section(name, summary, folder):
         f"## {summary['title']}",
         summary["about"],
         f"```\n{commands}\npython -m results {name}\n```",
+        _missing(**summary.get("runs", {})),
         _comparison(folder / name),
         _weights(summary["groups"]),
         _planners(folder / name),
@@ -46,6 +47,10 @@ def _section(name, summary, folder):
         "\n".join(f"![{picture}]({name}/{picture})" for picture in pictures),
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def _missing(finished=0, of=0):
+    return f"So far {finished} of these {of} runs are finished." if finished < of else ""
 
 
 def _comparison(folder):

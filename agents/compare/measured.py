@@ -42,12 +42,13 @@ def probes(groups):
 
 
 def calibration(groups):
-    """A row for each group and each line of its calibration.csv, likewise.
+    """A row for each group and each line of its calibration.csv that is of all dimensions.
 
     `forecast` says by its name whose it is: of a run of the group, where `judged` is `run`,
     or of the `other` run that this one was compared with.
     """
-    return _rows(groups, "calibrate", "calibration.csv", _FORECAST, _SCORES)
+    rows = _rows(groups, "calibrate", "calibration.csv", _FORECAST, _SCORES)
+    return [row for row in rows if row.pop("dimension") == "all"]
 
 
 def _rows(groups, command, name, keys, columns):

@@ -175,8 +175,7 @@ def _calibration(rows):
     rows = [
         row
         for row in rows
-        if row["dimension"] == "all"
-        and (row["judged"] == "run" or row["forecast"].endswith("mean weights"))
+        if row["judged"] == "run" or row["forecast"].endswith("mean weights")
     ]
     steps = sorted({row["step"] for row in rows})
     shown = {

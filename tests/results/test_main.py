@@ -7,7 +7,7 @@ import yaml
 from agents import records
 from agents.config import as_dict
 from agents.overrides import load
-from results.__main__ import finished_runs, pictures
+from results.__main__ import commanded_runs, finished_runs, pictures
 
 
 def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
@@ -46,3 +46,11 @@ def test_runs_that_are_not_finished_are_left_out(tmp_path, capsys):
         records.append_metrics(folder, {"episodes": 2, "environment_steps": steps})
     assert finished_runs(tmp_path) == [tmp_path / "done"]
     assert f"left out, not finished: {tmp_path / 'begun'}" in capsys.readouterr().out
+
+
+def test_runs_of_commands_are_counted():
+    commands = [
+        "bayes-rl train -m task=fake seed=0,1,2 planner=cem,icem 'logdir=a/${seed}'"
+    ]
+    commands += ["bayes-rl probe RUN", "bayes-rl train task=fake"]
+    assert commanded_runs(commands) == 7

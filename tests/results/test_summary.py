@@ -62,12 +62,14 @@ def test_readme_shows_tables_weights_commands_and_sources(tmp_path):
     folder.mkdir(parents=True)
     (folder / "comparison.md").write_text("| the tables |\n")
     summary = {"title": "One", "about": "About.", "commands": ["bayes-rl train"]}
+    summary["runs"] = {"finished": 3, "of": 5}
     summary |= summarize(runs, folder / "evaluations.csv")
     (folder / "summary.json").write_text(json.dumps(summary))
     (tmp_path / "results" / "layers.md").touch()
     text = readme(tmp_path / "results", {"one": None, "not measured": None})
     assert "\n\n| the tables |\n\n" in text
     assert "| fake |  | 10 to 5 |" in text
+    assert "So far 3 of these 5 runs are finished." in text
     assert "bayes-rl train\npython -m results one" in text
     assert "Commit abc, Test 1, 2 cores, 8 GiB." in text
     assert "[layers.md](layers.md): `python -m benchmarks.layers`" in text
