@@ -21,12 +21,15 @@ class Improvement:
 def improvements(methods):
     """The pairs of groups, each the way round in which it improves.
 
+    Groups with a single run of a task are left out: one run beats another or does not.
+
     Args:
         methods: dict of label -> list with the scores of each task, [seeds].
 
     Returns:
         List of `Improvement`.
     """
+    methods = {name: tasks for name, tasks in methods.items() if min(map(len, tasks)) > 1}
     pairs = []
     for one, two in itertools.combinations(methods, 2):
         better, worse = one, two

@@ -77,6 +77,16 @@ def test_improvement_is_stated_the_way_round_that_improves(output):
     assert (row["probability"], row["runs"]) == ("1", "3 and 3")
 
 
+def test_single_runs_are_not_said_to_improve_on_others(make_run, tmp_path):
+    for kind, seeds in (("One", 1), ("Two", 2), ("Three", 3)):
+        for seed in range(seeds):
+            explore = {"explore": {"_target_": f"a.{kind}"}}
+            make_run(tmp_path / kind / str(seed), seed, [[10.0 * seeds]], **explore)
+    compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "improvement")
+    assert (row["group"], row["than"]) == ("explore=Three", "explore=Two")
+
+
 def test_every_run_is_in_a_row(output):
     rows = read(output[0], "runs")
     assert [row["seed"] for row in rows] == ["0", "1", "2"] * 2
