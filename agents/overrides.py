@@ -156,7 +156,8 @@ def _compose(words):
         chosen = dict(composed.hydra.runtime.choices)
         values = OmegaConf.to_container(composed, resolve=False)
         del values["hydra"]
-        values["choices"] = chosen  # for ${choices.explore} in a logdir
+        # for ${choices.explore} in a logdir
+        values["choices"] = {name: choice for name, choice in chosen.items() if choice}
         values = OmegaConf.to_container(OmegaConf.create(values), resolve=True)
         del values["choices"]
         return values, chosen

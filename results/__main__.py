@@ -12,6 +12,7 @@ import pathlib
 import re
 import shlex
 import shutil
+import tempfile
 
 import yaml
 from rich.console import Console
@@ -45,9 +46,16 @@ def make(name, experiment):
         raise SystemExit(
             f"no finished runs in {experiment['runs']}; make them with\n{commands}"
         )
-    folder = _FOLDER / name
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place) / name
+        folder.mkdir()
+        _fill(folder, experiment, runs)
+        shutil.rmtree(_FOLDER / name, ignore_errors=True)
+        shutil.move(folder, _FOLDER / name)
+
+
+def _fill(folder, experiment, runs):
+    """Writes all that there is of an experiment into an empty folder."""
     plot(runs, folder / "training")
     with open(os.devnull, "w") as nowhere:
         compare(runs, folder, Console(file=nowhere))

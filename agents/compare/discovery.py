@@ -4,7 +4,8 @@ Reward is found where an agent step without any is followed by one with it: an e
 start where reward is. Every run begins with episodes of random actions, the same with every
 strategy; first rewards and shares are those of the planned episodes after them, and it is
 told how many runs had found reward before. Coverage counts all episodes, for a strategy
-gains nothing by going there again.
+gains nothing by going there again. Where random actions are rewarded all the time there is
+nothing to find, and of first rewards nothing is told.
 """
 
 import dataclasses
@@ -19,6 +20,8 @@ from agents.curves import Group
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
 _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
 _LAST = 10  # episodes whose returns are averaged
+_RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
+_OF_REWARD = ("episodes", "steps", "before", "rewarded")
 
 log = logging.getLogger(__name__)
 
@@ -27,11 +30,13 @@ log = logging.getLogger(__name__)
 class Exploration:
     """How the runs of a group explored; arrays are [seeds], in the order of its runs.
 
+    Those of first rewards are nan where reward is not rare.
+
     Args:
         group: `agents.curves.Group`.
         episodes: number of the first planned episode that found reward; inf: none did.
         steps: environment steps at its end; inf.
-        before: whether random episodes had found reward.
+        before: 1 where random episodes had found reward, else 0.
         seen: environment steps of the run that count.
         rewarded: share of the planned episodes that found reward, or nan.
         returns: mean return of the last ten planned episodes, or nan.
@@ -53,6 +58,11 @@ class Exploration:
     def found(self):
         """How many runs have found reward."""
         return int(np.isfinite(self.steps).sum())
+
+    @property
+    def is_rare(self):
+        """Whether first rewards are told."""
+        return not np.isnan(self.steps).any()
 
     def median_of(self, values):
         """(median, lower, upper) over seeds; runs that never found count as the last.
@@ -83,7 +93,23 @@ def explorations(groups):
             rows = np.array([_numbers(run, end) for run in runs])
             own = dataclasses.replace(group, runs=runs)
             found.append(Exploration(own, *rows.T))
-    return found
+    return found if _is_rare(logged) else list(map(_without_first_rewards, found))
+
+
+def _is_rare(runs):
+    """Whether random actions hardly ever meet reward."""
+    rewarded, steps = 0, 0
+    for run in runs:
+        last = _random_episodes(run.config)
+        rows = [row for row in run.metrics if row["episodes"] <= last]
+        rewarded += sum(row.get("explore/rewarded_steps", 0) for row in rows)
+        steps += rows[-1].get("agent_steps", 0) if rows else 0
+    return rewarded <= _RARE * steps
+
+
+def _without_first_rewards(exploration):
+    unknown = np.full_like(exploration.steps, np.nan)
+    return dataclasses.replace(exploration, **dict.fromkeys(_OF_REWARD, unknown))
 
 
 def first_reward(rows):

@@ -126,7 +126,9 @@ def first_rewards(found):
     Args:
         found: dict of task -> list of `agents.compare.discovery.Exploration`.
     """
-    found = {task: own for task, own in found.items() if own}
+    found = {
+        task: own for task, own in found.items() if own and all(e.is_rare for e in own)
+    }
     if not found:
         return None
     most = max(map(len, found.values()))

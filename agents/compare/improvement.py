@@ -13,6 +13,7 @@ class Improvement:
     better: str
     worse: str
     runs: tuple  # how many the two groups have, over all tasks
+    fewest: int  # seeds of a group on a task
     probability: float
     lower: float
     upper: float
@@ -38,5 +39,6 @@ def improvements(methods):
             better, worse = two, one
             result = probability_of_improvement(methods[two], methods[one])
         runs = tuple(sum(map(len, methods[name])) for name in (better, worse))
-        pairs.append(Improvement(better, worse, runs, *result))
+        fewest = min(map(len, [*methods[one], *methods[two]]))
+        pairs.append(Improvement(better, worse, runs, fewest, *result))
     return pairs

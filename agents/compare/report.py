@@ -119,7 +119,7 @@ def _published(row):
 def _improvement(rows):
     title = "Probability that a run of one group scores more than one of the other"
     cells = [
-        [row["group"], row["than"], row["runs"], _interval(row, "probability")]
+        [row["group"], row["than"], row["runs"] + _few(row), _interval(row, "probability")]
         for row in rows
     ]
     return Table(title, ["group", "than", "runs", "P [95 % interval]"], cells)
@@ -137,8 +137,8 @@ def _exploration(rows):
         [
             *_start(row),
             f"{row['environment_steps']:,}",
-            f"{row['found_before']} of {row['seeds']}",
-            f"{row['found']} of {row['seeds']}",
+            _of_seeds(row, "found_before"),
+            _of_seeds(row, "found"),
             *(_interval(row, column) for column in columns.values()),
         ]
         for row in rows
@@ -150,6 +150,10 @@ def _exploration(rows):
     )
     names = ["environment steps", "by random actions", "by plans", *columns]
     return Table(title, ["task", "group", "n", *names], cells)
+
+
+def _of_seeds(row, name):
+    return "" if row[name] is None else f"{row[name]} of {row['seeds']}"
 
 
 def _probes(rows):
@@ -203,12 +207,15 @@ def _calibration(rows):
         "dimension); median over seeds (lowest to highest)"
     )
     names = ["actions", "forecast", "environment steps", "agent steps ahead", *columns]
-    return Table(title, ["task", "group", "n", *names], cells)
+    return Table(title, ["task", "compared in runs of", "n", *names], cells)
 
 
 def _start(row):
-    few = _FEW if row["seeds"] < FEWEST_SEEDS else ""
-    return row["task"], row["group"], f"{row['seeds']}{few}"
+    return row["task"], row["group"], f"{row['seeds']}{_few(row)}"
+
+
+def _few(row):
+    return _FEW if row["seeds"] < FEWEST_SEEDS else ""
 
 
 def _interval(row, name):

@@ -67,6 +67,7 @@ def improvement(pairs):
             "group": pair.better,
             "than": pair.worse,
             "runs": " and ".join(map(str, pair.runs)),
+            "seeds": pair.fewest,
             "probability": pair.probability,
             "probability_low": pair.lower,
             "probability_high": pair.upper,
@@ -159,8 +160,9 @@ def _score(task, each):
 
 def _exploration(task, each):
     row = {"task": task, "group": each.group.label, "seeds": len(each.steps)}
-    row |= {"environment_steps": int(each.seen.max()), "found": each.found}
-    row["found_before"] = int(each.before.sum())
+    row |= {"environment_steps": int(each.seen.max()), "found": None, "found_before": None}
+    if each.is_rare:
+        row |= {"found": each.found, "found_before": int(each.before.sum())}
     for column, name in _EXPLORED.items():
         first = column.startswith("first_reward")  # infinite where there was none
         statistic = statistics.median if first else interquartile_mean

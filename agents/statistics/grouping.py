@@ -15,7 +15,7 @@ _OF_STRATEGY = ("explore.", "action_noise.")
 
 
 def group(configs):
-    """Finds the runs that differ in their seed alone.
+    """Finds the runs that differ in their seed alone, or in what only watches them.
 
     Args:
         configs: nested dicts, one for each run.

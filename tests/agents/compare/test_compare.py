@@ -222,6 +222,19 @@ def test_damaged_config_is_named(make_run, tmp_path, caplog):
     assert f"left out: {tmp_path / 'b' / 'config.yaml'} is damaged" in caplog.text
 
 
+def test_where_random_actions_are_rewarded_there_is_no_first_reward(make_run, tmp_path):
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
+    for episode in (1, 2):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"agent_steps": 100 * episode, "explore/rewarded_steps": 11}
+        row |= {"explore/reached_reward": True, "explore/coverage": 0.5}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found"], row["first_reward_episode"], row["coverage"]) == ("", "", "0.5")
+    assert not (tmp_path / "out" / "first_reward.png").exists()
+
+
 def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_path):
     folder = make_run(tmp_path / "a", 0, reached=(0,))
     for episode in range(2, 16):
@@ -236,7 +249,7 @@ def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_pat
 def test_markdown_holds_what_was_printed(output):
     text = (output[0] / "comparison.md").read_text()
     assert "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 500.5 [500, 501] |" in text
-    assert "| explore=Thompson | explore=Greedy | 3 and 3 | 1 [1, 1] |" in text
+    assert "| explore=Thompson | explore=Greedy | 3 and 3† | 1 [1, 1] |" in text
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
         "- † Fewer than 5 seeds: an interval is little more than their range.\n"
