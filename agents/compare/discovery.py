@@ -9,12 +9,12 @@ nothing to find, and of first rewards nothing is told.
 """
 
 import dataclasses
-import logging
 import math
 
 import numpy as np
 
 from agents import statistics
+from agents.compare.common import common_end
 from agents.curves import Group
 
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
@@ -22,8 +22,6 @@ _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
 _LAST = 10  # episodes whose returns are averaged
 _RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
 _OF_REWARD = ("episodes", "steps", "before", "rewarded")
-
-log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +83,8 @@ def explorations(groups):
     logged = [run for group in groups for run in group.runs if _logged(run)]
     if not logged:
         return []
-    end = _common_end(groups[0].task, logged)
+    ends = {run.folder: run.metrics[-1]["environment_steps"] for run in logged}
+    end = common_end("explorations", groups[0].task, ends)
     found = []
     for group in groups:
         runs = [run for run in group.runs if _logged(run)]
@@ -130,22 +129,6 @@ def first_reward(rows):
 
 def _logged(run):
     return any(_REACHED in row for row in run.metrics)
-
-
-def _common_end(task, runs):
-    """The environment steps of the shortest run, which a warning names if others go on."""
-    ends = {run.folder: run.metrics[-1]["environment_steps"] for run in runs}
-    end, longest = min(ends.values()), max(ends.values())
-    if longest > end:
-        log.warning(
-            "exploration of %s is compared up to %s environment steps, the end of %s; "
-            "others come to %s",
-            task,
-            f"{end:,}",
-            min(ends, key=ends.get),
-            f"{longest:,}",
-        )
-    return end
 
 
 def _numbers(run, end):

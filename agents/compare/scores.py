@@ -6,6 +6,7 @@ import logging
 import numpy as np
 
 from agents import statistics
+from agents.compare.common import common_end
 from agents.curves import Group
 
 log = logging.getLogger(__name__)
@@ -51,16 +52,7 @@ def final_scores(groups):
     if not evaluated:
         return []
     ends = {run.folder: run.scores[-1]["environment_steps"] for run in evaluated}
-    steps, longest = min(ends.values()), max(ends.values())
-    if longest > steps:
-        log.warning(
-            "scores of %s are compared at %s environment steps, the end of %s; others "
-            "come to %s",
-            groups[0].task,
-            f"{steps:,}",
-            min(ends, key=ends.get),
-            f"{longest:,}",
-        )
+    steps = common_end("scores", groups[0].task, ends)
     scores = []
     for group in groups:
         returns = {run.folder: _returns(run, steps) for run in group.runs}

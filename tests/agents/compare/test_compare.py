@@ -147,7 +147,9 @@ def test_exploration_of_runs_of_unequal_length_is_told_up_to_the_shortest(
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["environment_steps"], row["coverage"]) == ("2000", "0.2")
     assert (row["found"], row["first_reward_steps"]) == ("1", "inf")
-    assert "is compared up to 2,000 environment steps" in caplog.text
+    assert (
+        "explorations of pendulum_swingup are compared at 2,000 environment" in caplog.text
+    )
     rows = read(tmp_path / "out", "runs")
     assert [each["first_reward_steps"] for each in rows] == ["inf", "2000"]
 
