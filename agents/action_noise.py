@@ -18,8 +18,8 @@ class GaussianNoise:
 
     Args:
         stddev: at first, not negative.
-        final_stddev: afterwards, not negative.
-        steps: environment steps; 0 means `stddev` for ever.
+        final_stddev: afterwards, not negative; None: `stddev` all along.
+        steps: environment steps; 0: `stddev` all along.
 
     Example:
         >>> GaussianNoise(0.3, 0.1, steps=1000).stddev_at(500).numpy().round(6)
@@ -27,19 +27,19 @@ class GaussianNoise:
     """
 
     stddev: float = 0.3
-    final_stddev: float = 0.3
+    final_stddev: float | None = None
     steps: int = 0
 
     def __post_init__(self):
         for name in ("stddev", "final_stddev", "steps"):
-            if getattr(self, name) < 0:
+            if (getattr(self, name) or 0) < 0:
                 raise ValueError(
                     f"action_noise.{name} must not be negative, got {getattr(self, name)}"
                 )
 
     def stddev_at(self, environment_steps):
         """The stddev after so many environment steps, []."""
-        if not self.steps:
+        if not self.steps or self.final_stddev is None:
             return tf.constant(float(self.stddev))
         share = tf.minimum(tf.cast(environment_steps, tf.float32) / self.steps, 1.0)
         return self.stddev + share * (self.final_stddev - self.stddev)

@@ -31,7 +31,7 @@ class Optimizer:
 @dataclasses.dataclass(frozen=True)
 class ActionNoise:
     stddev: float = key(least=0)  # actions are in [-1, 1]
-    final_stddev: float = key(least=0)
+    final_stddev: float | None = key(least=0)  # None: stddev all along
     steps: int = key(least=0)  # environment steps from stddev to final_stddev
 
 
@@ -107,7 +107,7 @@ class MeanOverDraws:
 class UpperConfidence:
     _target_: str = key()
     beta: float = key()  # stddevs over draws; negative: pessimistic
-    final_beta: float = key()
+    final_beta: float | None = key()  # None: beta all along
     annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
     draws: int = key(least=2)
 
@@ -129,7 +129,7 @@ class ConditionalValueAtRisk:
 class Bonus:
     _target_: str = key()
     beta: float = key(least=0)  # stddevs of return for one stddev of the bonus
-    final_beta: float = key(least=0)
+    final_beta: float | None = key(least=0)  # None: beta all along
     annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
     return_floor: float = key(least=0)  # spread of returns below which they count less
     draws: int = key(least=2)
@@ -267,7 +267,28 @@ def _check_together(config):
             "world_model.overshooting_distance must be below sequence_length "
             f"({config.sequence_length}), got {distance}"
         )
+    _check_schedules(config)
     _check_draws(config)
+
+
+def _check_schedules(config):
+    """Refuses what would change nothing: an end without a time, or a time without an end."""
+    noise, explore = config.action_noise, config.explore
+    if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
+        raise UserError(
+            f"action_noise.final_stddev={noise.final_stddev:g} is never reached: "
+            "action_noise.steps must be above 0, got 0"
+        )
+    if noise.final_stddev is None and noise.steps:
+        raise UserError(
+            f"action_noise.steps={noise.steps} changes nothing: "
+            "action_noise.final_stddev must be a number, got null"
+        )
+    if getattr(explore, "final_beta", 0.0) is None and explore.annealed_at != 1:
+        raise UserError(
+            f"explore.annealed_at={explore.annealed_at:g} changes nothing: "
+            "explore.final_beta must be a number, got null"
+        )
 
 
 def _check_draws(config):

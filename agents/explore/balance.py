@@ -43,9 +43,13 @@ def _standardize(values, floor):
 def anneal(first, last, until, progress):
     """Linear in the run's progress from `first` to `last`, which it reaches at `until`.
 
+    Where `last` is None the value stays `first`.
+
     Example:
         >>> float(anneal(1.0, 0.0, 0.5, progress=0.25))
         0.5
     """
+    if last is None:
+        return tf.constant(first, tf.float32)
     share = tf.minimum(tf.cast(progress, tf.float32) / until, 1.0)
     return first + (last - first) * share

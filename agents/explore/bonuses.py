@@ -16,14 +16,15 @@ class _Bonus:
 
     Args:
         beta: weight of the bonus at the start of the run.
-        final_beta: its weight from `annealed_at` on; linear in between.
+        final_beta: its weight from `annealed_at` on, linear in between; None: `beta` all
+            along.
         annealed_at: share of the run's environment steps, above 0.
         return_floor: spread of returns below which they count less.
         draws: at least 2.
     """
 
     beta: float = 1.0
-    final_beta: float = 1.0
+    final_beta: float | None = None
     annealed_at: float = 1.0
     return_floor: float = 0.3
     draws: int = 5
@@ -82,7 +83,8 @@ class InformationGain(_Bonus):
 
     Args:
         beta: weight of the bonus against the return at the start of the run.
-        final_beta: its weight from `annealed_at` on; linear in between.
+        final_beta: its weight from `annealed_at` on, linear in between; None: `beta` all
+            along.
         annealed_at: share of the run's environment steps, above 0.
         return_floor: spread of returns below which they count less, as in `balance`.
         draws: of the weights, at least 2.

@@ -21,7 +21,8 @@ class UpperConfidence:
 
     Args:
         beta: weight of the stddev at the start of the run.
-        final_beta: weight of the stddev from `annealed_at` on; linear in between.
+        final_beta: weight of the stddev from `annealed_at` on, linear in between; None:
+            `beta` all along.
         annealed_at: share of the run's environment steps, above 0.
         draws: at least 2.
 
@@ -36,7 +37,7 @@ class UpperConfidence:
     """
 
     beta: float = 1.0
-    final_beta: float = 1.0
+    final_beta: float | None = None
     annealed_at: float = 1.0
     draws: int = 5
     redraw: ClassVar[str] = "decision"

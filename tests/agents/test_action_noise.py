@@ -15,8 +15,9 @@ def test_stddev_goes_linearly_to_the_final_one_and_stays(step, stddev):
     assert float(noise.stddev_at(step)) == pytest.approx(stddev)
 
 
-def test_without_steps_the_stddev_is_constant():
-    noise = GaussianNoise(0.3, 0.1, steps=0)
+@pytest.mark.parametrize(("final_stddev", "steps"), [(0.1, 0), (None, 1000)])
+def test_without_steps_or_end_the_stddev_is_constant(final_stddev, steps):
+    noise = GaussianNoise(0.3, final_stddev, steps)
     assert float(noise.stddev_at(10_000)) == pytest.approx(0.3)
 
 

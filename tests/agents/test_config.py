@@ -88,6 +88,36 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
         overrides.load(words)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["action_noise.final_stddev=0"],
+            "action_noise.final_stddev=0 is never reached: action_noise.steps must be above 0",
+        ),
+        (
+            ["action_noise.steps=1000"],
+            "action_noise.steps=1000 changes nothing: action_noise.final_stddev must be a "
+            "number, got null",
+        ),
+        (
+            ["explore=disagreement", "explore.annealed_at=0.5"],
+            "explore.annealed_at=0.5 changes nothing: explore.final_beta must be a number",
+        ),
+    ],
+)
+def test_half_a_schedule_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
+def test_a_schedule_has_a_time_and_an_end():
+    config = overrides.load(["action_noise.final_stddev=0", "action_noise.steps=1000"])
+    assert (config.action_noise.final_stddev, config.action_noise.steps) == (0.0, 1000)
+    config = overrides.load(["explore=disagreement", "explore.beta=2"])
+    assert (config.explore.beta, config.explore.final_beta) == (2.0, None)
+
+
 def test_strategies_without_draws_go_with_certain_weights():
     overrides.load(["explore=greedy", "transition=deterministic"])
     overrides.load(["explore=conditional_value_at_risk", "explore.alpha=0.1"])

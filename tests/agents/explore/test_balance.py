@@ -33,3 +33,7 @@ def test_equal_plans_get_equal_scores_without_a_floor_too():
 
 def test_a_weight_stays_at_its_last_value():
     assert [float(anneal(2.0, 0.0, 0.5, x)) for x in (0.0, 0.25, 0.5, 1.0)] == [2, 1, 0, 0]
+
+
+def test_a_weight_without_an_end_stays():
+    assert [float(anneal(2.0, None, 0.5, x)) for x in (0.0, 0.5, 1.0)] == [2, 2, 2]

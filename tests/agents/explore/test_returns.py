@@ -19,7 +19,7 @@ ROLLOUT = Rollout(REWARD, None, None)
     ("strategy", "scores"),
     [
         (UpperConfidence(beta=1.0, draws=4), [4.0 + 5.0**0.5, 4.0]),
-        (UpperConfidence(beta=-1.0, final_beta=-1.0, draws=4), [4.0 - 5.0**0.5, 4.0]),
+        (UpperConfidence(beta=-1.0, draws=4), [4.0 - 5.0**0.5, 4.0]),
         (Optimistic(draws=4), [7.0, 4.0]),
         (ConditionalValueAtRisk(alpha=0.5, draws=4), [2.0, 4.0]),
         (ConditionalValueAtRisk(alpha=0.3, draws=4), [2.0, 4.0]),
@@ -33,6 +33,14 @@ def test_scores(strategy, scores):
 def test_beta_is_annealed():
     strategy = UpperConfidence(beta=2.0, final_beta=0.0, annealed_at=0.5, draws=4)
     for progress, beta in ((0.0, 2.0), (0.25, 1.0), (0.5, 0.0), (1.0, 0.0)):
+        expected = 4.0 + beta * 5.0**0.5
+        np.testing.assert_allclose(strategy(ROLLOUT, progress)[0, 0], expected, rtol=1e-5)
+
+
+@pytest.mark.parametrize("beta", [2.0, -0.5])
+def test_beta_alone_holds_all_along(beta):
+    strategy = UpperConfidence(beta=beta, draws=4)
+    for progress in (0.0, 0.5, 1.0):
         expected = 4.0 + beta * 5.0**0.5
         np.testing.assert_allclose(strategy(ROLLOUT, progress)[0, 0], expected, rtol=1e-5)
 
