@@ -9,7 +9,7 @@ import tensorflow as tf
 from agents import calibration_figure
 from agents.calibration import SHOWN, Scores, Summary, score, summarize
 from agents.config import as_dict, flatten
-from agents.forecasts import Plan, forecasts
+from agents.forecasts import ForecastTimes, forecasts
 from agents.held_out import held_out_episodes
 from agents.loading import load_agent
 from agents.runs import load_config
@@ -142,18 +142,18 @@ def _load(folders):
 def _judge(actions, judged, episodes, seed):
     model, stddev = judged.agent.model, judged.config.world_model.observation_stddev
     try:
-        plan = Plan(model, episodes)
+        times = ForecastTimes(model, episodes)
     except ValueError as error:
         raise UserError(str(error)) from None
-    truths = plan.truths(model, episodes, fold(seed, 0))
+    truths = times.truths(model, episodes, fold(seed, 0))
     scores = {}
-    predicted = forecasts(model, episodes, plan, fold(seed, 1))
+    predicted = forecasts(model, episodes, times, fold(seed, 1))
     for truth, found in zip(truths, predicted, strict=True):
         for draws, components in found.items():
             scores.setdefault(draws, []).append(score(components, stddev, truth))
     for draws, found in scores.items():
         stacked = Scores(*map(np.stack, zip(*found, strict=True)))
-        yield Curves(actions, judged, draws, plan.steps, stacked, summarize(stacked))
+        yield Curves(actions, judged, draws, times.steps, stacked, summarize(stacked))
 
 
 def _weights(draws):

@@ -9,11 +9,7 @@ from agents import videos
 from agents.evaluate import Evaluator
 from agents.loading import load_agent
 from agents.networks import is_image
-from agents.predictions import predict_open_loop
-
-CONTEXT = 5  # rows that the model sees
-PREDICTED = 50  # rows that it imagines
-DRAWS = 20  # weight draws whose spread is shown
+from agents.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
 
 
 def video(run):

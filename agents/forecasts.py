@@ -3,11 +3,9 @@
 import numpy as np
 import tensorflow as tf
 
-from agents.filming import CONTEXT
 from agents.latents import Latent
 from agents.networks import is_image
-from agents.predictions import imagine_latents
-from agents.probes import encode
+from agents.open_loop import CONTEXT, encode, imagine_latents
 from agents.seeds import fold, normal
 from bayes_rl.weights import mean_weights, posteriors, sample_weights
 
@@ -18,8 +16,8 @@ _COMPONENTS = 100  # of each mixture; a few for pictures
 _PICTURES = {"starts": 1, "components": 20, "steps": (1, 2, 5, 10, 20, 50)}
 
 
-class Plan:
-    """Which rows of episodes are forecast from where, and by how many components.
+class ForecastTimes:
+    """Which rows of episodes are forecast, and from which.
 
     Args:
         model: `agents.world_model.WorldModel`.
@@ -28,7 +26,6 @@ class Plan:
     Attributes:
         starts: rows whose latents forecasts start from; rows up to there were seen.
         steps: agent steps ahead that are judged.
-        components: K of each mixture.
 
     Raises:
         ValueError: the episodes are too short.
@@ -43,7 +40,6 @@ class Plan:
             )
         pictures = is_image(model.observation_spec)
         count = _PICTURES["starts"] if pictures else _STARTS
-        self.components = _PICTURES["components"] if pictures else _COMPONENTS
         steps = _PICTURES["steps"] if pictures else range(1, horizon + 1)
         self.steps = np.array([step for step in steps if step <= horizon])
         last = rows - 1 - horizon
@@ -60,7 +56,12 @@ class Plan:
         return truths
 
 
-def forecasts(model, episodes, plan, seed):
+def count_components(model):
+    """K, of each mixture."""
+    return _PICTURES["components"] if is_image(model.observation_spec) else _COMPONENTS
+
+
+def forecasts(model, episodes, times, seed):
     """Decoded means of the components of every mixture, one episode after another.
 
     The filter sees all rows up to the start, under the mean weights. From there each
@@ -75,7 +76,7 @@ def forecasts(model, episodes, plan, seed):
     Args:
         model: `agents.world_model.WorldModel`.
         episodes: see `agents.episodes`.
-        plan: `Plan`.
+        times: `ForecastTimes`.
         seed: [2].
 
     Yields:
@@ -87,8 +88,8 @@ def forecasts(model, episodes, plan, seed):
     draws = sample_weights(model, [max(SIZES)], fold(seed, 1)) if posteriors(model) else {}
     for number, episode in enumerate(episodes):
         own = fold(fold(seed, 2), number)
-        start = Latent(*(tf.gather(state[number], plan.starts) for state in latents))
-        imagine = _Imagination(model, plan, start, episode["action"], own)
+        start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
+        imagine = _Imagination(model, times, start, episode["action"], own)
         found = {0: imagine(1, mean_weights(model))}
         if draws:
             each = imagine(max(SIZES), draws)
@@ -99,26 +100,27 @@ def forecasts(model, episodes, plan, seed):
 class _Imagination:
     """Decoded rollouts of one episode, each component with noise of its own."""
 
-    def __init__(self, model, plan, start, action, seed):
-        self._model, self._plan, self._start, self._seed = model, plan, start, seed
-        rows = plan.starts + 1 + np.arange(plan.steps[-1])[:, np.newaxis]
-        self._action = tf.repeat(tf.constant(action[rows]), plan.components, axis=1)
+    def __init__(self, model, times, start, action, seed):
+        self._model, self._times, self._start, self._seed = model, times, start, seed
+        self._components = count_components(model)
+        rows = times.starts + 1 + np.arange(times.steps[-1])[:, np.newaxis]
+        self._action = tf.repeat(tf.constant(action[rows]), self._components, axis=1)
 
     def __call__(self, functions, weights):
         """[functions, K, steps, starts, *observation]."""
-        plan, model = self._plan, self._model
+        times, model = self._times, self._model
         horizon, count = self._action.shape[0], self._action.shape[1]
         size = model.rssm.latent_size
         start = Latent(
-            *(tf.repeat(state, plan.components, axis=0) for state in self._start)
+            *(tf.repeat(state, self._components, axis=0) for state in self._start)
         )
         first = normal([count, size], fold(self._seed, 0))
         start = start._replace(sample=start.mean + start.stddev * first)
         noise = normal([horizon, functions, count, size], fold(self._seed, 1))
         imagined = imagine_latents(model, start, self._action, noise, weights)
-        features = tf.gather(imagined.features, plan.steps - 1)
+        features = tf.gather(imagined.features, times.steps - 1)
         decoded = model.decode(features).numpy()
-        shape = (len(plan.steps), functions, len(plan.starts), plan.components)
+        shape = (len(times.steps), functions, len(times.starts), self._components)
         decoded = decoded.reshape(*shape, *decoded.shape[3:])
         return np.moveaxis(decoded, [1, 3, 0, 2], [0, 1, 2, 3])
 

@@ -1,8 +1,5 @@
 """Held-out episodes: what the agent meets and was never trained on."""
 
-import numpy as np
-import tensorflow as tf
-
 from agents.collecting import Collector, random_policy
 from agents.environments import EVALUATION, load_environments
 from agents.evaluate import Evaluator
@@ -38,17 +35,3 @@ def held_out_episodes(config, agent, actions, count):
         collector.collect()
     environment.close()
     return [finished[number] for number in range(count)]
-
-
-def stack(episodes, key):
-    """One array of all episodes, [B, T, ...]; shorter ones end with zeros."""
-    length = max(len(episode[key]) for episode in episodes)
-    arrays = [episode[key] for episode in episodes]
-    return tf.constant(
-        np.stack(
-            [
-                np.pad(x, [(0, length - len(x)), *[(0, 0)] * (np.ndim(x) - 1)])
-                for x in arrays
-            ]
-        )
-    )

@@ -9,14 +9,10 @@ Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, 
 Tran et al., 2019, Bayesian Layers, figure 13. Their probes are trained beside the model.
 """
 
-from typing import NamedTuple
-
 import numpy as np
-import tensorflow as tf
 
-from agents.held_out import stack
 from agents.networks import is_image
-from agents.predictions import filter_latents
+from agents.open_loop import encode
 from agents.regression import (
     fit_mlp,
     fit_ridge,
@@ -24,65 +20,10 @@ from agents.regression import (
     r_squared,
     with_interval,
 )
-from agents.seeds import fold, normal
 from bayes_rl.weights import mean_weights
 
 PROBES = {"ridge": fit_ridge, "mlp": fit_mlp}
 INPUTS = ("latent", "embedding", "differences")
-
-
-class Encoded(NamedTuple):
-    """Episodes as the filter gets them, padded to the longest.
-
-    Attributes:
-        lengths: rows of each episode, B ints.
-        embedding: [B, T, E].
-        action: [B, T, A].
-        is_first: [B, T].
-        noise: [B, T, D], of the latents.
-    """
-
-    lengths: list
-    embedding: tf.Tensor
-    action: tf.Tensor
-    is_first: tf.Tensor
-    noise: tf.Tensor
-
-    def latents(self, model, weights):
-        """`Latent` of the filter under a function of the model, [B, T, ...]."""
-        return filter_latents(
-            model, self.embedding, self.action, self.is_first, self.noise, weights
-        )
-
-    def cut(self, tensor):
-        """[B, T, ...] -> a list of arrays [T, ...], each as long as its episode."""
-        return [x[:n] for x, n in zip(tensor.numpy(), self.lengths, strict=True)]
-
-
-def encode(model, episodes, seed):
-    """Encodes episodes, one after another: pictures of all are too many at once.
-
-    Args:
-        model: `agents.world_model.WorldModel`.
-        episodes: see `agents.episodes`.
-        seed: [2].
-
-    Returns:
-        `Encoded`.
-    """
-    embedding = [
-        {"embedding": model.encode(model.preprocess(e["observation"], fold(seed, n)))}
-        for n, e in enumerate(episodes)
-    ]
-    action = stack(episodes, "action")
-    shape = [*action.shape[:2], model.rssm.latent_size]
-    return Encoded(
-        [len(episode["reward"]) for episode in episodes],
-        stack(embedding, "embedding"),
-        action,
-        stack(episodes, "is_first"),
-        normal(shape, fold(seed, len(episodes))),
-    )
 
 
 def physics(episodes, angles=()):
@@ -129,7 +70,7 @@ def probe_inputs(model, encoded, positions):
 
     Args:
         model: `agents.world_model.WorldModel`.
-        encoded: `Encoded`.
+        encoded: `agents.open_loop.Encoded`.
         positions: list of [T, P], the physics' positions; where observations are pictures,
             a linear readout of them from the latents stands for decoded positions.
 

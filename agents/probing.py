@@ -7,11 +7,11 @@ import numpy as np
 import tensorflow as tf
 
 import envs
-from agents.filming import CONTEXT, PREDICTED
+from agents.features import filtered_features, open_loop_features
 from agents.held_out import ACTIONS, held_out_episodes
 from agents.loading import load_agent
-from agents.probes import INPUTS, PROBES, encode, physics, probe_inputs, score_probes
-from agents.readings import filtered_features, open_loop_features
+from agents.open_loop import CONTEXT, PREDICTED, encode
+from agents.probes import INPUTS, PROBES, physics, probe_inputs, score_probes
 from agents.regression import fit, fit_mlp
 from agents.tables import as_text, write_csv
 from agents.validation import UserError

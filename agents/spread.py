@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from agents.open_loop import filter_latents
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
 
@@ -56,11 +57,10 @@ def predict_each_step(model, batch, seed):
         Mean and stddev of the next latent, [S, B, T - 1, D].
     """
     noise = normal([*batch["is_first"].shape, model.rssm.latent_size], fold(seed, 0))
-    with hold(model, mean_weights(model)):
-        observation = model.preprocess(batch["observation"], fold(seed, 1))
-        latent, _ = model.rssm.observe(
-            model.encode(observation), batch["action"], batch["is_first"], noise
-        )
+    embedding = model.encode(model.preprocess(batch["observation"], fold(seed, 1)))
+    latent = filter_latents(
+        model, embedding, batch["action"], batch["is_first"], noise, mean_weights(model)
+    )
     before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
     with hold(model, sample_weights(model, [DRAWS], fold(seed, 2))):
         after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.filming import CONTEXT
-from agents.forecasts import SIZES, Plan, forecasts
+from agents.forecasts import SIZES, ForecastTimes, count_components, forecasts
 from agents.latents import Latent
+from agents.open_loop import CONTEXT
 
 SEED = tf.constant([9, 10])
 ROWS = 15
@@ -28,22 +28,22 @@ def episodes():
 
 @pytest.fixture(scope="module")
 def found(model, episodes):
-    plan = Plan(model, episodes)
-    return plan, list(forecasts(model, episodes, plan, SEED))
+    times = ForecastTimes(model, episodes)
+    return times, list(forecasts(model, episodes, times, SEED))
 
 
 def test_forecasts_stay_inside_the_episodes(found):
-    plan, _ = found
-    assert plan.starts[0] == CONTEXT - 1
-    assert plan.starts[-1] + plan.steps[-1] == ROWS - 1
-    assert list(plan.steps) == [1, 2, 3, 4, 5]
+    times, _ = found
+    assert times.starts[0] == CONTEXT - 1
+    assert times.starts[-1] + times.steps[-1] == ROWS - 1
+    assert list(times.steps) == [1, 2, 3, 4, 5]
 
 
-def test_all_mixtures_have_equally_many_components(found):
-    plan, (first, _) = found
+def test_all_mixtures_have_equally_many_components(model, found):
+    times, (first, _) = found
     for size, mixtures in first.items():
         count = max(SIZES) // size if size else 1
-        shape = (count, plan.components, len(plan.steps), len(plan.starts), 2)
+        shape = (count, count_components(model), len(times.steps), len(times.starts), 2)
         assert mixtures.shape == shape
 
 
@@ -62,18 +62,18 @@ def test_draws_of_a_mixture_start_from_latents_of_their_own(monkeypatch, model, 
 
     monkeypatch.setattr("agents.forecasts.imagine_latents", still)
     monkeypatch.setattr(model, "decode", lambda features: features)
-    plan = Plan(model, episodes)
-    for mixtures in next(forecasts(model, episodes, plan, SEED)).values():
+    times = ForecastTimes(model, episodes)
+    for mixtures in next(forecasts(model, episodes, times, SEED)).values():
         for mixture in mixtures:
             starts = np.unique(mixture[:, 0, 0], axis=0)
-            assert len(starts) == plan.components
+            assert len(starts) == count_components(model)
 
 
 def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, found):
-    plan, _ = found
-    truths = plan.truths(model, episodes, SEED)
+    times, _ = found
+    truths = times.truths(model, episodes, SEED)
     for truth, episode in zip(truths, episodes, strict=True):
-        for (step, start), row in np.ndenumerate(plan.starts[None] + plan.steps[:, None]):
+        for (step, start), row in np.ndenumerate(times.starts[None] + times.steps[:, None]):
             np.testing.assert_array_equal(truth[step, start], episode["observation"][row])
 
 
@@ -83,28 +83,28 @@ def spread(mixtures):
 
 def test_more_draws_spread_more(make_model, episodes):
     wide = make_model("posterior_scale=1.0")
-    plan = Plan(wide, episodes)
-    first = next(forecasts(wide, episodes, plan, SEED))
+    times = ForecastTimes(wide, episodes)
+    first = next(forecasts(wide, episodes, times, SEED))
     assert spread(first[1]) < spread(first[5]) < spread(first[20]) * 1.05
 
 
 def test_what_comes_after_the_start_is_not_seen(model, episodes, found):
-    plan, (first, _) = found
+    times, (first, _) = found
     hidden = episodes[0]["observation"].copy()
-    hidden[plan.starts[0] + 1 :] = 100.0
+    hidden[times.starts[0] + 1 :] = 100.0
     changed = [episodes[0] | {"observation": hidden}, episodes[1]]
-    again = next(forecasts(model, changed, plan, SEED))
+    again = next(forecasts(model, changed, times, SEED))
     np.testing.assert_allclose(again[0][..., 0, :], first[0][..., 0, :], atol=1e-5)
     assert not np.allclose(again[0][..., -1, :], first[0][..., -1, :], atol=1e-3)
 
 
 def test_certain_weights_make_one_kind_of_forecast(make_model, episodes):
     model = make_model("transition=deterministic")
-    plan = Plan(model, episodes)
-    assert list(next(forecasts(model, episodes, plan, SEED))) == [0]
+    times = ForecastTimes(model, episodes)
+    assert list(next(forecasts(model, episodes, times, SEED))) == [0]
 
 
 def test_short_episodes_are_refused(model, episodes):
     short = [{key: value[:6] for key, value in episodes[0].items()}]
     with pytest.raises(ValueError, match="at least 7 rows for forecasts, got 6"):
-        Plan(model, short)
+        ForecastTimes(model, short)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents.episodes import EpisodeStore
-from agents.held_out import held_out_episodes, stack
+from agents.held_out import held_out_episodes
 from agents.loading import load_agent
 
 
@@ -40,9 +40,3 @@ def test_random_episodes_are_the_same_for_every_agent(loaded, build_agent):
     ):
         np.testing.assert_array_equal(one["action"], two["action"])
         assert np.std(one["action"][1:]) == pytest.approx(3**-0.5, rel=0.4)
-
-
-def test_shorter_episodes_are_padded():
-    stacked = stack([{"x": np.ones([2, 3])}, {"x": np.ones([4, 3])}], "x")
-    np.testing.assert_array_equal(stacked[0, :, 0], [1, 1, 0, 0])
-    np.testing.assert_array_equal(stacked[1], np.ones([4, 3]))

@@ -1,10 +1,10 @@
-"""Tests of agents.predictions."""
+"""Tests of agents.open_loop."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.predictions import predict_open_loop
+from agents.open_loop import encode, predict_open_loop, stack
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, sample_weights
 
@@ -97,3 +97,35 @@ def test_images_are_predicted_as_images(make_model, episode):
     images = np.zeros([LENGTH, 32, 32, 3], np.uint8)
     found = predict_open_loop(model, episode | {"observation": images}, CONTEXT, 2, SEED)
     assert found.shape == (2, LENGTH, 32, 32, 3)
+
+
+def filtered_by_hand(model, episode, noise):
+    latent, features = model.rssm.initial(1), []
+    for now in range(len(episode["reward"])):
+        row = slice(now, now + 1)
+        latent = model.rssm.filter(
+            latent,
+            model.encode(tf.constant(episode["observation"][row])),
+            tf.constant(episode["action"][row]),
+            tf.constant(episode["is_first"][row]),
+            noise[now : now + 1],
+        )
+        features.append(latent.features[0])
+    return np.stack(features)
+
+
+def test_latents_of_each_episode_are_those_of_the_filter(make_model, episode):
+    model = make_model("transition=deterministic")
+    shorter = {key: value[:4] for key, value in episode.items()}
+    episodes = [episode, shorter, episode]
+    encoded = encode(model, episodes, SEED)
+    found = encoded.cut(encoded.latents(model, mean_weights(model)).features)
+    for number, episode in enumerate(episodes):
+        expected = filtered_by_hand(model, episode, encoded.noise[number])
+        np.testing.assert_allclose(found[number], expected, rtol=1e-4, atol=1e-5)
+
+
+def test_shorter_episodes_are_padded():
+    stacked = stack([{"x": np.ones([2, 3])}, {"x": np.ones([4, 3])}], "x")
+    np.testing.assert_array_equal(stacked[0, :, 0], [1, 1, 0, 0])
+    np.testing.assert_array_equal(stacked[1], np.ones([4, 3]))

@@ -2,9 +2,7 @@
 
 import tensorflow as tf
 
-from agents.filming import DRAWS
-from agents.predictions import open_loop_latents
-from agents.probes import encode
+from agents.open_loop import DRAWS, encode, open_loop_latents
 from agents.seeds import fold
 from bayes_rl.weights import mean_weights, posteriors, sample_weights
 
@@ -29,7 +27,7 @@ def filtered_features(model, episode, seed):
 
 
 def open_loop_features(model, episode, context, seed):
-    """Features of `agents.predictions.open_loop_latents`, [S, T, F] likewise."""
+    """Features of `agents.open_loop.open_loop_latents`, [S, T, F] likewise."""
     draws = DRAWS if posteriors(model) else 0
     seen, imagined = open_loop_latents(model, episode, context, draws, seed)
     copies = tf.repeat(seen.features, max(draws, 1), axis=0)

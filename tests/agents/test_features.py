@@ -1,12 +1,11 @@
-"""Tests of agents.readings."""
+"""Tests of agents.features."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.filming import DRAWS
-from agents.predictions import predict_open_loop
-from agents.readings import filtered_features, open_loop_features
+from agents.features import filtered_features, open_loop_features
+from agents.open_loop import DRAWS, predict_open_loop
 
 SEED = tf.constant([7, 8])
 

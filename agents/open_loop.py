@@ -1,10 +1,17 @@
-"""What the model expects when it sees a few observations and then only actions."""
+"""Latents of whole episodes: filtered, and open loop after a few observations."""
 
+from typing import NamedTuple
+
+import numpy as np
 import tensorflow as tf
 
 from agents.latents import Latent
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, sample_weights
+
+CONTEXT = 5  # rows that the model sees
+PREDICTED = 50  # rows that it imagines
+DRAWS = 20  # weight draws whose spread is shown
 
 
 def predict_open_loop(model, episode, context, draws, seed):
@@ -60,6 +67,70 @@ def open_loop_latents(model, episode, context, draws, seed):
     start = Latent(*(state[:, -1] for state in seen))
     imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
     return seen, Latent(*(tf.transpose(state[:, :, 0], [1, 0, 2]) for state in imagined))
+
+
+class Encoded(NamedTuple):
+    """Episodes as the filter gets them, padded to the longest.
+
+    Attributes:
+        lengths: rows of each episode, B ints.
+        embedding: [B, T, E].
+        action: [B, T, A].
+        is_first: [B, T].
+        noise: [B, T, D], of the latents.
+    """
+
+    lengths: list
+    embedding: tf.Tensor
+    action: tf.Tensor
+    is_first: tf.Tensor
+    noise: tf.Tensor
+
+    def latents(self, model, weights):
+        """`Latent` of the filter under a function of the model, [B, T, ...]."""
+        return filter_latents(
+            model, self.embedding, self.action, self.is_first, self.noise, weights
+        )
+
+    def cut(self, tensor):
+        """[B, T, ...] -> a list of arrays [T, ...], each as long as its episode."""
+        return [x[:n] for x, n in zip(tensor.numpy(), self.lengths, strict=True)]
+
+
+def encode(model, episodes, seed):
+    """Encodes episodes, one after another: pictures of all are too many at once.
+
+    Args:
+        model: `agents.world_model.WorldModel`.
+        episodes: see `agents.episodes`.
+        seed: [2].
+
+    Returns:
+        `Encoded`.
+    """
+    embedding = [
+        {"embedding": model.encode(model.preprocess(e["observation"], fold(seed, n)))}
+        for n, e in enumerate(episodes)
+    ]
+    action = stack(episodes, "action")
+    shape = [*action.shape[:2], model.rssm.latent_size]
+    return Encoded(
+        [len(episode["reward"]) for episode in episodes],
+        stack(embedding, "embedding"),
+        action,
+        stack(episodes, "is_first"),
+        normal(shape, fold(seed, len(episodes))),
+    )
+
+
+def stack(episodes, key):
+    """One tensor of all episodes, [B, T, ...]; shorter ones end with zeros."""
+    length = max(len(episode[key]) for episode in episodes)
+    return tf.constant(np.stack([_pad(episode[key], length) for episode in episodes]))
+
+
+def _pad(array, length):
+    return np.pad(array, [(0, length - len(array)), *[(0, 0)] * (np.ndim(array) - 1)])
 
 
 @tf.function
