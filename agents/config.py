@@ -272,7 +272,7 @@ def _check_together(config):
 
 
 def _check_schedules(config):
-    """Refuses what would change nothing: an end without a time, or a time without an end."""
+    """Refuses what would change nothing: an end without a time, a time without an end."""
     noise, explore = config.action_noise, config.explore
     if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
         raise UserError(

@@ -4,6 +4,8 @@ import contextlib
 import os
 import pathlib
 
+from agents.validation import UserError
+
 
 @contextlib.contextmanager
 def replacing(file):
@@ -38,6 +40,22 @@ def replacing(file):
         temporary.unlink(missing_ok=True)
         raise
     sync_folder(file.parent)
+
+
+def output_folder(path):
+    """A path that is a folder, or can be made one when there is something to write.
+
+    Returns:
+        The `pathlib.Path`; nothing is made.
+
+    Raises:
+        UserError: it is a file, or below one.
+    """
+    folder = pathlib.Path(path)
+    there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
+    if not there.is_dir():
+        raise UserError(f"a folder is needed to write to, got {folder}: {there} is a file")
+    return folder
 
 
 def sync_folder(folder):

@@ -12,6 +12,7 @@ import numpy as np
 from agents import statistics
 from agents.curves import arrange, load
 from agents.drawing import count_seeds, finish, label, legend_below, panels, save, thin
+from agents.files import output_folder
 from agents.validation import UserError
 
 _LOSSES = {
@@ -34,14 +35,14 @@ def plot(runs, out=None):
         The paths of the PNG files; a figure without data is left out.
 
     Raises:
-        UserError: a folder is no run, or nothing was recorded in it yet.
+        UserError: a folder is no run, nothing was recorded in it yet, or `out` is a file.
     """
     folders = [runs] if isinstance(runs, (str, os.PathLike)) else list(runs)
     if not folders:
         raise UserError("no runs to plot; give the folder of at least one run")
     loaded = [load(pathlib.Path(folder)) for folder in dict.fromkeys(folders)]
     groups = arrange(loaded)
-    folder = pathlib.Path(out) if out else _default_out(loaded)
+    folder = output_folder(out or _default_out(loaded))
     figures = {"scores": _scores(groups), "returns": _returns(groups)}
     tasks = _tasks(groups)
     for task in tasks:

@@ -15,9 +15,9 @@ from agents.compare import discovery, figures, measured, tables
 from agents.compare.improvement import improvements
 from agents.compare.published import published_scores
 from agents.compare.report import FEWEST_SEEDS, markdown, report, show
-from agents.compare.scores import comparable, final_scores
+from agents.compare.scores import comparable, final_scores, with_equal_seeds
 from agents.drawing import save
-from agents.files import replacing
+from agents.files import output_folder, replacing
 from agents.validation import UserError
 
 log = logging.getLogger(__name__)
@@ -35,18 +35,18 @@ def compare(folders, out="comparison", console=None):
         The paths of the files: PNG, csv, and the tables as `comparison.md`.
 
     Raises:
-        UserError: there are no runs, or nothing was recorded in them.
+        UserError: there are no runs, nothing was recorded in them, or `out` is no folder.
     """
+    folder = output_folder(out)
     with _noted() as notes:
         groups = curves.arrange(_load(folders))
         _warn_of_twins(groups)
         parts, drawn = _compare(groups)
     _warn_of_few(groups)
-    folder = pathlib.Path(out)
-    read = report(parts)
+    read = report(parts, notes)
     files = save(drawn, folder) + tables.write(parts, folder)
     show(read, console or Console())
-    return files + _write_markdown(read, notes, folder)
+    return files + _write_markdown(read, folder)
 
 
 def _compare(groups):
@@ -56,7 +56,7 @@ def _compare(groups):
     others = {task: _published(_of(groups, task)) for task in tasks}
     methods, unit = comparable(scores)
     found = {task: discovery.explorations(_of(groups, task)) for task in tasks}
-    pairs = improvements(methods)
+    alike, pairs = with_equal_seeds(methods), improvements(methods)
     parts = {
         "scores": tables.scores(scores),
         "published": tables.published(scores, others),
@@ -68,8 +68,8 @@ def _compare(groups):
     }
     drawn = {
         "scores": figures.scores(groups, others),
-        "sample_efficiency": figures.sample_efficiency(groups, methods, unit),
-        "performance_profile": figures.profiles(groups, methods, unit),
+        "sample_efficiency": figures.sample_efficiency(groups, alike, unit),
+        "performance_profile": figures.profiles(groups, alike, unit),
         "probability_of_improvement": figures.improvement(pairs),
         "first_reward": figures.first_rewards(found),
         "coverage": figures.coverage(groups),
@@ -99,11 +99,11 @@ def _noted():
         log.removeHandler(notes)
 
 
-def _write_markdown(read, notes, folder):
-    if not read:
+def _write_markdown(read, folder):
+    if not read.tables:
         return []
     with replacing(folder / "comparison.md") as file:
-        file.write(f"{markdown(read, notes)}\n".encode())
+        file.write(f"{markdown(read)}\n".encode())
     return [folder / "comparison.md"]
 
 
@@ -123,14 +123,16 @@ def _load(folders):
     for folder in map(pathlib.Path, folders):
         own = [folder] if (folder / "config.yaml").exists() else _below(folder)
         found |= {run.resolve(): run for run in own}
-    runs = []
+    runs, errors = [], []
     for folder in found.values():
         try:
             runs.append(curves.load(folder))
         except UserError as error:  # a sweep may just have begun
-            log.warning("left out: %s", error)
+            errors.append(error)
     if not runs:
-        raise UserError("nothing to compare: no run has recorded anything yet")
+        raise UserError(f"nothing to compare in {len(found)} runs, for one: {errors[0]}")
+    for error in errors:
+        log.warning("left out: %s", error)
     return runs
 
 

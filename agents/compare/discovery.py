@@ -5,16 +5,19 @@ start where reward is. Every run begins with episodes of random actions, the sam
 strategy; first rewards and shares are those of the planned episodes after them, and it is
 told how many runs had found reward before. Coverage counts all episodes, for a strategy
 gains nothing by going there again. Where random actions are rewarded all the time there is
-nothing to find, and of first rewards nothing is told.
+nothing to find, and of first rewards nothing is told. What is told of every task is the
+first planned episode that returned a tenth of the highest return there is.
 """
 
 import dataclasses
+import logging
 import math
 
 import numpy as np
 
 from agents import statistics
 from agents.compare.common import common_end
+from agents.compare.scores import scale
 from agents.curves import Group
 
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
@@ -22,6 +25,9 @@ _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
 _LAST = 10  # episodes whose returns are averaged
 _RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
 _OF_REWARD = ("episodes", "steps", "before", "rewarded")
+_TENTH = 0.1  # of the highest return
+
+log = logging.getLogger(__name__)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,6 +43,8 @@ class Exploration:
         before: 1 where random episodes had found reward, else 0.
         seen: environment steps of the run that count.
         rewarded: share of the planned episodes that found reward, or nan.
+        tenth: number of the first planned episode that returned a tenth of the highest
+            return; inf: none did; nan: the highest is not known.
         returns: mean return of the last ten planned episodes, or nan.
         coverage: share of the task's grid visited by then, random episodes too, or nan.
         ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
@@ -48,6 +56,7 @@ class Exploration:
     before: np.ndarray
     seen: np.ndarray
     rewarded: np.ndarray
+    tenth: np.ndarray
     returns: np.ndarray
     coverage: np.ndarray
     ratio: np.ndarray
@@ -75,35 +84,56 @@ def explorations(groups):
     """How each group of a task explored, up to the last step that every run has come to.
 
     Args:
-        groups: list of `agents.curves.Group`; runs that did not log it are left out.
+        groups: list of `agents.curves.Group`; runs that did not log it are left out, and
+            so are those that have no planned episode yet.
 
     Returns:
         List of `Exploration`.
     """
-    logged = [run for group in groups for run in group.runs if _logged(run)]
+    runs = [run for group in groups for run in group.runs]
+    logged = [run for run in runs if _has_explored(run)]
     if not logged:
         return []
+    _warn_of_left_out([run for run in runs if not _has_explored(run)])
     ends = {run.folder: run.metrics[-1]["environment_steps"] for run in logged}
     end = common_end("explorations", groups[0].task, ends)
     found = []
     for group in groups:
-        runs = [run for run in group.runs if _logged(run)]
+        runs = [run for run in group.runs if _has_explored(run)]
         if runs:
             rows = np.array([_numbers(run, end) for run in runs])
             own = dataclasses.replace(group, runs=runs)
             found.append(Exploration(own, *rows.T))
-    return found if _is_rare(logged) else list(map(_without_first_rewards, found))
+    share = _share_of_random_rewards(logged)
+    if share <= _RARE:
+        return found
+    log.warning(
+        "no first rewards are told of %s: random actions are rewarded in %.0f %% of their "
+        "steps",
+        groups[0].task,
+        100 * share,
+    )
+    return list(map(_without_first_rewards, found))
 
 
-def _is_rare(runs):
-    """Whether random actions hardly ever meet reward."""
+def _warn_of_left_out(runs):
+    if runs:
+        log.warning(
+            "left out of exploration: %d runs that logged no planned episode, for one %s",
+            len(runs),
+            runs[0].folder,
+        )
+
+
+def _share_of_random_rewards(runs):
+    """The share of the agent steps of random episodes that are rewarded."""
     rewarded, steps = 0, 0
     for run in runs:
         last = _random_episodes(run.config)
         rows = [row for row in run.metrics if row["episodes"] <= last]
         rewarded += sum(row.get("explore/rewarded_steps", 0) for row in rows)
         steps += rows[-1].get("agent_steps", 0) if rows else 0
-    return rewarded <= _RARE * steps
+    return rewarded / steps if steps else 0.0
 
 
 def _without_first_rewards(exploration):
@@ -127,8 +157,9 @@ def first_reward(rows):
     return math.inf, math.inf
 
 
-def _logged(run):
-    return any(_REACHED in row for row in run.metrics)
+def _has_explored(run):
+    first = _random_episodes(run.config) + 1
+    return any(_REACHED in row and row["episodes"] >= first for row in run.metrics)
 
 
 def _numbers(run, end):
@@ -138,14 +169,25 @@ def _numbers(run, end):
     coverage = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
     returns = [row[_RETURN] for row in planned if row.get(_RETURN) is not None]
     return [
-        *first_reward(planned),
+        *(first_reward(planned) if planned else (math.nan, math.nan)),
         any(row.get(_REACHED) for row in rows if row["episodes"] <= last_random),
         end,
         _mean([row[_REACHED] for row in planned if row.get(_REACHED) is not None]),
+        _first_tenth(planned, scale(run.config.get("task", ""))),
         _mean(returns[-_LAST:]),
         coverage[-1] if coverage else math.nan,
         _mean([row[_RATIO] for row in planned if row.get(_RATIO) is not None]),
     ]
+
+
+def _first_tenth(planned, highest):
+    """The first episode that returned a tenth of the highest return; inf: none did."""
+    if highest is None or not planned:
+        return math.nan
+    enough = (
+        row["episodes"] for row in planned if row.get(_RETURN, 0.0) >= _TENTH * highest
+    )
+    return next(enough, math.inf)
 
 
 def _random_episodes(config):

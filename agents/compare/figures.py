@@ -1,5 +1,7 @@
 """Figures of a comparison; each says its n and what its band is."""
 
+import textwrap
+
 import numpy as np
 
 from agents import statistics
@@ -7,7 +9,10 @@ from agents.compare.published import FURTHEST
 from agents.compare.scores import curve_of, scale, seed_curves
 from agents.drawing import count_seeds, finish, label, legend_below, panels, thin, tidy
 
-_BAND = "Line: IQM over seeds; band: its 95 % bootstrap interval; thin: each seed."
+_BAND = (
+    "Line: IQM over seeds; band: its 95 % bootstrap interval, of two seeds and more; "
+    "thin: each seed."
+)
 _SIZE = (5.6, 3.8)
 
 
@@ -41,7 +46,8 @@ def sample_efficiency(groups, methods, unit):
 
     Args:
         groups: list of `agents.curves.Group`.
-        methods: dict of label -> list with the scores of each task, [seeds].
+        methods: dict of label -> list with the scores of each task, [seeds], as many
+            seeds for each.
         unit: of the scores.
     """
     if not methods:
@@ -56,11 +62,15 @@ def sample_efficiency(groups, methods, unit):
             for group in own
         ]
         curves = [each for each in curves if each]
+        fewest = min(map(len, curves))
+        curves = [each[:fewest] for each in curves]  # as in methods: all tasks weigh alike
         _band(axes, own[0], statistics.sample_efficiency(curves), _count(curves))
     finish(axes, "environment_steps", f"IQM of {unit}")
-    axes.set_title(f"Sample efficiency over {', '.join(tasks)}", fontsize="medium")
+    title = textwrap.fill(f"Sample efficiency over {', '.join(tasks)}", 70)
+    axes.set_title(title, fontsize="medium")
     legend_below(axes)
-    _say(figure, "Line: IQM over seeds and tasks; band: its 95 % bootstrap interval.")
+    band = "band: its 95 % bootstrap interval, of two seeds and more."
+    _say(figure, f"Line: IQM over seeds and tasks; {band}")
     return figure
 
 
@@ -208,7 +218,9 @@ def _published(axes, methods):
         steps = [point.environment_steps for point in points]
         furthest = max(furthest, *steps)
         means = [point.mean for point in points]
-        name = f"{method.method}, published mean, n = {method.seeds}"
+        repeat = method.action_repeat
+        repeat = f", action repeat {repeat}" if repeat else ""
+        name = f"{method.method}, published mean, n = {method.seeds}{repeat}"
         look = {"color": "0.45", "linestyle": ":", "linewidth": 1, "markersize": 4}
         axes.plot(steps, means, marker=sign, label=name, **look)
     axes.set_xlim(0, 1.05 * furthest)

@@ -4,7 +4,8 @@ published_scores.csv holds means over seeds, each row with its source: the score
 github.com/danijar/dreamerv3 (DreamerV3, D4PG) and github.com/nicklashansen/tdmpc2
 (TD-MPC2, SAC), both under the MIT licence; table 1 of Hafner et al., 2019, Learning Latent
 Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet); section 3.2 of Tran et
-al., 2019, Bayesian Layers (Bayesian PlaNet). Steps are environment steps.
+al., 2019, Bayesian Layers (Bayesian PlaNet). Steps are environment steps. The action repeat
+is empty where the source does not state it.
 """
 
 import csv
@@ -21,6 +22,7 @@ class Point:
     """A published score; `low` and `high` are the extremes over seeds, or None."""
 
     environment_steps: int
+    action_repeat: int | None
     mean: float
     low: float | None
     high: float | None
@@ -34,6 +36,12 @@ class Published:
     method: str
     seeds: int
     points: list  # by environment steps
+
+    @property
+    def action_repeat(self):
+        """That of all points, or None where they differ or it is not stated."""
+        repeats = {point.action_repeat for point in self.points}
+        return repeats.pop() if len(repeats) == 1 else None
 
     def nearest(self, steps):
         """The point whose number of steps is nearest, in proportion.
@@ -90,4 +98,5 @@ def _point(row):
         float(row[key]) if row[key] else None for key in ("min_return", "max_return")
     )
     steps, mean = int(row["environment_steps"]), float(row["mean_return"])
-    return Point(steps, mean, low, high, row["source"])
+    repeat = int(row["action_repeat"]) if row["action_repeat"] else None
+    return Point(steps, repeat, mean, low, high, row["source"])

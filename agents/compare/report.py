@@ -15,8 +15,12 @@ _FEW = "†"
 _FEW_NOTE = (
     f"{_FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range."
 )
+_REPEAT_NOTE = (
+    "Published scores are of other protocols. Methods that hold an action for another "
+    "number of physics steps (action repeat) solve another problem in the same steps."
+)
 _WIDE = 10_000  # characters
-_RIGHT = ("n", "environment steps", "minutes")
+_RIGHT = ("n", "environment steps", "action repeat", "minutes a run")
 
 
 class Table(NamedTuple):
@@ -27,14 +31,22 @@ class Table(NamedTuple):
     rows: list
 
 
-def report(parts):
+class Report(NamedTuple):
+    """Tables, and what a reader of them has to know, a line each."""
+
+    tables: list
+    notes: list
+
+
+def report(parts, notes=()):
     """The tables that have rows.
 
     Args:
         parts: dict of name -> rows, as `agents.compare.tables` and `.measured` make them.
+        notes: what was warned of.
 
     Returns:
-        List of `Table`.
+        A `Report`.
     """
     tables = [
         _scores(parts["scores"], parts["published"]),
@@ -43,19 +55,24 @@ def report(parts):
         _probes(parts["probes"]),
         _calibration(parts["calibration"]),
     ]
-    return [table for table in tables if table.rows]
+    tables = [table for table in tables if table.rows]
+    cells = [cell for table in tables for row in table.rows for cell in row]
+    own = [_FEW_NOTE] if any(cell.endswith(_FEW) for cell in cells) else []
+    if parts["published"]:
+        own.append(_REPEAT_NOTE)
+    return Report(tables, [*own, *notes])
 
 
-def show(tables, console):
-    """Prints tables.
+def show(read, console):
+    """Prints a `Report`.
 
     Args:
-        tables: list of `Table`.
+        read: the `Report`.
         console: a `rich.console.Console`.
     """
     if not console.is_terminal:  # lines in a file are not broken
         console = Console(file=console.file, width=_WIDE)
-    for table in tables:
+    for table in read.tables:
         style = {"box": None, "title_justify": "left", "padding": (0, 2, 0, 0)}
         shown = rich.table.Table(title=table.title, **style)
         for name in table.columns:
@@ -63,24 +80,22 @@ def show(tables, console):
         for row in table.rows:
             shown.add_row(*row)
         console.print(shown)
+    for note in read.notes:
+        console.print(f"- {note}", markup=False, highlight=False)
 
 
-def markdown(tables, notes=()):
-    """The tables as a text of Markdown.
-
-    Args:
-        tables: list of `Table`.
-        notes: texts of a line that a reader of the tables has to know.
-    """
-    parts = [f"{each.title}\n\n{as_markdown(each.columns, each.rows)}" for each in tables]
-    if any(cell.endswith(_FEW) for table in tables for row in table.rows for cell in row):
-        notes = [_FEW_NOTE, *notes]
-    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]).strip()
+def markdown(read):
+    """A `Report` as a text of Markdown."""
+    parts = [
+        f"{each.title}\n\n{as_markdown(each.columns, each.rows)}" for each in read.tables
+    ]
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in read.notes)]).strip()
 
 
 def _scores(rows, others):
-    columns = ["task", "group", "n", "environment steps", "IQM [95 % interval]"]
-    columns += ["each seed", "median (5 to 95 % spread)", "minutes"]
+    columns = ["task", "group", "n", "environment steps", "action repeat"]
+    columns += ["IQM [95 % interval]", "each seed", "median (5 to 95 % spread)"]
+    columns += ["minutes a run"]
     cells = []
     for task in dict.fromkeys(row["task"] for row in rows):
         cells += [_score(row) for row in rows if row["task"] == task]
@@ -95,6 +110,7 @@ def _score(row):
     return [
         *_start(row),
         f"{row['environment_steps']:,}",
+        _text(row["action_repeat"]),
         _interval(row, "iqm"),
         row["each_seed"],
         f"{number(row['median'])} {spread}",
@@ -109,6 +125,7 @@ def _published(row):
         f"{row['method']}, published",
         f"{row['seeds']}",
         f"{row['environment_steps']:,}",
+        _text(row["action_repeat"]),
         f"mean {number(row['mean'])}",
         "",
         "" if row["low"] is None else span,
@@ -129,6 +146,7 @@ def _exploration(rows):
     columns = {
         "first such episode": "first_reward_episode",
         "share of such episodes": "rewarded_share",
+        "first of a tenth of the highest return": "tenth_episode",
         "return, last 10": "collected_return",
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
@@ -145,8 +163,8 @@ def _exploration(rows):
     ]
     title = (
         "Exploration, with noise and bonus: runs whose random episodes came to reward, and "
-        "whose planned ones did; medians of first episodes, IQMs of others over seeds "
-        "[95 % interval]"
+        "whose planned ones did; medians of first planned episodes, IQMs of others over "
+        "seeds [95 % interval]"
     )
     names = ["environment steps", "by random actions", "by plans", *columns]
     return Table(title, ["task", "group", "n", *names], cells)

@@ -8,6 +8,7 @@ import numpy as np
 from agents import statistics
 from agents.compare.common import common_end
 from agents.curves import Group
+from envs.tasks import check_task
 
 log = logging.getLogger(__name__)
 
@@ -32,6 +33,15 @@ class Scores:
     def seeds(self):
         """The score of each seed, [seeds]."""
         return np.array([np.mean(returns) for returns in self.returns])
+
+    @property
+    def action_repeat(self):
+        """Physics steps that an action is held for, or None where it is not known."""
+        config = self.group.runs[0].config
+        try:
+            return config.get("action_repeat") or check_task(config["task"]).action_repeat
+        except ValueError:  # a task of gym that is not registered here
+            return None
 
     @property
     def episodes(self):
@@ -101,6 +111,33 @@ def comparable(scores):
     whole = {name: own for name, own in methods.items() if len(own) == len(scores)}
     known = all(scale(task) for task in scores)
     return whole, "return / highest possible" if known else "return"
+
+
+def with_equal_seeds(methods):
+    """As many seeds of each task as the task with the fewest has: all tasks weigh alike.
+
+    Args:
+        methods: as from `comparable`.
+
+    Returns:
+        The same with the first of those seeds.
+
+    Example:
+        >>> with_equal_seeds({"noise": [np.array([0.1, 0.2]), np.array([0.3])]})
+        {'noise': [array([0.1]), array([0.3])]}
+    """
+    alike = {}
+    for name, tasks in methods.items():
+        fewest = min(map(len, tasks))
+        if any(len(seeds) > fewest for seeds in tasks):
+            log.warning(
+                "figures over all tasks: %s has %d seeds of one task, so only as many of "
+                "each other one count",
+                name or "the only group",
+                fewest,
+            )
+        alike[name] = [seeds[:fewest] for seeds in tasks]
+    return alike
 
 
 def scale(task):

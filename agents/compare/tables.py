@@ -18,10 +18,12 @@ _EXPLORED = {
     "first_reward_episode": "episodes",
     "first_reward_steps": "steps",
     "rewarded_share": "rewarded",
+    "tenth_episode": "tenth",
     "collected_return": "returns",
     "coverage": "coverage",
     "epistemic_ratio": "ratio",
 }
+_FIRSTS = ("first_reward_episode", "first_reward_steps", "tenth_episode")  # inf: never
 
 
 def scores(scores):
@@ -150,6 +152,7 @@ def _score(task, each):
         "seeds": len(seeds),
         "evaluation_episodes": len(episodes),
         "environment_steps": each.steps,
+        "action_repeat": each.action_repeat,
     }
     row["each_seed"] = ", ".join(f"{score:.0f}" for score in seeds)
     row["minutes"] = float(np.median([minutes(run, each.steps) for run in each.runs]))
@@ -164,8 +167,7 @@ def _exploration(task, each):
     if each.is_rare:
         row |= {"found": each.found, "found_before": int(each.before.sum())}
     for column, name in _EXPLORED.items():
-        first = column.startswith("first_reward")  # infinite where there was none
-        statistic = statistics.median if first else interquartile_mean
+        statistic = statistics.median if column in _FIRSTS else interquartile_mean
         row |= _with_interval(column, getattr(each, name), statistic)
     return row
 

@@ -10,6 +10,7 @@ from agents.config import flatten
 # keys of a config that do not make another experiment, and those that only look at it
 _SAME = ("seed", "logdir", "threads", "video_every", "probe_every")
 _SAME += ("evaluation.every", "evaluation.episodes")
+_LENGTH = "environment_steps"  # a longer run begins like a short one, unless it anneals
 # what a file of configs/explore/ sets
 _OF_STRATEGY = ("explore.", "action_noise.")
 
@@ -29,7 +30,7 @@ def group(configs):
     """
     groups = {}
     for index, config in enumerate(configs):
-        flat = {key: value for key, value in flatten(config).items() if key not in _SAME}
+        flat = _of_experiment(flatten(config))
         groups.setdefault(repr(sorted(flat.items())), []).append(index)
     return list(groups.values())
 
@@ -52,9 +53,10 @@ def labels(configs, most=4):
         ['explore=Mine', 'explore=Yours']
     """  # noqa: E501
     strategies = _strategies()
-    flats = [_with_named_strategy(flatten(config), strategies) for config in configs]
-    keys = dict.fromkeys(key for flat in flats for key in flat if key not in _SAME)
-    differing = [key for key in keys if len({repr(flat.get(key)) for flat in flats}) > 1]
+    flats = [_of_experiment(flatten(config)) for config in configs]
+    flats = [_with_named_strategy(flat, strategies) for flat in flats]
+    keys = dict.fromkeys(key for flat in flats for key in flat)
+    differing = [key for key in keys if _differs(key, flats)]
     # a name says more than values
     differing.sort(key=lambda key: key != "explore" and not key.endswith("_target_"))
     texts = []
@@ -70,6 +72,18 @@ def labels(configs, most=4):
         else f"{text} ({texts[:index].count(text) + 1})"
         for index, text in enumerate(texts)
     ]
+
+
+def _differs(key, flats):
+    there = [flat for flat in flats if key in flat] if key == _LENGTH else flats
+    return len({repr(flat.get(key)) for flat in there}) > 1
+
+
+def _of_experiment(flat):
+    """The values that make the experiment."""
+    anneals = flat.get("explore.final_beta") not in (None, flat.get("explore.beta"))
+    same = _SAME if anneals else (*_SAME, _LENGTH)
+    return {key: value for key, value in flat.items() if key not in same}
 
 
 def _strategies():

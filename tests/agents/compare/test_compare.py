@@ -162,7 +162,7 @@ def test_run_whose_first_episode_ends_later_has_nothing_to_tell(make_run, tmp_pa
     )
     compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
-    assert (row["found"], row["environment_steps"]) == ("1", "1000")
+    assert (row["found"], row["environment_steps"]) == ("", "1000")
 
 
 def test_seed_that_is_there_twice_is_named(make_run, tmp_path, caplog):
@@ -250,7 +250,10 @@ def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_pat
 
 def test_markdown_holds_what_was_printed(output):
     text = (output[0] / "comparison.md").read_text()
-    assert "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 500.5 [500, 501] |" in text
+    assert (
+        "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 2 | 500.5 [500, 501] |"
+        in text
+    )
     assert "| explore=Thompson | explore=Greedy | 3 and 3† | 1 [1, 1] |" in text
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
@@ -299,9 +302,78 @@ def test_nothing_to_compare_is_an_error(make_run, tmp_path):
     with pytest.raises(UserError, match="is no run, and there are no runs below it"):
         compare([tmp_path], tmp_path / "out")
     make_run(tmp_path / "a", reached=())
-    with pytest.raises(UserError, match="no run has recorded anything yet"):
+    with pytest.raises(UserError, match="nothing to compare in 1 runs.*nothing to plot"):
         compare([tmp_path], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("out", ["file", "file/below"])
+def test_a_file_is_no_place_for_figures(make_run, tmp_path, out):
+    make_run(tmp_path / "a", 0, [[1.0]])
+    (tmp_path / "file").write_text("kept")
+    with pytest.raises(UserError, match=f"a folder is needed .* {tmp_path}/file is a file"):
+        compare([tmp_path], tmp_path / out)
+    assert (tmp_path / "file").read_text() == "kept"
+
+
+def test_warnings_are_printed_beneath_the_tables(make_run, tmp_path):
+    make_run(tmp_path / "a", 0, [[1.0], [2.0]])
+    make_run(tmp_path / "b", 1, [[5.0]])
+    make_run(tmp_path / "c", 2, reached=())
+    command = [sys.executable, "-m", "agents", "compare", tmp_path]
+    command += ["--out", tmp_path / "out"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    _, _, below = printed.partition("Scores")
+    assert "- scores of pendulum_swingup are compared at 1,000 environment steps" in below
+    assert f"- left out: {tmp_path / 'c'} has nothing to plot" in below
+    assert "- † Fewer than 5 seeds" in below
+
+
+def test_longer_runs_are_seeds_of_the_same_group(make_run, tmp_path):
+    make_run(tmp_path / "a", 0, [[1.0]], environment_steps=1000)
+    make_run(tmp_path / "b", 1, [[3.0], [9.0]], environment_steps=2000)
+    compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "scores")
+    assert (row["seeds"], row["mean"], row["environment_steps"]) == ("2", "2", "1000")
+
+
+def test_run_without_planned_episodes_hides_no_other(make_run, tmp_path, caplog):
+    make_run(tmp_path / "a", 0, reached=(0, 1), seed_episodes=1)
+    make_run(tmp_path / "b", 1, reached=(0,), seed_episodes=1)
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["seeds"], row["found"], row["environment_steps"]) == ("1", "1", "2000")
+    assert "left out of exploration: 1 runs that logged no planned episode" in caplog.text
+
+
+def test_a_tenth_of_the_highest_return_is_told_of_planned_episodes(make_run, tmp_path):
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
+    for episode, collected in enumerate([500.0, 99.9, 100.0, 700.0], 1):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"collect/return": collected, "explore/reached_reward": False}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["tenth_episode"], row["first_reward_episode"]) == ("3", "inf")
+
+
+def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
+    for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
+        for seed in range(seeds):
+            make_run(tmp_path / f"{task}{seed}", seed, [[seed]], task=task)
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    assert "has 2 seeds of one task, so only as many of each other one count" in caplog.text
+
+
+def test_a_published_protocol_stands_beside_one_s_own(make_groups, tmp_path):
+    compare([make_groups(every=10_000, action_repeat=8)], tmp_path / "out")
+    assert {row["action_repeat"] for row in read(tmp_path / "out", "scores")} == {"8"}
+    (row,) = read(tmp_path / "out", "published")
+    assert row["action_repeat"] == "2"
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    assert "- Published scores are of other protocols." in text
 
 
 def test_comparing_needs_no_tensorflow():

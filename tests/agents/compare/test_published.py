@@ -26,6 +26,18 @@ def test_nearest_point_is_nearest_in_proportion():
     assert dreamer.nearest(50_000).mean == pytest.approx(321.6)
 
 
+def test_action_repeat_is_told_where_all_points_have_one():
+    def repeats(task, observation):
+        found = published_scores({"task": task, "observation": observation})
+        return {each.method: each.action_repeat for each in found}
+
+    state = repeats("cartpole_swingup", "state")
+    assert (state["DreamerV3"], state["D4PG"]) == (2, None)
+    # 8 in its paper, 2 in that of Dreamer
+    assert repeats("cartpole_swingup", "pixels")["PlaNet"] is None
+    assert repeats("cartpole_balance", "pixels")["PlaNet"] == 8
+
+
 @pytest.mark.parametrize(
     "config",
     [

@@ -60,3 +60,13 @@ def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
     assert second.startswith("explore=InformationGain, kl_weight=0.1, ")
     both = [make("explore=information_gain", f"explore.beta={beta}") for beta in (2, 3)]
     assert statistics.labels(both) == ["explore.beta=2.0", "explore.beta=3.0"]
+
+
+def test_longer_runs_are_of_the_same_group_unless_a_bonus_is_annealed_over_them():
+    lengths = [{"environment_steps": steps, "seed": steps} for steps in (10, 20)]
+    assert statistics.group(lengths) == [[0, 1]]
+    for final, groups in ((None, 1), (1.0, 1), (0.0, 2)):
+        explore = {"explore": {"beta": 1.0, "final_beta": final}}
+        assert len(statistics.group([each | explore for each in lengths])) == groups
+    annealed = [each | {"explore": {"beta": 1.0, "final_beta": 0.0}} for each in lengths]
+    assert statistics.labels(annealed) == ["environment_steps=10", "environment_steps=20"]
