@@ -20,16 +20,19 @@ independent observations of a dimension: 0.05 for P = 0.8 and n = 50. Pictures a
 all their numbers count as one dimension.
 """
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 from tensorflow_probability import distributions as tfd
 
+from agents.statistics import interval
 from bayes_rl.uncertainty import log_score
 
 LEVELS = tuple(np.arange(5, 100, 5) / 100)
 SHOWN = (0.5, 0.8, 0.95)
+_REPETITIONS = 2000  # of the episodes; each step and dimension has its own interval
 
 
 class Scores(NamedTuple):
@@ -48,7 +51,7 @@ class Scores(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of some dimensions over episodes; where three: mean, low and high of `with_interval`.
+    """Of some dimensions over episodes; three are those of `mean_over_episodes`.
 
     Attributes:
         coverage: three of [steps, shown], pooled, of the intervals of `SHOWN`.
@@ -118,9 +121,9 @@ def summarize(scores, dimension=None):
     coverage = scores.coverage[:, :, shown][..., chosen]
     off = np.abs(coverage.mean(axis=0) - np.array(SHOWN)[:, np.newaxis])
     return Summary(
-        with_interval(coverage.mean(axis=-1)),
+        mean_over_episodes(coverage.mean(axis=-1)),
         off.mean(axis=-1),
-        with_interval(scores.negative_log_likelihood[..., chosen].mean(axis=-1)),
+        mean_over_episodes(scores.negative_log_likelihood[..., chosen].mean(axis=-1)),
     )
 
 
@@ -134,26 +137,19 @@ def column(level):
     return int(np.argmin(np.abs(np.array(LEVELS) - level)))
 
 
-def with_interval(values, resamples=2000):
-    """Mean over episodes and the interval that holds 95 per cent of resampled means.
+def mean_over_episodes(values):
+    """Mean, and the interval of 95 per cent in which it lies if episodes are drawn again.
 
     Args:
         values: [episodes, ...].
-        resamples: of the episodes.
 
     Returns:
         Mean, low and high, [...]; without interval (nan) for one episode.
 
     Example:
-        >>> [float(x) for x in with_interval(np.ones([4]))]
+        >>> [float(x) for x in mean_over_episodes(np.ones([4]))]
         [1.0, 1.0, 1.0]
     """
-    values = np.asarray(values)
-    mean = values.mean(axis=0)
-    if len(values) < 2:
-        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
-    chosen = np.random.default_rng(0).integers(len(values), size=[resamples, len(values)])
-    counts = np.stack([np.bincount(row, minlength=len(values)) for row in chosen])
-    means = np.tensordot(counts / len(values), values, 1)
-    low, high = np.percentile(means, [2.5, 97.5], axis=0)
-    return mean, low, high
+    values = np.moveaxis(np.asarray(values), 0, -1)
+    mean = functools.partial(np.mean, axis=-1)
+    return mean(values), *interval([values], mean, repetitions=_REPETITIONS)

@@ -18,7 +18,7 @@ from agents.regression import (
     fit_ridge,
     predict_held_out,
     r_squared,
-    with_interval,
+    r_squared_and_interval,
 )
 from bayes_rl.weights import mean_weights
 
@@ -110,7 +110,8 @@ def score_probes(inputs, names, targets):
     rows = []
     for name, probe in pairs:
         regression, given = PROBES.get(probe), inputs.get(name, targets)
-        share = with_interval(targets, predict_held_out(regression, given, targets))
+        predictions = predict_held_out(regression, given, targets)
+        share = r_squared_and_interval(targets, predictions)
         rows += [
             {"target": target, "input": name, "probe": probe}
             | dict(zip(("r_squared", "low", "high"), map(float, numbers), strict=True))

@@ -118,7 +118,7 @@ def _print_table(config, actions, counts, names, scores):
     for name in names:
         cells = [found[name, *column] for column in columns]
         latent = [
-            _with_interval(*(cell[key] for key in ("r_squared", "low", "high")))
+            _in_brackets(*(cell[key] for key in ("r_squared", "low", "high")))
             for cell in cells[: len(PROBES)]
         ]
         table.append([name, *latent, *(c["r_squared"] for c in cells[len(PROBES) :])])
@@ -126,7 +126,7 @@ def _print_table(config, actions, counts, names, scores):
     print()
 
 
-def _with_interval(value, low, high):
+def _in_brackets(value, low, high):
     """What is unknown is a dash, alone or as the interval."""
     if not math.isfinite(value):
         return "-"

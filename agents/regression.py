@@ -171,7 +171,7 @@ def r_squared(targets, predictions):
     return _share(*_sums(targets, predictions))
 
 
-def with_interval(targets, predictions, resamples=2000):
+def r_squared_and_interval(targets, predictions, resamples=2000):
     """R squared, and the interval that holds 95 per cent of it for resampled episodes.
 
     It says how much the episodes matter, not how much the fit would vary. Resamples in

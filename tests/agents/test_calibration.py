@@ -9,9 +9,9 @@ from agents.calibration import (
     SHOWN,
     Scores,
     cumulative,
+    mean_over_episodes,
     score,
     summarize,
-    with_interval,
 )
 
 MEANS = np.array([-2.0, 0.0, 0.5, 3.0])
@@ -141,12 +141,12 @@ def test_interval_over_episodes_holds_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(1)
     inside = 0
     for values in rng.normal(size=[300, 40, 1]):
-        _, (low,), (high,) = with_interval(values, resamples=300)
+        _, (low,), (high,) = mean_over_episodes(values)
         inside += low <= 0 <= high
     assert inside / 300 == pytest.approx(0.95, abs=0.04)
 
 
 def test_one_episode_has_no_interval():
-    mean, low, high = with_interval(np.array([[3.0]]))
+    mean, low, high = mean_over_episodes(np.array([[3.0]]))
     assert mean == 3
     assert np.isnan([low, high]).all()

@@ -5,7 +5,7 @@ import csv
 import pytest
 from PIL import Image
 
-from agents.probing import _with_interval, probe
+from agents.probing import _in_brackets, probe
 from agents.validation import UserError
 
 EPISODES = 3
@@ -64,6 +64,6 @@ def test_one_episode_is_too_few(whole_run):
 
 def test_unknown_numbers_are_a_dash():
     nan = float("nan")
-    assert _with_interval(0.5, 0.25, 0.75) == "0.50 [0.25, 0.75]"
-    assert _with_interval(0.5, nan, nan) == "0.50 [-]"
-    assert _with_interval(nan, nan, nan) == "-"
+    assert _in_brackets(0.5, 0.25, 0.75) == "0.50 [0.25, 0.75]"
+    assert _in_brackets(0.5, nan, nan) == "0.50 [-]"
+    assert _in_brackets(nan, nan, nan) == "-"

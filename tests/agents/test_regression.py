@@ -11,8 +11,8 @@ from agents.regression import (
     fit_ridge,
     predict_held_out,
     r_squared,
+    r_squared_and_interval,
     split,
-    with_interval,
 )
 
 EPISODES, ROWS = 12, 40
@@ -32,7 +32,7 @@ def linear(features):
 
 def test_what_is_linear_in_the_features_is_explained_wholly(features):
     targets = linear(features)
-    share = with_interval(targets, predict_held_out(fit_ridge, features, targets))
+    share = r_squared_and_interval(targets, predict_held_out(fit_ridge, features, targets))
     np.testing.assert_allclose(share, np.ones([3, 3]), atol=1e-6)
 
 
@@ -49,7 +49,7 @@ def test_what_is_curved_is_explained_by_the_network_alone(features):
 def test_noise_is_not_explained(features):
     rng = np.random.default_rng(2)
     targets = [rng.normal(size=[ROWS, 4]) for _ in features]
-    share = with_interval(targets, predict_held_out(fit_ridge, features, targets))
+    share = r_squared_and_interval(targets, predict_held_out(fit_ridge, features, targets))
     assert share.value.max() <= 0.02
     assert share.low.max() < 0
 
@@ -81,13 +81,13 @@ def test_what_tells_an_episode_apart_is_of_no_use():
 
 def test_share_of_a_target_that_never_changes_is_no_number():
     targets = [np.full([4, 1], 0.1, np.float32)] * 3
-    share = with_interval(targets, targets)
+    share = r_squared_and_interval(targets, targets)
     assert np.isnan([share.value[0], share.low[0], share.high[0]]).all()
 
 
 def test_interval_of_one_episode_is_no_number():
     target = np.arange(4.0)[:, np.newaxis]
-    share = with_interval([target], [target])
+    share = r_squared_and_interval([target], [target])
     assert share.value[0] == 1
     assert np.isnan([share.low[0], share.high[0]]).all()
 
@@ -102,7 +102,7 @@ def test_interval_holds_the_truth_as_often_as_it_says():
     truth = 1 / (1 + np.mean([x**2 for x in np.linspace(0.5, 1.5, 1001)]))
     inside = 0
     for y, p in zip(signal + noise, signal, strict=True):
-        share = with_interval(list(y), list(p), resamples=300)
+        share = r_squared_and_interval(list(y), list(p), resamples=300)
         inside += share.low[0] <= truth <= share.high[0]
     assert inside / repeats == pytest.approx(0.95, abs=0.05)
 
@@ -111,7 +111,7 @@ def test_resamples_without_variation_are_left_out_of_the_interval():
     """Of three episodes one alone varies: a third of resamples, about, leaves it out."""
     targets = [np.zeros([20, 1]), np.arange(20.0)[:, np.newaxis], np.zeros([20, 1])]
     predictions = [0.5 * target for target in targets]
-    value, low, high = np.ravel(with_interval(targets, predictions))
+    value, low, high = np.ravel(r_squared_and_interval(targets, predictions))
     assert low <= value <= high
 
 
@@ -121,7 +121,8 @@ def test_neither_estimate_nor_unknown_interval_warns():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         np.testing.assert_array_equal(r_squared(targets, targets), [np.nan, 1])
-        np.testing.assert_array_equal(with_interval(targets, targets).low, [np.nan, 1])
+        low = r_squared_and_interval(targets, targets).low
+        np.testing.assert_array_equal(low, [np.nan, 1])
 
 
 @pytest.fixture
