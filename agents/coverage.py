@@ -47,6 +47,10 @@ def _position(index, limit, bins):
     return Axis("position", index, -limit, limit, bins)
 
 
+def _joint(index, low, high, bins):
+    return Axis("position", index, low, high, bins)
+
+
 def _velocity(index, limit, bins):
     return Axis("velocity", index, -limit, limit, bins)
 
@@ -56,10 +60,27 @@ GRIDS = {
     "pendulum": (_angle(0, 20), _velocity(0, 10.0, 20)),
     "cartpole": (_position(0, 1.8, 6), _angle(1, 20), _velocity(1, 10.0, 20)),
     "acrobot": (_angle(0, 12), _angle(1, 12), _velocity(0, 10.0, 8), _velocity(1, 20.0, 8)),
-    "ball_in_cup": (_position(2, 0.5, 20), Axis("position", 3, -0.3, 0.7, 20)),
+    "ball_in_cup": (_position(2, 0.5, 20), _joint(3, -0.3, 0.7, 20)),
     "reacher": (_angle(0, 20), _angle(1, 20)),
     "point_mass": (_position(0, 0.3, 20), _position(1, 0.3, 20)),
     "finger": (_angle(0, 12), _angle(1, 12), _angle(2, 12)),
+    # pitch of the trunk, both hips in their range, speed ahead
+    "cheetah": (
+        _angle(2, 12),
+        _joint(3, -0.52, 1.05, 5),
+        _joint(6, -0.99, 0.01, 5),
+        Axis("velocity", 0, -2.0, 10.0, 6),
+    ),
+    "walker": (
+        _angle(2, 12),
+        _joint(3, -0.35, 1.75, 5),
+        _joint(6, -0.35, 1.75, 5),
+        Axis("velocity", 1, -2.0, 10.0, 6),
+    ),
+    # pitch of the trunk, hip, knee
+    "hopper": (_angle(2, 12), _joint(4, -2.97, 0.17, 8), _joint(5, 0.09, 2.62, 8)),
+    # heading, the two joints behind the head
+    "swimmer": (_angle(2, 12), _position(3, 1.05, 8), _position(4, 1.05, 8)),
     "fake": (Axis("position", 0, -1.0, 1.0, 10),),
 }
 

@@ -1,8 +1,8 @@
 """Rows of numbers on disk: metrics.jsonl and scores.csv of a run.
 
-A row counts when its line is whole and ends in a newline. Lines that a killed process
-tore are named in a warning and left out. Nothing here needs TensorFlow, so that curves
-can be drawn from a run's folder alone.
+A row counts when its line is whole, has its numbers of episodes and environment steps, and
+ends in a newline. Lines that a killed process tore are named in a warning and left out.
+Nothing here needs TensorFlow, so that curves can be drawn from a run's folder alone.
 """
 
 import json
@@ -107,7 +107,10 @@ def cut(run, episodes):
 def _score(line):
     cells = line.rstrip("\n").split(",")
     pairs = zip(SCORE_COLUMNS.items(), cells, strict=True)
-    return {key: kind(cell) for (key, kind), cell in pairs}
+    row = {key: kind(cell) for (key, kind), cell in pairs}
+    if not math.isfinite(row["return"]):
+        raise ValueError("a return is a number")
+    return row
 
 
 def _lines(file, parse):
@@ -123,7 +126,7 @@ def _lines(file, parse):
             row = parse(line)
             if not line.endswith("\n"):
                 raise ValueError("no newline")
-            row["episodes"] + 0
+            row["episodes"] + row["environment_steps"]
         except (ValueError, TypeError, KeyError):
             log.warning("%s: line %d is torn and left out: %.60r", file, number, line)
             continue

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+from dm_control import suite
 
 import envs
 from agents.coverage import GRIDS, Axis, Coverage, grid_of
@@ -44,6 +45,27 @@ def test_grids_are_of_coordinates_that_the_task_has(domain):
     environment.close()
     for axis in grid_of(task):
         assert axis.index < spec[axis.kind].shape[0]
+
+
+@pytest.mark.parametrize("domain", ["cheetah", "walker", "hopper", "swimmer"])
+def test_joints_of_grids_have_the_range_of_the_model(domain):
+    """In the simulator's own numbering, which episodes keep."""
+    task = f"{domain}_{tasks.DM_CONTROL[domain][0]}"
+    physics = suite.load(*task.split("_", 1)).physics
+    ranges = {
+        int(start): edges
+        for start, edges, limited in zip(
+            physics.model.jnt_qposadr,
+            physics.model.jnt_range,
+            physics.model.jnt_limited,
+            strict=True,
+        )
+        if limited
+    }
+    joints = [axis for axis in grid_of(task) if axis.kind == "position" and not axis.wraps]
+    assert joints
+    for axis in joints:
+        np.testing.assert_allclose([axis.low, axis.high], ranges[axis.index], atol=0.01)
 
 
 def test_a_task_without_a_grid_has_none():

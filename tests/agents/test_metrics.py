@@ -131,6 +131,25 @@ def test_torn_last_line_is_named_and_left_out(tmp_path, caplog, name, lost):
     assert not caplog.records
 
 
+@pytest.mark.parametrize("steps", ["", ', "environment_steps": null'])
+def test_line_without_its_steps_is_named_and_left_out(tmp_path, caplog, steps):
+    write(tmp_path)
+    with open(tmp_path / "metrics.jsonl", "a") as file:
+        file.write(f'{{"episodes": 4{steps}}}\n')
+    with caplog.at_level(logging.WARNING):
+        assert len(records.read_metrics(tmp_path)) == 3
+    assert "metrics.jsonl: line 4 is torn and left out" in caplog.text
+
+
+def test_score_that_is_no_number_is_named_and_left_out(tmp_path, caplog):
+    write(tmp_path, episodes=1)
+    with open(tmp_path / "scores.csv", "a") as file:
+        file.write("2000,2,200,0,0,nan\n")
+    with caplog.at_level(logging.WARNING):
+        assert {each["episodes"] for each in records.read_scores(tmp_path)} == {1}
+    assert "scores.csv: line 4 is torn and left out" in caplog.text
+
+
 def test_bytes_that_are_no_text_are_survived(tmp_path):
     write(tmp_path)
     with open(tmp_path / "metrics.jsonl", "ab") as file:

@@ -54,6 +54,20 @@ def test_identical_draws_tell_nothing(estimate):
     np.testing.assert_allclose(estimate(mean, stddev), 0.0, atol=1e-6)
 
 
+def test_two_draws_by_hand():
+    # BD = 2^2 / (4 (1 + 4)) + log((1 + 4) / (2 * 1 * 2)) / 2
+    distance = 0.2 + 0.5 * np.log(1.25)
+    found = pairwise(tf.constant([[0.0], [2.0]]), tf.constant([[1.0], [2.0]]))
+    np.testing.assert_allclose(found, -np.log((1 + np.exp(-distance)) / 2), rtol=1e-6)
+
+
+@pytest.mark.parametrize(("spread", "within"), [(0.5, 0.1), (1.0, 0.05), (10.0, 0.001)])
+def test_pairwise_bound_grows_tight_where_draws_move_apart(spread, within):
+    mean, stddev = parameters(spread)
+    gain, error = monte_carlo(mean, stddev)
+    assert gain - pairwise(mean, stddev) < within * gain + 5 * error
+
+
 def test_draws_far_apart_tell_which_they_are():
     mean = np.arange(DRAWS * 1.0)[:, None] * 1e3
     found = pairwise(tf.constant(mean), tf.ones_like(mean))
