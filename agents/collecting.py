@@ -8,6 +8,8 @@ from tf_agents.trajectories import policy_step
 from agents import interrupts
 from agents.episodes import EpisodeWriter
 
+TOGETHER = 10  # environments at most: one product of the planner serves them all
+
 
 class Collector:
     """Runs a policy and hands over whole episodes.
@@ -36,6 +38,32 @@ class Collector:
         self._actor.run()
 
 
+def first_episodes(environment, policy, train_step):
+    """The first episode of each environment: short ones must not count more often.
+
+    Args:
+        environment: batched `PyEnvironment`; it is closed at the end.
+        policy: `PyPolicy`.
+        train_step: as of `Collector`.
+
+    Returns:
+        List of episodes in the order of the environments, see `agents.episodes`.
+    """
+    finished = {}
+    try:
+        collector = Collector(
+            environment,
+            policy,
+            train_step,
+            lambda episode, number: finished.setdefault(number, episode),
+        )
+        while len(finished) < environment.batch_size:
+            collector.collect()
+    finally:
+        environment.close()
+    return [finished[number] for number in range(environment.batch_size)]
+
+
 def as_py_policy(policy):
     """A `TFPolicy` for batched environments in Python, compiled once."""
     return py_tf_eager_policy.PyTFEagerPolicy(
@@ -43,14 +71,38 @@ def as_py_policy(policy):
     )
 
 
-def random_policy(environment, seed):
-    """Uniform random actions."""
+def random_policy(environment, seed, count=None):
+    """Uniform random actions.
+
+    Args:
+        environment: batched `PyEnvironment`.
+        seed: int or list of ints.
+        count: of environments to act in; None: as many as `environment` has.
+    """
     return random_py_policy.RandomPyPolicy(
         environment.time_step_spec(),
         environment.action_spec(),
         seed=np.random.SeedSequence(seed).generate_state(1)[0],
-        outer_dims=[environment.batch_size],
+        outer_dims=[count or environment.batch_size],
     )
+
+
+class ActingInSome(py_policy.PyPolicy):
+    """A policy of many environments in some of them, where it acts as in all.
+
+    Args:
+        policy: `PyPolicy` without a state that asks nothing of the time steps.
+        chosen: slice of its environments.
+    """
+
+    def __init__(self, policy, chosen):
+        self._policy = policy
+        self._chosen = chosen
+        super().__init__(policy.time_step_spec, policy.action_spec)
+
+    def _action(self, time_step, policy_state, seed=None):
+        action = self._policy.action(time_step).action[self._chosen]
+        return policy_step.PolicyStep(action, policy_state)
 
 
 class RandomAtFirst(py_policy.PyPolicy):

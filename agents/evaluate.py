@@ -5,14 +5,11 @@ import pathlib
 import numpy as np
 
 import envs
-from agents.collecting import Collector, as_py_policy
+from agents.collecting import TOGETHER, as_py_policy, first_episodes
 from agents.environments import EVALUATION, environment_seed, load_environments
 from agents.loading import load_agent
 from agents.reports import episode_return
 from agents.tables import write_csv
-
-# Environments evaluated side by side: one product of the planner serves them all.
-_TOGETHER = 10
 
 
 class Evaluator:
@@ -41,28 +38,20 @@ class Evaluator:
         """
         results = []
         while len(results) < count:
-            results += self._side_by_side(
-                len(results), min(_TOGETHER, count - len(results))
-            )
+            results += self._side_by_side(len(results), min(TOGETHER, count - len(results)))
         return results
 
     def _side_by_side(self, done, count):
         purpose = EVALUATION + done
-        environment = load_environments(self._config, count, purpose)
-        finished = {}  # the first episode of each: short ones must not count more often
         if count not in self._compiled:
             self._compiled[count] = as_py_policy(self._policy)
-        collector = Collector(
-            environment,
+        episodes = first_episodes(
+            load_environments(self._config, count, purpose),
             self._compiled[count],
             self._agent.train_step_counter,
-            lambda episode, number: finished.setdefault(number, episode),
         )
-        while len(finished) < count:
-            collector.collect()
-        environment.close()
         seeds = envs.spread_seeds(environment_seed(self._config.seed, purpose), count)
-        return [(seed, finished[number]) for number, seed in enumerate(seeds)]
+        return list(zip(seeds, episodes, strict=True))
 
 
 def evaluate(run, episodes):

@@ -1,7 +1,8 @@
 """Held-out episodes: what the agent meets and was never trained on."""
 
-from agents.collecting import Collector, random_policy
-from agents.environments import EVALUATION, load_environments
+import envs
+from agents.collecting import TOGETHER, ActingInSome, first_episodes, random_policy
+from agents.environments import EVALUATION, environment_seed, load_environments
 from agents.evaluate import Evaluator
 
 ACTIONS = ("policy", "random")
@@ -23,15 +24,24 @@ def held_out_episodes(config, agent, actions, count):
     """
     if actions == "policy":
         return [episode for _, episode in Evaluator(config, agent).episodes(count)]
-    environment = load_environments(config, count, EVALUATION)
-    finished = {}  # the first episode of each: short ones must not count more often
-    collector = Collector(
-        environment,
-        random_policy(environment, [config.seed, *_RANDOM_ACTIONS]),
-        agent.train_step_counter,
-        lambda episode, number: finished.setdefault(number, episode),
+    seeds = envs.spread_seeds(environment_seed(config.seed, EVALUATION), count)
+    return [
+        episode
+        for first in range(0, count, TOGETHER)
+        for episode in _random_episodes(config, agent, seeds, first)
+    ]
+
+
+def _random_episodes(config, agent, seeds, first):
+    """Those of the environments with these seeds, from number `first`, `TOGETHER` at most.
+
+    They are the same however many run side by side.
+    """
+    chosen = slice(first, min(first + TOGETHER, len(seeds)))
+    environment = load_environments(config, chosen.stop - first, EVALUATION)
+    for each, seed in zip(environment.envs, seeds[chosen], strict=True):
+        each.seed(seed)
+    policy = random_policy(environment, [config.seed, *_RANDOM_ACTIONS], len(seeds))
+    return first_episodes(
+        environment, ActingInSome(policy, chosen), agent.train_step_counter
     )
-    while len(finished) < count:
-        collector.collect()
-    environment.close()
-    return [finished[number] for number in range(count)]

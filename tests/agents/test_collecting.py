@@ -1,11 +1,22 @@
 """Tests of agents.collecting."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import envs
-from agents.collecting import Collector, RandomAtFirst, as_py_policy, random_policy
+from agents.collecting import (
+    ActingInSome,
+    Collector,
+    RandomAtFirst,
+    as_py_policy,
+    first_episodes,
+    random_policy,
+)
+
+STEP = tf.Variable(0, dtype=tf.int64)
 
 
 @pytest.fixture
@@ -22,7 +33,7 @@ def collect(environment, policy, times=1):
     collector = Collector(
         environment,
         policy,
-        tf.Variable(0, dtype=tf.int64),
+        STEP,
         lambda episode, number: finished.append((number, episode)),
     )
     for _ in range(times):
@@ -36,6 +47,29 @@ def test_each_environment_finishes_an_episode(pair):
     for _, episode in finished:
         assert len(episode["reward"]) == envs.load("fake").episode_length + 1
         np.testing.assert_array_equal(np.flatnonzero(episode["is_first"]), [0])
+
+
+def test_first_episodes_stand_in_the_order_of_the_environments(pair):
+    found = first_episodes(pair, random_policy(pair, seed=0), STEP)
+    for episode, seed in zip(found, envs.spread_seeds(0, 2), strict=True):
+        start = envs.load("fake", seed=seed).reset().observation["position"]
+        np.testing.assert_array_equal(episode["position"][0], start)
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_environments_are_closed_at_the_end_and_on_an_error(pair, monkeypatch, fails):
+    closed = []
+    monkeypatch.setattr(pair, "close", lambda: closed.append(pair))
+    policy = RandomAtFirst(random_policy(pair, 0), pair, lambda: 1 / 0 if fails else [0, 1])
+    with pytest.raises(ZeroDivisionError) if fails else contextlib.nullcontext():
+        first_episodes(pair, policy, STEP)
+    assert closed == [pair]
+
+
+def test_some_of_many_environments_are_acted_in_as_all_would_be(pair):
+    all_of_them = random_policy(pair, seed=3, count=7).action(pair.reset()).action
+    some = ActingInSome(random_policy(pair, seed=3, count=7), slice(4, 6))
+    np.testing.assert_array_equal(some.action(pair.reset()).action, all_of_them[4:6])
 
 
 def test_random_actions_are_uniform_and_differ_between_seeds(pair):

@@ -30,7 +30,7 @@ def test_evaluations_face_the_same_starts_and_act_alike(evaluator):
 
 
 def test_more_episodes_than_stand_side_by_side_are_run(evaluator, monkeypatch):
-    monkeypatch.setattr("agents.evaluate._TOGETHER", 2)
+    monkeypatch.setattr("agents.evaluate.TOGETHER", 2)
     assert len({seed for seed, _ in evaluator.episodes(3)}) == 3
 
 

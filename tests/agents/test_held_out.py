@@ -31,6 +31,14 @@ def test_random_actions_are_not_those_of_training(loaded, whole_run):
         assert not np.array_equal(episode["action"], seen["action"])
 
 
+def test_random_episodes_are_the_same_however_many_run_together(loaded, monkeypatch):
+    together = held_out_episodes(*loaded, "random", 5)
+    monkeypatch.setattr("agents.held_out.TOGETHER", 2)
+    for one, other in zip(together, held_out_episodes(*loaded, "random", 5), strict=True):
+        for key, array in one.items():
+            np.testing.assert_array_equal(other[key], array)
+
+
 def test_random_episodes_are_the_same_for_every_agent(loaded, build_agent):
     config, agent = loaded
     other = build_agent("transition=deterministic")
