@@ -4,6 +4,7 @@ import dataclasses
 import fcntl
 import os
 import pathlib
+import re
 import typing
 
 import yaml
@@ -153,8 +154,8 @@ def read_config(folder):
         what = "it is a file" if run.folder.exists() else "there is no such folder"
         raise UserError(f"{run.folder} is not the folder of a run: {what}")
     if not run.config_file.is_file():
-        below = [str(file.parent) for file in run.folder.glob("**/config.yaml")]
-        hint = f"; there are runs below it, such as {min(below)}" if below else ""
+        below = next(runs_below(run.folder), None)
+        hint = f"; there are runs below it, such as {below}" if below else ""
         raise UserError(
             f"{run.folder} is not the folder of a run: it has no config.yaml{hint}"
         )
@@ -167,6 +168,36 @@ def read_config(folder):
             f"{run.config_file} is damaged; put a copy back, or use another logdir"
         )
     return _complete(values)
+
+
+def runs_below(folder):
+    """Finds the runs in a folder: itself, or those at any depth below it.
+
+    Neither hidden folders, such as `.venv`, nor those of runs are searched.
+
+    Args:
+        folder: path.
+
+    Yields:
+        The `pathlib.Path` of each run, in order.
+    """
+    for place, folders, _ in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if _is_run(Run(pathlib.Path(place))):
+            folders.clear()
+            yield pathlib.Path(place)
+
+
+def _is_run(run):
+    """Whether a config.yaml is that of a run; many programs have files of this name."""
+    from agents.records import METRICS  # it imports NumPy, which takes a while
+
+    try:
+        text = run.config_file.read_bytes()
+    except OSError:
+        return False
+    is_config = re.search(rb"^task:", text, re.MULTILINE) is not None
+    return is_config or (run.folder / METRICS).exists()  # where the config is damaged
 
 
 def _complete(values):

@@ -22,10 +22,11 @@ from agents.compare import compare
 from agents.following import is_finished
 from agents.overrides import expand
 from agents.plots import plot
-from agents.runs import load_config
+from agents.runs import load_config, runs_below
 from results.summary import summarize
 from results.tables import readme
 
+_ABOUT = __doc__.splitlines()[0]
 _FOLDER = pathlib.Path(__file__).parent
 _FIGURES = ("probe_*.png", "calibration.png")
 
@@ -76,12 +77,12 @@ def finished_runs(root):
     One that has just begun would have all others compared at its few steps.
     """
     finished = []
-    for file in sorted(pathlib.Path(root).glob("**/config.yaml")):
-        config = dataclasses.replace(load_config(file.parent), logdir=str(file.parent))
+    for run in runs_below(root):
+        config = dataclasses.replace(load_config(run), logdir=str(run))
         if is_finished(config):
-            finished.append(file.parent)
+            finished.append(run)
         else:
-            print(f"left out, not finished: {file.parent}")
+            print(f"left out, not finished: {run}")
     return finished
 
 
@@ -122,11 +123,11 @@ def _environment_steps(file):
     return int(re.search(r"\d+", file.stem)[0])
 
 
-def main():
+def main(arguments=None):
     experiments = yaml.safe_load((_FOLDER / "experiments.yaml").read_text())
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = argparse.ArgumentParser("python -m results", description=_ABOUT)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(experiments))
-    options = parser.parse_args()
+    options = parser.parse_args(arguments)
     unknown = set(options.names) - set(experiments)
     if unknown:
         parser.error(f"no experiment {min(unknown)!r}; there are {', '.join(experiments)}")

@@ -18,6 +18,7 @@ from agents.compare.report import FEWEST_SEEDS, markdown, report, show
 from agents.compare.scores import comparable, final_scores, with_equal_seeds
 from agents.drawing import save
 from agents.files import output_folder, replacing
+from agents.runs import runs_below
 from agents.validation import UserError
 
 log = logging.getLogger(__name__)
@@ -137,7 +138,7 @@ def _load(folders):
 
 
 def _below(folder):
-    runs = sorted(file.parent for file in folder.glob("**/config.yaml"))
+    runs = list(runs_below(folder))
     if not runs:
         raise UserError(f"{folder} is no run, and there are no runs below it")
     return runs

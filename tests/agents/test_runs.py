@@ -8,7 +8,7 @@ import textwrap
 import pytest
 
 from agents import overrides
-from agents.runs import check_run, load_config, open_run
+from agents.runs import check_run, load_config, open_run, runs_below
 from agents.validation import UserError
 
 
@@ -104,6 +104,44 @@ def test_folder_that_is_no_run_is_an_error(config, tmp_path):
     open_run(config).close()
     with pytest.raises(UserError, match=f"has no config.yaml; .* such as {config.logdir}"):
         load_config(tmp_path)
+
+
+@pytest.fixture
+def make_file(tmp_path):
+    """Makes a file and the folders that it lies in."""
+
+    def make(name, text="task: fake\n"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    return make
+
+
+def test_runs_below_a_folder_are_found_in_order(make_file, tmp_path):
+    for name in ("b", "a/1", "a/0"):
+        make_file(f"{name}/config.yaml")
+    assert list(runs_below(tmp_path)) == [tmp_path / x for x in ("a/0", "a/1", "b")]
+    assert list(runs_below(tmp_path / "b")) == [tmp_path / "b"]
+
+
+def test_neither_hidden_folders_nor_runs_are_searched(make_file, tmp_path):
+    make_file(".venv/a/config.yaml")
+    make_file("run/config.yaml")
+    make_file("run/copy/config.yaml")
+    assert list(runs_below(tmp_path)) == [tmp_path / "run"]
+
+
+def test_files_of_other_programs_are_no_runs(make_file, tmp_path):
+    make_file("other/config.yaml", "name: x\nnested:\n  task: y\n")
+    assert list(runs_below(tmp_path)) == []
+    with pytest.raises(UserError, match=r"it has no config\.yaml$"):
+        load_config(tmp_path)
+
+
+def test_run_whose_config_is_damaged_is_found(make_file, tmp_path):
+    make_file("run/config.yaml", "[1, 2]")
+    make_file("run/metrics.jsonl", "")
+    assert list(runs_below(tmp_path)) == [tmp_path / "run"]
 
 
 def test_logdir_that_is_a_file_is_an_error(config, tmp_path):

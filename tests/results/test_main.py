@@ -2,12 +2,13 @@
 
 import dataclasses
 
+import pytest
 import yaml
 
 from agents import records
 from agents.config import as_dict
 from agents.overrides import load
-from results.__main__ import commanded_runs, finished_runs, pictures
+from results.__main__ import commanded_runs, finished_runs, main, pictures
 
 
 def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
@@ -54,3 +55,9 @@ def test_runs_of_commands_are_counted():
     ]
     commands += ["bayes-rl probe RUN", "bayes-rl train task=fake"]
     assert commanded_runs(commands) == 7
+
+
+def test_help_says_how_to_run_it(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert capsys.readouterr().out.startswith("usage: python -m results [-h] [NAME ...]")
