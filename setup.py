@@ -1,7 +1,12 @@
 """Packaging; requirements.txt holds the exact versions that are tested together."""
 
+import pathlib
+import runpy
+
 import setuptools
 
+# bayes_rl itself would import TensorFlow, which may not be installed yet.
+_VERSION = runpy.run_path(pathlib.Path(__file__).parent / "bayes_rl/version.py")["VERSION"]
 _CORE = [
     "dm-control==1.0.50",
     "gym==0.23.0",
@@ -28,7 +33,7 @@ _DEV = ["codespell", "import-linter", "pytest", "pytest-timeout", "pytest-xdist"
 
 setuptools.setup(
     name="bayes-rl",
-    version="0.1.0",
+    version=_VERSION,
     description="Bayesian layers for Keras, and Bayesian PlaNet for continuous control",
     packages=setuptools.find_packages(
         include=[
