@@ -5,11 +5,19 @@ import os
 import pathlib
 import sys
 
+from agents.validation import UserError
 from benchmarks.options import make_parser
 
 
 def main(arguments=None):
     options = _parse(arguments)
+    try:
+        _measure(options, arguments or sys.argv[1:])
+    except UserError as error:
+        sys.exit(f"benchmarks: {error}")
+
+
+def _measure(options, arguments):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow as tf
 
@@ -29,7 +37,7 @@ def main(arguments=None):
     if not chosen:
         sys.exit(f"no case has {options.only!r} in its name")
     rows = run(chosen, options.repeats, options.memory)
-    command = " ".join(["python -m benchmarks", *(arguments or sys.argv[1:])])
+    command = " ".join(["python -m benchmarks", *arguments])
     facts = report.origin(command) | {"threads": options.threads or "all"}
     table = report.Report()
     table.show(rows, facts)

@@ -54,6 +54,12 @@ def test_a_name_without_cases_ends_with_one_line():
         benchmarks.main(["--only", "elephant"])
 
 
+def test_a_wrong_word_ends_with_one_line():
+    message = "^benchmarks: there is no key 'batchsize'; did you mean 'batch_size'\\?$"
+    with pytest.raises(SystemExit, match=message):
+        benchmarks.main(["batchsize=3"])
+
+
 def test_the_cases_are_compared_with_one_of_their_group():
     cases = all_cases()
     names = {(case.group, case.name) for case in cases}
