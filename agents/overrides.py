@@ -8,14 +8,13 @@ TensorFlow gives no memory back to the next run of the same process.
 
 import functools
 import itertools
-import pathlib
 
-import configs
+from agents.choices import groups, having, settings
 from agents.config import flatten, make_config
 from agents.validation import UserError, check_key, nearest
 from envs.tasks import check_task
 
-FOLDER = pathlib.Path(configs.__file__).parent
+_NAMED = 3  # choices in an error message
 
 
 def load(words):
@@ -40,9 +39,9 @@ def load(words):
             raise UserError(f"{word} are several values; add -m to run all of them")
     is_group = [override.key_or_group in groups() for override in overrides]
     choices = [word for word, group in zip(words, is_group, strict=True) if group]
-    known = _keys(tuple(choices))
+    known, chosen = _keys(tuple(choices))
     for override, group in zip(overrides, is_group, strict=True):
-        _check_choice(override) if group else _check_keys(override, known)
+        _check_choice(override) if group else _check_keys(override, known, chosen)
     values, chosen = _compose(words)
     if values["logdir"] is None:
         task = str(values["task"]).replace(":", "_").replace("/", "_")
@@ -62,38 +61,40 @@ def expand(words):
     return [list(run) for run in itertools.product(*map(_alternatives, words))]
 
 
-def groups():
-    """Maps each group to the names of its YAML files.
-
-    Example:
-        >>> groups()["planner"]
-        ['cem', 'icem']
-    """
-    files = sorted(FOLDER.glob("*/*.yaml"))
-    names = sorted({file.parent.name for file in files})
-    return {
-        name: [file.stem for file in files if file.parent.name == name] for name in names
-    }
+def all_keys():
+    """The dotted keys that there are with any choice, and the groups."""
+    own = [
+        f"{group}.{key}"
+        for group, names in groups().items()
+        for name in names
+        for key in settings(group, name)
+    ]
+    return list(dict.fromkeys([*_keys(())[0], *groups(), *own]))
 
 
 def _parse(word):
     from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
-    name = word.partition("=")[0]
     try:
         override = OverridesParser.create().parse_override(word)
     except HydraException:
-        if "=" not in word:
-            known = [*flatten(_compose([])[0]), *groups()]
-            hint = nearest(name, known)
-            raise UserError(f"cannot read {word!r}; write key=value{hint}") from None
-        raise UserError(
-            f"cannot read {word!r}; put quotes around the value: {name}=\"'...'\""
-        ) from None
+        raise UserError(f"cannot read {word!r}; {_right(word)}") from None
     if override.is_add() or override.is_delete() or override.package is not None:
         raise UserError(f"cannot read {word!r}; keys can only be set, as in key=value")
     return override
+
+
+def _right(word):
+    """How a word would be right that Hydra cannot read."""
+    name, equals, value = word.partition("=")
+    if not equals:
+        if name in all_keys():
+            return f"write {name}=VALUE, without spaces around ="
+        return f"write key=value, without spaces around ={nearest(name, all_keys())}"
+    if name != name.strip():
+        return f"there must be no spaces around =: {name.strip()}={value.strip()}"
+    return f"put quotes around the value: {name}=\"'...'\""
 
 
 def _alternatives(word):
@@ -123,19 +124,44 @@ def _check_choice(override):
 
 
 @functools.cache
-def _keys(choices):
-    """The dotted keys that there are with these choices of groups."""
-    return tuple(flatten(_compose(list(choices))[0]))
+def _keys(words):
+    """The dotted keys that there are with these choices, and the choice of each group."""
+    values, chosen = _compose(list(words))
+    return tuple(flatten(values)), chosen
 
 
-def _check_keys(override, keys):
+def _check_keys(override, keys, chosen):
     name, value = override.key_or_group, override.value()
     sections = {key.rpartition(".")[0] for key in keys} - {""}
-    names = [*keys, *sections, *groups()]
-    check_key(name, names)
-    if isinstance(value, dict):
-        for each in flatten(value, f"{name}."):
-            check_key(each, names)
+    known = [*keys, *sections, *groups()]
+    inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
+    for each in (name, *inner):
+        if each not in known:
+            _refuse_choice(each)
+            _refuse_key_of_others(each, known, chosen)
+            check_key(each, known)
+
+
+def _refuse_choice(name):
+    """Says how a choice is written, where one was taken for a key."""
+    group, _, choice = name.rpartition(".")
+    if choice in groups().get(group, []):
+        raise UserError(f"there is no key {name!r}; the choice is written {group}={choice}")
+
+
+def _refuse_key_of_others(name, known, chosen):
+    """Says which choices have a key, where the chosen one lacks it."""
+    section, _, last = name.rpartition(".")
+    if not section and any(key.endswith(f".{last}") for key in known):
+        return
+    for group in [section] if section else groups():
+        others = [f"{group}={choice}" for choice in having(group, last)]
+        if others:
+            more = ", ..." if others[_NAMED:] else ""
+            raise UserError(
+                f"{group}={chosen[group]} has no key {last!r}; "
+                f"{', '.join(others[:_NAMED])}{more} {'have' if others[1:] else 'has'} it"
+            )
 
 
 def _compose(words):

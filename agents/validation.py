@@ -45,8 +45,13 @@ def validate(schema, values, targets, prefix=""):
     )
 
 
-def nearest(word, choices):
+def nearest(word, choices, least=0.5):
     """The end of an error message: `; did you mean 'flipout'?`, or nothing.
+
+    Args:
+        word: what was given; a number is not misspelt.
+        choices: words that would be right.
+        least: similarity, 1 where words are equal.
 
     Example:
         >>> nearest("flipot", ["deterministic", "flipout"])
@@ -54,7 +59,7 @@ def nearest(word, choices):
         >>> nearest("xyz", ["deterministic", "flipout"])
         ''
     """
-    close = difflib.get_close_matches(str(word), choices, 1, 0.5)
+    close = _matches(word, choices, least) if isinstance(word, str) else []
     return f"; did you mean {close[0]!r}?" if close else ""
 
 
@@ -67,12 +72,26 @@ def check_key(name, known):
     """
     if name in known:
         return
-    last = name.rsplit(".", 1)[-1]
-    hint = nearest(name, known)
-    hint = hint or nearest(last, [each for each in known if each.endswith(last)])
-    raise UserError(
-        f"there is no key {name!r}" + (hint or "; bayes-rl train --help lists them all")
-    )
+    meant = _meant(name, known)
+    hint = f"did you mean {meant[0]!r}?" if meant else "bayes-rl train --help has them all"
+    raise UserError(f"there is no key {name!r}; {hint}")
+
+
+def _meant(name, known):
+    """What a wrong key may mean, best first; sharing a section with a key tells nothing."""
+    section, _, last = name.rpartition(".")
+    same = [each for each in known if each.rpartition(".")[2] == last]
+    if same:
+        return _matches(name, same, least=0)
+    inside = [each for each in known if each.rpartition(".")[0] == section]
+    if section and inside:
+        lasts = _matches(last, [each.removeprefix(f"{section}.") for each in inside])
+        return [f"{section}.{each}" for each in lasts]
+    return _matches(name, known)
+
+
+def _matches(word, choices, least=0.5):
+    return difflib.get_close_matches(word, choices, 1, least)
 
 
 def _value(hint, value, targets, name, limits):

@@ -65,6 +65,7 @@ def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys
     ("argv", "message"),
     [
         (["trian"], "there is no command 'trian'; did you mean 'train'?"),
+        (["-m", "train"], "options come after the command: bayes-rl train -m ..."),
         (
             ["train", "--multrun"],
             "train has no option '--multrun'; did you mean '--multirun'?",
@@ -159,9 +160,9 @@ def test_configs_of_a_sweep_are_printed_without_its_launcher(capsys):
 
 
 def test_compare_names_its_files(capsys, tmp_path):
-    config = overrides.load(["task=fake", f"logdir={tmp_path}"])
+    config = overrides.load(["task=fake", "seed_episodes=1", f"logdir={tmp_path}"])
     (tmp_path / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
-    row = {"episodes": 1, "environment_steps": 20, "explore/reached_reward": True}
+    row = {"episodes": 2, "environment_steps": 20, "explore/reached_reward": True}
     (tmp_path / "metrics.jsonl").write_text(json.dumps(row) + "\n")
     assert main(["compare", str(tmp_path), "--out", "out"]) == 0
     assert "out/exploration.csv\nout/runs.csv\n" in capsys.readouterr().out

@@ -20,9 +20,46 @@ from agents.validation import UserError
         (["plannr=cem"], "there is no key 'plannr'; did you mean 'planner'?"),
         (["horizon=3"], "there is no key 'horizon'; did you mean 'planner.horizon'?"),
         (["image={size:64,camra:3}"], "no key 'image.camra'; did you mean 'image.camera'?"),
-        (["planner=cem", "planner.momentum=0.1"], "there is no key 'planner.momentum'"),
+        (
+            ["planner=cem", "planner.momentum=0.1"],
+            "planner=cem has no key 'momentum'; planner=icem has it",
+        ),
+        (
+            ["experiment=paper", "planner.momentum=0.1"],
+            "planner=cem has no key 'momentum'; planner=icem has it",
+        ),
+        (
+            ["explore.redraw=decision"],
+            "explore=noise has no key 'redraw'; explore=thompson, "
+            "explore=thompson_decision, explore=thompson_groups have it",
+        ),
+        (
+            ["draws=3"],
+            "explore=noise has no key 'draws'; explore=conditional_value_at_risk, "
+            "explore=disagreement, explore=information_gain, ... have it",
+        ),
+        (
+            ["explore=thompson", "draws=3"],
+            "there is no key 'draws'; did you mean 'explore.draws'?",
+        ),
+        (
+            ["planner.cem=3"],
+            "there is no key 'planner.cem'; the choice is written planner=cem",
+        ),
+        (
+            ["explore.xyz=3"],
+            "there is no key 'explore.xyz'; bayes-rl train --help has them all",
+        ),
         (["hydra.run.dir=x"], "there is no key 'hydra.run.dir'"),
-        (["seed"], "cannot read 'seed'; write key=value"),
+        (["seed"], "cannot read 'seed'; write seed=VALUE, without spaces around ="),
+        (["planner"], "cannot read 'planner'; write planner=VALUE"),
+        (["explore.beta"], "cannot read 'explore.beta'; write explore.beta=VALUE"),
+        (["tsk"], "write key=value, without spaces around =; did you mean 'task'?"),
+        (
+            ["task = walker_walk"],
+            "cannot read 'task = walker_walk'; there must be no spaces around =: "
+            "task=walker_walk",
+        ),
         ([""], "cannot read ''; write key=value"),
         (["task=[a"], "cannot read 'task=[a'; put quotes around the value"),
         (["+x=3"], "cannot read '+x=3'; keys can only be set"),
@@ -39,6 +76,14 @@ def test_wrong_word_is_an_error_of_one_line(words, message):
         overrides.load(words)
     assert message in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_all_keys_are_those_of_every_choice_and_the_groups():
+    keys = overrides.all_keys()
+    assert len(set(keys)) == len(keys)
+    expected = {"seed", "image.size", "explore", "explore.beta", "planner.momentum"}
+    assert expected <= set(keys)
+    assert "image" not in keys
 
 
 def test_words_change_their_keys_alone():

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from agents.validation import UserError, key, nearest, validate
+from agents.validation import UserError, check_key, key, nearest, validate
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +61,27 @@ def test_mistakes_are_named_in_one_line(change, message):
     with pytest.raises(UserError) as error:
         make(**change)
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("c.xyz", "bayes-rl train --help has them all"),
+        ("c.wdth", "did you mean 'c.width'?"),
+        ("width", "did you mean 'c.width'?"),
+        ("d.width", "did you mean 'c.width'?"),
+        ("widtt", "did you mean 'c.width'?"),
+        ("see", "did you mean 'seed'?"),
+    ],
+)
+def test_hint_is_near_in_more_than_its_section(name, hint):
+    with pytest.raises(UserError) as error:
+        check_key(name, ["seed", "c", "c.width", "c.height"])
+    assert str(error.value) == f"there is no key {name!r}; {hint}"
+
+
+def test_no_number_is_near_another():
+    assert nearest(48, ["32", "64"]) == ""
 
 
 def test_nearest_is_silent_when_nothing_is_near():

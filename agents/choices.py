@@ -1,0 +1,67 @@
+"""The choices of each group: the YAML files of configs/, and what is in them."""
+
+import pathlib
+import re
+
+import yaml
+
+import configs
+
+FOLDER = pathlib.Path(configs.__file__).parent
+
+
+def groups():
+    """Maps each group to the names of its YAML files.
+
+    Example:
+        >>> groups()["planner"]
+        ['cem', 'icem']
+    """
+    files = sorted(FOLDER.glob("*/*.yaml"))
+    names = sorted({file.parent.name for file in files})
+    return {
+        name: [file.stem for file in files if file.parent.name == name] for name in names
+    }
+
+
+def about(group, choice):
+    """The line that opens the file of a choice."""
+    comments = (line for line in read(group, choice) if line.startswith("# "))
+    return next(line[2:] for line in comments if "@package" not in line)
+
+
+def settings(group, choice):
+    """Maps the keys that come and go with a choice to their values, as they are written.
+
+    None, where all choices of the group have the same keys: there is no `_target_`.
+
+    Example:
+        >>> settings("explore", "thompson")
+        {'redraw': 'episode', 'draws': '1'}
+    """
+    values = yaml.load("\n".join(read(group, choice)), yaml.BaseLoader)
+    values = values.get(group, values)
+    own = {key: value for key, value in values.items() if key != "_target_"}
+    return own if "_target_" in values else {}
+
+
+def units(group, key):
+    """What the files of a group say of a key, each text once, in order."""
+    pattern = re.compile(rf"\s*{key}:.*?# (.*)")
+    lines = [line for choice in groups()[group] for line in read(group, choice)]
+    return list(dict.fromkeys(found[1] for found in map(pattern.fullmatch, lines) if found))
+
+
+def having(group, key):
+    """The choices of a group that have a key which others lack.
+
+    Example:
+        >>> having("planner", "momentum")
+        ['icem']
+    """
+    return [choice for choice in groups().get(group, []) if key in settings(group, choice)]
+
+
+def read(*names):
+    """The lines of a YAML file, such as `read("planner", "cem")`."""
+    return FOLDER.joinpath(*names).with_suffix(".yaml").read_text().splitlines()
