@@ -11,10 +11,7 @@ ROOT = pathlib.Path(__file__).parents[1]
 def test_version_is_that_of_the_package_and_needs_no_tensorflow(tmp_path):
     shutil.copy(ROOT / "setup.py", tmp_path)
     (tmp_path / "bayes_rl").mkdir()
-    text = (ROOT / "bayes_rl" / "version.py").read_text()
-    changed = text.replace('"0.1.0"', '"7.8.9"')
-    assert changed != text
-    (tmp_path / "bayes_rl" / "version.py").write_text(changed)
+    (tmp_path / "bayes_rl" / "version.py").write_text('VERSION = "7.8.9"')
     (tmp_path / "bayes_rl" / "__init__.py").write_text("import tensorflow_is_not_there")
     result = subprocess.run(
         [sys.executable, "setup.py", "--version"],
