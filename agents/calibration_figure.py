@@ -1,10 +1,9 @@
 """The figure of `bayes-rl calibrate`: do intervals hold what they say?"""
 
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from agents.calibration import LEVELS, SHOWN
-from agents.files import replacing
+from agents.drawing import save_figure, tidy
 
 _LEVEL = SHOWN.index(0.8)  # of the interval that is drawn over the horizon
 
@@ -41,10 +40,7 @@ def save(file, curves, title):
     figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
     bands = "thin: single dimensions; bands: 95 % over episodes"
     figure.suptitle(f"{title}; {bands}", fontsize="medium")
-    FigureCanvasAgg(figure)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(file) as handle:
-        figure.savefig(handle, format="png", dpi=120)
+    save_figure(figure, file)
 
 
 def _draw(axes, curves, colour):
@@ -71,20 +67,18 @@ def _finish(axes, kind):
     reliability, coverage, deviation, likelihood = axes
     line = {"color": "0.4", "linestyle": "--", "linewidth": 1}
     reliability.plot([0, 1], [0, 1], **line)
-    reliability.set(
-        xlim=(0, 1),
-        ylim=(0, 1),
-        xlabel="probability of the interval",
-        ylabel="observations inside, all steps",
-        title=f"actions: {kind}",
-    )
-    level = f"{SHOWN[_LEVEL]:.0%}"
+    reliability.set(xlim=(0, 1), ylim=(0, 1), title=f"actions: {kind}")
     coverage.axhline(SHOWN[_LEVEL], **line)
-    coverage.set(ylim=(0, 1), ylabel=f"observations inside {level} interval")
-    deviation.set(ylim=(0, None), ylabel=f"distance from {level},\nmean over dimensions")
-    likelihood.set(ylabel="negative log likelihood\n(nats per dimension)")
-    for panel in (coverage, deviation, likelihood):
+    coverage.set(ylim=(0, 1))
+    deviation.set(ylim=(0, None))
+    level = f"{SHOWN[_LEVEL]:.0%}"
+    labels = {
+        reliability: "observations inside, all steps",
+        coverage: f"observations inside {level} interval",
+        deviation: f"distance from {level},\nmean over dimensions",
+        likelihood: "negative log likelihood\n(nats per dimension)",
+    }
+    for panel, unit in labels.items():
+        tidy(panel, unit)
         panel.set_xlabel("agent steps without observations")
-    for panel in axes:
-        panel.grid(alpha=0.25)
-        panel.spines[["top", "right"]].set_visible(False)
+    reliability.set_xlabel("probability of the interval")

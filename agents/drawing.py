@@ -85,13 +85,25 @@ def save(figures, folder):
     Returns:
         The paths of the files.
     """
-    files = []
-    for name, figure in figures.items():
-        if figure is None:
-            continue
-        folder.mkdir(parents=True, exist_ok=True)
-        FigureCanvasAgg(figure)
-        with replacing(folder / f"{name}.png") as file:
-            figure.savefig(file, format="png", dpi=120)
-        files.append(folder / f"{name}.png")
-    return files
+    return [
+        save_figure(figure, folder / f"{name}.png")
+        for name, figure in figures.items()
+        if figure is not None
+    ]
+
+
+def save_figure(figure, file):
+    """Writes a figure as a PNG file.
+
+    Args:
+        figure: of matplotlib.
+        file: `pathlib.Path`; its folder is made if need be.
+
+    Returns:
+        The path of the file.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    FigureCanvasAgg(figure)
+    with replacing(file) as handle:
+        figure.savefig(handle, format="png", dpi=120)
+    return file

@@ -7,6 +7,7 @@ from PIL import Image, ImageSequence
 
 from agents import videos
 from agents.evaluate import Evaluator
+from agents.film_figures import save_state_prediction
 from agents.loading import load_agent
 from agents.networks import is_image
 from agents.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
@@ -53,7 +54,7 @@ def film(model, episode, config, folder, name):
     predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
     labels = [f"observation {number}" for number in range(predicted.shape[-1])]
     truth = episode["observation"]
-    return [videos.save_state_prediction(folder, name, truth, predicted, context, labels)]
+    return [save_state_prediction(folder, name, truth, predicted, context, labels)]
 
 
 def show(files, metrics, step):

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 import envs
 from agents.features import filtered_features, open_loop_features
+from agents.film_figures import save_state_prediction
 from agents.held_out import ACTIONS, held_out_episodes
 from agents.loading import load_agent
 from agents.open_loop import CONTEXT, PREDICTED, encode
@@ -15,7 +16,6 @@ from agents.probes import INPUTS, PROBES, physics, probe_inputs, score_probes
 from agents.regression import fit, fit_mlp
 from agents.tables import as_text, write_csv
 from agents.validation import UserError
-from agents.videos import save_state_prediction
 
 LEAST = 2  # episodes
 

@@ -1,4 +1,4 @@
-"""What the world model expects to see: open-loop predictions, videos, figures."""
+"""Videos: of frames, and of what the world model expects to see."""
 
 import io
 import pathlib
@@ -6,12 +6,11 @@ import pathlib
 import imageio_ffmpeg
 import numpy as np
 import tensorflow as tf
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 from tensorboard.plugins.image import metadata
 
 from agents.files import replacing
+from agents.film_figures import check_context, save_strip
 
 _ROWS = ("truth", "prediction", "error")
 _SIDE = 192  # pixels, least height of a frame in a video
@@ -97,44 +96,16 @@ def save_open_loop_video(folder, name, truth, prediction, context=5, frames_per_
         raise ValueError(
             f"prediction needs the shape of truth, {truth.shape}, got {prediction.shape}"
         )
-    _check_context(context, len(truth) - 1)
+    check_context(context, len(truth) - 1)
     error = ((255 + prediction.astype(np.int16) - truth) // 2).astype(np.uint8)
     rows = (truth, prediction, error)
     frames = _label(np.concatenate([_enlarge(row) for row in rows], axis=1), context)
-    strip = pathlib.Path(folder) / f"{name}_strip.png"
     files = save_video(folder, name, frames, frames_per_second)
-    _save(_strip(rows, context), strip)
-    return *files, strip
-
-
-def save_state_prediction(folder, name, truth, predictions, context, labels):
-    """Saves curves of predicted against true observations, one panel each.
-
-    Args:
-        folder: where to; made where it is missing.
-        name: of the file, without ending.
-        truth: [T, D].
-        predictions: [S, T, D], one open-loop prediction for each weight draw.
-        context: number of rows that the model saw, from 1 to T.
-        labels: D names.
-
-    Returns:
-        The path of `<name>.png`.
-    """
-    truth, predictions = np.asarray(truth), np.asarray(predictions)
-    if truth.ndim != 2 or predictions.ndim != 3 or predictions.shape[1:] != truth.shape:
-        raise ValueError(
-            f"predictions need the shape [draws, {', '.join(map(str, truth.shape))}], "
-            f"got {predictions.shape}"
-        )
-    if len(labels) != truth.shape[1]:
-        raise ValueError(f"{truth.shape[1]} dimensions need as many labels, got {labels}")
-    _check_context(context, len(truth))
-    folder = pathlib.Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / f"{name}.png"
-    _save(_curves(truth, predictions, context, labels), file)
-    return file
+    later = [number for number in range(context + 2, len(truth) + 1) if number % 5 == 0]
+    columns = {"context": context} | {str(n): n for n in (context + 1, *later)}
+    chosen = [number - 1 for number in columns.values()]
+    strip = {row: images[chosen] for row, images in zip(_ROWS, rows, strict=True)}
+    return *files, save_strip(folder, f"{name}_strip", strip, list(columns))
 
 
 def _images(name, images):
@@ -145,11 +116,6 @@ def _images(name, images):
             f"got {images.dtype} {list(images.shape)}"
         )
     return images
-
-
-def _check_context(context, most):
-    if not 1 <= context <= most:
-        raise ValueError(f"context must be from 1 to {most} rows, got {context}")
 
 
 def _enlarge(frames):
@@ -183,64 +149,3 @@ def _label(frames, context):
         draw.text((_MARGIN + 4, 2), text, "black" if seen else "firebrick", font)
         labelled.append(np.asarray(page))
     return np.stack(labelled)
-
-
-def _strip(rows, context):
-    length = len(rows[0])
-    later = [number for number in range(context + 2, length + 1) if number % 5 == 0]
-    numbers = [context, context + 1, *later]
-    figure = Figure(figsize=(1.1 * len(numbers) + 0.9, 3.6), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.01, hspace=0.01)
-    grid = figure.subplots(len(rows), len(numbers), squeeze=False)
-    for axes_row, name, frames in zip(grid, _ROWS, rows, strict=True):
-        axes_row[0].set_ylabel(name)
-        for axes, number in zip(axes_row, numbers, strict=True):
-            axes.imshow(frames[number - 1], interpolation="nearest")
-            axes.set(xticks=[], yticks=[])
-    for axes, number in zip(grid[0], numbers, strict=True):
-        axes.set_title("context" if number == context else str(number))
-    return figure
-
-
-def _curves(truth, predictions, context, labels):
-    draws, length, size = predictions.shape
-    columns = min(size, 3)
-    rows = -(-size // columns)
-    width = max(4 * columns, 7)  # the legend needs 7
-    figure = Figure(figsize=(width, 2.2 * rows + 0.6), layout="constrained")
-    grid = figure.subplots(rows, columns, sharex=True, squeeze=False)
-    time = np.arange(1, length + 1)
-    mean, stddev = predictions.mean(axis=0), predictions.std(axis=0)
-    for dimension, axes in enumerate(grid.flat):
-        if dimension >= size:
-            axes.set_axis_off()
-            continue
-        column = (slice(None), dimension)
-        axes.axvspan(0.5, context + 0.5, color="0.92", label="seen")
-        if draws > 1:
-            low, high = (mean + sign * 2 * stddev for sign in (-1, 1))
-            axes.fill_between(
-                time,
-                low[column],
-                high[column],
-                color="C0",
-                alpha=0.25,
-                linewidth=0,
-                label=f"± 2 stddev over {draws} weight draws",
-            )
-        axes.plot(time, mean[column], color="C0", label="prediction")
-        axes.plot(time, truth[column], color="black", linestyle="--", label="truth")
-        axes.set_title(labels[dimension], fontsize="medium")
-        axes.set_xlim(0.5, length + 0.5)
-    for axes in grid.flat[size - columns : size]:
-        axes.set_xlabel("agent step")
-        axes.tick_params(labelbottom=True)
-    handles, names = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
-    return figure
-
-
-def _save(figure, file):
-    FigureCanvasAgg(figure)
-    with replacing(file) as handle:
-        figure.savefig(handle, format="png", dpi=120)

@@ -9,12 +9,7 @@ import tensorflow as tf
 from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
-from agents.videos import (
-    save_open_loop_video,
-    save_state_prediction,
-    save_video,
-    write_video,
-)
+from agents.videos import save_open_loop_video, save_video, write_video
 
 
 def make_frames(length=12, height=64, width=64):
@@ -74,20 +69,3 @@ def test_wrong_frames_are_an_error(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         save_open_loop_video(tmp_path, "x", **(arguments | change))
     assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])
-def test_state_prediction_is_a_picture(tmp_path, draws, size):
-    truth = np.sin(np.arange(20))[:, None].repeat(size, axis=1)
-    labels = [f"position {number}" for number in range(size)]
-    file = save_state_prediction(
-        tmp_path, "state", truth, truth + np.ones([draws, 1, 1]), 5, labels
-    )
-    assert np.asarray(Image.open(file)).std() > 0
-
-
-def test_state_prediction_of_another_shape_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match=r"shape \[draws, 20, 2\], got \(5, 20, 3\)"):
-        save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 3]), 5, "ab")
-    with pytest.raises(ValueError, match="2 dimensions need as many labels"):
-        save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 2]), 5, "a")
