@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from agents.drawing import panels, save_figure, tidy
 
 _FRAME = 1.1  # inches, width of a frame in a strip
+_TITLE = 0.4  # inches, of a strip
 _COLUMNS = 3  # panels of curves side by side
 _LEGEND = 7  # inches that the legend of curves needs
 
@@ -25,8 +26,8 @@ def save_strip(folder, name, rows, columns, title=""):
     Returns:
         The path of `<name>.png`.
     """
-    size = (_FRAME * len(columns) + 0.9, (_FRAME + 0.1) * len(rows))
-    figure = Figure(figsize=size, layout="constrained")
+    height = (_FRAME + 0.1) * len(rows) + (_TITLE if title else 0)
+    figure = Figure(figsize=(_FRAME * len(columns) + 0.9, height), layout="constrained")
     figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.01, hspace=0.01)
     grid = figure.subplots(len(rows), len(columns), squeeze=False)
     for axes_row, (row, frames) in zip(grid, rows.items(), strict=True):
@@ -35,8 +36,8 @@ def save_strip(folder, name, rows, columns, title=""):
             axes.imshow(frame, interpolation="nearest")
             axes.set(xticks=[], yticks=[])
     for axes, column in zip(grid[0], columns, strict=True):
-        axes.set_title(column)
-    figure.suptitle(title)
+        axes.set_title(column, fontsize="medium")
+    figure.suptitle(title, fontsize="medium")
     return save_figure(figure, pathlib.Path(folder) / f"{name}.png")
 
 

@@ -126,7 +126,7 @@ def _enlarge(frames):
 def _gif(frames, frames_per_second):
     first, *rest = map(Image.fromarray, frames)
     file = io.BytesIO()
-    duration = 1000 // frames_per_second  # milliseconds
+    duration = 10 * round(100 / frames_per_second)  # milliseconds; a GIF counts by 10
     first.save(file, "GIF", save_all=True, append_images=rest, duration=duration, loop=0)
     return file.getvalue()
 

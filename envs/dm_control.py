@@ -45,6 +45,7 @@ class Physics:
         self.action_minimum = np.array(spec.minimum, np.float64)
         self.action_maximum = np.array(spec.maximum, np.float64)
         self.time_limit = TIME_LIMIT
+        self.timestep = self._env.control_timestep()
         self._domain = domain
         self._cameras = {}
 

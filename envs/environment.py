@@ -19,11 +19,13 @@ class Simulation(typing.Protocol):
         action_minimum: [A].
         action_maximum: [A].
         time_limit: physics steps after which an episode is cut, or None.
+        timestep: seconds of a physics step.
     """
 
     action_minimum: np.ndarray
     action_maximum: np.ndarray
     time_limit: int | None
+    timestep: float
 
     def reset(self, seed):
         """Starts an episode; `seed` is an int or a list of ints."""
@@ -71,6 +73,11 @@ class Environment(py_environment.PyEnvironment):
         action_cost: price of a squared action, per physics step.
         image_size, camera, shadows: of pictures.
         first_episode: number of the first episode, above 0 to go on with a sequence.
+
+    Attributes:
+        action_repeat: as given.
+        episode_length: decisions of a full episode, or None where the task does not say.
+        seconds: of simulated time, from one decision to the next.
     """
 
     def __init__(
@@ -87,6 +94,7 @@ class Environment(py_environment.PyEnvironment):
     ):
         super().__init__(handle_auto_reset=True)
         self.action_repeat = action_repeat
+        self.seconds = simulation.timestep * action_repeat
         limit = simulation.time_limit
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
         self._simulation = simulation
@@ -114,11 +122,12 @@ class Environment(py_environment.PyEnvironment):
         self._seed = seed
         self._episode = 0
 
-    def render(self, mode="rgb_array"):
-        """The present picture, uint8 [image_size, image_size, 3]."""
+    def render(self, mode="rgb_array", size=None):
+        """The present picture, uint8 [size, size, 3]; by default of `image_size`."""
         if mode != "rgb_array":
             raise ValueError(f"render mode must be 'rgb_array', got {mode!r}")
-        return self._simulation.render(*self._picture)
+        image_size, *others = self._picture
+        return self._simulation.render(size or image_size, *others)
 
     def close(self):
         if self._is_open:

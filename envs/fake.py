@@ -22,6 +22,7 @@ class Line:
         self.action_minimum = np.full([1], -1.0)
         self.action_maximum = np.full([1], 1.0)
         self.time_limit = FAKE_TIME_LIMIT
+        self.timestep = 0.1
         self._position = 0.0
         self._velocity = 0.0
 

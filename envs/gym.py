@@ -6,6 +6,8 @@ import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
 
+_FRAMES_PER_SECOND = 30  # of tasks that say nothing of time
+
 
 class Gym:
     """A gym task whose observation is a vector and whose actions are continuous.
@@ -38,6 +40,7 @@ class Gym:
         self.action_minimum = np.array(actions.low, np.float64)
         self.action_maximum = np.array(actions.high, np.float64)
         self.time_limit = self._env.spec.max_episode_steps
+        self.timestep = _timestep(self._env)
         self._velocities = list(velocities or ())
 
     def reset(self, seed):
@@ -125,6 +128,12 @@ def _make(name):
         raise RuntimeError(
             f"task 'gym:{name}' needs a package that is not installed ({error})"
         ) from error
+
+
+def _timestep(env):
+    """Seconds; where a task does not tell them, those of a frame when gym shows it."""
+    seconds = getattr(env.unwrapped, "dt", None)
+    return seconds or 1 / (env.metadata.get("render_fps") or _FRAMES_PER_SECOND)
 
 
 def _is_vector(space):

@@ -135,3 +135,24 @@ def test_close_twice_is_fine():
     environment = envs.load("fake")
     environment.close()
     environment.close()
+
+
+@pytest.mark.parametrize(
+    ("task", "seconds"),
+    [
+        ("cartpole_swingup", 8 * 0.01),
+        ("walker_walk", 2 * 0.025),
+        ("gym:Pendulum-v1", 0.05),
+        ("gym:MountainCarContinuous-v0", 1 / 30),
+        ("fake", 0.1),
+    ],
+)
+def test_decision_takes_as_long_as_its_physics_steps(task, seconds):
+    assert envs.load(task).seconds == pytest.approx(seconds)
+
+
+def test_pictures_can_have_another_size():
+    environment = envs.load("fake", image_size=32)
+    environment.reset()
+    assert environment.render().shape == (32, 32, 3)
+    assert environment.render(size=48).shape == (48, 48, 3)
