@@ -57,7 +57,7 @@ class Checkpoints:
             episodes: finished episodes that the objects have seen.
         """
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.sweep()
+        self.remove_temporary()
         folder = self._new_folder(episodes)
         temporary = self._folder / f".{folder.name}.tmp"
         temporary.mkdir()
@@ -72,7 +72,7 @@ class Checkpoints:
         sync_folder(self._folder)
         for old in self._saved()[: -self._keep]:
             os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
-        self.sweep()
+        self.remove_temporary()
 
     def restore(self):
         """Restores the newest checkpoint that is whole.
@@ -91,7 +91,7 @@ class Checkpoints:
             self._put_aside(folder, damage)
         return None
 
-    def sweep(self):
+    def remove_temporary(self):
         """Removes what killed processes left; only for the process that saves."""
         for path in self._folder.glob(".*.tmp"):
             shutil.rmtree(path, ignore_errors=True)

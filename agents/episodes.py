@@ -20,7 +20,7 @@ import zlib
 
 import numpy as np
 
-from agents.files import replacing, sweep, sync_folder
+from agents.files import remove_temporary, replacing, sync_folder
 
 KEYS = (
     "observation",
@@ -90,7 +90,7 @@ class EpisodeStore:
         self._folder = pathlib.Path(folder)
         self._damaged = self._folder / "damaged"
         self._folder.mkdir(parents=True, exist_ok=True)
-        sweep(self._folder)
+        remove_temporary(self._folder)
         found = _numbered(self._folder)
         self.next_index = max([*found, *_numbered(self._damaged)], default=-1) + 1
         self.indices = [index for index in sorted(found) if self._survives(found[index])]

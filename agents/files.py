@@ -67,7 +67,7 @@ def sync_folder(folder):
         os.close(descriptor)
 
 
-def sweep(folder):
+def remove_temporary(folder):
     """Removes the temporary files that killed processes left in `folder`."""
     for file in pathlib.Path(folder).glob(".*.tmp"):
         file.unlink(missing_ok=True)

@@ -3,32 +3,23 @@
 import time
 
 import numpy as np
-import tensorflow as tf
 
-import envs
 from agents import interrupts
 from agents.building import configure_tensorflow, make_agent, make_strategy
 from agents.collecting import Collector, RandomAtFirst, as_py_policy
-from agents.coverage import Coverage, grid_of
 from agents.environments import COLLECTION, load_environments
 from agents.episodes import EpisodeStore
-from agents.evaluate import Evaluator
-from agents.files import sweep
-from agents.filming import film, show
+from agents.files import remove_temporary
 from agents.learning import Learning
 from agents.loading import make_checkpoints
 from agents.memory import release, resident_mib
 from agents.metrics import MetricsLog
-from agents.probes import live_probe
 from agents.progress import Progress
 from agents.provenance import append_session
 from agents.replay import Replay
-from agents.reports import agent_steps, episode_return, reached_reward, rewarded_steps
-from agents.seeds import fold
-from agents.spread import spread_report
+from agents.reports import agent_steps, episode_return
 from agents.validation import UserError
-
-_PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
+from agents.watching import Watcher
 
 
 def train(config, run):
@@ -82,11 +73,11 @@ def check(config):
         )
 
 
-def _sweep(run, checkpoints):
+def _remove_temporary(run, checkpoints):
     """Removes the temporary files of killed sessions; the episode store does its own."""
-    sweep(run.folder)
-    sweep(run.videos)
-    checkpoints.sweep()
+    remove_temporary(run.folder)
+    remove_temporary(run.videos)
+    checkpoints.remove_temporary()
 
 
 class Trainer:
@@ -117,23 +108,20 @@ class Trainer:
         self._agent = make_agent(config, self._environment, self._strategy)
         self._clock = self._agent.clock
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
-        _sweep(run, self._checkpoints)
+        _remove_temporary(run, self._checkpoints)
         self._checkpoints.restore()
-        self._videos = run.videos
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes)
         self._replay = Replay(config.replay_capacity)
-        grid = grid_of(config.task)
-        self._coverage = Coverage(grid) if grid else None
+        self._watcher = Watcher(config, self._agent, self._store, self._metrics, run.videos)
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
                 self._take(self._store.read(index))
         self._collector = self._random_seed = None
         self._learning = None
-        self._evaluator = Evaluator(config, self._agent)
         self._saved = self._counts()
-        self._banner(run)
+        self._start_progress(run)
         append_session(run.folder, self._saved)
 
     @property
@@ -152,16 +140,16 @@ class Trainer:
         )
         row = {"collect/return": episode_return(episode)}
         row["speed/collect_seconds"] = time.monotonic() - started
-        row |= self._explored(episode)
+        row |= self._watcher.explored(episode)
         row |= self._learn()
         scores = self._evaluate()
         if scores:
             row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
-        row |= self._probe()
+        row |= self._watcher.probed()
         row["speed/seconds"] = time.monotonic() - started
         row["memory/resident_mib"] = resident_mib()
         self._record(row, scores)
-        self._film(episode)
+        self._watcher.film(episode)
         self._checkpoints.save(self._episodes)
         release()
         self._saved = self._counts()
@@ -213,21 +201,7 @@ class Trainer:
 
     def _take(self, episode):
         self._replay.add(episode)
-        if self._coverage is not None:
-            self._coverage.add(episode)
-
-    def _explored(self, episode):
-        """What the episode adds to the knowledge of the task, before it is learned from."""
-        row = {
-            "rewarded_steps": rewarded_steps(episode),
-            "reached_reward": reached_reward(episode),
-        }
-        if self._coverage is not None:
-            row["coverage"] = self._coverage.share
-        if self._counts()["train_steps"]:
-            seed = fold(tf.constant([self._config.seed, 0]), self._episodes)
-            row |= spread_report(self._agent.model, episode, seed)
-        return {f"explore/{name}": value for name, value in row.items()}
+        self._watcher.see(episode)
 
     def _learn(self):
         if self._episodes < self._config.seed_episodes:
@@ -246,33 +220,10 @@ class Trainer:
 
     def _evaluate(self):
         """Seed and return of evaluation episodes; none where it is not their time."""
-        settings = self._config.evaluation
-        due = settings.every and (self._episodes % settings.every == 0 or self.done)
-        if not due or self._episodes < self._config.seed_episodes:
+        if not self._watcher.evaluation_is_due(is_last=self.done):
             return []
         self._progress.working("evaluating", 0, 1)
-        return [
-            {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
-            for number, (seed, episode) in enumerate(
-                self._evaluator.episodes(settings.episodes)
-            )
-        ]
-
-    def _probe(self):
-        """How well physics can be read from the latents of the newest episodes."""
-        every = self._config.probe_every
-        newest = [index for index in self._store.indices if index < self._episodes]
-        newest = newest[-_PROBED:]
-        due = every and self._episodes % every == 0 and len(newest) == _PROBED
-        if not due or self._learning is None:
-            return {}
-        found = live_probe(
-            self._agent.model,
-            [self._store.read(index) for index in newest],
-            envs.wrapping_angles(self._config.task),
-            fold(tf.constant([self._config.seed, 4]), self._episodes),
-        )
-        return {f"probe/{name}": value for name, value in found.items()}
+        return self._watcher.evaluate()
 
     def _record(self, row, scores):
         counts = self._counts()
@@ -283,31 +234,13 @@ class Trainer:
             self._metrics.write_scores([kept | score for score in scores])
         self._metrics.write(counts | row)
 
-    def _film(self, episode):
-        every = self._config.video_every
-        if self._learning is None or not every or self._episodes % every:
-            return
-        step = int(self._clock.environment_steps.numpy())
-        name = f"open_loop_{step}"
-        files = film(self._agent.model, episode, self._config, self._videos, name)
-        show(files, self._metrics, step)
-        release(collect=True)
-
-    def _banner(self, run):
-        config, counts = self._config, self._counts()
-        model, strategy = self._agent.model, type(self._agent.strategy).__name__
-        observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
-        repeat = self._environment.action_repeat
-        action = f"{model.action_size} actions held {repeat} steps"
-        info = {
-            "task": f"{config.task}: {observation}, {action}",
-            "agent": f"{config.transition} transition, explore {strategy}",
-            "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
-            "run": run.folder,
-        }
+    def _start_progress(self, run):
+        words = self._watcher.banner(self._environment.action_repeat)
+        words["run"] = run.folder
+        counts = self._counts()
         if counts["episodes"]:
-            info["resumed at"] = self.saved
-        self._progress.start(info, counts["environment_steps"])
+            words["resumed at"] = self.saved
+        self._progress.start(words, counts["environment_steps"])
 
     def _counts(self):
         return {

@@ -2,7 +2,8 @@
 
 import pytest
 
-from agents.files import replacing, sweep
+from agents.files import output_folder, remove_temporary, replacing
+from agents.validation import UserError
 
 
 def test_file_is_the_old_one_until_the_block_ends(tmp_path):
@@ -31,8 +32,23 @@ def test_error_leaves_the_old_file_and_nothing_else(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["numbers"]
 
 
-def test_sweep_removes_temporary_files_alone(tmp_path):
+def test_temporary_files_alone_are_removed(tmp_path):
     for name in (".numbers.123.tmp", "numbers", "kept.tmp"):
         (tmp_path / name).touch()
-    sweep(tmp_path)
+    remove_temporary(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.tmp", "numbers"]
+
+
+@pytest.mark.parametrize("path", ["", "new", "new/below"])
+def test_output_folder_is_one_or_can_be(tmp_path, path):
+    assert output_folder(tmp_path / path) == tmp_path / path
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("path", ["file", "file/below"])
+def test_output_folder_that_is_a_file_is_refused(tmp_path, path):
+    (tmp_path / "file").touch()
+    with pytest.raises(
+        UserError, match=f"a folder is needed.*{tmp_path / 'file'} is a file"
+    ):
+        output_folder(tmp_path / path)
