@@ -60,7 +60,7 @@ def test_preset_paper_is_the_last_release_of_planet():
         "optimizer.epsilon": 1e-4,
         "optimizer.clip_norm": 1000.0,
         "action_noise.stddev": 0.3,
-        "action_noise.final_stddev": 0.3,
+        "action_noise.final_stddev": None,
         "planner._target_": "agents.planner.CrossEntropy",
         "planner.horizon": 12,
         "planner.candidates": 1000,

@@ -29,6 +29,17 @@ def test_train_command_composes(command):
     assert len(set(folders)) == len(folders)
 
 
+def test_train_commands_do_not_meet_in_a_folder():
+    runs = {}
+    for command in COMMANDS:
+        words = shlex.split(command)[2:]
+        if command in RESULTS or "-m" in words or "--print-config" in words:
+            continue
+        if "..." not in command and "--help" not in words:
+            config = overrides.load(words)
+            assert runs.setdefault(config.logdir, config) == config, command
+
+
 @pytest.mark.parametrize("command", [*COMMANDS, *RESULTS])
 def test_command_is_one_to_a_shell(command):
     subprocess.run(["bash", "-n", "-c", command], check=True)
