@@ -41,19 +41,20 @@ def video(run):
     config, agent = load_agent(run)
     folder = pathlib.Path(run) / "videos"
     steps = int(agent.clock.environment_steps.numpy())
-    files = []
     try:
         recording = record(
             load_environments(config, 1, EVALUATION),
             as_py_policy(agent.policy),
             agent.train_step_counter,
         )
-        episode = recording.episode
-        title = f"{config.task} after {steps} environment steps"
-        files += save_recording(recording, folder, f"episode_{steps}", title)
     except UserError as error:
         print(f"The episode is not filmed: {error}", file=sys.stderr)
         ((_, episode),) = Evaluator(config, agent).episodes(1)
+        files = []
+    else:
+        episode = recording.episode
+        title = f"{config.task} after {steps} environment steps"
+        files = save_recording(recording, folder, f"episode_{steps}", title)
     files += film(agent.model, episode, config, folder, f"open_loop_{steps}")
     for file in files:
         print(file)
@@ -72,7 +73,7 @@ def save_recording(recording, folder, name, title):
         The paths of the files.
     """
     _, frames, seconds = recording
-    every = math.ceil(_SHORTEST / seconds)
+    every = math.ceil(round(_SHORTEST / seconds, 6))
     files = videos.save_video(folder, name, frames[::every], 1 / (seconds * every))
     rows = range(0, len(frames), math.ceil(len(frames) / _STRIP))
     strip = save_strip(
