@@ -1,5 +1,7 @@
 """Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
 
+import functools
+
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
@@ -47,6 +49,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         time_step_spec,
         action_spec,
         model,
+        *,
         planner,
         strategy,
         noise,
@@ -64,12 +67,14 @@ class PlaNetAgent(tf_agent.TFAgent):
         self.clock = clock
         self.strategy = strategy
         self._train_seed = tf.constant([seed, 0], tf.int32)
-        arguments = (time_step_spec, action_spec, model, planner)
+        policy = functools.partial(
+            PlanningPolicy, time_step_spec, action_spec, model, planner=planner, clock=clock
+        )
         super().__init__(
             time_step_spec,
             action_spec,
-            PlanningPolicy(*arguments, Greedy(), None, clock, [seed, 1], "policy"),
-            PlanningPolicy(*arguments, strategy, noise, clock, [seed, 2], "collect_policy"),
+            policy(strategy=Greedy(), noise=None, seed=[seed, 1], name="policy"),
+            policy(strategy=strategy, noise=noise, seed=[seed, 2], name="collect_policy"),
             train_sequence_length=None,
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,

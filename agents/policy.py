@@ -38,6 +38,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         time_step_spec,
         action_spec,
         model,
+        *,
         planner,
         strategy,
         noise,

@@ -64,7 +64,7 @@ def compare(run, episodes):
             agent.time_step_spec,
             agent.action_spec,
             agent.model,
-            planner,
+            planner=planner,
             strategy=agent.policy.strategy,
             noise=None,
             clock=agent.clock,

@@ -51,12 +51,12 @@ def make_policy(model, environment, clock):
             tensor_spec.from_spec(environment.time_step_spec()),
             tensor_spec.from_spec(environment.action_spec()),
             model,
-            planner,
-            strategy or Greedy(),
-            noise,
-            clock,
-            [0, 1],
-            "policy",
+            planner=planner,
+            strategy=strategy or Greedy(),
+            noise=noise,
+            clock=clock,
+            seed=[0, 1],
+            name="policy",
         )
 
     return make
