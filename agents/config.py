@@ -1,8 +1,8 @@
 """The schema of configs/train.yaml: every key, its type, its range and its unit.
 
-Values of runs live in YAML, types and ranges here; the classes that a `_target_` names check
-what only they know. `make_config` turns nested plain values into a `Train`, or says in one
-line which key is wrong and what would be right.
+Values of runs live in YAML, types and ranges here; the classes that a `_target_` names
+check what only they know. `make_config` turns nested plain values into a `Train`, or says
+in one line which key is wrong and what would be right.
 It imports neither TensorFlow nor hydra.
 """
 

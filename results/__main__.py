@@ -6,6 +6,7 @@ python -m results parity      # its part anew, from its runs; without runs, the 
 
 import argparse
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -28,6 +29,7 @@ from results.tables import readme
 
 _ABOUT = __doc__.splitlines()[0]
 _FOLDER = pathlib.Path(__file__).parent
+_FILMS = ("open_loop_*.png", "episode_*_strip.png")
 _FIGURES = ("probe_*.png", "calibration.png")
 
 
@@ -97,7 +99,8 @@ def commanded_runs(commands):
 def pictures(root, runs):
     """What shows one run: the first of each group of seeds.
 
-    The newest open-loop picture, and those of probes and of calibration.
+    The newest open-loop picture and strip of an episode, and those of probes and of
+    calibration.
 
     Args:
         root: folder that holds all runs, or is the only one.
@@ -109,11 +112,12 @@ def pictures(root, runs):
     configs = [yaml.safe_load((run / "config.yaml").read_text()) for run in runs]
     found = {}
     for run in (runs[indices[0]] for indices in statistics.group(configs)):
-        films = sorted(run.glob("videos/*.png"), key=_environment_steps)
-        figures = [
-            file for name in _FIGURES for file in sorted(run.glob(f"figures/{name}"))
+        films = [
+            sorted(run.glob(f"videos/{name}"), key=_environment_steps)[-1:]
+            for name in _FILMS
         ]
-        for file in films[-1:] + figures:
+        figures = [sorted(run.glob(f"figures/{name}")) for name in _FIGURES]
+        for file in itertools.chain(*films, *figures):
             found["_".join([*run.relative_to(root).parts, file.name])] = file
     return found
 

@@ -37,6 +37,15 @@ def test_the_picture_of_the_most_environment_steps_is_taken_whenever_it_was_copi
     assert list(pictures(tmp_path, [tmp_path])) == ["open_loop_100000_strip.png"]
 
 
+def test_what_an_agent_does_is_shown_beside_what_it_imagines(tmp_path):
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "config.yaml").write_text("{seed: 0}")
+    for name in ("open_loop_20.png", "episode_20_strip.png", "episode_9_strip.png"):
+        (tmp_path / "videos" / name).touch()
+    found = pictures(tmp_path, [tmp_path])
+    assert list(found) == ["open_loop_20.png", "episode_20_strip.png"]
+
+
 def test_runs_that_are_not_finished_are_left_out(tmp_path, capsys):
     for name, steps in (("done", 1000), ("begun", 400)):
         folder = tmp_path / name
