@@ -78,16 +78,12 @@ def test_pictures_are_differenced_by_their_positions(make_model, episodes):
 
 def test_a_model_is_not_changed_and_no_gradient_reaches_it(model, episodes):
     before = [variable.numpy() for variable in model.variables]
-    with tf.GradientTape() as tape:
-        encoded = encode(model, episodes, SEED)
-        inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
-        names, targets = physics(episodes)
-        rows = score_probes(
-            {"latent": inputs["latent"]}, names, [target[1:] for target in targets]
-        )
-        total = tf.constant(sum(row["r_squared"] for row in rows))
-    gradients = tape.gradient(total, model.trainable_variables)
-    assert all(gradient is None for gradient in gradients)
+    encoded = encode(model, episodes, SEED)
+    inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
+    # what a probe is given is no tensor, so it has no way back to the weights
+    assert all(type(rows) is np.ndarray for name in inputs for rows in inputs[name])
+    names, targets = physics(episodes)
+    score_probes({"latent": inputs["latent"]}, names, [target[1:] for target in targets])
     for variable, value in zip(model.variables, before, strict=True):
         np.testing.assert_array_equal(variable.numpy(), value)
 
