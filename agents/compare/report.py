@@ -194,38 +194,37 @@ def _probes(rows):
 
 def _calibration(rows):
     """Means over dimensions; of a run that was compared with, the mean weights alone."""
-    rows = [
-        row
-        for row in rows
-        if row["judged"] == "run" or row["forecast"].endswith("mean weights")
-    ]
-    steps = sorted({row["step"] for row in rows})
-    shown = {
-        min(steps, key=lambda step: abs(step - wanted)) for wanted in _SHOWN_STEPS if steps
-    }
+    steps = {row["step"] for row in rows}
+    nearest = (min(steps, key=lambda step: abs(step - at)) for at in _SHOWN_STEPS if steps)
+    shown = sorted(set(nearest))
+    lines = {}  # what is forecast -> the rows of its steps
+    for row in rows:
+        if row["judged"] == "run" or row["forecast"].endswith("mean weights"):
+            ahead = f"{row['environment_steps']:,}"
+            key = (*_start(row), row["actions"], row["forecast"], ahead)
+            lines.setdefault(key, {})[row["step"]] = row
     columns = {f"inside {level} %": f"coverage_{level}" for level in (50, 80, 95)} | {
         "deviation at 80 %": "deviation_80",
         "negative log likelihood": "negative_log_likelihood",
     }
     cells = [
-        [
-            *_start(row),
-            row["actions"],
-            row["forecast"],
-            f"{row['environment_steps']:,}",
-            f"{row['step']}",
-            *(_range(row, column) for column in columns.values()),
-        ]
-        for row in rows
-        if row["step"] in shown
+        [*key, *(_at(line, shown, column) for column in columns.values())]
+        for key, line in lines.items()
     ]
     title = (
         "Open-loop forecasts: share of observations inside central intervals; how far that "
         "of each dimension deviates, on average; and negative log likelihood (nats per "
-        "dimension); median over seeds (lowest to highest)"
+        f"dimension); {', '.join(map(str, shown))} agent steps ahead; medians over seeds, "
+        "whose ranges are in calibration.csv"
     )
-    names = ["actions", "forecast", "environment steps", "agent steps ahead", *columns]
+    names = ["actions", "forecast", "environment steps", *columns]
     return Table(title, ["task", "compared in runs of", "n", *names], cells)
+
+
+def _at(line, steps, column):
+    """The values of some steps, one beside the other."""
+    values = [line[step][column] if step in line else math.nan for step in steps]
+    return ", ".join("-" if math.isnan(value) else f"{value:.2f}" for value in values)
 
 
 def _start(row):

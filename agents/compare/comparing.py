@@ -1,0 +1,167 @@
+"""Groups of runs compared with honest statistics: figures, tables, and their files.
+
+The unit is the seed: a seed's score is the mean of its evaluation episodes, and intervals
+come from drawing seeds anew. Needs nothing but the files of the runs.
+"""
+
+import contextlib
+import logging
+import pathlib
+
+from rich.console import Console
+
+from agents import curves
+from agents.compare import discovery, figures, measured, tables
+from agents.compare.improvement import improvements
+from agents.compare.published import published_scores
+from agents.compare.report import FEWEST_SEEDS, markdown, report, show
+from agents.compare.scores import comparable, final_scores, with_equal_seeds
+from agents.drawing import save
+from agents.files import output_folder, replacing
+from agents.runs import runs_below
+from agents.validation import UserError
+
+log = logging.getLogger(__package__)  # of all modules of the comparison
+
+
+def compare(folders, out="comparison", console=None):
+    """Compares groups of runs; draws, prints and writes what differs.
+
+    Args:
+        folders: of runs, or folders that hold runs.
+        out: folder of the figures and csv files.
+        console: a `rich.console.Console`; None: standard output.
+
+    Returns:
+        The paths of the files: PNG, csv, and the tables as `comparison.md`.
+
+    Raises:
+        UserError: there are no runs, nothing was recorded in them, or `out` is no folder.
+    """
+    folder = output_folder(out)
+    with _noted() as notes:
+        groups = curves.arrange(_load(folders))
+        _warn_of_twins(groups)
+        parts, drawn = _compare(groups)
+    _warn_of_few(groups)
+    read = report(parts, notes)
+    files = save(drawn, folder) + tables.write(parts, folder)
+    show(read, console or Console())
+    return files + _write_markdown(read, folder)
+
+
+def _compare(groups):
+    """(dict of name -> rows, dict of name -> figure or None)."""
+    tasks = list(dict.fromkeys(group.task for group in groups))
+    scores = {task: final_scores(_of(groups, task)) for task in tasks}
+    others = {task: _published(_of(groups, task)) for task in tasks}
+    methods, unit = comparable(scores)
+    found = {task: discovery.explorations(_of(groups, task)) for task in tasks}
+    alike, pairs = with_equal_seeds(methods), improvements(methods)
+    parts = {
+        "scores": tables.scores(scores),
+        "published": tables.published(scores, others),
+        "exploration": tables.exploration(found),
+        "improvement": tables.improvement(pairs),
+        "probes": measured.probes(groups),
+        "calibration": measured.calibration(groups),
+        "runs": tables.runs(groups, scores, found),
+    }
+    drawn = {
+        "scores": figures.scores(groups, others),
+        "sample_efficiency": figures.sample_efficiency(groups, alike, unit),
+        "performance_profile": figures.profiles(groups, alike, unit),
+        "probability_of_improvement": figures.improvement(pairs),
+        "first_reward": figures.first_rewards(found),
+        "coverage": figures.coverage(groups),
+    }
+    return parts, drawn
+
+
+class _Notes(logging.Handler):
+    """Keeps what was warned of, for who reads the tables later."""
+
+    def __init__(self):
+        super().__init__(logging.WARNING)
+        self.texts = []
+
+    def emit(self, record):
+        self.texts.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def _noted():
+    """Yields a list that takes the warnings of this package."""
+    notes = _Notes()
+    log.addHandler(notes)
+    try:
+        yield notes.texts
+    finally:
+        log.removeHandler(notes)
+
+
+def _write_markdown(read, folder):
+    if not read.tables:
+        return []
+    with replacing(folder / "comparison.md") as file:
+        file.write(f"{markdown(read)}\n".encode())
+    return [folder / "comparison.md"]
+
+
+def _of(groups, task):
+    return [group for group in groups if group.task == task]
+
+
+def _published(groups):
+    """What was published of a task; nothing where its groups are not of one kind."""
+    configs = [group.runs[0].config for group in groups]
+    kinds = {(each.get("observation"), each.get("action_cost") or 0) for each in configs}
+    return published_scores(configs[0]) if len(kinds) == 1 else []
+
+
+def _load(folders):
+    found = {}  # a run may be named twice
+    for folder in map(pathlib.Path, folders):
+        own = [folder] if (folder / "config.yaml").exists() else _below(folder)
+        found |= {run.resolve(): run for run in own}
+    runs, errors = [], []
+    for folder in found.values():
+        try:
+            runs.append(curves.load(folder))
+        except UserError as error:  # a sweep may just have begun
+            errors.append(error)
+    if not runs:
+        raise UserError(f"nothing to compare in {len(found)} runs, for one: {errors[0]}")
+    for error in errors:
+        log.warning("left out: %s", error)
+    return runs
+
+
+def _below(folder):
+    runs = list(runs_below(folder))
+    if not runs:
+        raise UserError(f"{folder} is no run, and there are no runs below it")
+    return runs
+
+
+def _warn_of_few(groups):
+    for group in groups:
+        if len(group.runs) < FEWEST_SEEDS:
+            log.warning(
+                "%s: n = %d, below %d: its intervals are not to be relied on",
+                _name(group),
+                len(group.runs),
+                FEWEST_SEEDS,
+            )
+
+
+def _warn_of_twins(groups):
+    for group in groups:
+        seeds = [run.config.get("seed") for run in group.runs]
+        twice = sorted({seed for seed in seeds if seeds.count(seed) > 1}, key=str)
+        if twice:
+            log.warning("%s: seed %s is there more than once", _name(group), twice[0])
+
+
+def _name(group):
+    return ", ".join(filter(None, [group.task, group.label]))
