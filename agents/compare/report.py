@@ -146,7 +146,7 @@ def _exploration(rows):
     columns = {
         "first such episode": "first_reward_episode",
         "share of such episodes": "rewarded_share",
-        "first of a tenth of the highest return": "tenth_episode",
+        "first with a tenth of the highest return": "tenth_episode",
         "return, last 10": "collected_return",
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
