@@ -1,4 +1,4 @@
-"""The command `bayes-rl calibrate RUN [OTHER]`: a table, a file and a figure."""
+"""The command `bayes-rl calibrate RUN [TWIN]`: a table, a file and a figure."""
 
 import pathlib
 from typing import NamedTuple

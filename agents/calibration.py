@@ -20,14 +20,13 @@ independent observations of a dimension: 0.05 for P = 0.8 and n = 50. Pictures a
 all their numbers count as one dimension.
 """
 
-import functools
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 from tensorflow_probability import distributions as tfd
 
-from agents.statistics import interval
+from agents.statistics.bootstrap import draw_seeds, edges
 from bayes_rl.uncertainty import log_score
 
 LEVELS = tuple(np.arange(5, 100, 5) / 100)
@@ -150,6 +149,12 @@ def mean_over_episodes(values):
         >>> [float(x) for x in mean_over_episodes(np.ones([4]))]
         [1.0, 1.0, 1.0]
     """
-    values = np.moveaxis(np.asarray(values), 0, -1)
-    mean = functools.partial(np.mean, axis=-1)
-    return mean(values), *interval([values], mean, repetitions=_REPETITIONS)
+    values = np.asarray(values)
+    mean = values.mean(axis=0)
+    if len(values) < 2:
+        return mean, np.full_like(mean, np.nan), np.full_like(mean, np.nan)
+    drawn = draw_seeds(np.random.default_rng(0), _REPETITIONS, len(values))
+    counts = np.stack([np.bincount(row, minlength=len(values)) for row in drawn])
+    # a product: the values of every repetition would take gigabytes
+    means = np.tensordot(values, counts / len(values), axes=([0], [1]))
+    return mean, *edges(means, confidence=0.95)

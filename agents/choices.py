@@ -33,7 +33,7 @@ def about(group, choice):
 def settings(group, choice):
     """Maps the keys that come and go with a choice to their values, as they are written.
 
-    None, where all choices of the group have the same keys: there is no `_target_`.
+    Empty where all choices of the group have the same keys: there is no `_target_`.
 
     Example:
         >>> settings("explore", "thompson")

@@ -79,14 +79,14 @@ GRIDS = {
     ),
     # pitch of the trunk, hip, knee
     "hopper": (_angle(2, 12), _joint(4, -2.97, 0.17, 8), _joint(5, 0.09, 2.62, 8)),
-    # heading, the two joints behind the head
-    "swimmer": (_angle(2, 12), _position(3, 1.05, 8), _position(4, 1.05, 8)),
+    # heading, the two joints behind the head; with more bodies joints have less range
+    "swimmer_swimmer6": (_angle(2, 12), _position(3, 1.05, 8), _position(4, 1.05, 8)),
     "fake": (Axis("position", 0, -1.0, 1.0, 10),),
 }
 
 
 def grid_of(task):
-    """The grid of a task's domain, or None for tasks without one.
+    """The grid of a task or its domain, or None where there is none.
 
     Example:
         >>> [axis.bins for axis in grid_of("pendulum_swingup")]

@@ -51,7 +51,7 @@ class Run:
 
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Runs that differ in their seed alone."""
+    """Runs of one experiment, see `agents.statistics.group`: they differ in their seed."""
 
     label: str
     task: str

@@ -201,17 +201,32 @@ def _is_run(run):
 
 
 def _complete(values):
-    """Adds what runs of earlier versions did where they lack a key."""
+    """Puts a config of an earlier version into today's words.
+
+    What it lacks is added, as that version did it; the end of a schedule that changes
+    nothing is None.
+    """
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values
         if isinstance(parent, dict):
             parent.setdefault(last, value)
+    noise, explore = (values.get(name) for name in ("action_noise", "explore"))
+    if isinstance(noise, dict) and noise.get("steps") == 0:
+        noise["final_stddev"] = None
+    if isinstance(explore, dict) and _stays(explore):
+        explore["final_beta"] = None
     return values
 
 
+def _stays(explore):
+    """Whether the weight of a bonus ends as it began."""
+    ends = explore.get("final_beta", "no bonus")
+    return ends == explore.get("beta") and explore.get("annealed_at") == 1
+
+
 def _refuse_changes(run, values):
-    before, now = flatten(read_config(run.folder)), flatten(values)
+    before, now = flatten(read_config(run.folder)), flatten(_complete(values))
     changed = [
         f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])

@@ -126,8 +126,10 @@ def _enlarge(frames):
 def _gif(frames, frames_per_second):
     first, *rest = map(Image.fromarray, frames)
     file = io.BytesIO()
-    duration = 10 * round(100 / frames_per_second)  # milliseconds; a GIF counts by 10
-    first.save(file, "GIF", save_all=True, append_images=rest, duration=duration, loop=0)
+    # a GIF counts by 10 milliseconds: some frames stay longer, so that the whole is in time
+    ends = 10 * np.round(np.arange(len(frames) + 1) * 100 / frames_per_second).astype(int)
+    durations = np.diff(ends).tolist()
+    first.save(file, "GIF", save_all=True, append_images=rest, duration=durations, loop=0)
     return file.getvalue()
 
 

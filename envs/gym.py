@@ -79,7 +79,13 @@ class Gym:
         os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
         os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
         with without_deprecations():
-            return shrink(self._env.render(mode="rgb_array"), size)
+            try:
+                picture = self._env.render(mode="rgb_array")
+            except import_gym().error.Error as error:
+                raise RuntimeError(f"this task of gym draws no picture: {error}") from error
+        if picture is None:
+            raise RuntimeError("this task of gym draws no picture: it gave None")
+        return shrink(picture, size)
 
     def close(self):
         self._env.close()

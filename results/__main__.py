@@ -23,7 +23,7 @@ from agents.compare import compare
 from agents.following import is_finished
 from agents.overrides import expand
 from agents.plots import plot
-from agents.runs import load_config, runs_below
+from agents.runs import load_config, read_config, runs_below
 from results.summary import summarize
 from results.tables import readme
 
@@ -109,7 +109,7 @@ def pictures(root, runs):
     Returns:
         Dict of a name that tells the run -> file.
     """
-    configs = [yaml.safe_load((run / "config.yaml").read_text()) for run in runs]
+    configs = [read_config(run) for run in runs]
     found = {}
     for run in (runs[indices[0]] for indices in statistics.group(configs)):
         films = [

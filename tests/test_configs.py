@@ -3,13 +3,11 @@ import importlib
 
 import pytest
 
-from agents import overrides
+from agents import choices, overrides
 from agents.config import TARGETS, as_dict, build, flatten, make_config
 
 CHOICES = [
-    f"{group}={choice}"
-    for group, choices in overrides.groups().items()
-    for choice in choices
+    f"{group}={choice}" for group, names in choices.groups().items() for choice in names
 ]
 
 
@@ -38,7 +36,7 @@ def test_keys_of_a_target_are_its_arguments(target):
 def test_choices_of_a_world_model_have_the_same_keys():
     keys = [
         as_dict(overrides.load([f"world_model={choice}"]))["world_model"].keys()
-        for choice in overrides.groups()["world_model"]
+        for choice in choices.groups()["world_model"]
     ]
     assert all(each == keys[0] for each in keys)
 

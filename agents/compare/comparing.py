@@ -122,8 +122,7 @@ def _published(groups):
 def _load(folders):
     found = {}  # a run may be named twice
     for folder in map(pathlib.Path, folders):
-        own = [folder] if (folder / "config.yaml").exists() else _below(folder)
-        found |= {run.resolve(): run for run in own}
+        found |= {run.resolve(): run for run in _below(folder)}
     runs, errors = [], []
     for folder in found.values():
         try:
@@ -131,7 +130,10 @@ def _load(folders):
         except UserError as error:  # a sweep may just have begun
             errors.append(error)
     if not runs:
-        raise UserError(f"nothing to compare in {len(found)} runs, for one: {errors[0]}")
+        reason = (
+            f" in {len(found)} runs, for one: {errors[0]}" if errors else ": no folders"
+        )
+        raise UserError(f"nothing to compare{reason}")
     for error in errors:
         log.warning("left out: %s", error)
     return runs

@@ -5,8 +5,8 @@ start where reward is. Every run begins with episodes of random actions, the sam
 strategy; first rewards and shares are those of the planned episodes after them, and it is
 told how many runs had found reward before. Coverage counts all episodes, for a strategy
 gains nothing by going there again. Where random actions are rewarded all the time there is
-nothing to find, and of first rewards nothing is told. What is told of every task is the
-first planned episode that returned a tenth of the highest return there is.
+nothing to find, and of first rewards nothing is told. What is told wherever the
+highest return is known is the first planned episode that returned a tenth of it.
 """
 
 import dataclasses
@@ -184,9 +184,8 @@ def _first_tenth(planned, highest):
     """The first episode that returned a tenth of the highest return; inf: none did."""
     if highest is None or not planned:
         return math.nan
-    enough = (
-        row["episodes"] for row in planned if row.get(_RETURN, 0.0) >= _TENTH * highest
-    )
+    returned = [row for row in planned if row.get(_RETURN) is not None]
+    enough = (row["episodes"] for row in returned if row[_RETURN] >= _TENTH * highest)
     return next(enough, math.inf)
 
 

@@ -16,7 +16,9 @@ _OF_STRATEGY = ("explore.", "action_noise.")
 
 
 def group(configs):
-    """Finds the runs that differ in their seed alone, or in what only watches them.
+    """Finds the runs that differ in their seed, their length or what watches them alone.
+
+    Of runs that anneal a bonus over their length, those of other length are others.
 
     Args:
         configs: nested dicts, one for each run.

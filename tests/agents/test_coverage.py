@@ -39,7 +39,9 @@ def test_angles_start_again():
 
 @pytest.mark.parametrize("domain", sorted(GRIDS))
 def test_grids_are_of_coordinates_that_the_task_has(domain):
-    task = "fake" if domain == "fake" else f"{domain}_{tasks.DM_CONTROL[domain][0]}"
+    task = (
+        f"{domain}_{tasks.DM_CONTROL[domain][0]}" if domain in tasks.DM_CONTROL else domain
+    )
     environment = envs.load(task)
     spec = environment.observation_spec()
     environment.close()
@@ -47,10 +49,16 @@ def test_grids_are_of_coordinates_that_the_task_has(domain):
         assert axis.index < spec[axis.kind].shape[0]
 
 
-@pytest.mark.parametrize("domain", ["cheetah", "walker", "hopper", "swimmer"])
-def test_joints_of_grids_have_the_range_of_the_model(domain):
+@pytest.mark.parametrize(
+    "task",
+    [
+        task
+        for task in tasks.dm_control_names()
+        if task.startswith(("cheetah", "walker", "hopper", "swimmer")) and grid_of(task)
+    ],
+)
+def test_joints_of_grids_have_the_range_of_the_model(task):
     """In the simulator's own numbering, which episodes keep."""
-    task = f"{domain}_{tasks.DM_CONTROL[domain][0]}"
     physics = suite.load(*task.split("_", 1)).physics
     ranges = {
         int(start): edges
@@ -70,4 +78,5 @@ def test_joints_of_grids_have_the_range_of_the_model(domain):
 
 def test_a_task_without_a_grid_has_none():
     assert grid_of("humanoid_walk") is None
+    assert grid_of("swimmer_swimmer15") is None
     assert grid_of("ball_in_cup_catch") is GRIDS["ball_in_cup"]

@@ -56,6 +56,19 @@ def test_without_a_rendering_library_the_predictions_are_drawn(run, capsys, monk
     )
 
 
+@pytest.mark.parametrize("seconds", [1 / 30, 0.025, 0.08])
+def test_a_gif_ends_in_time_whatever_a_frame_lasts(tmp_path, seconds):
+    frames = np.random.default_rng(0).integers(0, 255, [30, 64, 64, 3], dtype=np.uint8)
+    recording = Recording({"reward": np.ones(30)}, frames, seconds)
+    gif, *_ = save_recording(recording, tmp_path, "episode", "task")
+    film = Image.open(gif)
+    lasted = []
+    for frame in range(film.n_frames):
+        film.seek(frame)
+        lasted.append(film.info["duration"])
+    assert sum(lasted) == pytest.approx(1000 * 30 * seconds, abs=5)
+
+
 @pytest.mark.parametrize(
     ("seconds", "kept", "shown"), [(0.08, 30, 0.08), (0.01, 15, 0.02), (0.005, 8, 0.02)]
 )

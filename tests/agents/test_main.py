@@ -7,7 +7,7 @@ import types
 import pytest
 import yaml
 
-from agents import overrides
+from agents import choices, overrides
 from agents.__main__ import main
 from agents.config import as_dict, flatten
 from agents.validation import UserError
@@ -197,8 +197,8 @@ def test_help_of_train_shows_every_key_and_choice(capsys):
     assert all(
         key.rpartition(".")[2] in output for key in flatten(as_dict(overrides.load([])))
     )
-    for group, choices in overrides.groups().items():
-        assert all(f"{group}={choice}" in output for choice in choices)
+    for group, names in choices.groups().items():
+        assert all(f"{group}={name}" in output for name in names)
 
 
 @pytest.mark.parametrize(

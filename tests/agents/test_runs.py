@@ -6,9 +6,11 @@ import sys
 import textwrap
 
 import pytest
+import yaml
 
-from agents import overrides
-from agents.runs import check_run, load_config, open_run, runs_below
+from agents import overrides, statistics
+from agents.config import as_dict, make_config
+from agents.runs import check_run, load_config, open_run, read_config, runs_below
 from agents.validation import UserError
 
 
@@ -178,3 +180,27 @@ def test_death_of_the_process_frees_the_run(config):
     )
     assert load_config(config.logdir) == config
     open_run(config).close()
+
+
+@pytest.mark.parametrize(
+    ("words", "group", "name", "old"),
+    [
+        ([], "action_noise", "final_stddev", 0.3),
+        (["action_noise.stddev=0.1"], "action_noise", "final_stddev", 0.3),
+        (["explore=disagreement"], "explore", "final_beta", 1.0),
+    ],
+)
+def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
+    tmp_path, words, group, name, old
+):
+    config = overrides.load([f"logdir={tmp_path / 'run'}", *words])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        values[group][name] = old
+        run.config_file.write_text(yaml.safe_dump(values))
+    assert load_config(tmp_path / "run") == config
+    check_run(config)
+    spelt = as_dict(config) | {group: as_dict(config)[group] | {name: old}}
+    assert statistics.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
+    if not words:
+        check_run(make_config(spelt))

@@ -5,6 +5,7 @@ import pytest
 
 import envs
 from envs.gym import Gym, shrink
+from envs.quiet import import_gym
 
 
 def test_position_of_the_pendulum_withholds_its_velocity():
@@ -47,3 +48,16 @@ def test_shrink_averages_cells():
     np.testing.assert_array_equal(shrink(image, 2)[..., 0], [[5, 9], [21, 25]])
     np.testing.assert_array_equal(shrink(image, 4), image)
     assert shrink(image, 7).shape == (7, 7, 3)
+
+
+@pytest.mark.parametrize("failure", ["none", "error"])
+def test_task_that_draws_nothing_says_so(monkeypatch, failure):
+    simulation = Gym("Pendulum-v1", None)
+
+    def render(mode):
+        if failure == "error":
+            raise import_gym().error.DependencyNotInstalled("no pygame")
+
+    monkeypatch.setattr(simulation._env, "render", render)
+    with pytest.raises(RuntimeError, match="this task of gym draws no picture: "):
+        simulation.render(64, camera=0, shadows=True)

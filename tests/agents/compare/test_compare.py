@@ -12,7 +12,7 @@ from PIL import Image
 from rich.console import Console
 
 from agents import records
-from agents.compare import compare
+from agents.compare import compare, figures
 from agents.validation import UserError
 
 
@@ -365,6 +365,48 @@ def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         compare([tmp_path], tmp_path / "out")
     assert "has 2 seeds of one task, so only as many of each other one count" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["sample_efficiency", "profiles"])
+def test_figures_over_tasks_are_given_as_many_seeds_of_each(
+    make_run, tmp_path, monkeypatch, name
+):
+    for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
+        for seed in range(seeds):
+            make_run(tmp_path / f"{task}{seed}", seed, [[100.0 * seed]], task=task)
+    seen = {}
+    draw = getattr(figures, name)
+
+    def spy(*arguments):
+        seen["figure"] = draw(*arguments)
+        return seen["figure"]
+
+    monkeypatch.setattr(figures, name, spy)
+    compare([tmp_path], tmp_path / "out")
+    (axes,) = seen["figure"].axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "n = 4 runs of 2 tasks"
+    ]
+    if name == "sample_efficiency":  # of 0, 100, 0 and 100, and not of the third seed
+        assert axes.lines[0].get_ydata().tolist() == [0.05]
+
+
+def test_config_of_another_program_hides_no_run_below_it(make_run, tmp_path):
+    make_run(tmp_path / "a", 0, [[1.0]])
+    (tmp_path / "config.yaml").write_text("theme: dark")
+    compare([tmp_path], tmp_path / "out")
+    assert len(read(tmp_path / "out", "runs")) == 1
+
+
+def test_return_that_was_not_finite_is_no_tenth(make_run, tmp_path):
+    folder = make_run(tmp_path / "a", 0, reached=())
+    for episode, collected in enumerate([float("inf"), 200.0], 1):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"collect/return": collected, "explore/reached_reward": False}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert row["tenth_episode"] == "2"
 
 
 def test_a_published_protocol_stands_beside_one_s_own(make_groups, tmp_path):
