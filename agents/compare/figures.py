@@ -14,6 +14,7 @@ _BAND = (
     "thin: each seed."
 )
 _SIZE = (5.6, 3.8)
+_CHARACTERS = 14  # of a caption, in an inch
 
 
 def scores(groups, others):
@@ -234,4 +235,5 @@ def _count(tasks):
 
 
 def _say(figure, text):
-    figure.suptitle(text, fontsize="small")
+    lines = textwrap.fill(text, int(_CHARACTERS * figure.get_figwidth()))
+    figure.suptitle(lines, fontsize="small")

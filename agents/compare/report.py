@@ -144,9 +144,12 @@ def _improvement(rows):
 
 def _exploration(rows):
     columns = {
+        "by random actions": "found_before",
+        "by plans": "found",
         "first such episode": "first_reward_episode",
         "share of such episodes": "rewarded_share",
-        "first with a tenth of the highest return": "tenth_episode",
+        "a tenth of the highest return": "tenth_found",
+        "first with a tenth": "tenth_episode",
         "return, last 10": "collected_return",
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
@@ -155,9 +158,10 @@ def _exploration(rows):
         [
             *_start(row),
             f"{row['environment_steps']:,}",
-            _of_seeds(row, "found_before"),
-            _of_seeds(row, "found"),
-            *(_interval(row, column) for column in columns.values()),
+            *(
+                (_of_seeds if "found" in column else _interval)(row, column)
+                for column in columns.values()
+            ),
         ]
         for row in rows
     ]
@@ -166,8 +170,7 @@ def _exploration(rows):
         "whose planned ones did; medians of first planned episodes, IQMs of others over "
         "seeds [95 % interval]"
     )
-    names = ["environment steps", "by random actions", "by plans", *columns]
-    return Table(title, ["task", "group", "n", *names], cells)
+    return Table(title, ["task", "group", "n", "environment steps", *columns], cells)
 
 
 def _of_seeds(row, name):

@@ -164,6 +164,9 @@ def _score(task, each):
 def _exploration(task, each):
     row = {"task": task, "group": each.group.label, "seeds": len(each.steps)}
     row |= {"environment_steps": int(each.seen.max()), "found": None, "found_before": None}
+    row["tenth_found"] = None
+    if not np.isnan(each.tenth).any():
+        row["tenth_found"] = int(np.isfinite(each.tenth).sum())
     if each.is_rare:
         row |= {"found": each.found, "found_before": int(each.before.sum())}
     for column, name in _EXPLORED.items():

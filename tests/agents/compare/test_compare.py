@@ -356,6 +356,9 @@ def test_a_tenth_of_the_highest_return_is_told_of_planned_episodes(make_run, tmp
     compare([folder], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["tenth_episode"], row["first_reward_episode"]) == ("3", "inf")
+    assert row["tenth_found"] == "1"
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    assert "| 0 of 1 | never | 0 | 1 of 1 | 3 | 300.0 |" in text
 
 
 def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
