@@ -6,11 +6,10 @@ Whatever is typed is checked before TensorFlow is imported, which takes seconds.
 import os
 import sys
 
-from agents import interrupts, launchers, overrides
-from agents.config import as_dict
-from agents.parser import parse
-from agents.runs import check_run, load_config, open_run
-from agents.validation import UserError
+from agents import interrupts
+from agents.commands.parser import parse
+from agents.errors import UserError
+from agents.runs.folder import load_config
 from envs.quiet import import_gym
 
 
@@ -41,51 +40,28 @@ def main(argv=None):
 
 
 def _train(options):
-    if options.jobs and not options.multirun:
-        raise UserError("--jobs is the number of runs at the same time; it needs -m")
-    if options.print_config:
-        return _print_configs(options)
-    if options.multirun:
-        from agents.sweep import sweep
+    from agents.commands.train import train
 
-        return sweep(options.overrides, options.jobs)
-    config = overrides.load(options.overrides)
-    check_run(config)
-    _prepare()
-    from agents.train import check, train
-
-    check(config)
-    with open_run(config) as run:
-        return train(config, run)
-
-
-def _print_configs(options):
-    import yaml
-
-    jobs = [options.overrides]
-    if options.multirun:
-        jobs = overrides.expand(launchers.split(options.overrides)[1])
-    configs = [as_dict(overrides.load(job)) for job in jobs]
-    print(yaml.safe_dump_all(configs, sort_keys=False), end="")
+    return train(options)
 
 
 def _evaluate(options):
     _prepare(options.run)
-    from agents.evaluate import evaluate
+    from agents.commands.evaluate import evaluate
 
     return evaluate(options.run, options.episodes)
 
 
 def _probe(options):
     _prepare(options.run)
-    from agents.probing import probe
+    from agents.commands.probe import probe
 
     return probe(options.run, options.episodes)
 
 
 def _calibrate(options):
     _prepare(*filter(None, (options.run, options.twin)))
-    from agents.calibrating import calibrate
+    from agents.commands.calibrate import calibrate
 
     return calibrate(options.run, options.twin, options.episodes)
 
@@ -93,7 +69,7 @@ def _calibrate(options):
 def _plot(options):
     for run in options.runs:
         load_config(run)
-    from agents.plots import plot
+    from agents.figures.curves import plot
 
     for file in plot(options.runs, options.out):
         print(file)
@@ -108,7 +84,7 @@ def _compare(options):
 
 def _video(options):
     _prepare(options.run)
-    from agents.filming import video
+    from agents.commands.video import video
 
     return video(options.run)
 

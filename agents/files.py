@@ -1,10 +1,12 @@
 """Files that are either whole or not there, whenever the process is killed."""
 
 import contextlib
+import csv
+import io
 import os
 import pathlib
 
-from agents.validation import UserError
+from agents.errors import UserError
 
 
 @contextlib.contextmanager
@@ -71,3 +73,18 @@ def remove_temporary(folder):
     """Removes the temporary files that killed processes left in `folder`."""
     for file in pathlib.Path(folder).glob(".*.tmp"):
         file.unlink(missing_ok=True)
+
+
+def write_csv(file, rows):
+    """Writes rows with a header; the file is whole or not there.
+
+    Args:
+        file: path, in a folder that exists.
+        rows: dicts with the same keys, at least one.
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with replacing(file) as handle:
+        handle.write(text.getvalue().encode())

@@ -5,7 +5,7 @@ import os
 import pathlib
 import sys
 
-from agents.validation import UserError
+from agents.errors import UserError
 from benchmarks.options import make_parser
 
 

@@ -11,9 +11,9 @@ import tensorflow as tf
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
-from agents.building import make_agent
-from agents.config import build
-from agents.overrides import load
+from agents.agent.building import make_agent
+from agents.config.overrides import load
+from agents.config.schema import build
 from benchmarks import flops
 
 OBSERVATION_SIZE = 17
@@ -162,7 +162,7 @@ def make_train_step(config):
     """A function without arguments that takes one gradient step on one fixed batch.
 
     Args:
-        config: `agents.config.Train`, from states.
+        config: `agents.config.schema.Train`, from states.
     """
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     agent.initialize()
@@ -176,7 +176,7 @@ def make_decision(config, explores=False):
     """A function without arguments that chooses one action: filter, plan, act.
 
     Args:
-        config: `agents.config.Train`, from states.
+        config: `agents.config.schema.Train`, from states.
         explores: whether by the policy that collects, or by the one that exploits.
     """
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())

@@ -35,7 +35,7 @@ def parts(config, observation_size, action_size):
     """Operations per row, which is one step of one sequence, of each part of the model.
 
     Args:
-        config: `agents.config.Train`, from states.
+        config: `agents.config.schema.Train`, from states.
         observation_size: of the state vector.
         action_size: of the action.
 
@@ -107,7 +107,7 @@ def decision(
         observation_size: as in `parts`.
         action_size: as in `parts`.
         environments: acted in side by side.
-        trajectories: of `agents.imagination.TRAJECTORIES`.
+        trajectories: of `agents.planning.imagination.TRAJECTORIES`.
         draws: of the weights.
 
     Returns:

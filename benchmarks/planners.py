@@ -17,8 +17,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from agents.errors import UserError
 from agents.files import replacing
-from agents.validation import UserError
 from envs.quiet import import_gym
 
 _NEAR = 0.97
@@ -26,7 +26,8 @@ _NEAR = 0.97
 
 def planners(horizon):
     """The planners that are compared, from many evaluations to few."""
-    from agents.planner import CrossEntropy, ImprovedCrossEntropy
+    from agents.planning.cross_entropy import CrossEntropy
+    from agents.planning.improved import ImprovedCrossEntropy
 
     wide = [
         (1000, 100, 10),
@@ -52,10 +53,10 @@ def compare(run, episodes):
     Returns:
         List of dicts, one a planner.
     """
-    from agents.evaluate import Evaluator
-    from agents.loading import load_agent
-    from agents.policy import PlanningPolicy
-    from agents.reports import episode_return
+    from agents.agent.loading import load_agent
+    from agents.agent.policy import PlanningPolicy
+    from agents.episodes.evaluation import Evaluator
+    from agents.episodes.measures import episode_return
 
     config, agent = load_agent(run)
     rows = []

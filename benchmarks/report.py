@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from agents.files import replacing
-from agents.provenance import provenance
+from agents.runs.provenance import provenance
 
 NOTES = """\
 Milliseconds are the median of the repeats [quartiles]; the cases of a group were timed in

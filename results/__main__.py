@@ -18,12 +18,12 @@ import tempfile
 import yaml
 from rich.console import Console
 
-from agents import statistics
 from agents.compare import compare
-from agents.following import is_finished
-from agents.overrides import expand
-from agents.plots import plot
-from agents.runs import load_config, read_config, runs_below
+from agents.config.overrides import expand
+from agents.figures.curves import plot
+from agents.runs.folder import load_config, read_config, runs_below
+from agents.runs.following import is_finished
+from agents.runs.grouping import group
 from results.summary import summarize
 from results.tables import readme
 
@@ -111,7 +111,7 @@ def pictures(root, runs):
     """
     configs = [read_config(run) for run in runs]
     found = {}
-    for run in (runs[indices[0]] for indices in statistics.group(configs)):
+    for run in (runs[indices[0]] for indices in group(configs)):
         films = [
             sorted(run.glob(f"videos/{name}"), key=_environment_steps)[-1:]
             for name in _FILMS

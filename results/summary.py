@@ -6,8 +6,8 @@ import pathlib
 
 import numpy as np
 
-from agents import curves
-from agents.records import SCORE_COLUMNS
+from agents.runs import history as curves
+from agents.runs.records import SCORE_COLUMNS
 
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
 

@@ -3,8 +3,8 @@ import importlib
 
 import pytest
 
-from agents import choices, overrides
-from agents.config import TARGETS, as_dict, build, flatten, make_config
+from agents.config import choices, overrides
+from agents.config.schema import TARGETS, as_dict, build, flatten, make_config
 
 CHOICES = [
     f"{group}={choice}" for group, names in choices.groups().items() for choice in names
@@ -59,7 +59,7 @@ def test_preset_paper_is_the_last_release_of_planet():
         "optimizer.clip_norm": 1000.0,
         "action_noise.stddev": 0.3,
         "action_noise.final_stddev": None,
-        "planner._target_": "agents.planner.CrossEntropy",
+        "planner._target_": "agents.planning.cross_entropy.CrossEntropy",
         "planner.horizon": 12,
         "planner.candidates": 1000,
         "planner.elites": 100,

@@ -8,7 +8,7 @@ import subprocess
 import pytest
 import yaml
 
-from agents import overrides
+from agents.config import overrides
 
 ROOT = pathlib.Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()

@@ -10,16 +10,16 @@ import pathlib
 
 from rich.console import Console
 
-from agents import curves
 from agents.compare import discovery, figures, measured, tables
 from agents.compare.improvement import improvements
 from agents.compare.published import published_scores
 from agents.compare.report import FEWEST_SEEDS, markdown, report, show
 from agents.compare.scores import comparable, final_scores, with_equal_seeds
-from agents.drawing import save
+from agents.errors import UserError
+from agents.figures.drawing import save
 from agents.files import output_folder, replacing
-from agents.runs import runs_below
-from agents.validation import UserError
+from agents.runs import grouping, history
+from agents.runs.folder import runs_below
 
 log = logging.getLogger(__package__)  # of all modules of the comparison
 
@@ -40,7 +40,7 @@ def compare(folders, out="comparison", console=None):
     """
     folder = output_folder(out)
     with _noted() as notes:
-        groups = curves.arrange(_load(folders))
+        groups = grouping.arrange(_load(folders))
         _warn_of_twins(groups)
         parts, drawn = _compare(groups)
     _warn_of_few(groups)
@@ -126,7 +126,7 @@ def _load(folders):
     runs, errors = [], []
     for folder in found.values():
         try:
-            runs.append(curves.load(folder))
+            runs.append(history.load(folder))
         except UserError as error:  # a sweep may just have begun
             errors.append(error)
     if not runs:

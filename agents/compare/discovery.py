@@ -16,9 +16,8 @@ import math
 import numpy as np
 
 from agents import statistics
-from agents.compare.common import common_end
-from agents.compare.scores import scale
-from agents.curves import Group
+from agents.compare.scores import common_end, scale
+from agents.runs.grouping import Group
 
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
 _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
@@ -37,7 +36,7 @@ class Exploration:
     Those of first rewards are nan where reward is not rare.
 
     Args:
-        group: `agents.curves.Group`.
+        group: `agents.runs.grouping.Group`.
         episodes: number of the first planned episode that found reward; inf: none did.
         steps: environment steps at its end; inf.
         before: 1 where random episodes had found reward, else 0.
@@ -84,8 +83,8 @@ def explorations(groups):
     """How each group of a task explored, up to the last step that every run has come to.
 
     Args:
-        groups: list of `agents.curves.Group`; runs that did not log it are left out, and
-            so are those that have no planned episode yet.
+        groups: list of `agents.runs.grouping.Group`; runs that did not log it are left out,
+            and so are those that have no planned episode yet.
 
     Returns:
         List of `Exploration`.

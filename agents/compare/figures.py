@@ -7,7 +7,16 @@ import numpy as np
 from agents import statistics
 from agents.compare.published import FURTHEST
 from agents.compare.scores import curve_of, scale, seed_curves
-from agents.drawing import count_seeds, finish, label, legend_below, panels, thin, tidy
+from agents.figures.drawing import (
+    count_seeds,
+    finish,
+    label,
+    legend_below,
+    panels,
+    style,
+    thin,
+    tidy,
+)
 
 _BAND = (
     "Line: IQM over seeds; band: its 95 % bootstrap interval, of two seeds and more; "
@@ -21,7 +30,7 @@ def scores(groups, others):
     """Curves of evaluation scores, a panel for each task, with what was published.
 
     Args:
-        groups: list of `agents.curves.Group`.
+        groups: list of `agents.runs.grouping.Group`.
         others: dict of task -> list of `agents.compare.published.Published`.
     """
     figure, drawn = _curves(groups, seed_curves, "return of evaluation episodes")
@@ -46,7 +55,7 @@ def sample_efficiency(groups, methods, unit):
     """IQM over seeds and tasks at each step; None where no group has all tasks.
 
     Args:
-        groups: list of `agents.curves.Group`.
+        groups: list of `agents.runs.grouping.Group`.
         methods: dict of label -> list with the scores of each task, [seeds], as many
             seeds for each.
         unit: of the scores.
@@ -79,7 +88,7 @@ def profiles(groups, methods, unit):
     """The share of runs that score more than each threshold.
 
     Args:
-        groups: list of `agents.curves.Group`.
+        groups: list of `agents.runs.grouping.Group`.
         methods: dict of label -> list with the scores of each task, [seeds].
         unit: of the scores.
     """
@@ -94,8 +103,8 @@ def profiles(groups, methods, unit):
         share, low, high = statistics.performance_profile(own, thresholds)
         group = next(group for group in groups if group.label == name)
         text = label(group, f"n = {_count(own)}")
-        axes.step(thresholds, share, where="post", label=text, **group.style)
-        band = {"color": group.style["color"], "alpha": 0.2, "linewidth": 0}
+        axes.step(thresholds, share, where="post", label=text, **style(group))
+        band = {"color": style(group)["color"], "alpha": 0.2, "linewidth": 0}
         axes.fill_between(thresholds, low, high, step="post", **band)
     axes.set_xlabel(f"threshold ({unit})")
     axes.set_ylim(0, 1.02)
@@ -159,7 +168,7 @@ def first_rewards(found):
 
 
 def _first_reward(axes, place, each, never):
-    colour = each.group.style["color"]
+    colour = style(each.group)["color"]
     median, low, high = (min(edge, never) for edge in each.median_of(each.steps))
     if not np.isnan(low):
         axes.plot([low, high], [place, place], color=colour, alpha=0.3, linewidth=7)
@@ -198,10 +207,10 @@ def _curves(groups, curves, unit):
 
 def _band(axes, group, curve, count):
     steps, middle, low, high = curve
-    colour = group.style["color"]
+    colour = style(group)["color"]
     axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
     text = label(group, f"n = {count}")
-    axes.plot(steps, middle, label=text, marker="o", markersize=2.5, **group.style)
+    axes.plot(steps, middle, label=text, marker="o", markersize=2.5, **style(group))
 
 
 def _published(axes, methods):

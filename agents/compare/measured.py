@@ -32,8 +32,8 @@ def probes(groups):
     """A row for each group and each line of its probe.csv.
 
     Args:
-        groups: list of `agents.curves.Group`; runs that were not probed are left out, and
-            with a warning those whose file cannot be read.
+        groups: list of `agents.runs.grouping.Group`; runs that were not probed are left
+            out, and with a warning those whose file cannot be read.
 
     Returns:
         List of dicts.

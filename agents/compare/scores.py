@@ -6,8 +6,7 @@ import logging
 import numpy as np
 
 from agents import statistics
-from agents.compare.common import common_end
-from agents.curves import Group
+from agents.runs.grouping import Group
 from envs.tasks import check_task
 
 log = logging.getLogger(__name__)
@@ -18,7 +17,7 @@ class Scores:
     """Evaluation of a group after so many environment steps.
 
     Args:
-        group: `agents.curves.Group`.
+        group: `agents.runs.grouping.Group`.
         steps: environment steps that all groups of its task have come to.
         runs: those of the group's runs that were evaluated by then.
         returns: an array for each of `runs`, [episodes].
@@ -53,7 +52,8 @@ def final_scores(groups):
     """Scores of one task's groups at the last step that every run has come to.
 
     Args:
-        groups: list of `agents.curves.Group`; runs without an evaluation are left out.
+        groups: list of `agents.runs.grouping.Group`; runs without an evaluation are left
+            out.
 
     Returns:
         List of `Scores`, those of groups with any.
@@ -157,3 +157,28 @@ def _returns(run, steps):
     rows = [row for row in run.scores if row["environment_steps"] <= steps]
     last = max((row["environment_steps"] for row in rows), default=None)
     return np.array([row["return"] for row in rows if row["environment_steps"] == last])
+
+
+def common_end(what, task, ends):
+    """The end of the shortest run, up to which runs are compared.
+
+    A warning names it where others go on.
+
+    Args:
+        what: is compared, for the warning.
+        task: of the runs.
+        ends: dict of a run's folder -> environment steps.
+    """
+    shortest = min(ends, key=ends.get)
+    end, longest = ends[shortest], max(ends.values())
+    if longest > end:
+        log.warning(
+            "%s of %s are compared at %s environment steps, the end of %s; "
+            "others come to %s",
+            what,
+            task,
+            f"{end:,}",
+            shortest,
+            f"{longest:,}",
+        )
+    return end

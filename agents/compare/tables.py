@@ -10,8 +10,8 @@ import math
 import numpy as np
 
 from agents import statistics
+from agents.files import write_csv
 from agents.statistics import interquartile_mean
-from agents.tables import write_csv
 
 # column -> array of `agents.compare.discovery.Exploration`
 _EXPLORED = {
@@ -116,7 +116,7 @@ def minutes(run, steps=math.inf):
     """How long a run took, all its sessions together, start-up aside.
 
     Args:
-        run: `agents.curves.Run`.
+        run: `agents.runs.history.Run`.
         steps: environment steps up to which that counts.
     """
     rows = (row for row in run.metrics if row["environment_steps"] <= steps)

@@ -2,7 +2,7 @@
 
 A strategy is a frozen dataclass (see `Strategy`) that maps a `Rollout` to one score per
 candidate plan. It knows nothing of TF-Agents or of the planner. Noise on actions is no
-strategy of this kind: see `agents.action_noise`.
+strategy of this kind: see `agents.explore.noise`.
 
     greedy.py       the return under the mean weights
     sampling.py     the return under drawn weights: Thompson sampling, means of PETS

@@ -57,7 +57,7 @@ class Disagreement(_Bonus):
     Args and errors: as in `InformationGain`, without `estimate`.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> Disagreement(draws=2).bonus(rollout).numpy().tolist()
@@ -94,7 +94,7 @@ class InformationGain(_Bonus):
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> same = tf.zeros([5, 1, 2, 3, 4])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
         >>> InformationGain().bonus(rollout).numpy().tolist()
@@ -124,7 +124,7 @@ class UncertaintyPenalty(_Bonus):
     Args and errors: as in `InformationGain`, without `estimate`.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> UncertaintyPenalty(draws=2).bonus(rollout).numpy().round(3).tolist()

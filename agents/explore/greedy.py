@@ -17,7 +17,7 @@ class Greedy:
 
     Example:
         >>> import tensorflow as tf
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(reward=tf.ones([1, 2, 3, 5]), mean=None, stddev=None)
         >>> Greedy()(rollout, progress=0.0).numpy().tolist()
         [[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]

@@ -30,7 +30,7 @@ class UpperConfidence:
         ValueError: `draws` is below 2.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
         >>> UpperConfidence(beta=2.0, draws=2)(rollout, progress=0.0).numpy().tolist()
         [[4.0]]
@@ -69,7 +69,7 @@ class Optimistic:
         ValueError: `draws` is below 2.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
         >>> Optimistic(draws=2)(rollout, progress=0.0).numpy().tolist()
         [[3.0]]
@@ -104,7 +104,7 @@ class ConditionalValueAtRisk:
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> reward = tf.constant([[[[3.0]]], [[[1.0]]], [[[2.0]]], [[[4.0]]]])
         >>> rollout = Rollout(reward, mean=None, stddev=None)
         >>> strategy = ConditionalValueAtRisk(alpha=0.5, draws=4)

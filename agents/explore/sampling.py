@@ -31,7 +31,7 @@ class Thompson:
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0, 2.0]]]]), mean=None, stddev=None)
         >>> Thompson()(rollout, progress=0.0).numpy().tolist()
         [[3.0]]
@@ -77,7 +77,7 @@ class MeanOverDraws:
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.rollouts import Rollout
+        >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[2.0]]]]), mean=None, stddev=None)
         >>> MeanOverDraws(draws=2)(rollout, progress=0.0).numpy().tolist()
         [[1.5]]

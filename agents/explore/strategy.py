@@ -4,7 +4,7 @@ from typing import Protocol
 
 import tensorflow as tf
 
-from agents.rollouts import Rollout
+from agents.planning.rollouts import Rollout
 
 
 class Strategy(Protocol):
@@ -14,7 +14,7 @@ class Strategy(Protocol):
         draws: how many draws of the weights to imagine with; 0: the mean weights.
         redraw: when to take new draws, at each "episode" or at each "decision".
         trajectories: how the draws carry a plan forward, of
-            `agents.imagination.TRAJECTORIES`.
+            `agents.planning.imagination.TRAJECTORIES`.
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
     """
 

@@ -1,18 +1,15 @@
-"""Statistics of runs whose unit is the seed: groups, curves, summaries and intervals."""
+"""Statistics of runs whose unit is the seed: curves, summaries and intervals."""
 
 from agents.statistics.bootstrap import interval
 from agents.statistics.curves import align, sample_efficiency
-from agents.statistics.grouping import group, labels
 from agents.statistics.improvement import probability_of_improvement
 from agents.statistics.profiles import performance_profile
 from agents.statistics.summaries import interquartile_mean, median, spread
 
 __all__ = [
     "align",
-    "group",
     "interquartile_mean",
     "interval",
-    "labels",
     "median",
     "performance_profile",
     "probability_of_improvement",

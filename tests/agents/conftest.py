@@ -6,10 +6,10 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
-from agents import overrides
-from agents.building import make_agent, make_strategy, make_world_model
-from agents.runs import open_run
-from agents.train import train
+from agents.agent.building import make_agent, make_strategy, make_world_model
+from agents.config import overrides
+from agents.runs.folder import open_run
+from agents.training.trainer import train
 
 TINY = [
     "experiment=debug",

@@ -15,7 +15,7 @@ import time
 import numpy as np
 import pytest
 
-from agents.episodes import EpisodeStore
+from agents.episodes.store import EpisodeStore
 
 pytestmark = pytest.mark.slow
 KILLS = 10

@@ -2,8 +2,8 @@
 
 import pytest
 
+from agents.errors import UserError
 from agents.files import output_folder, remove_temporary, replacing
-from agents.validation import UserError
 
 
 def test_file_is_the_old_one_until_the_block_ends(tmp_path):

@@ -7,10 +7,10 @@ import types
 import pytest
 import yaml
 
-from agents import choices, overrides
 from agents.__main__ import main
-from agents.config import as_dict, flatten
-from agents.validation import UserError
+from agents.config import choices, overrides
+from agents.config.schema import as_dict, flatten
+from agents.errors import UserError
 
 KEYS = sorted(
     set(flatten(as_dict(overrides.load([]))))
@@ -28,7 +28,7 @@ def empty_folder(tmp_path, monkeypatch):
 
 def replace_training(monkeypatch, train):
     module = types.SimpleNamespace(train=train, check=lambda config: None)
-    monkeypatch.setitem(sys.modules, "agents.train", module)
+    monkeypatch.setitem(sys.modules, "agents.training.trainer", module)
 
 
 @pytest.fixture
@@ -146,7 +146,7 @@ def test_mistake_found_during_the_run_is_one_line(monkeypatch, capsys):
 
 def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
     command = property(lambda job: [sys.executable, "-S", "-c", "print(7)"])
-    monkeypatch.setattr("agents.processes.Job.command", command)
+    monkeypatch.setattr("agents.sweep.processes.Job.command", command)
     assert main(["train", "-m", "--jobs", "2", "task=fake", "seed=0,1"]) == 0
     assert "2 of 2 runs done" in capsys.readouterr().out
     logs = sorted(tmp_path.glob("logdir/fake/noise/*/output.log"))

@@ -3,8 +3,8 @@
 import pytest
 import tensorflow as tf
 
-from agents.building import make_agent, make_world_model
-from agents.overrides import load
+from agents.agent.building import make_agent, make_world_model
+from agents.config.overrides import load
 from benchmarks import flops
 from benchmarks.cases import Case, Specs, random_batch
 

@@ -5,9 +5,9 @@ import dataclasses
 import pytest
 import yaml
 
-from agents import records
-from agents.config import as_dict
-from agents.overrides import load
+from agents.config.overrides import load
+from agents.config.schema import as_dict
+from agents.runs import records
 from results.__main__ import commanded_runs, finished_runs, main, pictures
 
 

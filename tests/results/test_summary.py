@@ -4,7 +4,7 @@ import json
 
 import yaml
 
-from agents import records
+from agents.runs import records
 from results.summary import summarize
 from results.tables import readme
 

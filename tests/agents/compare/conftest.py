@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from agents import records
+from agents.runs import records
 
 
 @pytest.fixture

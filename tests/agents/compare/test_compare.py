@@ -11,9 +11,9 @@ import pytest
 from PIL import Image
 from rich.console import Console
 
-from agents import records
 from agents.compare import compare, figures
-from agents.validation import UserError
+from agents.errors import UserError
+from agents.runs import records
 
 
 def read(folder, name):

@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from agents.compare import compare
-from agents.tables import write_csv
+from agents.files import write_csv
 
 
 @pytest.fixture

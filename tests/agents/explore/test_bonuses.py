@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import Disagreement, InformationGain, UncertaintyPenalty
-from agents.rollouts import Rollout
+from agents.planning.rollouts import Rollout
 
 BONUSES = [Disagreement, InformationGain, UncertaintyPenalty]
 

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from agents.explore import Greedy
-from agents.rollouts import Rollout
+from agents.planning.rollouts import Rollout
 
 
 def test_greedy_scores_are_returns():

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import ConditionalValueAtRisk, Optimistic, UpperConfidence
-from agents.rollouts import Rollout
+from agents.planning.rollouts import Rollout
 
 # Returns of four draws: of plan 0: 1, 3, 5, 7; of plan 1: 4, 4, 4, 4.
 FIRST, SECOND = [1.0, 3.0, 5.0, 7.0], [4.0] * 4

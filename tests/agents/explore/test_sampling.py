@@ -4,7 +4,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import MeanOverDraws, Thompson
-from agents.rollouts import Rollout
+from agents.planning.rollouts import Rollout
 
 # Three draws, one environment, two plans of two steps.
 REWARD = tf.constant(

@@ -1,0 +1,1 @@
+"""The agent: made from a config, acting and learning."""

@@ -1,0 +1,86 @@
+"""From a run's config to its agent."""
+
+import contextlib
+
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+
+from agents.agent.clock import Clock
+from agents.agent.optimizer import Optimizer
+from agents.agent.planet_agent import PlaNetAgent
+from agents.config.schema import build
+from agents.explore.noise import GaussianNoise
+from agents.model.networks import is_image
+from agents.model.world_model import WorldModel, make_transition_dense
+
+
+def configure_tensorflow(config):
+    """Sets what TensorFlow fixes at its first operation; does nothing after that."""
+    if config.threads:
+        with contextlib.suppress(RuntimeError):  # it has computed something before
+            tf.config.threading.set_intra_op_parallelism_threads(config.threads)
+
+
+def make_agent(config, environment, strategy) -> PlaNetAgent:
+    """The agent of a run, its variables made and initialized by the run's seed.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        environment: batched `PyEnvironment`, for its specs alone.
+        strategy: `tf.distribute.Strategy` that will train the agent.
+    """
+    time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
+    action_spec = tensor_spec.from_spec(environment.action_spec())
+    tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
+    with strategy.scope():
+        model = make_world_model(config, time_step_spec, action_spec)
+        clock = Clock(config.environment_steps, config.replay_capacity)
+        optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
+        train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
+        return PlaNetAgent(
+            time_step_spec,
+            action_spec,
+            model,
+            planner=build(config.planner),
+            strategy=build(config.explore),
+            noise=GaussianNoise(**vars(config.action_noise)),
+            optimizer=optimizer,
+            kl_weight=config.kl_weight,
+            kl_weight_warmup=config.kl_weight_warmup,
+            clock=clock,
+            seed=config.seed,
+            train_step_counter=train_step,
+        )
+
+
+def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
+    """The world model alone; arguments as in `make_agent`."""
+    spec = time_step_spec.observation["observation"]
+    dtype = "mixed_bfloat16" if config.compute_dtype == "bfloat16" else "float32"
+    dense = make_transition_dense(
+        config.transition, config.posterior_scale, config.prior_scale, dtype
+    )
+    spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
+    return WorldModel(spec, action_spec.shape[0], config.world_model, dense, dtype)
+
+
+def make_strategy(name):
+    """The `tf.distribute.Strategy` of the config's `strategy`."""
+    makers = {
+        "default": tf.distribute.get_strategy,
+        "mirrored": lambda: tf.distribute.MirroredStrategy(_all_devices()),
+        "tpu": _tpu_strategy,
+    }
+    return makers[name]()
+
+
+def _all_devices():
+    kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+    return [device.name for device in tf.config.list_logical_devices(kind)]
+
+
+def _tpu_strategy():
+    resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)

@@ -1,0 +1,42 @@
+"""A trained agent from the folder of its run."""
+
+import pathlib
+
+from agents.agent.building import configure_tensorflow, make_agent, make_strategy
+from agents.episodes.environments import EVALUATION, load_environments
+from agents.errors import UserError
+from agents.runs.checkpoints import Checkpoints
+from agents.runs.folder import Run, load_config
+
+
+def load_agent(folder):
+    """The config and the agent of a run, as of its newest readable checkpoint.
+
+    Args:
+        folder: of the run; a training that goes on there is not disturbed.
+
+    Returns:
+        `agents.config.schema.Train` and `agents.agent.planet_agent.PlaNetAgent`.
+
+    Raises:
+        UserError: the folder holds no run or no checkpoint.
+    """
+    config = load_config(folder)
+    configure_tensorflow(config)
+    run = Run(pathlib.Path(folder))
+    environment = load_environments(config, 1, EVALUATION)
+    agent = make_agent(config, environment, make_strategy("default"))
+    environment.close()
+    if make_checkpoints(run, agent).restore() is None:
+        raise UserError(
+            f"{run.folder} holds no readable checkpoint; the first is written after "
+            "the first episode: bayes-rl train resumes the run"
+        )
+    return config, agent
+
+
+def make_checkpoints(run, agent, **settings):
+    """The checkpoints of a run: model, optimizer, counters and what seeds depend on."""
+    return Checkpoints(
+        run.checkpoints, agent=agent, train_step=agent.train_step_counter, **settings
+    )

@@ -1,0 +1,189 @@
+"""Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
+
+import functools
+
+import tensorflow as tf
+from tf_agents.agents import tf_agent
+from tf_agents.specs import tensor_spec
+
+from agents.agent.policy import PlanningPolicy
+from agents.explore import Greedy
+from agents.seeds import fold, normal, split
+from bayes_rl.weights import hold, kl_divergences, posteriors, sample_weights
+
+
+class PlaNetAgent(tf_agent.TFAgent):
+    """Learns latent dynamics with a posterior over the transition's weights.
+
+        loss = mean over B and T of the world model's losses
+               + kl_weight * sum of KL(weight posterior || prior) / replay steps
+
+    `policy` exploits: mean weights, no noise. `collect_policy` explores by `strategy` and
+    `noise`. One draw of the weights is held over the whole batch of sequences in each
+    gradient step; with Flipout every sequence keeps its signs over time.
+
+    Losses are sums over a replica's sequences divided by the global batch size, gradients
+    are summed over replicas and clipped after that, and the random numbers of a step are
+    those of the global batch. So n devices compute what one does, but for the noise that
+    dequantizes images, which each replica draws for itself.
+
+    Source: Hafner et al., 2019; Tran et al., 2019, Bayesian Layers, section 3.2.
+
+    Args:
+        time_step_spec: of the environment; observations are a dict, "observation" is seen.
+        action_spec: float32 [A] in [-1, 1].
+        model: `agents.model.world_model.WorldModel`.
+        planner: of `agents.planning.cross_entropy`.
+        strategy: of `agents.explore`.
+        noise: `agents.explore.noise.GaussianNoise`.
+        optimizer: `agents.agent.optimizer.Optimizer`.
+        kl_weight: of the weight KL.
+        kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
+        clock: `agents.agent.clock.Clock`.
+        seed: of training and acting, int from 0.
+        train_step_counter: int64 `tf.Variable`.
+    """
+
+    def __init__(
+        self,
+        time_step_spec,
+        action_spec,
+        model,
+        *,
+        planner,
+        strategy,
+        noise,
+        optimizer,
+        kl_weight,
+        kl_weight_warmup,
+        clock,
+        seed,
+        train_step_counter,
+    ):
+        self.model = model
+        self._optimizer = optimizer
+        self._kl_weight = kl_weight
+        self._kl_weight_warmup = kl_weight_warmup
+        self.clock = clock
+        self.strategy = strategy
+        self._train_seed = tf.constant([seed, 0], tf.int32)
+        policy = functools.partial(
+            PlanningPolicy, time_step_spec, action_spec, model, planner=planner, clock=clock
+        )
+        super().__init__(
+            time_step_spec,
+            action_spec,
+            policy(strategy=Greedy(), noise=None, seed=[seed, 1], name="policy"),
+            policy(strategy=strategy, noise=noise, seed=[seed, 2], name="collect_policy"),
+            train_sequence_length=None,
+            training_data_spec=training_data_spec(model),
+            train_step_counter=train_step_counter,
+        )
+        self._metric_sums = tf.Variable(
+            tf.zeros([len(self.metric_names)]),
+            trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+        self._summed_steps = tf.Variable(
+            0.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
+
+    @property
+    def metric_names(self):
+        """What a gradient step tells of itself."""
+        weight_kl = ["weight_kl"] if posteriors(self.model) else []
+        return ["loss", *self.model.loss_names, "latent_kl", *weight_kl, "gradient_norm"]
+
+    def pop_metrics(self):
+        """Dict of the metrics' means over the gradient steps since the last call."""
+        steps = max(self._summed_steps.numpy(), 1.0)
+        means = self._metric_sums.numpy() / steps
+        self._metric_sums.assign(tf.zeros_like(means))
+        self._summed_steps.assign(0.0)
+        return dict(zip(self.metric_names, means.tolist(), strict=True))
+
+    def _train(self, experience, weights=None):
+        del weights
+        with tf.GradientTape() as tape:
+            loss, metrics = self._losses(experience)
+        variables = self.model.trainable_variables
+        gradients = _sum_over_replicas(tape.gradient(loss, variables))
+        metrics["gradient_norm"] = self._optimizer.apply(gradients, variables) / _replicas()
+        self.train_step_counter.assign_add(1)
+        self._metric_sums.assign_add(
+            tf.stack([metrics[name] for name in self.metric_names])
+        )
+        self._summed_steps.assign_add(1.0)
+        return tf_agent.LossInfo(loss, metrics)
+
+    def _loss(self, experience, weights=None, training=False):
+        del weights, training
+        return tf_agent.LossInfo(*self._losses(experience))
+
+    def _losses(self, batch):
+        """This replica's share of the loss and of its terms; shares sum to the mean."""
+        size, length = batch["reward"].shape
+        global_size = size * _replicas()
+        seeds = tf.unstack(split(fold(self._train_seed, self.train_step_counter), 3))
+        noise_shape = [global_size, length, self.model.rssm.latent_size]
+        noise = _own_rows(normal(noise_shape, seeds[0]), size)
+        weights = sample_weights(self.model, seed=seeds[1], batch_size=global_size)
+        weights = {
+            name: _own_rows(value, size) if "/sign_" in name else value
+            for name, value in weights.items()
+        }
+        with hold(self.model, weights):
+            losses, metrics = self.model.losses(batch, noise, fold(seeds[2], _replica()))
+        terms = {
+            name: tf.reduce_sum(value) / global_size
+            for name, value in (losses | metrics).items()
+        }
+        total = tf.add_n([terms[name] for name in losses])
+        divergences = kl_divergences(self.model)
+        if divergences:
+            terms["weight_kl"] = tf.add_n(list(divergences.values())) / _replicas()
+            total += self._kl_scale() * terms["weight_kl"]
+        return total, {"loss": total, **terms}
+
+    def _kl_scale(self):
+        """kl_weight / replay steps, kl_weight annealed."""
+        replay_steps = tf.maximum(self.clock.replay_steps, 1.0)
+        if not self._kl_weight_warmup:
+            return self._kl_weight / replay_steps
+        share = tf.cast(self.train_step_counter, tf.float32) / self._kl_weight_warmup
+        return tf.minimum(share, 1.0) * self._kl_weight / replay_steps
+
+
+def training_data_spec(model):
+    """The spec of one step of the replay's batches."""
+    return {
+        "observation": model.observation_spec,
+        "action": tensor_spec.TensorSpec([model.action_size], tf.float32),
+        "reward": tensor_spec.TensorSpec([], tf.float32),
+        "is_first": tensor_spec.TensorSpec([], tf.bool),
+    }
+
+
+def _replicas():
+    return tf.distribute.get_strategy().num_replicas_in_sync
+
+
+def _replica():
+    """The number of the replica that runs this, an int32 tensor."""
+    context = tf.distribute.get_replica_context()
+    return tf.cast(context.replica_id_in_sync_group if context else 0, tf.int32)
+
+
+def _own_rows(tensor, size):
+    """This replica's `size` rows of a tensor with a row for each global example."""
+    if _replicas() == 1:
+        return tensor
+    start = _replica() * size
+    return tensor[start : start + size]
+
+
+def _sum_over_replicas(gradients):
+    if _replicas() == 1:
+        return gradients
+    return tf.distribute.get_replica_context().all_reduce("sum", gradients)

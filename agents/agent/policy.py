@@ -1,0 +1,189 @@
+"""Acting: filter the observations, plan in the latent space, keep to one weight draw."""
+
+import tensorflow as tf
+from tf_agents.policies import tf_policy
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import policy_step
+
+from agents.model.latents import Latent
+from agents.planning.groups import PlannerOfGroups
+from agents.planning.imagination import TRAJECTORIES
+from agents.seeds import fold, normal
+from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
+
+
+class PlanningPolicy(tf_policy.TFPolicy):
+    """Chooses the first action of the best plan that the planner finds.
+
+    The policy state of each environment holds the latent, the action before, the planner's
+    state, the seed of its episode and the number of its decision. Every random number is a
+    function of those two, so nothing else needs to be saved.
+
+    Args:
+        time_step_spec: observations are a dict; "observation" alone is read.
+        action_spec: float32 [A] in [-1, 1].
+        model: `agents.model.world_model.WorldModel`.
+        planner: of `agents.planning.cross_entropy`.
+        strategy: of `agents.explore`.
+        noise: `agents.explore.noise.GaussianNoise`, added to the chosen actions, or None.
+        clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
+        seed: [2], of the policy.
+
+    Raises:
+        ValueError: the strategy wants draws and no weight of the model is uncertain.
+    """
+
+    def __init__(
+        self,
+        time_step_spec,
+        action_spec,
+        model,
+        *,
+        planner,
+        strategy,
+        noise,
+        clock,
+        seed,
+        name,
+    ):
+        _check_draws(strategy, model)
+        self._model = model
+        if strategy.trajectories == "group":
+            planner = PlannerOfGroups(planner, strategy.draws)
+        self._planner = planner
+        self.strategy = strategy
+        self._noise = noise
+        self._clock = clock
+        self._seed = tf.constant(seed, tf.int32)
+        self._action_size = action_spec.shape[0]
+        super().__init__(
+            time_step_spec,
+            action_spec,
+            policy_state_spec=self._state_spec(),
+            clip=False,
+            name=name,
+        )
+
+    def _variables(self):
+        return self._model.variables
+
+    def _state_spec(self):
+        batched = self._initial_state(1)
+        return tf.nest.map_structure(
+            lambda x: tensor_spec.TensorSpec(x.shape[1:], x.dtype), batched
+        )
+
+    def _get_initial_state(self, batch_size):
+        return self._initial_state(batch_size)
+
+    def _initial_state(self, batch_size):
+        episodes = self._clock.episodes + tf.range(batch_size, dtype=tf.int64)
+        return {
+            "latent": self._model.rssm.initial(batch_size)._asdict(),
+            "action": tf.zeros([batch_size, self._action_size]),
+            "planner": self._planner.initial_state(batch_size, self._action_size),
+            "seed": tf.map_fn(
+                lambda number: fold(self._seed, number),
+                episodes,
+                fn_output_signature=tf.int32,
+            ),
+            "decision": tf.zeros([batch_size], tf.int32),
+        }
+
+    def _action(self, time_step, policy_state, seed):
+        del seed  # every episode has its own
+        seeds = _Seeds(policy_state["seed"], policy_state["decision"])
+        draws = self._draws(seeds)
+        latent = self._filter(time_step, policy_state, draws, seeds)
+        plans, planner_state = self._plan(latent, policy_state["planner"], draws, seeds)
+        action = plans[:, 0]
+        if self._noise is not None:
+            action = self._noise(action, self._clock.environment_steps, seeds.one("noise"))
+        state = {
+            "latent": latent._asdict(),
+            "action": action,
+            "planner": planner_state,
+            "seed": policy_state["seed"],
+            "decision": policy_state["decision"] + 1,
+        }
+        return policy_step.PolicyStep(action, state)
+
+    def _draws(self, seeds):
+        """S draws of the weights for each environment, [B * S, ...]; None for the mean."""
+        if not self.strategy.draws:
+            return None
+        each = [
+            sample_weights(self._model, [self.strategy.draws], seed)
+            for seed in seeds.of_weights(self.strategy.redraw)
+        ]
+        return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
+
+    def _filter(self, time_step, state, draws, seeds):
+        """The latent after the new observation."""
+        model = self._model
+        observation = model.preprocess(
+            time_step.observation["observation"], seeds.one("observation")
+        )
+        action = state["action"]
+        noise = normal([action.shape[0], model.rssm.latent_size], seeds.one("filter"))
+        step = (model.encode(observation), action, time_step.is_first(), noise)
+        latent = Latent(**state["latent"])
+        if not self.strategy.filter_with_draw:
+            with hold(model, mean_weights(model)):
+                return model.rssm.filter(latent, *step)
+        first = {name: draw[:: self.strategy.draws] for name, draw in draws.items()}
+        with hold(model, first):  # one function for each environment: [B, 1, ...]
+            latent, step = tf.nest.map_structure(lambda x: x[:, tf.newaxis], (latent, step))
+            return tf.nest.map_structure(
+                lambda x: x[:, 0], model.rssm.filter(latent, *step)
+            )
+
+    def _plan(self, latent, planner_state, draws, seeds):
+        strategy, model, planner = self.strategy, self._model, self._planner
+
+        def score(plans, seed):
+            noise = self._latent_noise(plans, seed)
+            imagine = TRAJECTORIES[strategy.trajectories]
+            rollout = imagine(model, latent, plans, noise, draws, fold(seed, 1))
+            return strategy(rollout, self._clock.progress)
+
+        shape = (latent.belief.shape[0], self._action_size)
+        return planner.plan(score, planner_state, shape, seeds.one("plan"))
+
+    def _latent_noise(self, plans, seed):
+        """[B, N, H, D], standard normal."""
+        batch_size, candidates, horizon, _ = plans.shape
+        size = self._model.rssm.latent_size
+        if not self._planner.common_noise:
+            return normal([batch_size, candidates, horizon, size], seed)
+        return tf.repeat(normal([batch_size, 1, horizon, size], seed), candidates, axis=1)
+
+
+def _check_draws(strategy, model):
+    if strategy.draws and not posteriors(model):
+        raise ValueError(
+            f"explore strategy {type(strategy).__name__} draws weights: transition must be "
+            "reparameterization or flipout, got deterministic"
+        )
+
+
+class _Seeds:
+    """The seeds of one decision of a batch of environments."""
+
+    _PURPOSES = ("observation", "filter", "plan", "noise")
+
+    def __init__(self, episode_seeds, decisions):
+        self._episode_seeds = tf.unstack(episode_seeds)
+        self._decisions = tf.unstack(decisions)
+
+    def one(self, purpose):
+        """[2], for numbers drawn for all environments at once."""
+        decision = fold(self._episode_seeds[0], self._decisions[0])
+        return fold(decision, self._PURPOSES.index(purpose))
+
+    def of_weights(self, redraw):
+        """A seed [2] for each environment, for its whole episode or for this decision."""
+        if redraw == "episode":
+            return self._episode_seeds
+        pairs = zip(self._episode_seeds, self._decisions, strict=True)
+        return [fold(seed, decision) for seed, decision in pairs]

@@ -1,0 +1,1 @@
+"""What a person types: a module a command."""

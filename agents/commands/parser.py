@@ -1,0 +1,235 @@
+"""The words of the command line: which commands there are, and their options.
+
+Nothing here imports TensorFlow, which takes seconds, or says what a command does.
+"""
+
+import argparse
+import importlib.metadata
+
+from agents.commands.help import train_help
+from agents.errors import UserError, nearest
+
+
+def parse(argv):
+    """Reads the words of a command line.
+
+    Args:
+        argv: list of words after the program's name.
+
+    Returns:
+        An `argparse.Namespace` of the options of the command, with its `name`; those of
+        train have `overrides`, the words that are of the config.
+
+    Raises:
+        UserError: there is no such command or option. One line.
+        SystemExit: all was said, as by --help.
+    """
+    parser, commands = _make_parser()
+    if not argv:
+        parser.print_help()
+        raise SystemExit(2)
+    _check_first(argv, parser, commands)
+    options, rest = parser.parse_known_args(argv)
+    for word in rest:
+        if options.name != "train" or word.startswith("-"):
+            _refuse(word, rest, options.name, commands[options.name].option_names)
+    options.overrides = rest
+    return options
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that says in one line what is wrong.
+
+    Args:
+        late_help: function of the end of its help, called when help is asked for.
+        **settings: of `argparse.ArgumentParser`.
+
+    Attributes:
+        option_names: list such as `["-h", "--help"]`.
+    """
+
+    def __init__(self, late_help=str, **settings):
+        self.option_names = []
+        self._late_help = late_help
+        super().__init__(allow_abbrev=False, **settings)
+
+    def add_argument(self, *names, **settings):
+        self.option_names += [name for name in names if name.startswith("-")]
+        return super().add_argument(*names, **settings)
+
+    def format_help(self):
+        return super().format_help() + self._late_help()
+
+    def error(self, message):
+        raise UserError(f"{message} (see {self.prog} --help)")
+
+
+def _make_parser():
+    """(parser, dict of each command's name -> its parser)."""
+    parser = _Parser(
+        prog="bayes-rl",
+        description="Model-based reinforcement learning with Bayesian layers.",
+        epilog="bayes-rl COMMAND --help says more.",
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name")
+    _add_train(commands)
+    _add_evaluate(commands)
+    _add_probe(commands)
+    _add_calibrate(commands)
+    _add_plot(commands)
+    _add_compare(commands)
+    _add_video(commands)
+    return parser, commands.choices
+
+
+def _add_train(commands):
+    command = _add(
+        commands,
+        "train",
+        "Train an agent, or resume its run.",
+        usage="bayes-rl train [-m [--jobs N]] [--print-config] [key=value ...] "
+        "[group=choice ...]",
+        late_help=lambda: f"\n{train_help()}",
+    )
+    command.add_argument(
+        "-m",
+        "--multirun",
+        action="store_true",
+        help="run every combination of comma-separated values, or what is missing of them",
+    )
+    command.add_argument(
+        "--jobs",
+        type=_count,
+        metavar="N",
+        help="with -m: runs at the same time (default: cores / threads)",
+    )
+    command.add_argument(
+        "--print-config", action="store_true", help="print the whole config and do nothing"
+    )
+
+
+def _add_evaluate(commands):
+    command = _add(commands, "evaluate", "Score the newest checkpoint, without exploring.")
+    _add_run(command)
+    _add_episodes(command, 10, "episodes")
+
+
+def _add_probe(commands):
+    about = "Measure how well latents tell velocities and positions."
+    command = _add(commands, "probe", about)
+    _add_run(command)
+    _add_episodes(command, 20, "episodes of the policy, and as many of random actions")
+
+
+def _add_calibrate(commands):
+    about = "Measure how honest open-loop forecasts are."
+    command = _add(commands, "calibrate", about)
+    _add_run(command)
+    command.add_argument(
+        "twin",
+        metavar="TWIN",
+        nargs="?",
+        help="folder of a run to compare with, such as a deterministic one",
+    )
+    _add_episodes(command, 10, "episodes of each policy, and as many of random actions")
+
+
+def _add_plot(commands):
+    command = _add(commands, "plot", "Draw the curves of runs.")
+    command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="for figures (default: figures/ of the run, or beside several runs)",
+    )
+
+
+def _add_compare(commands):
+    about = "Compare groups of runs, with intervals over seeds."
+    command = _add(commands, "compare", about)
+    command.add_argument(
+        "runs", metavar="RUN", nargs="+", help="folder of a run, or one that holds runs"
+    )
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        default="comparison",
+        help="for figures and csv files (default: comparison)",
+    )
+
+
+def _add_video(commands):
+    about = "Film an episode of the newest checkpoint, and what its model predicts."
+    command = _add(commands, "video", about)
+    _add_run(command)
+
+
+def _add(commands, name, about, **settings):
+    return commands.add_parser(name, help=about, description=about, **settings)
+
+
+def _add_run(command):
+    command.add_argument("run", metavar="RUN", help="folder of a run")
+
+
+def _add_episodes(command, default, about):
+    command.add_argument(
+        "--episodes",
+        type=_count,
+        default=default,
+        metavar="N",
+        help=f"{about} (default: {default})",
+    )
+
+
+def _count(text):
+    try:
+        count = int(text)
+    except ValueError:
+        count = 0
+    if count < 1:
+        raise argparse.ArgumentTypeError(
+            f"must be a whole number of at least 1, got {text!r}"
+        )
+    return count
+
+
+def _version():
+    try:
+        return f"bayes-rl {importlib.metadata.version('bayes-rl')}"
+    except importlib.metadata.PackageNotFoundError:
+        return "bayes-rl (not installed)"
+
+
+def _check_first(argv, parser, commands):
+    """Refuses a first word that is neither a command nor an option of the program."""
+    first = argv[0]
+    if first.startswith("-") and first not in parser.option_names:
+        name = next((word for word in argv if word in commands), "COMMAND")
+        raise UserError(f"options come after the command: bayes-rl {name} {first} ...")
+    if not first.startswith("-") and first not in commands:
+        hint = nearest(first, commands) or f"; there are {', '.join(commands)}"
+        raise UserError(f"there is no command {first!r}{hint}")
+
+
+def _refuse(word, rest, name, known):
+    """Says what would be right in place of a word that a command does not know."""
+    what = "option" if word.startswith("-") else "argument"
+    hint = _as_key(word, rest) if name == "train" else ""
+    hint = hint or nearest(word, known, least=0.7)  # all options share their dashes
+    raise UserError(f"{name} has no {what} {word!r}{hint} (see bayes-rl {name} --help)")
+
+
+def _as_key(word, rest):
+    """`; write seed=1` for `--seed 1` or `--seed=1`; nothing where there is no such key."""
+    from agents.config.overrides import all_keys
+
+    option, equals, value = word.partition("=")
+    key = option.lstrip("-").replace("-", "_")
+    if key not in all_keys():
+        return ""
+    following = rest[rest.index(word) + 1 :][:1]
+    if not equals and following and not following[0].startswith("-"):
+        value = following[0] if "=" not in following[0] else ""
+    return f"; write {key}={value or 'VALUE'}"

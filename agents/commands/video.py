@@ -1,0 +1,50 @@
+"""The command `bayes-rl video RUN`: what the agent does, and what its model imagines."""
+
+import pathlib
+import sys
+
+from agents.agent.loading import load_agent
+from agents.episodes.collecting import as_py_policy
+from agents.episodes.environments import EVALUATION, load_environments
+from agents.episodes.evaluation import Evaluator
+from agents.episodes.recording import record
+from agents.errors import UserError
+from agents.figures.films import save_recording
+from agents.figures.predictions import film
+
+
+def video(run):
+    """Films an evaluation episode of the newest checkpoint of a run.
+
+    Writes to `videos/` of the run
+
+        episode_<environment steps>     what the agent does, as the simulator shows it, as
+                                        fast as it happens: GIF, mp4 and a strip of frames
+        open_loop_<environment steps>   see `film`
+
+    and prints the files. Without a rendering library the episode is run but not filmed,
+    which a line on stderr says.
+
+    Args:
+        run: folder of the run.
+    """
+    config, agent = load_agent(run)
+    folder = pathlib.Path(run) / "videos"
+    steps = int(agent.clock.environment_steps.numpy())
+    try:
+        recording = record(
+            load_environments(config, 1, EVALUATION),
+            as_py_policy(agent.policy),
+            agent.train_step_counter,
+        )
+    except UserError as error:
+        print(f"The episode is not filmed: {error}", file=sys.stderr)
+        ((_, episode),) = Evaluator(config, agent).episodes(1)
+        files = []
+    else:
+        episode = recording.episode
+        title = f"{config.task} after {steps} environment steps"
+        files = save_recording(recording, folder, f"episode_{steps}", title)
+    files += film(agent.model, episode, config, folder, f"open_loop_{steps}")
+    for file in files:
+        print(file)

@@ -1,0 +1,1 @@
+"""Settings: their schema, their YAML files, and what is typed."""

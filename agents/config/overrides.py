@@ -1,0 +1,208 @@
+"""From the words of a command line, such as `seed=1 planner.horizon=8`, to a config.
+
+Hydra composes the YAML files. Its compose function is used instead of its decorator, for
+three reasons: every mistake can be answered in one line, nothing is written before the
+config is known to be right, and each run of a sweep gets a process of its own, because
+TensorFlow gives no memory back to the next run of the same process.
+"""
+
+import functools
+import itertools
+
+from agents.config.choices import groups, having, settings
+from agents.config.schema import flatten, make_config
+from agents.config.validation import check_key
+from agents.errors import UserError, nearest
+from envs.tasks import check_task
+
+_NAMED = 3  # choices in an error message
+
+
+def load(words):
+    """The checked config of one run.
+
+    Args:
+        words: list of `key=value` and `group=choice`, as typed.
+
+    Returns:
+        An `agents.config.schema.Train`.
+
+    Raises:
+        UserError: a word is not right. One line.
+
+    Example:
+        >>> load(["seed=1", "planner.horizon=8"]).planner.horizon
+        8
+    """
+    overrides = [_parse(word) for word in words]
+    for override, word in zip(overrides, words, strict=True):
+        if override.is_sweep_override():
+            raise UserError(f"{word} are several values; add -m to run all of them")
+    is_group = [override.key_or_group in groups() for override in overrides]
+    choices = [word for word, group in zip(words, is_group, strict=True) if group]
+    known, chosen = _keys(tuple(choices))
+    for override, group in zip(overrides, is_group, strict=True):
+        _check_choice(override) if group else _check_keys(override, known, chosen)
+    values, chosen = _compose(words)
+    if values["logdir"] is None:
+        task = str(values["task"]).replace(":", "_").replace("/", "_")
+        values["logdir"] = f"logdir/{task}/{chosen['explore']}/{values['seed']}"
+    config = make_config(values)
+    _check_task(config)
+    return config
+
+
+def expand(words):
+    """The runs of a sweep: every combination of the comma-separated values, in order.
+
+    Example:
+        >>> expand(["task=fake", "seed=0,1"])
+        [['task=fake', 'seed=0'], ['task=fake', 'seed=1']]
+    """
+    return [list(run) for run in itertools.product(*map(_alternatives, words))]
+
+
+def all_keys():
+    """The dotted keys that there are with any choice, and the groups."""
+    own = [
+        f"{group}.{key}"
+        for group, names in groups().items()
+        for name in names
+        for key in settings(group, name)
+    ]
+    return list(dict.fromkeys([*_keys(())[0], *groups(), *own]))
+
+
+def _parse(word):
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+    from hydra.errors import HydraException
+
+    try:
+        override = OverridesParser.create().parse_override(word)
+    except HydraException:
+        raise UserError(f"cannot read {word!r}; {_right(word)}") from None
+    if override.is_add() or override.is_delete() or override.package is not None:
+        raise UserError(f"cannot read {word!r}; keys can only be set, as in key=value")
+    return override
+
+
+def _right(word):
+    """How a word would be right that Hydra cannot read."""
+    name, equals, value = word.partition("=")
+    if not equals:
+        if name in all_keys():
+            return f"write {name}=VALUE, without spaces around ="
+        return f"write key=value, without spaces around ={nearest(name, all_keys())}"
+    if name != name.strip():
+        return f"there must be no spaces around =: {name.strip()}={value.strip()}"
+    return f"put quotes around the value: {name}=\"'...'\""
+
+
+def _alternatives(word):
+    from hydra.core.override_parser.types import Glob
+
+    override = _parse(word)
+    if not override.is_sweep_override():
+        return [word]
+    name, value = override.key_or_group, override.value()
+    if isinstance(value, Glob):
+        choices = value.filter(groups().get(name, []))
+    else:
+        choices = list(override.sweep_string_iterator())
+    if not choices:
+        raise UserError(f"{word} matches nothing")
+    return [f"{name}={choice}" for choice in choices]
+
+
+def _check_choice(override):
+    group, choice, known = override.key_or_group, override.value(), groups()
+    if group == "experiment" and choice is None:
+        return
+    if choice not in known[group]:
+        listed = ", ".join(known[group])
+        hint = nearest(choice, known[group])
+        raise UserError(f"{group} must be one of {listed}, got {choice!r}{hint}")
+
+
+@functools.cache
+def _keys(words):
+    """The dotted keys that there are with these choices, and the choice of each group."""
+    values, chosen = _compose(list(words))
+    return tuple(flatten(values)), chosen
+
+
+def _check_keys(override, keys, chosen):
+    name, value = override.key_or_group, override.value()
+    sections = {key.rpartition(".")[0] for key in keys} - {""}
+    known = [*keys, *sections, *groups()]
+    inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
+    for each in (name, *inner):
+        if each not in known:
+            _refuse_choice(each)
+            _refuse_key_of_others(each, known, chosen)
+            check_key(each, known)
+
+
+def _refuse_choice(name):
+    """Says how a choice is written, where one was taken for a key."""
+    group, _, choice = name.rpartition(".")
+    if choice in groups().get(group, []):
+        raise UserError(f"there is no key {name!r}; the choice is written {group}={choice}")
+
+
+def _refuse_key_of_others(name, known, chosen):
+    """Says which choices have a key, where the chosen one lacks it."""
+    section, _, last = name.rpartition(".")
+    if not section and any(key.endswith(f".{last}") for key in known):
+        return
+    for group in [section] if section else groups():
+        others = [f"{group}={choice}" for choice in having(group, last)]
+        if others:
+            more = ", ..." if others[_NAMED:] else ""
+            raise UserError(
+                f"{group}={chosen[group]} has no key {last!r}; "
+                f"{', '.join(others[:_NAMED])}{more} {'have' if others[1:] else 'has'} it"
+            )
+
+
+def _compose(words):
+    """Nested plain values, and the choice of each group."""
+    from hydra import compose, initialize_config_module
+    from hydra.errors import HydraException
+    from omegaconf import OmegaConf
+    from omegaconf.errors import OmegaConfBaseException
+
+    choices = [word for word in words if word.partition("=")[0] in groups()]
+    for word in choices:
+        _check_choice(_parse(word))
+    # An absent preset is told to Hydra by leaving it out.
+    words = [word for word in words if word != "experiment=null"]
+    try:
+        with initialize_config_module("configs", version_base="1.3"):
+            composed = compose("train", words, return_hydra_config=True)
+        chosen = dict(composed.hydra.runtime.choices)
+        values = OmegaConf.to_container(composed, resolve=False)
+        del values["hydra"]
+        # for ${choices.explore} in a logdir
+        values["choices"] = {name: choice for name, choice in chosen.items() if choice}
+        values = OmegaConf.to_container(OmegaConf.create(values), resolve=True)
+        del values["choices"]
+        return values, chosen
+    except (HydraException, OmegaConfBaseException) as error:
+        raise UserError(" ".join(str(error).split())) from None
+
+
+def _check_task(config):
+    try:
+        check_task(
+            config.task,
+            config.observation,
+            config.action_repeat,
+            config.seed,
+            config.action_cost,
+            config.image.size,
+            config.image.camera,
+            config.image.shadows,
+        )
+    except ValueError as error:
+        raise UserError(str(error)) from None

@@ -1,0 +1,308 @@
+"""The schema of configs/train.yaml: every key, its type, its range and its unit.
+
+Values of runs live in YAML, types and ranges here; the classes that a `_target_` names
+check what only they know. `make_config` turns nested plain values into a `Train`, or says
+in one line which key is wrong and what would be right.
+It imports neither TensorFlow nor hydra.
+"""
+
+import dataclasses
+import importlib
+
+from agents.config.validation import key, validate
+from agents.errors import UserError
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    size: int = key(choices=(32, 64))  # pixels a side
+    camera: int = key(least=-1)  # number of the task's camera; -1: the free one
+    shadows: bool = key()
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimizer:
+    """Adam (Kingma and Ba, 2015)."""
+
+    learning_rate: float = key(above=0)
+    stddev_learning_rate: float = key(above=0)  # of the weights' standard deviations
+    epsilon: float = key(above=0)
+    clip_norm: float = key(above=0)  # of the gradient of all variables together
+
+
+@dataclasses.dataclass(frozen=True)
+class ActionNoise:
+    stddev: float = key(least=0)  # actions are in [-1, 1]
+    final_stddev: float | None = key(least=0)  # None: stddev all along
+    steps: int = key(least=0)  # environment steps from stddev to final_stddev
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation:
+    every: int = key(least=0)  # collected episodes; 0: never
+    episodes: int = key(least=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class WorldModel:
+    belief_size: int = key(least=1)
+    latent_size: int = key(least=1)
+    hidden_size: int = key(least=1)  # units of the layers of the transition
+    embedding_size: int = key(least=1)
+    encoder_layers: int = key(least=0)  # dense, for vectors
+    decoder_layers: int = key(least=0)  # dense, for vectors and the dense image decoder
+    image_pool: int = key(choices=(1, 2))  # pixels a side that the networks see as one
+    image_depth: int = key(least=1)  # filters of the first convolution
+    image_decoder: str = key(choices=("convolutions", "dense"))
+    reward_layers: int = key(least=0)
+    reward_units: int = key(least=1)
+    min_stddev: float = key(above=0)  # of a latent
+    observation_stddev: float = key(above=0)  # of the likelihood
+    reward_scale: float = key(least=0)
+    free_nats: float = key(least=0)  # per step
+    kl_scale: float = key(least=0)
+    global_kl_scale: float = key(least=0)
+    overshooting_distance: int = key(least=0)  # agent steps
+    overshooting_kl_scale: float = key(least=0)
+    overshooting_reward_scale: float = key(least=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class CrossEntropy:
+    _target_: str = key()
+    horizon: int = key(least=1)  # agent steps looked ahead
+    candidates: int = key(least=1)  # plans scored in each iteration
+    elites: int = key(least=1)  # plans kept in each iteration
+    iterations: int = key(least=1)
+    common_noise: bool = key()  # whether all candidates meet the same noise
+
+
+@dataclasses.dataclass(frozen=True)
+class ImprovedCrossEntropy(CrossEntropy):
+    noise_beta: float = key(least=0)  # of the noise's spectrum; 0: white
+    decay: float = key(least=1)  # candidates are divided by it in each iteration
+    keep_elites: float = key(least=0, most=1)  # share of the elites carried on
+    momentum: float = key(least=0, below=1)  # share of the old mean and stddev
+    initial_stddev: float = key(above=0)  # of the first candidates
+
+
+@dataclasses.dataclass(frozen=True)
+class Greedy:
+    _target_: str = key()
+
+
+@dataclasses.dataclass(frozen=True)
+class Thompson:
+    _target_: str = key()
+    redraw: str = key(choices=("episode", "decision"))
+    draws: int = key(least=1)  # groups of candidates, each with a draw of its own
+
+
+@dataclasses.dataclass(frozen=True)
+class MeanOverDraws:
+    _target_: str = key()
+    draws: int = key(least=1)
+    trajectories: str = key(choices=("each", "switching", "average"))
+
+
+@dataclasses.dataclass(frozen=True)
+class UpperConfidence:
+    _target_: str = key()
+    beta: float = key()  # stddevs over draws; negative: pessimistic
+    final_beta: float | None = key()  # None: beta all along
+    annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
+    draws: int = key(least=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimistic:
+    _target_: str = key()
+    draws: int = key(least=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class ConditionalValueAtRisk:
+    _target_: str = key()
+    alpha: float = key(above=0, most=1)  # share of the draws that count
+    draws: int = key(least=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Bonus:
+    _target_: str = key()
+    beta: float = key(least=0)  # stddevs of return for one stddev of the bonus
+    final_beta: float | None = key(least=0)  # None: beta all along
+    annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
+    return_floor: float = key(least=0)  # spread of returns below which they count less
+    draws: int = key(least=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class InformationGain(Bonus):
+    estimate: str = key(choices=("moment_matched", "pairwise"))
+
+
+@dataclasses.dataclass(frozen=True)
+class Train:
+    task: str = key()
+    observation: str = key(choices=("state", "position", "pixels"))
+    action_repeat: int | None = key(least=1)  # physics steps; None: the task's own
+    action_cost: float = key(least=0)  # per step and unit of squared action
+    image: Image = key()
+    seed: int = key(least=0, below=2**31)
+    environment_steps: int = key(least=1)  # before action repeat
+    logdir: str = key()
+    seed_episodes: int = key(least=1)
+    environments: int = key(least=1)
+    updates_per_episode: int = key(least=1)
+    batch_size: int = key(least=1)  # sequences
+    sequence_length: int = key(least=2)  # agent steps
+    replay_capacity: int = key(least=1)  # agent steps in memory
+    transition: str = key(choices=("deterministic", "reparameterization", "flipout"))
+    kl_weight: float = key(least=0)
+    kl_weight_warmup: int = key(least=0)  # train steps
+    posterior_scale: float = key(above=0)  # initial stddev times sqrt(fan-in)
+    prior_scale: float = key(above=0)  # stddev of the prior of a weight
+    optimizer: Optimizer = key()
+    action_noise: ActionNoise = key()
+    evaluation: Evaluation = key()
+    video_every: int = key(least=0)  # collected episodes; 0: never
+    probe_every: int = key(least=0)  # collected episodes; 0: never
+    strategy: str = key(choices=("default", "mirrored", "tpu"))
+    compute_dtype: str = key(choices=("float32", "bfloat16"))
+    threads: int = key(least=0)  # of a TensorFlow operation; 0: all
+    world_model: WorldModel = key()
+    planner: CrossEntropy | ImprovedCrossEntropy = key()
+    explore: (
+        Greedy
+        | Thompson
+        | MeanOverDraws
+        | UpperConfidence
+        | Optimistic
+        | ConditionalValueAtRisk
+        | Bonus
+        | InformationGain
+    ) = key()
+
+
+# What `_target_` builds, and the keys that it has.
+TARGETS = {
+    "agents.planning.cross_entropy.CrossEntropy": CrossEntropy,
+    "agents.planning.improved.ImprovedCrossEntropy": ImprovedCrossEntropy,
+    "agents.explore.ConditionalValueAtRisk": ConditionalValueAtRisk,
+    "agents.explore.Disagreement": Bonus,
+    "agents.explore.Greedy": Greedy,
+    "agents.explore.InformationGain": InformationGain,
+    "agents.explore.MeanOverDraws": MeanOverDraws,
+    "agents.explore.Optimistic": Optimistic,
+    "agents.explore.Thompson": Thompson,
+    "agents.explore.UncertaintyPenalty": Bonus,
+    "agents.explore.UpperConfidence": UpperConfidence,
+}
+
+
+def make_config(values):
+    """Checks nested plain values and makes the config of a run from them.
+
+    Args:
+        values: dict of every key of `Train`, groups as dicts.
+
+    Returns:
+        A `Train`; it is frozen.
+
+    Raises:
+        UserError: a key is unknown, missing or out of its range. One line.
+    """
+    config = validate(Train, values, TARGETS)
+    _check_together(config)
+    return config
+
+
+def as_dict(config):
+    """The nested plain values of a config, as `make_config` reads them."""
+    return dataclasses.asdict(config)
+
+
+def flatten(values, prefix=""):
+    """Maps each dotted key to its value.
+
+    Example:
+        >>> flatten({"seed": 0, "planner": {"horizon": 12}})
+        {'seed': 0, 'planner.horizon': 12}
+    """
+    flat = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[prefix + name] = value
+    return flat
+
+
+def build(settings, **arguments):
+    """Makes the object that a group names, such as `build(config.planner)`.
+
+    Args:
+        settings: a part of the config with a `_target_`.
+        **arguments: what the object takes beside its settings.
+    """
+    values = dataclasses.asdict(settings)
+    module, name = values.pop("_target_").rsplit(".", 1)
+    return getattr(importlib.import_module(module), name)(**values, **arguments)
+
+
+def _check_together(config):
+    planner, distance = config.planner, config.world_model.overshooting_distance
+    if planner.elites > planner.candidates:
+        raise UserError(
+            f"planner.elites must be at most planner.candidates ({planner.candidates}), "
+            f"got {planner.elites}"
+        )
+    pool = config.world_model.image_pool
+    if config.observation == "pixels" and config.image.size // pool < 32:
+        raise UserError(
+            "image.size / world_model.image_pool must be at least 32, got "
+            f"{config.image.size} / {pool}"
+        )
+    if distance >= config.sequence_length:
+        raise UserError(
+            "world_model.overshooting_distance must be below sequence_length "
+            f"({config.sequence_length}), got {distance}"
+        )
+    _check_schedules(config)
+    _check_draws(config)
+
+
+def _check_schedules(config):
+    """Refuses what would change nothing: an end without a time, a time without an end."""
+    noise, explore = config.action_noise, config.explore
+    if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
+        raise UserError(
+            f"action_noise.final_stddev={noise.final_stddev:g} is never reached: "
+            "action_noise.steps must be above 0, got 0"
+        )
+    if noise.final_stddev is None and noise.steps:
+        raise UserError(
+            f"action_noise.steps={noise.steps} changes nothing: "
+            "action_noise.final_stddev must be a number, got null"
+        )
+    if getattr(explore, "final_beta", 0.0) is None and explore.annealed_at != 1:
+        raise UserError(
+            f"explore.annealed_at={explore.annealed_at:g} changes nothing: "
+            "explore.final_beta must be a number, got null"
+        )
+
+
+def _check_draws(config):
+    draws = getattr(config.explore, "draws", 0)
+    if draws and config.transition == "deterministic":
+        name = config.explore._target_.rpartition(".")[2]
+        raise UserError(
+            f"explore strategy {name} draws weights: transition must be reparameterization "
+            "or flipout, got deterministic"
+        )
+    alpha = getattr(config.explore, "alpha", 1.0)
+    if draws and round(alpha * draws, 9) < 1:
+        raise UserError(
+            f"explore.draws must be at least 1 / explore.alpha ({1 / alpha:g}), got {draws}"
+        )

@@ -1,0 +1,1 @@
+"""Episodes: collected, stored, replayed, and scored."""

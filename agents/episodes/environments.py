@@ -1,0 +1,46 @@
+"""The environments that a config asks for."""
+
+import numpy as np
+
+import envs
+from agents.errors import UserError
+
+# Purposes of a run's seed; each has environment seeds of its own.
+COLLECTION, EVALUATION = 0, 1
+
+
+def load_environments(config, count, purpose, processes=False, first_episode=0):
+    """One batched TF-Agents environment.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        count: environments in it.
+        purpose: `COLLECTION` or `EVALUATION`.
+        processes: whether each has a process of its own.
+        first_episode: number of the episode, in each environment's sequence, to start at.
+
+    Raises:
+        UserError: the task does not offer what the config asks for, such as a camera, or
+            it needs a library that is not there.
+    """
+    try:
+        return envs.load_many(
+            count,
+            config.task,
+            seed=environment_seed(config.seed, purpose),
+            processes=processes,
+            observation=config.observation,
+            action_repeat=config.action_repeat,
+            action_cost=config.action_cost,
+            image_size=config.image.size,
+            camera=config.image.camera,
+            shadows=config.image.shadows,
+            first_episode=first_episode,
+        )
+    except (ValueError, RuntimeError) as error:
+        raise UserError(" ".join(str(error).split())) from error
+
+
+def environment_seed(seed, purpose):
+    """An int from 0: the seed of a run's environments for one purpose."""
+    return int(np.random.SeedSequence([seed, purpose]).generate_state(1)[0])

@@ -1,0 +1,134 @@
+"""Episodes: how one looks, and how drivers' trajectories become one.
+
+An episode of T decisions is a dict of arrays with T + 1 rows. Row t holds what was seen
+at time t and the action and reward that led to it, so row 0 has zeros for both:
+
+    observation  [T + 1, ...]  float32 or uint8
+    action       [T + 1, A]    float32
+    reward       [T + 1]       float32
+    is_first     [T + 1]       bool, true in row 0 alone
+    is_terminal  [T + 1]       bool, true where the future is worth nothing
+    position     [T + 1, P]    float32, of the simulator
+    velocity     [T + 1, V]    float32, of the simulator
+"""
+
+import numpy as np
+
+KEYS = (
+    "observation",
+    "action",
+    "reward",
+    "is_first",
+    "is_terminal",
+    "position",
+    "velocity",
+)
+_RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
+
+
+def check_episode(episode):
+    """Raises a ValueError that says how `episode` differs from the layout above.
+
+    Example:
+        >>> check_episode({"action": np.zeros([3, 1])})
+        Traceback (most recent call last):
+        ValueError: episode lacks observation, reward, is_first, is_terminal, position, velocity
+    """  # noqa: E501
+    missing = [key for key in KEYS if key not in episode]
+    if missing:
+        raise ValueError(f"episode lacks {', '.join(missing)}")
+    shapes = {key: np.shape(episode[key]) for key in KEYS}
+    rows = {key: shape[0] if shape else 0 for key, shape in shapes.items()}
+    if len(set(rows.values())) != 1:
+        raise ValueError(f"episode needs equally many rows in each array, got {rows}")
+    if rows["reward"] < 2:
+        raise ValueError(f"episode needs at least 2 rows, got {rows['reward']}")
+    for key, rank in _RANKS.items():
+        if len(shapes[key]) != rank:
+            raise ValueError(f"episode needs {key} of rank {rank}, got {shapes[key]}")
+    is_first = np.asarray(episode["is_first"])
+    if not is_first[0] or is_first[1:].any():
+        raise ValueError("episode needs is_first true in its first row alone")
+
+
+class EpisodeWriter:
+    """Observer of TF-Agents drivers that assembles episodes and hands each one over.
+
+    TF-Agents puts observation, the action taken on it and the reward for that action
+    into one frame, and ends an episode with a frame from LAST to FIRST whose action is
+    never executed. Here action and reward move one row on, to what they led to.
+
+    Frames before the first FIRST are ignored, and a FIRST in mid-episode (somebody reset
+    the environment) drops what came before it: an episode is whole or is not handed over.
+
+    Args:
+        finished: called with each whole episode and the number of its environment in the
+            batch.
+    """
+
+    def __init__(self, finished):
+        self._finished = finished
+        self._frames = []  # for each environment: the frames of its episode so far
+
+    def __call__(self, trajectory):
+        """Takes one trajectory frame, with a leading axis [B] or without."""
+        step_type = np.asarray(trajectory.step_type)
+        frame = {
+            **_observations(trajectory.observation),
+            "step_type": step_type,
+            "action": np.asarray(trajectory.action),
+            "reward": np.asarray(trajectory.reward),
+            "discount": np.asarray(trajectory.discount),
+        }
+        if step_type.ndim == 0:
+            frame = {key: value[None] for key, value in frame.items()}
+        count = len(frame["step_type"])
+        if len(self._frames) != count:
+            self._frames = [[] for _ in range(count)]
+        for environment in range(count):
+            self._take(
+                {key: value[environment] for key, value in frame.items()}, environment
+            )
+
+    def reset(self):
+        """Drops the unfinished episodes."""
+        self._frames = []
+
+    def _take(self, frame, environment):
+        frames = self._frames[environment]
+        if frame["step_type"] == 0:  # FIRST
+            frames.clear()
+        elif not frames:
+            return
+        # environments may reuse their arrays
+        frames.append({key: np.array(value) for key, value in frame.items()})
+        if frame["step_type"] == 2:  # LAST
+            self._frames[environment] = []
+            self._finished(_episode(frames), environment)
+
+
+def _observations(observation):
+    wanted = ("observation", "position", "velocity")
+    if not isinstance(observation, dict) or any(key not in observation for key in wanted):
+        got = sorted(observation) if isinstance(observation, dict) else type(observation)
+        raise ValueError(f"observations need the keys {', '.join(wanted)}, got {got}")
+    return {key: np.asarray(observation[key]) for key in wanted}
+
+
+def _episode(frames):
+    column = {key: np.stack([frame[key] for frame in frames]) for key in frames[0]}
+    first = np.arange(len(frames)) == 0
+    return {
+        "observation": column["observation"],
+        "action": _shift(column["action"].astype(np.float32)),
+        "reward": _shift(column["reward"].astype(np.float32)),
+        "is_first": first,
+        "is_terminal": ~first & (_shift(column["discount"]) == 0),
+        "position": column["position"],
+        "velocity": column["velocity"],
+    }
+
+
+def _shift(rows):
+    """Moves each row one on; row 0 becomes zeros, the last one is dropped."""
+    return np.concatenate([np.zeros_like(rows[:1]), rows[:-1]])

@@ -1,0 +1,175 @@
+"""Replay: whole episodes in, batches of sequences out."""
+
+import collections
+
+import numpy as np
+import tensorflow as tf
+
+from agents.episodes.layout import check_episode
+
+KEYS = ("observation", "action", "reward", "is_first")
+
+
+class Replay:
+    """The newest episodes in memory, sampled as sequences.
+
+    A sequence starts at a uniform offset of a uniformly drawn episode and stays inside
+    it. Where the episode is shorter than the sequence, it starts at any of its rows and
+    goes on with the start of another episode; `is_first` is true there, so that no
+    boundary is crossed unseen.
+
+    Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels
+    (PlaNet): one chunk at a random offset from each sampled episode.
+
+    Args:
+        capacity: agent steps to hold; beyond it the oldest episodes leave.
+
+    Attributes:
+        num_steps: agent steps held; an episode of T + 1 rows has T.
+
+    Example:
+        >>> from agents.episodes.layout import KEYS
+        >>> episode = {key: np.zeros([5, 2], np.float32) for key in KEYS}
+        >>> for key in ("reward", "is_first", "is_terminal"):
+        ...     episode[key] = np.arange(5) == 0
+        >>> replay = Replay(capacity=1000)
+        >>> replay.add(episode)
+        >>> batch = replay.sample(batch_size=3, length=4, seed=0)
+        >>> {key: value.shape for key, value in batch.items() if key != "is_first"}
+        {'observation': (3, 4, 2), 'action': (3, 4, 2), 'reward': (3, 4)}
+    """
+
+    def __init__(self, capacity):
+        if capacity < 1:
+            raise ValueError(
+                f"replay capacity must be at least 1 agent step, got {capacity}"
+            )
+        self._capacity = capacity
+        self._episodes = collections.deque()
+        self.num_steps = 0
+
+    @property
+    def num_episodes(self):
+        return len(self._episodes)
+
+    def add(self, episode):
+        """Takes an episode, see `agents.episodes.layout`; its arrays are not copied.
+
+        Raises:
+            ValueError: the layout is wrong, or shapes or types differ from those held.
+        """
+        check_episode(episode)
+        episode = {
+            "observation": np.asarray(episode["observation"]),
+            "action": np.asarray(episode["action"], np.float32),
+            "reward": np.asarray(episode["reward"], np.float32),
+            "is_first": np.asarray(episode["is_first"], bool),
+        }
+        if self._episodes and _spec(episode) != _spec(self._episodes[0]):
+            raise ValueError(
+                f"episode of {_spec(episode)} does not fit a replay of "
+                f"{_spec(self._episodes[0])}"
+            )
+        self._episodes.append(episode)
+        self.num_steps += _rows(episode) - 1
+        while self.num_steps > self._capacity and len(self._episodes) > 1:
+            self.num_steps -= _rows(self._episodes.popleft()) - 1
+
+    def sample(self, batch_size, length, seed):
+        """Draws a batch that depends on nothing but the seed and the episodes held.
+
+        Args:
+            batch_size: number of sequences, B.
+            length: rows of each sequence, T.
+            seed: int or sequence of ints, none negative.
+
+        Returns:
+            A dict: observation [B, T, ...], action [B, T, A], reward [B, T] and
+            is_first [B, T].
+
+        Raises:
+            ValueError: the replay is empty or holds fewer than `length` rows.
+        """
+        self._check(batch_size, length)
+        random = np.random.default_rng(seed)
+        batch = {
+            key: np.empty([batch_size, length, *shape], kind)
+            for key, (shape, kind) in _spec(self._episodes[0]).items()
+        }
+        for sequence in range(batch_size):
+            row = 0
+            while row < length:
+                episode = self._episodes[random.integers(len(self._episodes))]
+                # a continuation begins where its episode begins
+                offset = 0 if row else _offset(random, _rows(episode), length)
+                count = min(_rows(episode) - offset, length - row)
+                for key in KEYS:
+                    batch[key][sequence, row : row + count] = episode[key][
+                        offset : offset + count
+                    ]
+                row += count
+        return batch
+
+    def dataset(self, batch_size, length, seed, first_batch=0):
+        """Batches without end, each drawn when it is asked for, none ahead of time.
+
+        Batch k is `sample(batch_size, length, [*seed, first_batch + k])`, so a run that
+        resumes at train step n with `first_batch=n` sees the batches that it would have
+        seen without the interruption.
+
+        Args:
+            batch_size: number of sequences, B.
+            length: rows of each sequence, T.
+            seed: int or sequence of ints, none negative.
+            first_batch: number of the first batch, at least 0.
+
+        Returns:
+            A `tf.data.Dataset` of the dicts that `sample` returns.
+
+        Raises:
+            ValueError: as `sample`.
+        """
+        self._check(batch_size, length)
+        seed = [seed] if np.ndim(seed) == 0 else list(seed)
+        signature = {
+            key: tf.TensorSpec([batch_size, length, *shape], kind)
+            for key, (shape, kind) in _spec(self._episodes[0]).items()
+        }
+
+        def batches():
+            number = first_batch
+            while True:
+                yield self.sample(batch_size, length, [*seed, number])
+                number += 1
+
+        # TensorFlow puts a prefetch after any data set, which would draw from old contents
+        options = tf.data.Options()
+        options.experimental_optimization.inject_prefetch = False
+        dataset = tf.data.Dataset.from_generator(batches, output_signature=signature)
+        return dataset.with_options(options)
+
+    def _check(self, batch_size, length):
+        if batch_size < 1 or length < 1:
+            raise ValueError(
+                f"batch_size and length must be at least 1, got {batch_size} and {length}"
+            )
+        if not self._episodes:
+            raise ValueError("the replay is empty; add an episode before sampling")
+        rows = sum(map(_rows, self._episodes))
+        if length > rows:
+            raise ValueError(
+                f"sequences of length {length} are longer than all data, {rows} rows; "
+                "collect more episodes or lower sequence_length"
+            )
+
+
+def _rows(episode):
+    return len(episode["reward"])
+
+
+def _offset(random, rows, length):
+    return random.integers(rows - length + 1 if rows >= length else rows)
+
+
+def _spec(episode):
+    return {key: (episode[key].shape[1:], episode[key].dtype) for key in KEYS}

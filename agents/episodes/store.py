@@ -1,0 +1,119 @@
+"""Episodes on disk: files that are whole or not there."""
+
+import logging
+import os
+import pathlib
+import zipfile
+import zlib
+
+import numpy as np
+
+from agents.episodes.layout import KEYS, check_episode
+from agents.files import remove_temporary, replacing, sync_folder
+
+log = logging.getLogger(__name__)
+
+
+class EpisodeStore:
+    """Episodes as files `<folder>/000007.npz`, each whole or not there.
+
+    Opening it removes what killed processes left behind and reads every file once; one
+    that is damaged is named in a warning and moved to `<folder>/damaged/`. Numbers are
+    never used twice: a new episode takes the number after the largest ever seen.
+
+    Args:
+        folder: made where it is missing.
+
+    Attributes:
+        indices: numbers of the readable episodes, ascending.
+        next_index: number of the episode that will be appended next.
+
+    Example:
+        >>> import tempfile
+        >>> episode = {key: np.zeros([3, 1], np.float32) for key in KEYS}
+        >>> for key in ("reward", "is_first", "is_terminal"):
+        ...     episode[key] = episode[key][:, 0]
+        >>> episode["is_first"] = np.array([True, False, False])
+        >>> store = EpisodeStore(tempfile.mkdtemp())
+        >>> store.append(episode), store.append(episode), len(store)
+        (0, 1, 2)
+    """
+
+    def __init__(self, folder):
+        self._folder = pathlib.Path(folder)
+        self._damaged = self._folder / "damaged"
+        self._folder.mkdir(parents=True, exist_ok=True)
+        remove_temporary(self._folder)
+        found = _numbered(self._folder)
+        self.next_index = max([*found, *_numbered(self._damaged)], default=-1) + 1
+        self.indices = [index for index in sorted(found) if self._survives(found[index])]
+
+    def __len__(self):
+        return len(self.indices)
+
+    def __iter__(self):
+        """Yields (index, episode), oldest first, one in memory at a time."""
+        for index in self.indices:
+            yield index, self.read(index)
+
+    def read(self, index):
+        """Returns the episode of that number.
+
+        Raises:
+            KeyError: there is no readable episode of that number.
+        """
+        if index not in self.indices:
+            raise KeyError(f"no episode {index} in {self._folder}")
+        return _read(self._file(index))
+
+    def append(self, episode):
+        """Writes an episode; when this returns, it is on disk.
+
+        Returns:
+            Its number.
+
+        Raises:
+            ValueError: the episode has not the layout of this module.
+        """
+        check_episode(episode)
+        index = self.next_index
+        with replacing(self._file(index)) as file:
+            np.savez_compressed(file, **{key: episode[key] for key in KEYS})
+        self.next_index += 1
+        self.indices.append(index)
+        return index
+
+    def _file(self, index):
+        return self._folder / f"{index:06d}.npz"
+
+    def _survives(self, file):
+        try:
+            _read(file)
+        except (
+            ValueError,
+            OSError,
+            EOFError,
+            KeyError,
+            zipfile.BadZipFile,
+            zlib.error,
+        ) as error:
+            self._damaged.mkdir(exist_ok=True)
+            os.replace(file, self._damaged / file.name)
+            sync_folder(self._folder)
+            reason = str(error).partition("\n")[0]
+            log.warning("%s is damaged (%s); moved to %s", file, reason, self._damaged)
+            return False
+        return True
+
+
+def _numbered(folder):
+    return {int(file.stem): file for file in folder.glob("*.npz") if file.stem.isdecimal()}
+
+
+def _read(file):
+    if not zipfile.is_zipfile(file):
+        raise ValueError("not a whole archive of arrays")
+    with np.load(file, allow_pickle=False) as arrays:
+        episode = {key: arrays[key] for key in KEYS if key in arrays.files}
+    check_episode(episode)
+    return episode

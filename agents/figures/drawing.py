@@ -1,0 +1,120 @@
+"""What the figures of runs have in common."""
+
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter
+
+from agents.files import replacing
+
+# Okabe and Ito, 2008: told apart by the colour-blind
+_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+_STYLES = ("-", "--", ":", "-.")
+_UNITS = {
+    "environment_steps": "environment steps (before action repeat)",
+    "train_steps": "train steps",
+}
+
+
+def panels(names, columns, size):
+    """Makes a figure.
+
+    Args:
+        names: of its panels.
+        columns: panels side by side, at most.
+        size: (width, height) of a panel, inches.
+
+    Returns:
+        (figure, dict of name -> axes).
+    """
+    columns = min(columns, len(names))
+    rows = -(-len(names) // columns)
+    width, height = size
+    figure = Figure(figsize=(width * columns, height * rows + 0.8), layout="constrained")
+    grid = figure.subplots(rows, columns, squeeze=False).flat
+    for axes in grid[len(names) :]:
+        axes.set_axis_off()
+    return figure, dict(zip(names, grid, strict=False))
+
+
+def finish(axes, x, unit):
+    """Labels axes over steps.
+
+    Args:
+        axes: of matplotlib.
+        x: `environment_steps` or `train_steps`.
+        unit: of the other axis.
+    """
+    axes.set_xlabel(_UNITS[x])
+    axes.set_xlim(left=0)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    tidy(axes, unit)
+
+
+def tidy(axes, unit):
+    """Labels the vertical axis, adds a grid and takes away what frames nothing."""
+    axes.set_ylabel(unit)
+    axes.grid(alpha=0.25)
+    axes.spines[["top", "right"]].set_visible(False)
+
+
+def legend_below(axes):
+    """Puts the legend below the axes, where it hides nothing."""
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
+    axes.legend(fontsize="small", frameon=False, **place)
+
+
+def label(group, count):
+    """The entry of an `agents.runs.grouping.Group` in a legend; it always says how many."""
+    return f"{group.label}, {count}" if group.label else count
+
+
+def style(group):
+    """The style of a group's lines."""
+    return {
+        "color": _COLOURS[group.number % len(_COLOURS)],
+        "linestyle": _STYLES[group.number // len(_COLOURS) % len(_STYLES)],
+    }
+
+
+def thin(group):
+    """The style of the lines of single seeds."""
+    return style(group) | {"linewidth": 0.7, "alpha": 0.45}
+
+
+def count_seeds(number):
+    """A number of seeds, in words."""
+    return "1 seed" if number == 1 else f"{number} seeds"
+
+
+def save(figures, folder):
+    """Writes figures as PNG files.
+
+    Args:
+        figures: dict of name -> figure; those that are None are left out.
+        folder: `pathlib.Path`, made if need be.
+
+    Returns:
+        The paths of the files.
+    """
+    return [
+        save_figure(figure, folder / f"{name}.png")
+        for name, figure in figures.items()
+        if figure is not None
+    ]
+
+
+def save_figure(figure, file):
+    """Writes a figure as a PNG file.
+
+    Args:
+        figure: of matplotlib.
+        file: `pathlib.Path`; its folder is made if need be.
+
+    Returns:
+        The path of the file.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    FigureCanvasAgg(figure)
+    with replacing(file) as handle:
+        figure.savefig(handle, format="png", dpi=120)
+    return file

@@ -1,0 +1,102 @@
+"""What a world model predicts in open loop, beside what came: films or curves."""
+
+import pathlib
+
+import numpy as np
+
+from agents.figures.drawing import panels, save_figure, tidy
+from agents.figures.films import check_context, save_open_loop_video
+from agents.insight.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
+from agents.model.networks import is_image
+
+_COLUMNS = 3  # panels of curves side by side
+_LEGEND = 7  # inches that the legend of curves needs
+
+
+def save_state_prediction(folder, name, truth, predictions, context, labels):
+    """Saves curves of predicted against true observations, one panel each.
+
+    Args:
+        folder: where to; made where it is missing.
+        name: of the file, without ending.
+        truth: [T, D].
+        predictions: [S, T, D], one open-loop prediction for each weight draw.
+        context: number of rows that the model saw, from 1 to T.
+        labels: D names.
+
+    Returns:
+        The path of `<name>.png`.
+    """
+    truth, predictions = np.asarray(truth), np.asarray(predictions)
+    if truth.ndim != 2 or predictions.ndim != 3 or predictions.shape[1:] != truth.shape:
+        raise ValueError(
+            f"predictions need the shape [draws, {', '.join(map(str, truth.shape))}], "
+            f"got {predictions.shape}"
+        )
+    if len(labels) != truth.shape[1]:
+        raise ValueError(f"{truth.shape[1]} dimensions need as many labels, got {labels}")
+    check_context(context, len(truth))
+    figure = _curves(truth, predictions, context, labels)
+    return save_figure(figure, pathlib.Path(folder) / f"{name}.png")
+
+
+def _curves(truth, predictions, context, labels):
+    draws, length, size = predictions.shape
+    columns = min(size, _COLUMNS)
+    figure, grid = panels(range(size), columns, (max(4, _LEGEND / columns), 2.2))
+    time = np.arange(1, length + 1)
+    mean, stddev = predictions.mean(axis=0), predictions.std(axis=0)
+    for dimension, axes in grid.items():
+        column = (slice(None), dimension)
+        axes.axvspan(0.5, context + 0.5, color="0.92", label="seen")
+        if draws > 1:
+            low, high = (mean + sign * 2 * stddev for sign in (-1, 1))
+            axes.fill_between(
+                time,
+                low[column],
+                high[column],
+                color="C0",
+                alpha=0.25,
+                linewidth=0,
+                label=f"± 2 stddev over {draws} weight draws",
+            )
+        axes.plot(time, mean[column], color="C0", label="prediction")
+        axes.plot(time, truth[column], color="black", linestyle="--", label="truth")
+        axes.set_title(labels[dimension], fontsize="medium")
+        axes.set_xlim(0.5, length + 0.5)
+        tidy(axes, "")
+        if dimension >= size - columns:
+            axes.set_xlabel("agent step")
+    handles, names = grid[0].get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    return figure
+
+
+def film(model, episode, config, folder, name):
+    """Writes the open-loop prediction of the start of an episode; returns the files.
+
+    For pixels the truth, the prediction and the error as GIF and mp4 and a strip of frames
+    as PNG; for vectors a figure of predicted and true curves, with the spread over weight
+    draws.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episode: see `agents.episodes.layout`.
+        config: `agents.config.schema.Train`.
+        folder: where to.
+        name: of the files, without ending.
+    """
+    rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
+    context = min(CONTEXT, rows - 1)
+    episode = {key: value[:rows] for key, value in episode.items()}
+    seed = np.array([config.seed, 3], np.int32)
+    if is_image(model.observation_spec):
+        predicted = predict_open_loop(model, episode, context, draws=0, seed=seed)[0]
+        prediction = model.to_image(predicted).numpy()
+        truth = episode["observation"]
+        return save_open_loop_video(folder, name, truth, prediction, context)
+    draws = 0 if config.transition == "deterministic" else DRAWS
+    predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
+    labels = [f"observation {number}" for number in range(predicted.shape[-1])]
+    truth = episode["observation"]
+    return [save_state_prediction(folder, name, truth, predicted, context, labels)]

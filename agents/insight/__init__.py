@@ -1,0 +1,1 @@
+"""What a model knows, and what it says that it knows."""

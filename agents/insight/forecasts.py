@@ -1,0 +1,135 @@
+"""Forecasts of observations: mixtures over weight draws and latents."""
+
+import numpy as np
+import tensorflow as tf
+
+from agents.insight.open_loop import CONTEXT, encode, imagine_latents
+from agents.model.latents import Latent
+from agents.model.networks import is_image
+from agents.seeds import fold, normal
+from bayes_rl.weights import mean_weights, posteriors, sample_weights
+
+SIZES = (1, 5, 20)  # weight draws of a mixture; each divides the largest and K
+HORIZON = 50  # agent steps
+_STARTS = 5  # in each episode
+_COMPONENTS = 100  # of each mixture; a few for pictures
+_PICTURES = {"starts": 1, "components": 20, "steps": (1, 2, 5, 10, 20, 50)}
+
+
+class ForecastTimes:
+    """Which rows of episodes are forecast, and from which.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episodes: held out, see `agents.episodes.layout`.
+
+    Attributes:
+        starts: rows whose latents forecasts start from; rows up to there were seen.
+        steps: agent steps ahead that are judged.
+
+    Raises:
+        ValueError: the episodes are too short.
+    """
+
+    def __init__(self, model, episodes):
+        rows = min(len(episode["reward"]) for episode in episodes)
+        horizon = min(HORIZON, (rows - CONTEXT) // 2)
+        if horizon < 1:
+            raise ValueError(
+                f"episodes need at least {CONTEXT + 2} rows for forecasts, got {rows}"
+            )
+        pictures = is_image(model.observation_spec)
+        count = _PICTURES["starts"] if pictures else _STARTS
+        steps = _PICTURES["steps"] if pictures else range(1, horizon + 1)
+        self.steps = np.array([step for step in steps if step <= horizon])
+        last = rows - 1 - horizon
+        self.starts = np.unique(np.linspace(CONTEXT - 1, last, count).astype(int))
+
+    def truths(self, model, episodes, seed):
+        """What comes, preprocessed: list of [steps, starts, *observation]."""
+        rows = self.starts + self.steps[:, np.newaxis]
+        truths = []
+        for number, episode in enumerate(episodes):
+            observed = episode["observation"][rows.ravel()]
+            seen = model.preprocess(observed, fold(seed, number)).numpy()
+            truths.append(seen.reshape(*rows.shape, *seen.shape[1:]))
+        return truths
+
+
+def count_components(model):
+    """K, of each mixture."""
+    return _PICTURES["components"] if is_image(model.observation_spec) else _COMPONENTS
+
+
+def forecasts(model, episodes, times, seed):
+    """Decoded means of the components of every mixture, one episode after another.
+
+    The filter sees all rows up to the start, under the mean weights. From there each
+    component draws the latent at the start, then one at each step, and keeps to one
+    function: that of the mean weights, or of a draw. All mixtures have equally many
+    components, K, so that none scores better for being finer:
+
+        mean weights   K latents
+        S draws        K / S latents for each draw; as many mixtures as the draws make,
+                       of which each is judged
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episodes: see `agents.episodes.layout`.
+        times: `ForecastTimes`.
+        seed: [2].
+
+    Yields:
+        For each episode a dict from S (0: the mean weights) to an array
+        [mixtures, K, steps, starts, *observation].
+    """
+    encoded = encode(model, episodes, fold(seed, 0))
+    latents = encoded.latents(model, mean_weights(model))
+    draws = sample_weights(model, [max(SIZES)], fold(seed, 1)) if posteriors(model) else {}
+    for number, episode in enumerate(episodes):
+        own = fold(fold(seed, 2), number)
+        start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
+        imagine = _Imagination(model, times, start, episode["action"], own)
+        found = {0: imagine(1, mean_weights(model))}
+        if draws:
+            each = imagine(max(SIZES), draws)
+            found |= {size: _mix(each, size) for size in SIZES}
+        yield found
+
+
+class _Imagination:
+    """Decoded rollouts of one episode, each component with noise of its own."""
+
+    def __init__(self, model, times, start, action, seed):
+        self._model, self._times, self._start, self._seed = model, times, start, seed
+        self._components = count_components(model)
+        rows = times.starts + 1 + np.arange(times.steps[-1])[:, np.newaxis]
+        self._action = tf.repeat(tf.constant(action[rows]), self._components, axis=1)
+
+    def __call__(self, functions, weights):
+        """[functions, K, steps, starts, *observation]."""
+        times, model = self._times, self._model
+        horizon, count = self._action.shape[0], self._action.shape[1]
+        size = model.rssm.latent_size
+        start = Latent(
+            *(tf.repeat(state, self._components, axis=0) for state in self._start)
+        )
+        first = normal([count, size], fold(self._seed, 0))
+        start = start._replace(sample=start.mean + start.stddev * first)
+        noise = normal([horizon, functions, count, size], fold(self._seed, 1))
+        imagined = imagine_latents(model, start, self._action, noise, weights)
+        features = tf.gather(imagined.features, times.steps - 1)
+        decoded = model.decode(features).numpy()
+        shape = (len(times.steps), functions, len(times.starts), self._components)
+        decoded = decoded.reshape(*shape, *decoded.shape[3:])
+        return np.moveaxis(decoded, [1, 3, 0, 2], [0, 1, 2, 3])
+
+
+def _mix(each, size):
+    """Puts draws [S, K, ...] together in mixtures of `size`: [S / size, K, ...].
+
+    All draws start from the same K latents; in a mixture each has a share of its own.
+    """
+    groups = each.reshape(-1, size, size, each.shape[1] // size, *each.shape[2:])
+    members = range(size)  # draw s of a mixture gives share s of its components
+    return groups[:, members, members].reshape(len(groups), *each.shape[1:])

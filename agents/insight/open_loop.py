@@ -1,0 +1,202 @@
+"""Latents of whole episodes: filtered, and open loop after a few observations."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from agents.model.latents import Latent
+from agents.seeds import fold, normal
+from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
+
+CONTEXT = 5  # rows that the model sees
+PREDICTED = 50  # rows that it imagines
+DRAWS = 20  # weight draws whose spread is shown
+
+
+def predict_open_loop(model, episode, context, draws, seed):
+    """Filters the first rows of an episode and imagines the others.
+
+    The filter uses the mean weights. The draws share the noise of the latents, so what
+    they disagree on is due to the weights.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episode: observation [T, ...], action [T, A], reward and is_first [T], see
+            `agents.episodes.layout`.
+        context: rows that the model sees, at least 1 and below T.
+        draws: S, weight draws to imagine with; 0 is one prediction with the mean weights.
+        seed: [2], of draws and noise.
+
+    Returns:
+        [max(S, 1), T, ...], decoded means of the preprocessed observations:
+        reconstructions in the context, predictions after it.
+    """
+    seen, imagined = open_loop_latents(model, episode, context, draws, seed)
+    copies = max(draws, 1)
+    reconstruction = tf.repeat(model.decode(seen.features), copies, axis=0)
+    return tf.concat([reconstruction, model.decode(imagined.features)], axis=1)
+
+
+def open_loop_latents(model, episode, context, draws, seed):
+    """The latents of `predict_open_loop`, which see.
+
+    Returns:
+        `Latent` of the filter, [1, context, ...], and of the imagined rows,
+        [max(S, 1), T - context, ...].
+    """
+    length = len(episode["reward"])
+    noise = normal([1, length, model.rssm.latent_size], fold(seed, 0))
+    observation = model.preprocess(
+        episode["observation"][tf.newaxis, :context], fold(seed, 1)
+    )
+    action = tf.constant(episode["action"])
+    seen = filter_latents(
+        model,
+        model.encode(observation),
+        action[tf.newaxis, :context],
+        tf.constant(episode["is_first"][tf.newaxis, :context]),
+        noise[:, :context],
+        mean_weights(model),
+    )
+    copies = max(draws, 1)
+    weights = (
+        sample_weights(model, [draws], fold(seed, 2)) if draws else mean_weights(model)
+    )
+    later = tf.repeat(noise[0, context:, tf.newaxis, tf.newaxis], copies, axis=1)
+    start = Latent(*(state[:, -1] for state in seen))
+    imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
+    return seen, Latent(*(tf.transpose(state[:, :, 0], [1, 0, 2]) for state in imagined))
+
+
+class Encoded(NamedTuple):
+    """Episodes as the filter gets them, padded to the longest.
+
+    Attributes:
+        lengths: rows of each episode, B ints.
+        embedding: [B, T, E].
+        action: [B, T, A].
+        is_first: [B, T].
+        noise: [B, T, D], of the latents.
+    """
+
+    lengths: list
+    embedding: tf.Tensor
+    action: tf.Tensor
+    is_first: tf.Tensor
+    noise: tf.Tensor
+
+    def latents(self, model, weights):
+        """`Latent` of the filter under a function of the model, [B, T, ...]."""
+        return filter_latents(
+            model, self.embedding, self.action, self.is_first, self.noise, weights
+        )
+
+    def cut(self, tensor):
+        """[B, T, ...] -> a list of arrays [T, ...], each as long as its episode."""
+        return [x[:n] for x, n in zip(tensor.numpy(), self.lengths, strict=True)]
+
+
+def encode(model, episodes, seed):
+    """Encodes episodes, one after another: pictures of all are too many at once.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episodes: see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        `Encoded`.
+    """
+    embedding = [
+        {"embedding": model.encode(model.preprocess(e["observation"], fold(seed, n)))}
+        for n, e in enumerate(episodes)
+    ]
+    action = stack(episodes, "action")
+    shape = [*action.shape[:2], model.rssm.latent_size]
+    return Encoded(
+        [len(episode["reward"]) for episode in episodes],
+        stack(embedding, "embedding"),
+        action,
+        stack(episodes, "is_first"),
+        normal(shape, fold(seed, len(episodes))),
+    )
+
+
+def stack(episodes, key):
+    """One tensor of all episodes, [B, T, ...]; shorter ones end with zeros."""
+    length = max(len(episode[key]) for episode in episodes)
+    return tf.constant(np.stack([_pad(episode[key], length) for episode in episodes]))
+
+
+def _pad(array, length):
+    return np.pad(array, [(0, length - len(array)), *[(0, 0)] * (np.ndim(array) - 1)])
+
+
+@tf.function
+def filter_latents(model, embedding, action, is_first, noise, weights):
+    """Latents of a batch of sequences under one function, see `RSSM.observe`.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        embedding: [B, T, E].
+        action: [B, T, A].
+        is_first: [B, T] bool.
+        noise: [B, T, D], standard normal.
+        weights: of one draw or their means, to be held.
+
+    Returns:
+        `Latent` of the posterior, [B, T, ...].
+    """
+    with hold(model, weights):
+        posterior, _ = model.rssm.observe(embedding, action, is_first, noise)
+    return posterior
+
+
+@tf.function
+def imagine_latents(model, start, action, noise, weights):
+    """Rolls the prior forward from the same latents under S functions.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        start: `Latent` [N, ...].
+        action: [H, N, A].
+        noise: [H, S, N, D], standard normal.
+        weights: of S draws, or with S = 1 their means, to be held.
+
+    Returns:
+        `Latent`, [H, S, N, ...].
+    """
+    draws = noise.shape[1]
+    start = Latent(*(tf.repeat(state[tf.newaxis], draws, axis=0) for state in start))
+    with hold(model, weights):
+        return model.rssm.imagine(
+            start, tf.repeat(action[:, tf.newaxis], draws, axis=1), noise
+        )
+
+
+def filtered_features(model, episode, seed):
+    """Features of the filter, which each draw runs on its own with the same noise.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episode: see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        [S, T, F], float32 array; S is 1 where the weights are certain.
+    """
+    encoded = encode(model, [episode], seed)
+    functions = [mean_weights(model)]
+    if posteriors(model):
+        draws = sample_weights(model, [DRAWS], fold(seed, 2))
+        functions = [{name: w[s] for name, w in draws.items()} for s in range(DRAWS)]
+    return tf.concat([encoded.latents(model, f).features for f in functions], 0).numpy()
+
+
+def open_loop_features(model, episode, context, seed):
+    """Features of `open_loop_latents`, [S, T, F] likewise."""
+    draws = DRAWS if posteriors(model) else 0
+    seen, imagined = open_loop_latents(model, episode, context, draws, seed)
+    copies = tf.repeat(seen.features, max(draws, 1), axis=0)
+    return tf.concat([copies, imagined.features], axis=1).numpy()

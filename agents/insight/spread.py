@@ -1,0 +1,74 @@
+"""How far the weight draws of a model disagree, beside the noise that each expects."""
+
+import tensorflow as tf
+
+from agents.insight.open_loop import filter_latents
+from agents.seeds import fold, normal
+from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
+
+DRAWS = 10
+
+
+def spread_report(model, episode, seed):
+    """Epistemic and aleatoric spread of one-step predictions along an episode.
+
+        epistemic = sqrt(mean over t, d of variance over k of mean_ktd)
+        aleatoric = sqrt(mean over t, d, k of stddev_ktd^2)
+
+    where draw k of the weights predicts the latent at t + 1 from the latent of the filter
+    at t. Where their ratio is far below 1, all draws act alike and strategies that explore
+    by them do what greedy does.
+
+    Source: Depeweg et al., 2018, Decomposition of Uncertainty in Bayesian Deep Learning.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episode: see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        Dict of `epistemic_stddev`, `aleatoric_stddev` and `epistemic_ratio`; empty for a
+        model whose weights are certain.
+    """
+    if not posteriors(model):
+        return {}
+    keys = ("observation", "action", "is_first")
+    batch = {key: tf.constant(episode[key])[tf.newaxis] for key in keys}
+    mean, stddev = predict_each_step(model, batch, seed)
+    epistemic = tf.sqrt(tf.reduce_mean(tf.math.reduce_variance(mean, 0)))
+    aleatoric = tf.sqrt(tf.reduce_mean(tf.square(stddev)))
+    return {
+        "epistemic_stddev": float(epistemic),
+        "aleatoric_stddev": float(aleatoric),
+        "epistemic_ratio": float(epistemic / aleatoric),
+    }
+
+
+@tf.function
+def predict_each_step(model, batch, seed):
+    """What each draw expects of the next latent, from the filter's latents.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        batch: observation [B, T, ...], action [B, T, A] and is_first [B, T].
+        seed: [2].
+
+    Returns:
+        Mean and stddev of the next latent, [S, B, T - 1, D].
+    """
+    noise = normal([*batch["is_first"].shape, model.rssm.latent_size], fold(seed, 0))
+    embedding = model.encode(model.preprocess(batch["observation"], fold(seed, 1)))
+    latent = filter_latents(
+        model, embedding, batch["action"], batch["is_first"], noise, mean_weights(model)
+    )
+    before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
+    with hold(model, sample_weights(model, [DRAWS], fold(seed, 2))):
+        after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)
+    shape = [DRAWS, noise.shape[0], noise.shape[1] - 1, noise.shape[2]]
+    return tf.reshape(after.mean, shape), tf.reshape(after.stddev, shape)
+
+
+def _rows(tensor):
+    """[B, T, X] -> [S, B * T, X], the same for all draws."""
+    flat = tf.reshape(tensor, [-1, tensor.shape[-1]])
+    return tf.repeat(flat[tf.newaxis], DRAWS, axis=0)

@@ -1,0 +1,188 @@
+"""The world model: encoder, latent dynamics, decoder and reward head, with their losses."""
+
+import functools
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from agents.model import networks
+from agents.model.latents import above_free_nats, gaussian
+from agents.model.overshooting import overshooting_losses
+from agents.model.rssm import RSSM
+from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
+from bayes_rl.layers import DenseFlipout, DenseReparameterization
+from bayes_rl.regularizers import NormalKLDivergence
+
+
+class WorldModel(tf.Module):
+    """Learns to predict observations and rewards in a latent space.
+
+    Args:
+        observation_spec: `tf.TensorSpec` of one observation: float32 [n], or uint8
+            [size, size, 3].
+        action_size: number of action dimensions.
+        settings: `agents.config.schema.WorldModel`.
+        transition_dense: makes the transition's dense layers, see `make_transition_dense`.
+        dtype: Keras dtype policy of the networks.
+    """
+
+    def __init__(
+        self, observation_spec, action_size, settings, transition_dense, dtype="float32"
+    ):
+        super().__init__("world_model")
+        self.observation_spec = observation_spec
+        self.action_size = action_size
+        self._settings = settings
+        self._seen_spec = networks.pooled(observation_spec, settings)
+        self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
+        self.rssm = RSSM(
+            settings.belief_size,
+            settings.latent_size,
+            settings.hidden_size,
+            settings.min_stddev,
+            transition_dense,
+            dtype,
+        )
+        self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
+        self._reward = networks.make_reward_head(settings, dtype)
+        self._build()
+
+    @property
+    def loss_names(self):
+        """The losses that `losses` returns."""
+        names = ["observation_loss", "reward_loss", "latent_loss"]
+        if self._settings.global_kl_scale:
+            names.append("global_loss")
+        if self._settings.overshooting_distance:
+            names += ["overshooting_latent_loss", "overshooting_reward_loss"]
+        return names
+
+    def preprocess(self, observation, seed):
+        """The observation as the networks see it, float32.
+
+        Images keep 5 bits and are dequantized by uniform noise (Kingma and Dhariwal, 2018,
+        Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) - 1 / 2. Then squares of
+        `image_pool` pixels a side are averaged.
+        """
+        if not networks.is_image(self.observation_spec):
+            return tf.cast(observation, tf.float32)
+        bins = tf.floor(tf.cast(observation, tf.float32) / 8.0)
+        noise = tf.random.stateless_uniform(tf.shape(bins), seed)
+        image = (bins + noise) / 32.0 - 0.5
+        return networks.average_pool(image, self._settings.image_pool)
+
+    def to_image(self, decoded):
+        """The inverse of `preprocess` for decoded images: uint8, of the observed size."""
+        pixels = tf.saturate_cast(tf.round((decoded + 0.5) * 255.0), tf.uint8)
+        return networks.enlarge(pixels, self._settings.image_pool)
+
+    def encode(self, preprocessed):
+        """Preprocessed observations [..., *observation] -> embeddings [..., E]."""
+        return _over_leading_axes(
+            self._encoder, preprocessed, len(self.observation_spec.shape)
+        )
+
+    def decode(self, features):
+        """Features [..., F] -> mean of the preprocessed observation [..., *observation]."""
+        return _over_leading_axes(self._decoder, features, 1)
+
+    def reward(self, features):
+        """Features [..., F] -> mean reward [...]."""
+        return _over_leading_axes(self._reward, features, 1)[..., 0]
+
+    def losses(self, batch, noise, seed):
+        """The terms of the negative evidence lower bound, averaged over time.
+
+            observation: -log N(o | decoder(features), observation_stddev), summed over o
+            reward:      -log N(r | reward(features), 1) * reward_scale
+            latent:      max(0, KL(posterior || prior) - free_nats) * kl_scale
+
+        Source: Hafner et al., 2019, equation 3, and the losses of its last release.
+
+        Args:
+            batch: observation [B, T, ...], action [B, T, A], reward and is_first [B, T].
+            noise: [B, T, latent_size], standard normal.
+            seed: [2], of the noise that dequantizes images.
+
+        Returns:
+            Two dicts of tensors [B]: the losses to add up, and diagnostics in nats.
+        """
+        settings = self._settings
+        observation = self.preprocess(batch["observation"], seed)
+        embedding = self.encode(observation)
+        posterior, prior = self.rssm.observe(
+            embedding, batch["action"], batch["is_first"], noise
+        )
+        features = posterior.features
+        axes = len(self.observation_spec.shape)
+        decoded = tfd.Independent(
+            tfd.Normal(self.decode(features), settings.observation_stddev), axes
+        )
+        reward = tfd.Normal(self.reward(features), 1.0)
+        latent_kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
+        losses = {
+            "observation_loss": -decoded.log_prob(observation),
+            "reward_loss": -settings.reward_scale * reward.log_prob(batch["reward"]),
+            "latent_loss": settings.kl_scale
+            * above_free_nats(latent_kl, settings.free_nats),
+        }
+        if settings.global_kl_scale:
+            standard = tfd.Independent(tfd.Normal(tf.zeros_like(posterior.mean), 1.0), 1)
+            global_kl = tfd.kl_divergence(gaussian(posterior), standard)
+            losses["global_loss"] = settings.global_kl_scale * global_kl
+        if settings.overshooting_distance:
+            losses |= overshooting_losses(self, batch, posterior, noise, settings)
+        means = {name: tf.reduce_mean(loss, axis=1) for name, loss in losses.items()}
+        return means, {"latent_kl": tf.reduce_mean(latent_kl, axis=1)}
+
+    def _build(self):
+        """Creates every variable, so that checkpoints and optimizers see them all."""
+        observation = tf.zeros([1, 1, *self._seen_spec.shape])
+        self.rssm.build(self.encode(observation).shape[-1], self.action_size)
+        features = self.rssm.initial(1).features
+        self.decode(features)
+        self.reward(features)
+
+
+def make_transition_dense(kind, posterior_scale, prior_scale, dtype="float32"):
+    """The maker of the transition's dense layers: Dense, or a layer with uncertain weights.
+
+        kernel ~ Normal(mean, stddev), at first mean ~ Glorot and
+        stddev = posterior_scale / sqrt(fan_in); prior Normal(0, prior_scale)
+
+    Biases are deterministic. Source: Tran et al., 2019, section 3.2.
+
+    Args:
+        kind: deterministic, reparameterization or flipout.
+        posterior_scale: of the initial stddev, above 0.
+        prior_scale: stddev of the prior of each weight, above 0.
+        dtype: Keras dtype policy.
+    """
+    if kind == "deterministic":
+        return functools.partial(tf.keras.layers.Dense, dtype=dtype)
+    layer = {"reparameterization": DenseReparameterization, "flipout": DenseFlipout}[kind]
+
+    def make(units, activation, name):
+        return layer(
+            units,
+            activation,
+            kernel_initializer=TrainableNormal(
+                mean_initializer="glorot_uniform",
+                stddev_initializer=ScaledNormalStdDev(
+                    posterior_scale**2, distribution="constant"
+                ),
+            ),
+            kernel_regularizer=NormalKLDivergence(stddev=prior_scale),
+            dtype=dtype,
+            name=name,
+        )
+
+    return make
+
+
+def _over_leading_axes(network, inputs, rank):
+    """Applies a network of inputs [N, ...] of `rank` axes to any number of leading axes."""
+    leading = tf.shape(inputs)[: inputs.shape.rank - rank]
+    event = inputs.shape[inputs.shape.rank - rank :]
+    outputs = tf.cast(network(tf.reshape(inputs, [-1, *event])), tf.float32)
+    return tf.reshape(outputs, tf.concat([leading, outputs.shape[1:]], 0))

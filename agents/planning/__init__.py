@@ -1,0 +1,1 @@
+"""Planners, and what they imagine."""

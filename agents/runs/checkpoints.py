@@ -1,0 +1,183 @@
+"""Checkpoints that are whole or not used: folders with a checksum of every file."""
+
+import hashlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import sys
+
+from agents.errors import UserError
+from agents.files import replacing, sync_folder
+
+_MANIFEST = "manifest.json"
+_DAMAGED = "damaged"
+_NAME = re.compile(r"\d+(-\d+)?")  # episodes, and how often they were saved before
+
+
+class Checkpoints:
+    """Saves and restores what TensorFlow tracks, after each finished episode.
+
+    `<folder>/<episodes>/` is written under another name, synchronised and renamed, so that
+    a checkpoint exists only as a whole. Files that changed afterwards are told by their
+    SHA-256: such a checkpoint is moved to `<folder>/damaged/` and the one before is used.
+
+    Args:
+        folder: of all checkpoints of a run; made when the first is saved.
+        keep: checkpoints to keep, the newest, at least 1.
+        warn: called with one line for each damaged checkpoint.
+        **objects: what `tf.train.Checkpoint` takes; created before `restore`.
+
+    Example:
+        >>> import tempfile, tensorflow as tf
+        >>> steps = tf.Variable(3)
+        >>> checkpoints = Checkpoints(tempfile.mkdtemp(), steps=steps)
+        >>> checkpoints.save(episodes=7)
+        >>> _ = steps.assign(0)
+        >>> checkpoints.restore(), int(steps)
+        (7, 3)
+    """
+
+    def __init__(self, folder, keep=3, warn=None, **objects):
+        import tensorflow as tf
+
+        if keep < 1:
+            raise ValueError(f"keep must be at least 1, got {keep}")
+        self._folder = pathlib.Path(folder)
+        self._keep = keep
+        self._warn = warn or _print_warning
+        self._checkpoint = tf.train.Checkpoint(**objects)
+        self._written = []  # the objects that `_write` knows
+
+    def save(self, episodes):
+        """Saves all objects.
+
+        Args:
+            episodes: finished episodes that the objects have seen.
+        """
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self.remove_temporary()
+        folder = self._new_folder(episodes)
+        temporary = self._folder / f".{folder.name}.tmp"
+        temporary.mkdir()
+        self._write(str(temporary / "variables"))
+        sums = {file.name: _checksum(file) for file in _files(temporary)}
+        with replacing(temporary / _MANIFEST) as file:
+            file.write(json.dumps({"episodes": episodes, "sha256": sums}).encode())
+        for file in _files(temporary):
+            _sync(file)
+        sync_folder(temporary)
+        os.replace(temporary, folder)
+        sync_folder(self._folder)
+        for old in self._saved()[: -self._keep]:
+            os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
+        self.remove_temporary()
+
+    def restore(self):
+        """Restores the newest checkpoint that is whole.
+
+        Returns:
+            The number of episodes that it was saved with; None if there is none.
+
+        Raises:
+            UserError: the checkpoint is whole, but of other objects.
+        """
+        for folder in reversed(self._saved()):
+            episodes, damage = _verify(folder)
+            if damage is None:
+                self._read(folder)
+                return episodes
+            self._put_aside(folder, damage)
+        return None
+
+    def remove_temporary(self):
+        """Removes what killed processes left; only for the process that saves."""
+        for path in self._folder.glob(".*.tmp"):
+            shutil.rmtree(path, ignore_errors=True)
+
+    def _write(self, prefix):
+        import tensorflow as tf
+
+        # As a graph, made anew when there are other objects: each tensor outside of graphs
+        # leaks some 50 bytes with TensorFlow 2.15 and Python 3.11.
+        objects = tf.train.TrackableView(self._checkpoint).descendants()
+        if list(map(id, objects)) != list(map(id, self._written)):
+            self._written = objects
+            self._graph = tf.function(self._checkpoint.write, autograph=False)
+        self._graph(tf.constant(prefix))
+
+    def _read(self, folder):
+        try:
+            status = self._checkpoint.read(str(folder / "variables"))
+            status.assert_existing_objects_matched()
+        except (AssertionError, ValueError):  # other objects, other shapes
+            raise UserError(
+                f"{folder} was saved by another model; restore it with the version of the "
+                "code that wrote it, or start a new run with another logdir"
+            ) from None
+        status.expect_partial()
+
+    def _saved(self):
+        """Folders of the checkpoints, oldest first."""
+        folders = [path for path in self._folder.glob("*") if _NAME.fullmatch(path.name)]
+        return sorted(folders, key=_order)
+
+    def _new_folder(self, episodes):
+        same = [path for path in self._saved() if _order(path)[0] == episodes]
+        if not same:
+            return self._folder / f"{episodes:06d}"
+        return self._folder / f"{episodes:06d}-{_order(same[-1])[1] + 1}"
+
+    def _put_aside(self, folder, damage):
+        if not folder.exists():  # another process has thinned them out
+            return
+        aside = self._folder / _DAMAGED / folder.name
+        while aside.exists():
+            aside = aside.with_name(f"{aside.name}-again")
+        self._warn(f"checkpoint {folder} is damaged ({damage}); moved it to {aside}")
+        aside.parent.mkdir(exist_ok=True)
+        os.replace(folder, aside)
+
+
+def _verify(folder):
+    """The number of episodes and None, or None and what is damaged."""
+    try:
+        manifest = json.loads((folder / _MANIFEST).read_bytes())
+        episodes, sums = int(manifest["episodes"]), dict(manifest["sha256"])
+    except FileNotFoundError:
+        return None, f"{_MANIFEST} is missing"
+    except (ValueError, TypeError, KeyError, OSError):
+        return None, f"{_MANIFEST} is not readable"
+    for name, expected in sums.items():
+        try:
+            if _checksum(folder / name) != expected:
+                return None, f"{name} has changed"
+        except OSError:
+            return None, f"{name} is missing"
+    if not sums or episodes != _order(folder)[0]:
+        return None, f"{_MANIFEST} has changed"
+    return episodes, None
+
+
+def _order(folder):
+    episodes, _, again = folder.name.partition("-")
+    return int(episodes), int(again or 0)
+
+
+def _files(folder):
+    return sorted(path for path in folder.iterdir() if path.is_file())
+
+
+def _checksum(file):
+    with open(file, "rb") as handle:
+        return hashlib.file_digest(handle, "sha256").hexdigest()
+
+
+def _sync(file):
+    with open(file, "rb") as handle:
+        os.fsync(handle.fileno())
+
+
+def _print_warning(line):
+    print(line, file=sys.stderr)

@@ -1,0 +1,281 @@
+"""A run is a folder: its config, the places of its parts, and who may write to it."""
+
+import dataclasses
+import fcntl
+import os
+import pathlib
+import re
+import typing
+
+import yaml
+
+from agents.config.schema import as_dict, flatten, make_config
+from agents.errors import UserError
+from agents.files import replacing
+
+# Keys that configs of earlier versions lack, and what those versions did.
+_LATER = {
+    "probe_every": 0,
+    "world_model.image_pool": 1,
+    "world_model.image_decoder": "convolutions",
+}
+
+
+# Where classes stood in earlier versions.
+_MOVED = {
+    "agents.planner.CrossEntropy": "agents.planning.cross_entropy.CrossEntropy",
+    "agents.planner.ImprovedCrossEntropy": "agents.planning.improved.ImprovedCrossEntropy",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """The places in the folder of a run.
+
+    Args:
+        folder: `pathlib.Path`.
+        lock: open file that keeps other processes out, or None.
+    """
+
+    folder: pathlib.Path
+    lock: typing.IO | None = dataclasses.field(default=None, compare=False, repr=False)
+
+    @property
+    def config_file(self):
+        return self.folder / "config.yaml"
+
+    @property
+    def checkpoints(self):
+        return self.folder / "checkpoints"
+
+    @property
+    def episodes(self):
+        return self.folder / "episodes"
+
+    @property
+    def videos(self):
+        return self.folder / "videos"
+
+    def close(self):
+        """Lets other processes in; the death of this process does the same."""
+        if self.lock is not None:
+            self.lock.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.close()
+
+
+def open_run(config):
+    """Starts or resumes the run in `config.logdir` and keeps other processes out of it.
+
+    The config is written when the run starts, and again when it is made longer.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Returns:
+        A `Run`; a context manager.
+
+    Raises:
+        UserError: the folder holds a run with other values, is in use, or is no folder.
+    """
+    check_run(config)
+    run = Run(pathlib.Path(config.logdir))
+    try:
+        run.folder.mkdir(parents=True, exist_ok=True)
+        lock = _lock(run.folder)
+    except OSError as error:
+        raise UserError(f"cannot write to logdir {run.folder}: {error.strerror}") from None
+    run = dataclasses.replace(run, lock=lock)
+    try:
+        check_run(config)  # another process may have started it a moment ago
+        if not run.config_file.exists() or load_config(run.folder) != config:
+            with replacing(run.config_file) as file:
+                file.write(yaml.safe_dump(as_dict(config), sort_keys=False).encode())
+    except BaseException:
+        run.close()
+        raise
+    return run
+
+
+def check_run(config):
+    """Refuses a config whose folder cannot be its run. Writes nothing.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Raises:
+        UserError: the folder holds a run with other values, or is no folder.
+    """
+    run = Run(pathlib.Path(config.logdir))
+    parent = run.folder
+    while not os.path.lexists(parent):
+        parent = parent.parent
+    if not parent.is_dir():
+        raise UserError(f"logdir {run.folder} cannot be a folder: {parent} is a file")
+    if not os.access(parent, os.W_OK | os.X_OK):
+        raise UserError(f"cannot write to logdir {run.folder}: Permission denied")
+    if run.config_file.exists():
+        _refuse_changes(run, as_dict(config))
+    elif run.checkpoints.exists() or run.episodes.exists():
+        raise UserError(
+            f"{run.folder} holds episodes or checkpoints, but config.yaml is missing; "
+            "put it back to resume the run, or start a new one with another logdir"
+        )
+
+
+def load_config(folder):
+    """The config of the run in a folder.
+
+    Args:
+        folder: path of a run.
+
+    Returns:
+        An `agents.config.schema.Train`.
+
+    Raises:
+        UserError: the folder is not that of a run, or its config.yaml is damaged.
+    """
+    values = read_config(folder)
+    try:
+        return make_config(values)
+    except UserError as error:
+        file = Run(pathlib.Path(folder)).config_file
+        raise UserError(f"{file} is not valid: {error}") from None
+
+
+def read_config(folder):
+    """The nested plain values of the config of the run in a folder, unchecked.
+
+    Args:
+        folder: path of a run.
+
+    Raises:
+        UserError: the folder is not that of a run, or its config.yaml is damaged.
+    """
+    run = Run(pathlib.Path(folder))
+    if not run.folder.is_dir():
+        what = "it is a file" if run.folder.exists() else "there is no such folder"
+        raise UserError(f"{run.folder} is not the folder of a run: {what}")
+    if not run.config_file.is_file():
+        below = next(runs_below(run.folder), None)
+        hint = f"; there are runs below it, such as {below}" if below else ""
+        raise UserError(
+            f"{run.folder} is not the folder of a run: it has no config.yaml{hint}"
+        )
+    try:
+        values = yaml.safe_load(run.config_file.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError, OSError):
+        values = None
+    if not isinstance(values, dict):
+        raise UserError(
+            f"{run.config_file} is damaged; put a copy back, or use another logdir"
+        )
+    return _complete(values)
+
+
+def runs_below(folder):
+    """Finds the runs in a folder: itself, or those at any depth below it.
+
+    Neither hidden folders, such as `.venv`, nor those of runs are searched.
+
+    Args:
+        folder: path.
+
+    Yields:
+        The `pathlib.Path` of each run, in order.
+    """
+    for place, folders, _ in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        if _is_run(Run(pathlib.Path(place))):
+            folders.clear()
+            yield pathlib.Path(place)
+
+
+def _is_run(run):
+    """Whether a config.yaml is that of a run; many programs have files of this name."""
+    from agents.runs.records import METRICS
+
+    try:
+        text = run.config_file.read_bytes()
+    except OSError:
+        return False
+    is_config = re.search(rb"^task:", text, re.MULTILINE) is not None
+    return is_config or (run.folder / METRICS).exists()  # where the config is damaged
+
+
+def _complete(values):
+    """Puts a config of an earlier version into today's words.
+
+    What it lacks is added, as that version did it; the end of a schedule that changes
+    nothing is None.
+    """
+    for name, value in _LATER.items():
+        *group, last = name.split(".")
+        parent = values.get(group[0]) if group else values
+        if isinstance(parent, dict):
+            parent.setdefault(last, value)
+    planner = values.get("planner")
+    if isinstance(planner, dict):
+        target = planner.get("_target_")
+        planner["_target_"] = _MOVED.get(target, target)
+    noise, explore = (values.get(name) for name in ("action_noise", "explore"))
+    if isinstance(noise, dict) and noise.get("steps") == 0:
+        noise["final_stddev"] = None
+    if isinstance(explore, dict) and _stays(explore):
+        explore["final_beta"] = None
+    return values
+
+
+def _stays(explore):
+    """Whether the weight of a bonus ends as it began."""
+    ends = explore.get("final_beta", "no bonus")
+    return ends == explore.get("beta") and explore.get("annealed_at") == 1
+
+
+def _refuse_changes(run, values):
+    before, now = flatten(read_config(run.folder)), flatten(_complete(values))
+    changed = [
+        f"{name}: {_show(before, name)} -> {_show(now, name)}"
+        for name in dict.fromkeys([*now, *before])
+        if name != "logdir"  # the folder may have been moved
+        and (name not in before or name not in now or before[name] != now[name])
+        and not (name == "environment_steps" and _is_longer(before.get(name), now[name]))
+    ]
+    if changed:
+        raise UserError(
+            f"{run.folder} holds a run with other values ({', '.join(changed)}); "
+            "set them back to resume it, or start a new one with another logdir"
+        )
+
+
+def _is_longer(before, now):
+    return isinstance(before, int) and now > before
+
+
+def _show(values, name):
+    value = values.get(name, "not set")
+    return "null" if value is None else value
+
+
+def _lock(folder):
+    lock = open(folder / ".lock", "a+")  # noqa: SIM115  it stays open as long as the run
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        lock.seek(0)
+        process = lock.read().strip()
+        lock.close()
+        raise UserError(
+            f"{folder} is in use by another process ({process}); "
+            "wait until it ends, or start a new run with another logdir"
+        ) from None
+    except OSError:  # the file system has no locks
+        return lock
+    lock.truncate(0)
+    lock.write(str(os.getpid()))
+    lock.flush()
+    return lock

@@ -1,0 +1,147 @@
+"""Which runs belong together, and what tells groups of them apart."""
+
+import dataclasses
+import pathlib
+
+import yaml
+
+import configs as yaml_files
+from agents.config.schema import flatten
+
+# keys of a config that do not make another experiment, and those that only look at it
+_SAME = ("seed", "logdir", "threads", "video_every", "probe_every")
+_SAME += ("evaluation.every", "evaluation.episodes")
+_LENGTH = "environment_steps"  # a longer run begins like a short one, unless it anneals
+# what a file of configs/explore/ sets
+_OF_STRATEGY = ("explore.", "action_noise.")
+
+
+def group(configs):
+    """Finds the runs that differ in their seed, their length or what watches them alone.
+
+    Of runs that anneal a bonus over their length, those of other length are others.
+
+    Args:
+        configs: nested dicts, one for each run.
+
+    Returns:
+        Lists of indices into `configs`, groups and indices in order of appearance.
+
+    Example:
+        >>> group([{"seed": 0, "beta": 1}, {"seed": 0, "beta": 2}, {"seed": 1, "beta": 1}])
+        [[0, 2], [1]]
+    """
+    groups = {}
+    for index, config in enumerate(configs):
+        flat = _of_experiment(flatten(config))
+        groups.setdefault(repr(sorted(flat.items())), []).append(index)
+    return list(groups.values())
+
+
+def labels(configs, most=4):
+    """Names configs by the values in which they differ.
+
+    A strategy is named by the file of configs/explore/ whose values it has, since it may
+    differ from another one in several keys.
+
+    Args:
+        configs: nested dicts, one for each group of runs.
+        most: differences to spell out; of more, the number is given.
+
+    Returns:
+        One text for each config; empty ones where there is no difference.
+
+    Example:
+        >>> labels([{"explore": {"_target_": "a.Mine"}}, {"explore": {"_target_": "a.Yours"}}])
+        ['explore=Mine', 'explore=Yours']
+    """  # noqa: E501
+    strategies = _strategies()
+    flats = [_of_experiment(flatten(config)) for config in configs]
+    flats = [_with_named_strategy(flat, strategies) for flat in flats]
+    keys = dict.fromkeys(key for flat in flats for key in flat)
+    differing = [key for key in keys if _differs(key, flats)]
+    # a name says more than values
+    differing.sort(key=lambda key: key != "explore" and not key.endswith("_target_"))
+    texts = []
+    for flat in flats:
+        own = [key for key in differing if key in flat]
+        parts = [_text(key, flat[key]) for key in own[:most]]
+        if len(own) > most:
+            parts.append(f"and {len(own) - most} more")
+        texts.append(", ".join(parts))
+    return [
+        text
+        if texts.count(text) == 1 or not text
+        else f"{text} ({texts[:index].count(text) + 1})"
+        for index, text in enumerate(texts)
+    ]
+
+
+def _differs(key, flats):
+    there = [flat for flat in flats if key in flat] if key == _LENGTH else flats
+    return len({repr(flat.get(key)) for flat in there}) > 1
+
+
+def _of_experiment(flat):
+    """The values that make the experiment."""
+    anneals = flat.get("explore.final_beta") not in (None, flat.get("explore.beta"))
+    same = _SAME if anneals else (*_SAME, _LENGTH)
+    return {key: value for key, value in flat.items() if key not in same}
+
+
+def _strategies():
+    """The flat values of each file of configs/explore/, by its name."""
+    folder = pathlib.Path(yaml_files.__file__).parent / "explore"
+    files = sorted(folder.glob("*.yaml"))
+    return {file.stem: flatten(yaml.safe_load(file.read_text())) for file in files}
+
+
+def _with_named_strategy(flat, strategies):
+    """The values with those of the strategy replaced by its name, if it has one."""
+    own = {key: value for key, value in flat.items() if key.startswith(_OF_STRATEGY)}
+    names = [name for name, values in strategies.items() if values == own]
+    if not names:
+        return flat
+    rest = {key: value for key, value in flat.items() if key not in own}
+    return {"explore": names[0]} | rest
+
+
+def _text(key, value):
+    if key.endswith("._target_"):
+        return f"{key.removesuffix('._target_')}={str(value).rpartition('.')[2]}"
+    return f"{key}={value}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """Runs of one experiment, see `group`: they differ in their seed.
+
+    Attributes:
+        label: what tells it from other groups of the task.
+        task: of the runs.
+        runs: list of `agents.runs.history.History`.
+        number: of the label among all, from 0; groups of one label look alike.
+    """
+
+    label: str
+    task: str
+    runs: list
+    number: int
+
+
+def arrange(runs):
+    """Returns the groups of runs, labelled by what differs between those of a task."""
+    members = group([run.config for run in runs])
+    firsts = [runs[indices[0]].config for indices in members]
+    tasks = [config.get("task", "") for config in firsts]
+    texts = [""] * len(members)
+    for task in dict.fromkeys(tasks):  # each task has its own panel
+        own = [index for index, name in enumerate(tasks) if name == task]
+        labelled = labels([firsts[index] for index in own])
+        for index, text in zip(own, labelled, strict=True):
+            texts[index] = text
+    numbers = {text: index for index, text in enumerate(dict.fromkeys(texts))}
+    return [
+        Group(text, task, [runs[index] for index in indices], numbers[text])
+        for text, task, indices in zip(texts, tasks, members, strict=True)
+    ]

@@ -1,0 +1,59 @@
+"""The history of a run: its curves, read from its files."""
+
+import dataclasses
+import logging
+import pathlib
+
+import numpy as np
+
+from agents.errors import UserError
+from agents.runs.folder import read_config
+from agents.runs.records import METRICS, read_metrics, read_scores
+
+log = logging.getLogger(__name__)
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """What was recorded in the folder of a run."""
+
+    folder: pathlib.Path
+    config: dict
+    metrics: list  # rows of metrics.jsonl
+    scores: list  # rows of scores.csv
+
+    def curve(self, x, key):
+        """Returns (steps, values) of a metric, or None where the run has none."""
+        rows = [row for row in self.metrics if row.get(key) is not None and x in row]
+        if not rows:
+            return None
+        return [np.array([row[name] for row in rows], float) for name in (x, key)]
+
+    def score_curve(self):
+        """Returns (environment steps [points], returns [points, evaluation episodes])."""
+        if not self.scores:
+            return None
+        points = {}
+        for row in self.scores:
+            points.setdefault(row["environment_steps"], []).append(row["return"])
+        steps = sorted(points)
+        width = max(map(len, points.values()))
+        returns = np.full([len(steps), width], np.nan)
+        for index, step in enumerate(steps):
+            returns[index, : len(points[step])] = points[step]
+        return np.array(steps), returns
+
+
+def load(folder):
+    """Reads the run in a folder.
+
+    Raises:
+        UserError: the folder is no run, or nothing was recorded in it yet.
+    """
+    config = read_config(folder)
+    run = History(folder, config, read_metrics(folder), read_scores(folder))
+    if not run.metrics and not run.scores:
+        raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")
+    if not run.scores:
+        log.warning("%s has no scores: no evaluation has finished yet", folder)
+    return run

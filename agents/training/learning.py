@@ -1,0 +1,68 @@
+"""Gradient steps, through TF-Agents' learner and under a distribution strategy."""
+
+import tempfile
+
+from tf_agents.train import learner as tf_agents_learner
+
+from agents import interrupts
+from agents.insight.weights import weight_report
+
+
+class Learning:
+    """Takes gradient steps on batches of the replay.
+
+    Batch k of a run depends on the run's seed, on k and on the episodes in the replay, so
+    an interrupted run sees the batches that it would have seen.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        agent: `agents.agent.planet_agent.PlaNetAgent`.
+        replay: `agents.episodes.replay.Replay`, not empty.
+        strategy: `tf.distribute.Strategy` under which the agent was made.
+    """
+
+    # Gradient steps between two calls of `watch`.
+    _CHUNK = 20
+
+    def __init__(self, config, agent, replay, strategy):
+        self._agent = agent
+        replicas = strategy.num_replicas_in_sync
+        batch_size = config.batch_size // replicas
+
+        def batches():
+            dataset = replay.dataset(
+                batch_size,
+                config.sequence_length,
+                seed=[config.seed],
+                first_batch=int(agent.train_step_counter.numpy()) * replicas,
+            )
+            return dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)
+
+        # Checkpoints and summaries are the run's; this folder stays empty.
+        with tempfile.TemporaryDirectory() as unused:
+            self._learner = tf_agents_learner.Learner(
+                unused,
+                agent.train_step_counter,
+                agent,
+                batches,
+                checkpoint_interval=0,
+                summary_interval=0,
+                strategy=strategy,
+            )
+
+    def run(self, steps, watch):
+        """Takes gradient steps.
+
+        Args:
+            steps: how many.
+            watch: called now and then with the number of steps done.
+
+        Returns:
+            Dict of the mean of each metric, and the weight report after the last step.
+        """
+        for start in range(0, steps, self._CHUNK):
+            count = min(self._CHUNK, steps - start)
+            self._learner.run(count)
+            interrupts.check()
+            watch(start + count)
+        return self._agent.pop_metrics() | weight_report(self._agent.model)

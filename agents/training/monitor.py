@@ -1,0 +1,155 @@
+"""What is measured and shown of a run beside its learning."""
+
+import pathlib
+
+import numpy as np
+import tensorflow as tf
+from PIL import Image, ImageSequence
+
+import envs
+from agents.episodes.evaluation import Evaluator
+from agents.episodes.measures import episode_return, reached_reward, rewarded_steps
+from agents.figures.predictions import film
+from agents.insight.coverage import Coverage, grid_of
+from agents.insight.probes import live_probe
+from agents.insight.spread import spread_report
+from agents.seeds import fold
+from agents.training.memory import release
+
+_PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
+
+
+class Watcher:
+    """Measures a run; it changes neither the agent nor the replay.
+
+    All but `explored` wait until the agent has learned.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        agent: `agents.agent.planet_agent.PlaNetAgent`; its clock says what is due.
+        store: `agents.episodes.store.EpisodeStore` of the run.
+        metrics: `agents.training.metrics.MetricsLog` of the run.
+        videos: folder of the run's films.
+    """
+
+    def __init__(self, config, agent, store, metrics, videos):
+        self._config = config
+        self._agent = agent
+        self._store = store
+        self._metrics = metrics
+        self._videos = videos
+        self._evaluator = Evaluator(config, agent)
+        grid = grid_of(config.task)
+        self._coverage = Coverage(grid) if grid else None
+
+    def see(self, episode):
+        """Counts an episode, of this session or of an earlier one."""
+        if self._coverage is not None:
+            self._coverage.add(episode)
+
+    def explored(self, episode):
+        """What the newest episode adds to the knowledge of the task, before it is learned.
+
+        Returns:
+            Dict of metrics.
+        """
+        row = {
+            "rewarded_steps": rewarded_steps(episode),
+            "reached_reward": reached_reward(episode),
+        }
+        if self._coverage is not None:
+            row["coverage"] = self._coverage.share
+        if self._has_learned:
+            row |= spread_report(self._agent.model, episode, self._seed(0))
+        return {f"explore/{name}": value for name, value in row.items()}
+
+    def evaluation_is_due(self, is_last):
+        """Whether it is time to evaluate; at the end of a run it always is."""
+        every = self._config.evaluation.every
+        return self._has_learned and bool(every) and (is_last or self._is_due(every))
+
+    def evaluate(self):
+        """Acts without exploring; a row for each episode, with its seed and return."""
+        episodes = self._evaluator.episodes(self._config.evaluation.episodes)
+        return [
+            {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
+            for number, (seed, episode) in enumerate(episodes)
+        ]
+
+    def probed(self):
+        """How well physics can be read from the latents of the newest episodes.
+
+        Returns:
+            Dict of metrics, empty where it is not due or there are fewer than six episodes.
+        """
+        if not self._is_due(self._config.probe_every) or not self._has_learned:
+            return {}
+        indices = [index for index in self._store.indices if index < self._episodes]
+        if len(indices) < _PROBED:
+            return {}
+        found = live_probe(
+            self._agent.model,
+            [self._store.read(index) for index in indices[-_PROBED:]],
+            envs.wrapping_angles(self._config.task),
+            self._seed(4),
+        )
+        return {f"probe/{name}": value for name, value in found.items()}
+
+    def film(self, episode):
+        """Writes the open-loop prediction of an episode, where it is due."""
+        if not self._is_due(self._config.video_every) or not self._has_learned:
+            return
+        step = int(self._agent.clock.environment_steps.numpy())
+        name = f"open_loop_{step}"
+        files = film(self._agent.model, episode, self._config, self._videos, name)
+        show(files, self._metrics, step)
+        release(collect=True)
+
+    def banner(self, action_repeat):
+        """What the run is, in words: dict of name -> text or number."""
+        config, model = self._config, self._agent.model
+        strategy = type(self._agent.strategy).__name__
+        observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
+        action = f"{model.action_size} actions held {action_repeat} steps"
+        words = {
+            "task": f"{config.task}: {observation}, {action}",
+            "agent": f"{config.transition} transition, explore {strategy}",
+            "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
+        }
+        if self._coverage is None:
+            words["coverage"] = "not logged: agents/coverage.py has no grid of this task"
+        return words
+
+    @property
+    def _episodes(self):
+        return int(self._agent.clock.episodes.numpy())
+
+    @property
+    def _has_learned(self):
+        return int(self._agent.train_step_counter.numpy()) > 0
+
+    def _is_due(self, every):
+        return every > 0 and self._episodes % every == 0
+
+    def _seed(self, purpose):
+        return fold(tf.constant([self._config.seed, purpose]), self._episodes)
+
+
+def show(files, metrics, step):
+    """Shows the files of `film` in TensorBoard too.
+
+    Args:
+        files: PNG and GIF; others are left out.
+        metrics: `agents.training.metrics.MetricsLog`.
+        step: environment step.
+    """
+    for file in map(pathlib.Path, files):
+        if file.suffix == ".png":
+            metrics.image("open_loop/figure", _pixels(Image.open(file)), step)
+        elif file.suffix == ".gif":
+            frames = [_pixels(frame) for frame in ImageSequence.Iterator(Image.open(file))]
+            metrics.video("open_loop/video", np.stack(frames), step)
+
+
+def _pixels(image):
+    return np.asarray(image.convert("RGB"))

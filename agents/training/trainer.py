@@ -1,0 +1,251 @@
+"""Training: collect an episode, learn from the replay, now and then evaluate."""
+
+import time
+
+import numpy as np
+
+from agents import interrupts
+from agents.agent.building import configure_tensorflow, make_agent, make_strategy
+from agents.agent.loading import make_checkpoints
+from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
+from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.measures import agent_steps, episode_return
+from agents.episodes.replay import Replay
+from agents.episodes.store import EpisodeStore
+from agents.errors import UserError
+from agents.files import remove_temporary
+from agents.runs.provenance import append_session
+from agents.screen.progress import Progress
+from agents.training.learning import Learning
+from agents.training.memory import release, resident_mib
+from agents.training.metrics import MetricsLog
+from agents.training.monitor import Watcher
+
+
+def train(config, run):
+    """Trains the agent of a run until it has seen `environment_steps`.
+
+    The run goes on from its newest checkpoint and from the episodes on disk.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        run: `agents.runs.folder.Run`, open.
+
+    Returns:
+        Exit status: 0, or 130 after Ctrl-C.
+    """
+    configure_tensorflow(config)
+    with Progress(config.environment_steps) as progress:
+        trainer = None
+        try:
+            trainer = Trainer(config, run, progress)
+            while not trainer.done:
+                trainer.advance()
+                interrupts.check()
+        except KeyboardInterrupt:
+            saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
+            progress.note(f"stopped; {saved}. The same command goes on there.")
+            return 130
+        finally:
+            if trainer:
+                trainer.close()
+        progress.note(f"done; curves: bayes-rl plot {run.folder}")
+    return 0
+
+
+def check(config):
+    """Refuses what cannot start, before the run's folder is made.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Raises:
+        UserError: the task does not offer what the config asks for, or the batch cannot be
+            shared by the devices.
+    """
+    configure_tensorflow(config)
+    load_environments(config, 1, COLLECTION).close()
+    devices = make_strategy(config.strategy).num_replicas_in_sync
+    if config.batch_size % devices:
+        raise UserError(
+            f"batch_size must be a multiple of the {devices} devices of "
+            f"strategy={config.strategy}, got {config.batch_size}"
+        )
+
+
+def _remove_temporary(run, checkpoints):
+    """Removes the temporary files of killed sessions; the episode store does its own."""
+    remove_temporary(run.folder)
+    remove_temporary(run.videos)
+    checkpoints.remove_temporary()
+
+
+class Trainer:
+    """A run in memory. `advance` takes it one episode further, on disk as well.
+
+    The order is: episode file, gradient steps, evaluation, metrics, checkpoint. What a
+    killed process had not brought into a checkpoint is done again, from the episodes on
+    disk, with the same random numbers.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        run: `agents.runs.folder.Run`.
+        progress: `agents.screen.progress.Progress`.
+    """
+
+    def __init__(self, config, run, progress):
+        self._config = config
+        self._progress = progress
+        self._strategy = make_strategy(config.strategy)
+        self._store = EpisodeStore(run.episodes)
+        self._environment = load_environments(
+            config,
+            config.environments,
+            COLLECTION,
+            processes=config.environments > 1,
+            first_episode=-(-self._store.next_index // config.environments),
+        )
+        self._agent = make_agent(config, self._environment, self._strategy)
+        self._clock = self._agent.clock
+        self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
+        _remove_temporary(run, self._checkpoints)
+        self._checkpoints.restore()
+        self._metrics = MetricsLog(run.folder)
+        self._metrics.cut(self._episodes)
+        self._replay = Replay(config.replay_capacity)
+        self._watcher = Watcher(config, self._agent, self._store, self._metrics, run.videos)
+        waiting = self._waiting()
+        for index in self._store.indices:
+            if index not in waiting:
+                self._take(self._store.read(index))
+        self._collector = self._random_seed = None
+        self._learning = None
+        self._saved = self._counts()
+        self._start_progress(run)
+        append_session(run.folder, self._saved)
+
+    @property
+    def done(self):
+        """Whether the run has seen all its environment steps."""
+        return int(self._clock.environment_steps.numpy()) >= self._config.environment_steps
+
+    def advance(self):
+        """One episode: collect it or find it on disk, learn, evaluate, save."""
+        started = time.monotonic()
+        index = self._next_episode()
+        episode = self._store.read(index)
+        self._take(episode)
+        self._clock.advance(
+            index + 1, agent_steps(episode), self._environment.action_repeat
+        )
+        row = {"collect/return": episode_return(episode)}
+        row["speed/collect_seconds"] = time.monotonic() - started
+        row |= self._watcher.explored(episode)
+        row |= self._learn()
+        scores = self._evaluate()
+        if scores:
+            row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
+        row |= self._watcher.probed()
+        row["speed/seconds"] = time.monotonic() - started
+        row["memory/resident_mib"] = resident_mib()
+        self._record(row, scores)
+        self._watcher.film(episode)
+        self._checkpoints.save(self._episodes)
+        release()
+        self._saved = self._counts()
+        self._progress.episode(self._saved | row)
+
+    def close(self):
+        """Frees the environments and closes the logs."""
+        self._environment.close()
+        self._metrics.close()
+
+    @property
+    def saved(self):
+        """What is on disk, in words."""
+        counts = {name.replace("_", " "): count for name, count in self._saved.items()}
+        return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+    @property
+    def _episodes(self):
+        return int(self._clock.episodes.numpy())
+
+    def _next_episode(self):
+        """The number of the next episode to learn from; it is on disk."""
+        if not self._waiting():
+            self._progress.working("collecting", 0, 1)
+            is_random = self._episodes < self._config.seed_episodes
+            self._random_seed = [self._config.seed, self._episodes] if is_random else None
+            if self._collector is None:
+                self._collector = self._make_collector()
+            self._collector.collect()
+        return self._waiting()[0]
+
+    def _waiting(self):
+        """Numbers of the episodes on disk that were not learned from."""
+        done = self._episodes
+        return [index for index in self._store.indices if index >= done]
+
+    def _make_collector(self):
+        policy = RandomAtFirst(
+            as_py_policy(self._agent.collect_policy),
+            self._environment,
+            lambda: self._random_seed,
+        )
+        return Collector(
+            self._environment,
+            policy,
+            self._agent.train_step_counter,
+            lambda episode, _: self._store.append(episode),
+        )
+
+    def _take(self, episode):
+        self._replay.add(episode)
+        self._watcher.see(episode)
+
+    def _learn(self):
+        if self._episodes < self._config.seed_episodes:
+            return {}
+        if self._learning is None:
+            self._learning = Learning(
+                self._config, self._agent, self._replay, self._strategy
+            )
+        steps = self._config.updates_per_episode
+        started = time.monotonic()
+        metrics = self._learning.run(
+            steps, lambda done: self._progress.working("learning", done, steps)
+        )
+        speed = {"speed/train_steps": steps / (time.monotonic() - started)}
+        return speed | {f"train/{name}": value for name, value in metrics.items()}
+
+    def _evaluate(self):
+        """Seed and return of evaluation episodes; none where it is not their time."""
+        if not self._watcher.evaluation_is_due(is_last=self.done):
+            return []
+        self._progress.working("evaluating", 0, 1)
+        return self._watcher.evaluate()
+
+    def _record(self, row, scores):
+        counts = self._counts()
+        kept = {
+            key: counts[key] for key in ("environment_steps", "episodes", "train_steps")
+        }
+        if scores:
+            self._metrics.write_scores([kept | score for score in scores])
+        self._metrics.write(counts | row)
+
+    def _start_progress(self, run):
+        words = self._watcher.banner(self._environment.action_repeat)
+        words["run"] = run.folder
+        counts = self._counts()
+        if counts["episodes"]:
+            words["resumed at"] = self.saved
+        self._progress.start(words, counts["environment_steps"])
+
+    def _counts(self):
+        return {
+            "episodes": self._episodes,
+            "environment_steps": int(self._clock.environment_steps.numpy()),
+            "agent_steps": int(self._clock.agent_steps.numpy()),
+            "train_steps": int(self._agent.train_step_counter.numpy()),
+        }

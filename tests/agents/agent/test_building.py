@@ -1,0 +1,63 @@
+"""Tests of agents.agent.building."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.agent.building import make_strategy
+from agents.explore import Greedy
+from agents.planning.cross_entropy import CrossEntropy
+from agents.planning.improved import ImprovedCrossEntropy
+
+
+@pytest.fixture(scope="module")
+def agent(build_agent):
+    return build_agent("planner=cem", "planner.horizon=4", "action_noise.stddev=0.2")
+
+
+def test_initial_values_depend_on_the_seed_alone(build_agent):
+    first, again, other = (
+        np.concatenate([np.ravel(v) for v in build_agent(word).model.variables])
+        for word in ("seed=1", "seed=1", "seed=2")
+    )
+    np.testing.assert_array_equal(first, again)
+    assert np.mean(first != other) > 0.5
+
+
+def test_the_parts_are_those_of_the_config(agent, build_agent):
+    planner = agent.collect_policy._planner
+    assert isinstance(planner, CrossEntropy)
+    assert planner.horizon == 4
+    assert agent.strategy == Greedy()
+    assert agent.collect_policy._noise.stddev == 0.2
+    assert agent.policy._noise is None
+    other = build_agent("planner=icem").collect_policy._planner
+    assert isinstance(other, ImprovedCrossEntropy)
+
+
+def test_everything_that_a_run_goes_on_from_is_in_a_checkpoint(
+    agent, build_agent, make_batch, tmp_path
+):
+    batch = make_batch(4, 6)
+    agent.train(batch)
+    agent.clock.advance(episodes=3, agent_steps=20, action_repeat=2)
+    saved = tf.train.Checkpoint(agent=agent, train_step=agent.train_step_counter)
+    path = saved.save(tmp_path / "checkpoint")
+    other = build_agent("planner=cem", "planner.horizon=4", "action_noise.stddev=0.2")
+    restored = tf.train.Checkpoint(agent=other, train_step=other.train_step_counter)
+    restored.restore(path).assert_existing_objects_matched()
+    assert int(other.clock.environment_steps) == 40
+    for each in (agent, other):
+        each.train(batch)
+    for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_the_default_strategy_is_one_device():
+    assert make_strategy("default").num_replicas_in_sync == 1
+
+
+def test_the_mirrored_strategy_uses_all_devices_of_the_best_kind():
+    kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+    devices = tf.config.list_logical_devices(kind)
+    assert make_strategy("mirrored").num_replicas_in_sync == len(devices)

@@ -1,0 +1,42 @@
+"""Tests of agents.agent.clock."""
+
+import pytest
+
+from agents.agent.clock import Clock
+
+
+def counts(clock):
+    return int(clock.episodes), int(clock.environment_steps), int(clock.agent_steps)
+
+
+def test_starts_at_zero():
+    clock = Clock(total_steps=100)
+    assert counts(clock) == (0, 0, 0)
+    assert float(clock.progress) == 0.0
+
+
+def test_environment_steps_count_action_repeats():
+    clock = Clock(total_steps=100)
+    clock.advance(episodes=1, agent_steps=5, action_repeat=4)
+    clock.advance(episodes=2, agent_steps=3, action_repeat=4)
+    assert counts(clock) == (2, 32, 8)
+
+
+def test_progress_is_the_share_done_and_at_most_1():
+    clock = Clock(total_steps=100)
+    clock.advance(1, 5, 5)
+    assert float(clock.progress) == pytest.approx(0.25)
+    clock.advance(2, 50, 5)
+    assert float(clock.progress) == 1.0
+
+
+def test_all_counts_are_kept_in_checkpoints():
+    names = {variable.name.split(":")[0] for variable in Clock(1).variables}
+    assert names == {"episodes", "environment_steps", "agent_steps"}
+
+
+def test_replay_steps_stop_at_the_capacity():
+    clock = Clock(total_steps=1000, replay_capacity=30)
+    for episodes, expected in ((1, 20.0), (2, 30.0)):
+        clock.advance(episodes, agent_steps=20, action_repeat=2)
+        assert clock.replay_steps.numpy() == expected

@@ -1,0 +1,49 @@
+"""Tests of agents.agent.loading."""
+
+import numpy as np
+import pytest
+
+from agents.agent.loading import load_agent
+from agents.errors import UserError
+from agents.runs.folder import open_run
+
+
+def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(whole_run):
+    config, agent = load_agent(whole_run)
+    assert (config.task, config.logdir) == ("fake", str(whole_run))
+    assert int(agent.clock.episodes) == 8
+    assert int(agent.train_step_counter) == 14
+    _, again = load_agent(whole_run)
+    for one, other in zip(agent.model.variables, again.model.variables, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_loading_changes_nothing(whole_run):
+    before = sorted(whole_run.rglob("*"))
+    load_agent(whole_run)
+    assert sorted(whole_run.rglob("*")) == before
+
+
+def test_a_run_without_a_checkpoint_is_one_clear_line(make_config, tmp_path):
+    with open_run(make_config(f"logdir={tmp_path}/run")):
+        pass
+    with pytest.raises(UserError, match="run holds no readable checkpoint; the first is"):
+        load_agent(tmp_path / "run")
+
+
+def test_a_folder_that_is_no_run_is_one_clear_line(tmp_path):
+    with pytest.raises(UserError, match="is not the folder of a run"):
+        load_agent(tmp_path)
+
+
+def test_a_checkpoint_of_another_model_is_one_clear_line(whole_run, tmp_path):
+    (tmp_path / "run" / "checkpoints").mkdir(parents=True)
+    text = (whole_run / "config.yaml").read_text()
+    text = text.replace("hidden_size: 7", "hidden_size: 9")
+    (tmp_path / "run" / "config.yaml").write_text(text)
+    for file in (whole_run / "checkpoints" / "000008").iterdir():
+        copy = tmp_path / "run" / "checkpoints" / "000008" / file.name
+        copy.parent.mkdir(exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+    with pytest.raises(UserError, match="000008 was saved by another model"):
+        load_agent(tmp_path / "run")

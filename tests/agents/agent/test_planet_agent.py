@@ -1,0 +1,233 @@
+"""Tests of agents.agent.planet_agent."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.agent.planet_agent import training_data_spec
+from agents.explore import Greedy
+from agents.seeds import fold, normal, split
+from bayes_rl.weights import hold, kl_divergences, sample_weights
+
+ROOT = pathlib.Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def agent(build_agent):
+    """An agent that is not trained, with 100 steps in its replay."""
+    agent = build_agent("kl_weight=0.5")
+    agent.clock.advance(episodes=5, agent_steps=100, action_repeat=2)
+    return agent
+
+
+@pytest.fixture(scope="module")
+def batch(make_batch):
+    return make_batch(4, 6)
+
+
+def train(agent, batch, steps):
+    """Takes gradient steps on one batch; returns what each told of itself."""
+    step = tf.function(agent.train) if steps > 3 else agent.train  # tracing takes seconds
+    return [step(batch) for _ in range(steps)]
+
+
+def values(agent):
+    return [variable.numpy() for variable in agent.model.trainable_variables]
+
+
+def test_loss_is_that_of_the_world_model_under_one_held_draw(agent, batch):
+    found = agent.loss(batch)
+    seeds = split(fold(tf.constant([0, 0]), 0), 3)
+    weights = sample_weights(agent.model, seed=seeds[1])
+    with hold(agent.model, weights):
+        losses, metrics = agent.model.losses(batch, normal([4, 6, 3], seeds[0]), seeds[2])
+    means = {name: np.mean(value) for name, value in (losses | metrics).items()}
+    weight_kl = sum(map(float, kl_divergences(agent.model).values()))
+    expected = sum(means[name] for name in losses) + 0.5 * weight_kl / 100
+    np.testing.assert_allclose(found.loss, expected, rtol=1e-5)
+    np.testing.assert_allclose(found.extra["weight_kl"], weight_kl, rtol=1e-5)
+    for name, mean in means.items():
+        np.testing.assert_allclose(found.extra[name], mean, rtol=1e-4, atol=1e-6)
+
+
+def test_the_draw_depends_on_seed_and_train_step(build_agent, batch):
+    agent, other = build_agent("seed=0"), build_agent("seed=1")
+    for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
+        theirs.assign(mine)
+    first, again, other_seed = (float(a.loss(batch).loss) for a in (agent, agent, other))
+    agent.train_step_counter.assign(1)
+    assert first == again
+    assert len({first, other_seed, float(agent.loss(batch).loss)}) == 3
+
+
+def test_weight_kl_is_divided_by_the_steps_of_the_replay(agent, batch):
+    def cost(agent_steps):
+        agent.clock.agent_steps.assign(agent_steps)
+        found = agent.loss(batch)
+        agent.clock.agent_steps.assign(100)
+        others = sum(float(found.extra[name]) for name in agent.model.loss_names)
+        return (float(found.loss) - others) / float(found.extra["weight_kl"])
+
+    assert cost(50) == pytest.approx(0.5 / 50, rel=1e-3)
+    assert cost(200) == pytest.approx(0.5 / 200, rel=1e-3)
+    assert cost(0) == pytest.approx(0.5, rel=1e-3)
+
+
+def test_kl_weight_warms_up(build_agent, batch):
+    agent = build_agent("kl_weight=2.0", "kl_weight_warmup=10")
+    for step, share in ((0, 0.0), (5, 0.5), (10, 1.0), (30, 1.0)):
+        agent.train_step_counter.assign(step)
+        found = agent.loss(batch)
+        others = sum(float(found.extra[name]) for name in agent.model.loss_names)
+        cost = (float(found.loss) - others) / float(found.extra["weight_kl"])
+        assert cost == pytest.approx(2.0 * share, abs=1e-3)
+
+
+@pytest.mark.parametrize("transition", ["deterministic", "reparameterization", "flipout"])
+def test_training_lowers_the_loss(build_agent, batch, transition):
+    agent = build_agent(f"transition={transition}", "optimizer.learning_rate=0.01")
+    agent.clock.advance(episodes=1, agent_steps=10_000, action_repeat=1)
+    losses = [float(info.loss) for info in train(agent, batch, 30)]
+    assert np.mean(losses[-5:]) < 0.85 * losses[0]
+    assert int(agent.train_step_counter) == 30
+
+
+def test_gradients_reach_every_variable(build_agent, batch):
+    agent = build_agent("world_model.free_nats=0")
+    before = values(agent)
+    train(agent, batch, 3)
+    names = [variable.name for variable in agent.model.trainable_variables]
+    assert sum("stddev" in name for name in names) == 3
+    for name, old, new in zip(names, before, values(agent), strict=True):
+        assert np.any(old != new), f"{name} was not trained"
+
+
+def test_the_same_seed_trains_the_same(build_agent, batch):
+    first, again = (build_agent("seed=3") for _ in range(2))
+    for agent in (first, again):
+        train(agent, batch, 3)
+    for one, other in zip(values(first), values(again), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_deterministic_transition_has_no_weight_kl(build_agent, batch):
+    agent = build_agent("transition=deterministic")
+    assert "weight_kl" not in agent.metric_names
+    assert "weight_kl" not in agent.loss(batch).extra
+
+
+def test_metrics_are_means_over_the_steps_since_the_last_call(build_agent, batch):
+    agent = build_agent("world_model.global_kl_scale=0.1")
+    infos = train(agent, batch, 3)
+    metrics = agent.pop_metrics()
+    assert set(metrics) == set(agent.metric_names)
+    for name, value in metrics.items():
+        each = [float(info.extra[name]) for info in infos]
+        assert value == pytest.approx(np.mean(each), rel=1e-4), name
+    assert metrics["loss"] == pytest.approx(np.mean([float(i.loss) for i in infos]))
+    assert set(agent.pop_metrics().values()) == {0.0}
+
+
+def test_gradient_norm_is_that_before_clipping(build_agent, batch):
+    clipped, free = (
+        train(build_agent(f"optimizer.clip_norm={norm}"), batch, 1)[0].extra
+        for norm in (1e-3, 1e6)
+    )
+    assert clipped["gradient_norm"] == free["gradient_norm"] > 1.0
+
+
+def test_bfloat16_trains_float32_variables_to_finite_losses(build_agent, batch):
+    agent = build_agent("compute_dtype=bfloat16")
+    infos = train(agent, batch, 5)
+    assert all(np.isfinite(info.loss) for info in infos)
+    assert {variable.dtype for variable in agent.model.variables} == {tf.float32}
+
+
+def test_policy_exploits_and_collect_policy_explores(build_agent):
+    agent = build_agent("action_noise.stddev=0.3")
+    assert agent.policy.strategy == Greedy()
+    assert agent.collect_policy.strategy == agent.strategy
+
+
+def test_training_data_are_steps_of_the_replay(agent, batch):
+    spec = training_data_spec(agent.model)
+    assert set(spec) == set(batch)
+    for name, each in spec.items():
+        assert each.is_compatible_with(batch[name][0, 0]), name
+
+
+SCRIPT = """
+import json, sys
+import numpy as np, tensorflow as tf
+cpu = tf.config.list_physical_devices("CPU")[0]
+two = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(cpu, two)
+import envs
+from agents.config import overrides
+from agents.building import make_agent, make_strategy
+
+def run(strategy, transition):
+    config = overrides.load(["experiment=debug", "logdir=unused", "optimizer.clip_norm=0.5",
+                             f"strategy={strategy}", f"transition={transition}",
+                             "world_model.overshooting_distance=0"])
+    strategy = make_strategy(config.strategy)
+    agent = make_agent(config, envs.load_many(1, "fake", processes=False), strategy)
+    agent.clock.advance(episodes=1, agent_steps=50, action_repeat=1)
+    step = lambda batch: strategy.run(agent.train, args=(batch,))
+    if strategy.num_replicas_in_sync > 1:  # one device needs no graph, which takes seconds
+        step = tf.function(step)
+    rng = np.random.default_rng(0)
+    losses = []
+    for _ in range(4):
+        whole = {"observation": rng.normal(size=[4, 6, 2]).astype(np.float32),
+                 "action": rng.uniform(-1, 1, [4, 6, 1]).astype(np.float32),
+                 "reward": rng.normal(size=[4, 6]).astype(np.float32),
+                 "is_first": rng.random([4, 6]) < 0.2}
+        size = 4 // strategy.num_replicas_in_sync
+        def part(context):
+            start = context.replica_id_in_sync_group * size
+            return {name: tf.constant(x[start:start + size]) for name, x in whole.items()}
+        batch = strategy.experimental_distribute_values_from_function(part)
+        losses.append(float(strategy.reduce("SUM", step(batch).loss, axis=None)))
+    copies = [strategy.experimental_local_results(variable)
+              for variable in agent.model.trainable_variables]
+    return {"replicas": strategy.num_replicas_in_sync, "losses": losses,
+            "metrics": agent.pop_metrics(),
+            "train_steps": int(agent.train_step_counter.numpy()),
+            "variables": [v[0].numpy().tolist() for v in copies],
+            "same": all(np.array_equal(c[0], c[-1]) for c in copies)}
+
+print(json.dumps({f"{strategy} {transition}": run(strategy, transition)
+                  for transition in ("reparameterization", "flipout")
+                  for strategy in ("default", "mirrored")}))
+"""
+
+
+@pytest.fixture(scope="module")
+def trained_on_devices():
+    """One and two devices, in a process of their own: devices are fixed at its start."""
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(command, env=environment, capture_output=True, timeout=200)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("transition", ["reparameterization", "flipout"])
+def test_two_devices_compute_what_one_does(trained_on_devices, transition):
+    one, two = (trained_on_devices[f"{s} {transition}"] for s in ("default", "mirrored"))
+    assert (one["replicas"], two["replicas"]) == (1, 2)
+    assert two["same"], "the devices' variables differ"
+    assert one["train_steps"] == two["train_steps"] == 4
+    assert one["metrics"]["gradient_norm"] > 0.5, "nothing was clipped"
+    np.testing.assert_allclose(two["losses"], one["losses"], rtol=1e-5)
+    for name, value in one["metrics"].items():
+        assert two["metrics"][name] == pytest.approx(value, rel=1e-5, abs=1e-6), name
+    for mine, theirs in zip(one["variables"], two["variables"], strict=True):
+        np.testing.assert_allclose(theirs, mine, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,335 @@
+"""Tests of agents.agent.policy."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.drivers import py_driver
+from tf_agents.policies import py_tf_eager_policy
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import time_step as ts
+
+from agents.agent.clock import Clock
+from agents.agent.policy import PlanningPolicy
+from agents.explore import Greedy, Thompson
+from agents.explore.noise import GaussianNoise
+from agents.model.latents import Latent
+from agents.planning.cross_entropy import CrossEntropy
+from agents.planning.improved import ImprovedCrossEntropy
+from bayes_rl.weights import hold, mean_weights, sample_weights
+
+ENVIRONMENTS = 2
+PLANNER = CrossEntropy(horizon=3, candidates=6, elites=2, iterations=2)
+
+
+@dataclasses.dataclass(frozen=True)
+class Spy:
+    """Scores by the return, averaged over draws, and keeps the rollouts it was given."""
+
+    draws: int = 2
+    redraw: str = "episode"
+    trajectories: str = "each"
+    filter_with_draw: bool = False
+    rollouts: list = dataclasses.field(default_factory=list)
+
+    def __call__(self, rollout, progress):
+        self.rollouts.append((rollout, progress))
+        return tf.reduce_mean(tf.reduce_sum(rollout.reward, -1), 0)
+
+
+@pytest.fixture
+def clock():
+    return Clock(total_steps=100)
+
+
+@pytest.fixture
+def make_policy(model, environment, clock):
+    """Makes a policy for two fake environments."""
+
+    def make(strategy=None, planner=PLANNER, noise=None, model=model):
+        return PlanningPolicy(
+            tensor_spec.from_spec(environment.time_step_spec()),
+            tensor_spec.from_spec(environment.action_spec()),
+            model,
+            planner=planner,
+            strategy=strategy or Greedy(),
+            noise=noise,
+            clock=clock,
+            seed=[0, 1],
+            name="policy",
+        )
+
+    return make
+
+
+def observe(vectors, step_type=ts.StepType.MID):
+    """A time step of two environments that see `vectors` [2, 2]."""
+    types = np.broadcast_to(step_type, [ENVIRONMENTS])
+    vectors = tf.constant(vectors, tf.float32)
+    return ts.TimeStep(
+        step_type=tf.constant(types, tf.int32),
+        reward=tf.zeros([ENVIRONMENTS]),
+        discount=tf.ones([ENVIRONMENTS]),
+        observation={
+            "observation": vectors,
+            "position": vectors[:, :1],
+            "velocity": vectors[:, 1:],
+        },
+    )
+
+
+FIRST = observe([[0.3, 0.0], [-0.8, 0.0]], ts.StepType.FIRST)
+MID = observe([[0.4, 0.1], [-0.7, 0.1]])
+
+
+def run(policy, *time_steps):
+    """The policy steps, one after another."""
+    state = policy.get_initial_state(ENVIRONMENTS)
+    steps = []
+    for time_step in time_steps:
+        steps.append(policy.action(time_step, state))
+        state = steps[-1].state
+    return steps
+
+
+@pytest.mark.parametrize("strategy", [Greedy(), Thompson(), Thompson(draws=3)])
+@pytest.mark.parametrize(
+    "planner",
+    [PLANNER, ImprovedCrossEntropy(horizon=3, candidates=6, elites=4, iterations=2)],
+)
+def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
+    policy = make_policy(strategy, planner, GaussianNoise(5.0))
+    for step in run(policy, FIRST, MID):
+        assert step.action.shape == (ENVIRONMENTS, 1)
+        assert np.abs(step.action).max() <= 1
+        tf.nest.map_structure(
+            lambda spec, tensor: tf.debugging.assert_equal(
+                spec.is_compatible_with(tensor[0]), True
+            ),
+            policy.policy_state_spec,
+            step.state,
+        )
+
+
+def test_the_state_starts_anew_where_an_episode_does(make_policy):
+    policy = make_policy(
+        planner=ImprovedCrossEntropy(horizon=3, candidates=6, elites=4, iterations=2)
+    )
+    *_, last = run(policy, FIRST, MID)
+    types = [ts.StepType.FIRST, ts.StepType.MID]
+    mixed = policy.action(observe([[0.3, 0.0], [-0.6, 0.1]], types), last.state)
+    np.testing.assert_array_equal(mixed.state["decision"], [1, 3])
+
+    anew = policy.action(FIRST, policy.get_initial_state(ENVIRONMENTS)).state
+    np.testing.assert_allclose(
+        mixed.state["latent"]["belief"][0], anew["latent"]["belief"][0], rtol=1e-5
+    )
+    assert not np.allclose(mixed.state["latent"]["belief"][1], anew["latent"]["belief"][1])
+
+
+def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
+    make_policy, model
+):
+    first, second = run(make_policy(noise=GaussianNoise(0.5)), FIRST, MID)
+    np.testing.assert_array_equal(first.state["action"], first.action)
+    with hold(model, mean_weights(model)):
+        expected = model.rssm.filter(
+            Latent(**first.state["latent"]),
+            model.encode(MID.observation["observation"]),
+            first.action,
+            tf.constant([False, False]),
+            tf.zeros([ENVIRONMENTS, 3]),
+        )
+    latent = second.state["latent"]
+    for name in ("belief", "mean", "stddev"):
+        np.testing.assert_allclose(latent[name], getattr(expected, name), rtol=1e-4)
+    assert np.abs(latent["sample"] - latent["mean"]).min() > 1e-4, "nothing was sampled"
+
+
+def test_the_action_is_the_first_of_the_plan(make_policy):
+    @dataclasses.dataclass(frozen=True)
+    class Fixed:
+        common_noise = False
+
+        def initial_state(self, batch_size, action_size):
+            return ()
+
+        def plan(self, score, state, shape, seed):
+            return tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]]), state
+
+    (step,) = run(make_policy(planner=Fixed()), FIRST)
+    np.testing.assert_array_equal(step.action, [[0.25], [-0.5]])
+
+
+def test_the_same_episode_is_acted_the_same(make_policy):
+    first, again = (
+        run(make_policy(noise=GaussianNoise()), FIRST, MID)[-1] for _ in range(2)
+    )
+    tf.nest.map_structure(np.testing.assert_array_equal, first, again)
+
+
+def test_episodes_and_decisions_have_numbers_of_their_own(make_policy, clock):
+    policy = make_policy(noise=GaussianNoise())
+    first, second = run(policy, FIRST, FIRST)
+    np.testing.assert_array_equal(first.action, second.action)  # one episode, started twice
+    first, second = run(policy, FIRST, MID)
+    assert not np.any(first.action == second.action)
+    clock.advance(episodes=1, agent_steps=5, action_repeat=1)
+    (later,) = run(policy, FIRST)
+    assert not np.any(later.action == first.action)
+
+
+def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock):
+    seeds = make_policy().get_initial_state(2)["seed"].numpy()
+    clock.advance(episodes=1, agent_steps=5, action_repeat=1)
+    later = make_policy().get_initial_state(2)["seed"].numpy()
+    np.testing.assert_array_equal(seeds[1], later[0])
+    assert not np.array_equal(seeds[0], seeds[1])
+
+
+def test_without_noise_the_action_is_that_of_the_plan(make_policy):
+    quiet, noisy, silent = (
+        run(make_policy(noise=noise), FIRST)[0].action.numpy()
+        for noise in (None, GaussianNoise(0.3), GaussianNoise(0.0))
+    )
+    np.testing.assert_array_equal(quiet, silent)
+    assert not np.any(quiet == noisy)
+
+
+def test_noise_follows_its_schedule(make_policy, clock):
+    noise = GaussianNoise(0.3, 0.0, steps=10)
+    clock.environment_steps.assign(10)
+    quiet, noisy = (run(make_policy(noise=n), FIRST)[0].action for n in (None, noise))
+    np.testing.assert_array_equal(quiet, noisy)
+
+
+def means(spy):
+    """Predicted latents [S, B, N, H, D] of each planner iteration."""
+    return [rollout.mean.numpy() for rollout, _ in spy.rollouts]
+
+
+@pytest.mark.parametrize("redraw", ["episode", "decision"])
+@pytest.mark.parametrize(
+    ("trajectories", "rewards", "predictions"),
+    [
+        ("each", 2, 2),
+        ("switching", 2, 2),
+        ("shared", 1, 2),
+        ("average", 1, 1),
+    ],
+)
+@pytest.mark.parametrize("filter_with_draw", [False, True])
+def test_strategies_choose_how_draws_are_used(
+    make_policy, redraw, trajectories, rewards, predictions, filter_with_draw
+):
+    spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
+    planner = CrossEntropy(horizon=3, candidates=6, elites=2, iterations=1)
+    run(make_policy(spy, planner), FIRST, MID)
+    for rollout, progress in spy.rollouts:
+        assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
+        assert rollout.mean.shape == (predictions, ENVIRONMENTS, 6, 3, 3)
+        assert float(progress) == 0.0
+    if predictions == 1:
+        return
+    for mean in means(spy):
+        assert np.ptp(mean, axis=0).max() > 1e-3, "the draws agree"
+
+
+def test_of_the_groups_the_plan_best_under_its_own_draw_is_acted_on(make_policy):
+    spy = Spy(draws=3, trajectories="group")
+    planner = ImprovedCrossEntropy(horizon=3, candidates=12, elites=4, iterations=2)
+    (step,) = run(make_policy(spy, planner), FIRST)
+    *searched, (last, _) = spy.rollouts
+    assert [rollout.reward.shape[2] % 3 for rollout, _ in searched] == [0, 0]
+    assert last.reward.shape == (1, ENVIRONMENTS, 3, 3)
+    plans, _ = step.state["planner"]  # [B, S, H, A]
+    best = np.argmax(np.sum(last.reward[0], axis=-1), axis=1)
+    for number, group in enumerate(best):
+        np.testing.assert_array_equal(step.action[number], plans[number, group, 0])
+
+
+def seen_weights(monkeypatch, policy, *time_steps):
+    """Seeds from which the policy draws weights, decision by decision."""
+    seeds = []
+
+    def spied(model, sample_shape, seed):
+        seeds.append(tuple(seed.numpy()))
+        return sample_weights(model, sample_shape, seed)
+
+    monkeypatch.setattr("agents.agent.policy.sample_weights", spied)
+    run(policy, *time_steps)
+    return [seeds[start : start + 2] for start in range(0, len(seeds), 2)]
+
+
+def test_draws_of_an_episode_are_held_for_all_its_decisions(monkeypatch, make_policy):
+    first, second = seen_weights(monkeypatch, make_policy(Spy()), FIRST, MID)
+    assert first == second
+    assert first[0] != first[1], "environments share a draw"
+
+
+def test_draws_of_decisions_change(monkeypatch, make_policy):
+    policy = make_policy(Spy(redraw="decision"))
+    first, second = seen_weights(monkeypatch, policy, FIRST, MID)
+    assert len({*first, *second}) == 4
+
+
+def test_the_filter_uses_the_first_draw_where_asked(make_policy, model):
+    spy = Spy(filter_with_draw=True)
+    policy = make_policy(spy)
+    first, second = run(policy, FIRST, MID)
+    for number in range(ENVIRONMENTS):
+        draw = sample_weights(model, [2], policy.get_initial_state(2)["seed"][number])
+        with hold(model, {name: value[0] for name, value in draw.items()}):
+            expected = model.rssm.filter(
+                Latent(*(state[number][None] for state in first.state["latent"].values())),
+                model.encode(MID.observation["observation"][number][None]),
+                first.action[number][None],
+                tf.constant([False]),
+                tf.zeros([1, 3]),
+            )
+        found = second.state["latent"]["belief"][number]
+        np.testing.assert_allclose(found, expected.belief[0], rtol=1e-4)
+
+
+def test_with_common_noise_equal_plans_score_the_same(make_policy):
+    @dataclasses.dataclass(frozen=True)
+    class Twins:
+        """Scores two equal plans and keeps the scores."""
+
+        common_noise: bool
+        scores: list = dataclasses.field(default_factory=list)
+
+        def initial_state(self, batch_size, action_size):
+            return ()
+
+        def plan(self, score, state, shape, seed):
+            self.scores.append(score(tf.zeros([ENVIRONMENTS, 2, 3, 1]), seed))
+            return tf.zeros([ENVIRONMENTS, 3, 1]), state
+
+    for common_noise in (True, False):
+        planner = Twins(common_noise)
+        run(make_policy(planner=planner), FIRST)
+        first, second = np.transpose(planner.scores[0])
+        assert np.allclose(first, second) == common_noise
+
+
+def test_draws_need_uncertain_weights(make_policy, make_model):
+    message = "Spy draws weights: transition must be reparameterization or flipout"
+    with pytest.raises(ValueError, match=message):
+        make_policy(Spy(), model=make_model("transition=deterministic"))
+
+
+def test_a_driver_runs_whole_episodes(make_policy, environment):
+    trajectories = []
+    policy = py_tf_eager_policy.PyTFEagerPolicy(
+        make_policy(noise=GaussianNoise()), use_tf_function=True, batch_time_steps=False
+    )
+    driver = py_driver.PyDriver(
+        environment, policy, [trajectories.append], max_episodes=ENVIRONMENTS
+    )
+    driver.run(environment.reset(), policy.get_initial_state(ENVIRONMENTS))
+    actions = np.array([trajectory.action for trajectory in trajectories])
+    assert len(actions) >= 20
+    assert np.abs(actions).max() <= 1
+    assert np.ptp(actions) > 0

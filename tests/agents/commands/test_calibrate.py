@@ -1,0 +1,116 @@
+"""Tests of agents.commands.calibrate."""
+
+import csv
+
+import pytest
+from PIL import Image
+
+from agents.commands.calibrate import calibrate
+from agents.errors import UserError
+
+STEPS = 160  # of `whole_run`
+WEIGHTS = ("mean weights", "1 draw", "5 draws", "20 draws")
+
+
+def read(run):
+    with open(run / "calibration.csv") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def rows(whole_run):
+    calibrate(whole_run, None, 2)
+    return read(whole_run)
+
+
+@pytest.fixture(scope="module")
+def twin(train_run, tmp_path_factory):
+    """Folder of a deterministic run of the same task."""
+    folder = tmp_path_factory.mktemp("twin") / "run"
+    words = ["environment_steps=40", "transition=deterministic", "video_every=4"]
+    assert train_run(folder, *words) == 0
+    return folder
+
+
+def test_file_has_each_forecast_at_each_step_on_both_kinds_of_episodes(rows):
+    steps = {int(row["step"]) for row in rows}
+    assert steps == set(range(1, max(steps) + 1))
+    assert len(rows) == 2 * 4 * 3 * len(steps)
+    actions = {row["actions"] for row in rows}
+    assert actions == {"policy of reparameterization", "random"}
+    labels = {row["forecast"] for row in rows}
+    assert labels == {f"reparameterization, {weights}" for weights in WEIGHTS}
+
+
+def test_rows_say_whose_forecasts_they_judge(rows, whole_run):
+    columns = ("judged", "transition", "run", "environment_steps", "episodes")
+    (about,) = {tuple(row[column] for column in columns) for row in rows}
+    assert about == ("run", "reparameterization", str(whole_run), str(STEPS), "2")
+
+
+def test_intervals_hold_the_shares_and_wider_ones_hold_more(rows):
+    for row in rows:
+        shares = [float(row[f"coverage_{level}"]) for level in (50, 80, 95)]
+        assert 0 <= shares[0] <= shares[1] <= shares[2] <= 1
+        low, high = (float(row[f"coverage_80_{end}"]) for end in ("low", "high"))
+        assert low <= shares[1] <= high
+
+
+def test_all_is_the_mean_of_dimensions_and_deviations_do_not_cancel(rows):
+    kinds = {}
+    for row in rows:
+        key = (row["actions"], row["forecast"], row["step"])
+        kinds.setdefault(key, {})[row["dimension"]] = row
+    for kind in kinds.values():
+        assert set(kind) == {"all", "0", "1"}
+        for name in ("coverage_80", "deviation_80", "negative_log_likelihood"):
+            each = [float(kind[dimension][name]) for dimension in ("0", "1")]
+            assert float(kind["all"][name]) == pytest.approx(sum(each) / 2)
+        for row in kind.values():
+            off = abs(float(row["coverage_95"]) - 0.95)
+            assert float(row["deviation_95"]) >= off - 1e-9
+
+
+def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
+    calibrate(whole_run, twin, 2)
+    rows = read(whole_run)
+    assert {row["actions"] for row in rows} == {
+        "policy of reparameterization",
+        "policy of deterministic",
+        "random",
+    }
+    theirs = [row for row in rows if row["judged"] == "other"]
+    assert {row["forecast"] for row in theirs} == {"deterministic, mean weights"}
+    columns = ("transition", "run", "environment_steps")
+    (about,) = {tuple(row[column] for column in columns) for row in theirs}
+    assert about == ("deterministic", str(twin), "40")
+    assert f"deterministic: {twin}, 40 environment steps" in capsys.readouterr().out
+
+
+def test_runs_of_one_transition_are_run_and_other(whole_run, capsys):
+    calibrate(whole_run, whole_run, 2)
+    said = capsys.readouterr().out
+    assert "actions: policy of other" in said
+    lines = [line for line in said.splitlines() if "20 draws" in line]
+    assert len(lines) == 3 * 2 * 2
+    own = [line for line in lines if line.startswith("run, ")]
+    others = [line for line in lines if line.startswith("other, ")]
+    for one, other in zip(own, others, strict=True):
+        assert other.split()[1:] == one.split()[1:]
+    assert Image.open(whole_run / "figures" / "calibration.png").width > 300
+
+
+def test_runs_of_other_observations_are_refused(whole_run, pixel_run):
+    with pytest.raises(UserError) as error:
+        calibrate(whole_run, pixel_run, 2)
+    assert str(error.value) == (
+        f"{pixel_run} does not predict the observations of {whole_run}: "
+        "observation is pixels instead of state"
+    )
+
+
+def test_pictures_are_forecast_and_pooled(pixel_run):
+    calibrate(pixel_run, None, 1)
+    rows = read(pixel_run)
+    assert {int(row["step"]) for row in rows} == {1, 2, 5}
+    assert {row["dimension"] for row in rows} == {"all"}

@@ -1,0 +1,50 @@
+import dataclasses
+
+import pytest
+
+from agents.config import choices, overrides
+from agents.config.schema import as_dict
+
+TARGETED = [
+    (group, name) for group in ("explore", "planner") for name in choices.groups()[group]
+]
+
+
+@pytest.mark.parametrize(("group", "name"), TARGETED)
+def test_settings_are_the_keys_of_the_composed_config(group, name):
+    composed = getattr(overrides.load([f"{group}={name}"]), group)
+    keys = {field.name for field in dataclasses.fields(composed)} - {"_target_"}
+    assert choices.settings(group, name).keys() == keys
+
+
+@pytest.mark.parametrize("group", ["world_model", "experiment"])
+def test_choices_without_a_target_have_no_settings_of_their_own(group):
+    for name in choices.groups()[group]:
+        assert choices.settings(group, name) == {}
+
+
+def test_settings_are_as_they_are_written():
+    assert choices.settings("explore", "pets")["trajectories"] == "each"
+    assert choices.settings("planner", "cem")["common_noise"] == "false"
+    assert "_target_" in as_dict(overrides.load([]))["planner"]
+
+
+def test_choices_that_have_a_key_are_found():
+    assert choices.having("explore", "alpha") == ["conditional_value_at_risk"]
+    assert choices.having("explore", "elites") == []
+    assert choices.having("nothing", "elites") == []
+
+
+def test_units_are_told_once_and_by_the_key_alone():
+    assert choices.units("explore", "alpha") == ["share of the draws that count"]
+    assert len(choices.units("explore", "beta")) == 2  # of the bonus, of the draws
+    (final,) = choices.units("explore", "final_beta")
+    assert final.startswith("weight at the end")
+
+
+def test_every_choice_says_what_it_is():
+    for group, names in choices.groups().items():
+        for name in names:
+            about = choices.about(group, name)
+            assert about[-1] == "."
+            assert "@package" not in about

@@ -1,0 +1,64 @@
+"""Tests of agents.episodes.evaluation."""
+
+import csv
+
+import numpy as np
+import pytest
+
+from agents.agent.loading import load_agent
+from agents.commands.evaluate import evaluate
+from agents.episodes.evaluation import Evaluator
+from agents.episodes.measures import episode_return
+
+
+@pytest.fixture(scope="module")
+def evaluator(whole_run):
+    return Evaluator(*load_agent(whole_run))
+
+
+def test_each_episode_has_a_seed_and_a_start_of_its_own(evaluator):
+    results = evaluator.episodes(3)
+    assert len({seed for seed, _ in results}) == 3
+    assert len({float(episode["position"][0, 0]) for _, episode in results}) == 3
+
+
+def test_evaluations_face_the_same_starts_and_act_alike(evaluator):
+    for (seed, one), (again, other) in zip(
+        evaluator.episodes(2), evaluator.episodes(2), strict=True
+    ):
+        assert seed == again
+        np.testing.assert_allclose(one["action"], other["action"], atol=1e-3)
+
+
+def test_more_episodes_than_stand_side_by_side_are_run(evaluator, monkeypatch):
+    monkeypatch.setattr("agents.episodes.evaluation.TOGETHER", 2)
+    assert len({seed for seed, _ in evaluator.episodes(3)}) == 3
+
+
+def test_another_policy_can_be_evaluated(whole_run):
+    config, agent = load_agent(whole_run)
+    plain, noisy = (
+        Evaluator(config, agent, policy).episodes(1)[0][1]
+        for policy in (None, agent.collect_policy)
+    )
+    assert not np.allclose(plain["action"], noisy["action"], atol=1e-3)
+
+
+def test_scores_are_written_and_summed_up_in_a_line(whole_run, capsys):
+    evaluate(whole_run, episodes=3)
+    with open(whole_run / "evaluation.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert [row["episode"] for row in rows] == ["0", "1", "2"]
+    assert len({row["seed"] for row in rows}) == 3
+    assert {row["environment_steps"] for row in rows} == {"160"}
+    mean = np.mean([float(row["return"]) for row in rows])
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert f"fake after 160 environment steps: mean return {mean:.1f}" in said
+
+
+def test_return_is_the_sum_of_rewards(evaluator):
+    ((_, episode),) = evaluator.episodes(1)
+    assert episode_return(episode) == pytest.approx(
+        np.sum(1 - np.abs(episode["position"][1:]))
+    )

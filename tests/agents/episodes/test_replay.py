@@ -1,0 +1,149 @@
+"""Tests of agents.episodes.replay."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from agents.episodes.replay import Replay
+
+
+def make_episode(rows, number=0):
+    """Observes (episode, row); action and reward are functions of both."""
+    row = np.arange(rows, dtype=np.float32)
+    return {
+        "observation": np.stack([np.full(rows, number, np.float32), row], axis=1),
+        "action": (100 * number + row)[:, None],
+        "reward": 1000 * number + row,
+        "is_first": row == 0,
+        "is_terminal": np.zeros(rows, bool),
+        "position": np.zeros([rows, 1], np.float32),
+        "velocity": np.zeros([rows, 1], np.float32),
+    }
+
+
+def make_replay(*rows, capacity=10_000):
+    replay = Replay(capacity)
+    for number, count in enumerate(rows):
+        replay.add(make_episode(count, number))
+    return replay
+
+
+def test_batch_has_the_shapes_and_types_of_the_contract():
+    batch = make_replay(9, 9).sample(batch_size=3, length=4, seed=0)
+    assert {key: (value.shape, value.dtype.name) for key, value in batch.items()} == {
+        "observation": ((3, 4, 2), "float32"),
+        "action": ((3, 4, 1), "float32"),
+        "reward": ((3, 4), "float32"),
+        "is_first": ((3, 4), "bool"),
+    }
+
+
+def test_images_stay_bytes():
+    replay = Replay(100)
+    replay.add(make_episode(5) | {"observation": np.zeros([5, 8, 8, 3], np.uint8)})
+    assert replay.sample(2, 3, seed=0)["observation"].dtype == np.uint8
+
+
+def test_rows_of_a_sequence_belong_together():
+    batch = make_replay(12, 20, 15).sample(batch_size=200, length=6, seed=1)
+    episode, row = np.moveaxis(batch["observation"], -1, 0)
+    np.testing.assert_array_equal(batch["action"][..., 0], 100 * episode + row)
+    np.testing.assert_array_equal(batch["reward"], 1000 * episode + row)
+    np.testing.assert_array_equal(batch["is_first"], row == 0)
+    assert (episode == episode[:, :1]).all(), "a long episode was left"
+    assert (np.diff(row) == 1).all()
+
+
+def test_offsets_and_episodes_are_uniform():
+    batch = make_replay(12, 20).sample(batch_size=20_000, length=8, seed=0)
+    episode, row = np.moveaxis(batch["observation"][:, 0], -1, 0)
+    assert stats.chisquare(np.unique(episode, return_counts=True)[1]).pvalue > 0.01
+    for number, rows in enumerate([12, 20]):
+        offsets, counts = np.unique(row[episode == number], return_counts=True)
+        np.testing.assert_array_equal(offsets, range(rows - 8 + 1))
+        assert stats.chisquare(counts).pvalue > 0.01
+
+
+def test_no_boundary_is_crossed_unseen():
+    batch = make_replay(3, 4, 9).sample(batch_size=500, length=8, seed=2)
+    episode, row = np.moveaxis(batch["observation"], -1, 0)
+    goes_on = (np.diff(row) == 1) & (np.diff(episode) == 0)
+    np.testing.assert_array_equal(goes_on, ~batch["is_first"][:, 1:])
+    assert (row[batch["is_first"]] == 0).all()
+    assert (~goes_on).any(), "the test met no boundary"
+    assert set(row[:, 0][episode[:, 0] == 0]) == {0, 1, 2}
+
+
+def test_episode_as_long_as_the_sequence_is_taken_whole():
+    batch = make_replay(5).sample(batch_size=4, length=5, seed=0)
+    np.testing.assert_array_equal(batch["observation"][..., 1], 4 * [range(5)])
+
+
+def test_equal_seeds_give_equal_batches():
+    replay = make_replay(30, 40)
+    first, again, other = (replay.sample(8, 5, seed) for seed in ([1, 2], [1, 2], [1, 3]))
+    for key in first:
+        np.testing.assert_array_equal(first[key], again[key])
+    assert (first["reward"] != other["reward"]).any()
+
+
+def test_batch_k_depends_on_seed_and_number_only():
+    replay = make_replay(30, 40)
+    whole = list(replay.dataset(4, 5, seed=3).take(6).as_numpy_iterator())
+    resumed = list(replay.dataset(4, 5, seed=3, first_batch=4).take(2).as_numpy_iterator())
+    for expected, batch in zip(whole[4:], resumed, strict=True):
+        for key in batch:
+            np.testing.assert_array_equal(batch[key], expected[key])
+    np.testing.assert_array_equal(whole[5]["reward"], replay.sample(4, 5, [3, 5])["reward"])
+    assert (whole[0]["reward"] != whole[1]["reward"]).any()
+
+
+def test_dataset_sees_episodes_added_since():
+    replay = make_replay(10)
+    batches = iter(replay.dataset(50, 5, seed=0))
+    assert set(next(batches)["observation"][:, 0, 0].numpy()) == {0}
+    replay.add(make_episode(10, number=1))
+    assert set(next(batches)["observation"][:, 0, 0].numpy()) == {0, 1}
+
+
+def test_dataset_has_static_shapes():
+    spec = make_replay(10).dataset(4, 5, seed=0).element_spec
+    assert spec["observation"].shape == [4, 5, 2]
+    assert spec["is_first"].dtype.name == "bool"
+
+
+def test_oldest_episodes_leave_a_full_replay():
+    replay = make_replay(11, 11, 11, capacity=25)
+    assert (replay.num_episodes, replay.num_steps) == (2, 20)
+    batch = replay.sample(100, 5, seed=0)
+    assert set(batch["observation"][:, 0, 0]) == {1, 2}
+
+
+def test_newest_episode_stays_whatever_the_capacity():
+    replay = make_replay(11, 31, capacity=25)
+    assert (replay.num_episodes, replay.num_steps) == (1, 30)
+
+
+@pytest.mark.parametrize("draw", ["sample", "dataset"])
+@pytest.mark.parametrize(
+    ("replay", "size", "length", "message"),
+    [
+        (make_replay(), 2, 3, "the replay is empty"),
+        (make_replay(5, 5), 2, 11, "length 11 are longer than all data, 10 rows"),
+        (make_replay(5), 0, 3, "must be at least 1, got 0 and 3"),
+    ],
+)
+def test_bad_request_is_an_error(draw, replay, size, length, message):
+    with pytest.raises(ValueError, match=message):
+        getattr(replay, draw)(size, length, seed=0)
+
+
+def test_episode_of_another_shape_is_an_error():
+    replay = make_replay(5)
+    with pytest.raises(ValueError, match="does not fit a replay of"):
+        replay.add(make_episode(5) | {"observation": np.zeros([5, 9], np.float32)})
+
+
+def test_capacity_below_one_is_an_error():
+    with pytest.raises(ValueError, match="at least 1 agent step, got 0"):
+        Replay(0)

@@ -1,0 +1,57 @@
+"""Tests of agents.explore.noise."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.explore.noise import GaussianNoise
+
+
+@pytest.mark.parametrize(
+    ("step", "stddev"), [(0, 0.3), (250, 0.25), (1000, 0.1), (5000, 0.1)]
+)
+def test_stddev_goes_linearly_to_the_final_one_and_stays(step, stddev):
+    noise = GaussianNoise(0.3, 0.1, steps=1000)
+    assert float(noise.stddev_at(step)) == pytest.approx(stddev)
+
+
+@pytest.mark.parametrize(("final_stddev", "steps"), [(0.1, 0), (None, 1000)])
+def test_without_steps_or_end_the_stddev_is_constant(final_stddev, steps):
+    noise = GaussianNoise(0.3, final_stddev, steps)
+    assert float(noise.stddev_at(10_000)) == pytest.approx(0.3)
+
+
+def test_noise_has_the_stddev_of_its_time():
+    noise = GaussianNoise(0.2, 0.1, steps=100)
+    actions = noise(tf.zeros([5000, 1]), tf.constant(50, tf.int64), tf.constant([1, 2]))
+    assert np.std(actions) == pytest.approx(0.15, rel=0.05)
+    assert np.mean(actions) == pytest.approx(0.0, abs=0.01)
+
+
+def test_actions_stay_within_their_bounds():
+    actions = GaussianNoise(2.0)(tf.ones([100, 2]) * 0.9, 0, tf.constant([1, 2])).numpy()
+    assert actions.max() == 1.0
+    assert actions.min() == -1.0
+
+
+def test_a_seed_gives_the_same_noise():
+    noise = GaussianNoise()
+    first, again, other = (
+        noise(tf.zeros([3, 2]), 0, tf.constant([0, seed])).numpy() for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.any(first == other)
+
+
+def test_no_stddev_is_no_noise():
+    actions = tf.constant([[0.5, -0.25]])
+    np.testing.assert_array_equal(
+        GaussianNoise(0.0)(actions, 0, tf.constant([0, 1])), actions
+    )
+
+
+@pytest.mark.parametrize("name", ["stddev", "final_stddev", "steps"])
+def test_negative_values_are_refused(name):
+    message = f"action_noise.{name} must not be negative, got -1"
+    with pytest.raises(ValueError, match=message):
+        GaussianNoise(**{name: -1})

@@ -1,0 +1,131 @@
+"""Tests of agents.figures.curves and agents.runs.history."""
+
+import logging
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import yaml
+from PIL import Image
+
+from agents.figures.curves import plot
+from agents.runs import records
+from agents.runs.grouping import arrange
+from agents.runs.history import load
+
+ALL = ["losses.png", "returns.png", "scores.png", "weight_kl.png", "weight_stddev.png"]
+
+
+def make_run(folder, seed=0, explore="Greedy", task="fake", episodes=6, scores=True):
+    folder.mkdir(parents=True)
+    config = {"task": task, "seed": seed, "logdir": str(folder)}
+    config["explore"] = {"_target_": f"agents.explore.{explore}"}
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    random = np.random.default_rng(seed)
+    for episode in range(1, episodes + 1):
+        steps = {"environment_steps": 100 * episode, "episodes": episode}
+        row = steps | {"train_steps": 10 * episode, "collect/return": random.normal()}
+        for key in ("loss", "observation_loss", "weight_kl", "weight_kl/prior"):
+            row[f"train/{key}"] = random.normal()
+        row |= {"train/latent_kl": np.nan, "train/weight_stddev/prior": 0.1}
+        records.append_metrics(folder, row | {"train/weight_ratio/prior": 0.2})
+        score = steps | {"train_steps": 10 * episode, "seed": seed}
+        if scores and episode % 2 == 0:
+            rows = [{"evaluation_episode": k, "return": random.normal()} for k in range(3)]
+            records.append_scores(folder, [score | row for row in rows])
+    return folder
+
+
+def names(files):
+    return sorted(file.name for file in files)
+
+
+def test_figures_of_one_run_go_into_the_run(tmp_path):
+    run = make_run(tmp_path / "run")
+    files = plot(run)
+    assert names(files) == ALL
+    for file in files:
+        assert file.parent == run / "figures"
+        assert np.asarray(Image.open(file).convert("L")).std() > 0
+    assert names((run / "figures").iterdir()) == ALL, "a temporary file was left"
+
+
+def test_figures_of_several_runs_go_into_their_common_folder(tmp_path):
+    runs = [make_run(tmp_path / "all" / str(seed), seed) for seed in range(3)]
+    assert {file.parent for file in plot(runs)} == {tmp_path / "all" / "figures"}
+    assert {file.parent for file in plot(runs, tmp_path / "out")} == {tmp_path / "out"}
+
+
+def test_tasks_get_their_own_figures_of_training(tmp_path):
+    runs = [make_run(tmp_path / task, task=task) for task in ("a", "b")]
+    files = names(plot(runs))
+    assert {"losses_a.png", "losses_b.png", "scores.png", "returns.png"} <= set(files)
+
+
+def test_groups_are_runs_equal_but_for_the_seed(tmp_path):
+    runs = [
+        make_run(tmp_path / f"{explore}{seed}", seed, explore)
+        for explore in ("Greedy", "Thompson")
+        for seed in range(2)
+    ]
+    groups = arrange([load(run) for run in runs])
+    assert [group.label for group in groups] == ["explore=Greedy", "explore=Thompson"]
+    assert [len(group.runs) for group in groups] == [2, 2]
+    assert groups[0].style != groups[1].style
+
+
+def test_score_curve_has_a_row_for_each_evaluation(tmp_path):
+    steps, returns = load(make_run(tmp_path / "run")).score_curve()
+    assert steps.tolist() == [200, 400, 600]
+    assert returns.shape == (3, 3)
+
+
+def test_null_values_are_left_out(tmp_path):
+    run = load(make_run(tmp_path / "run"))
+    assert run.curve("train_steps", "train/latent_kl") is None
+    assert len(run.curve("train_steps", "train/loss")[0]) == 6
+
+
+def test_run_without_scores_is_named_and_the_rest_is_drawn(tmp_path, caplog):
+    run = make_run(tmp_path / "run", scores=False)
+    with caplog.at_level(logging.WARNING):
+        files = plot(run)
+    assert "no evaluation has finished yet" in caplog.text
+    assert names(files) == [name for name in ALL if name != "scores.png"]
+
+
+def test_seeds_of_unequal_length_and_evaluations_are_drawn(tmp_path):
+    runs = [make_run(tmp_path / "0", 0), make_run(tmp_path / "1", 1, episodes=2)]
+    steps = {"environment_steps": 200, "episodes": 2, "train_steps": 20}
+    extra = steps | {"evaluation_episode": 3, "seed": 1, "return": 1.0}
+    records.append_scores(runs[1], [extra])
+    assert names(plot(runs)) == ALL
+
+
+def test_folder_that_is_no_run_is_an_error(tmp_path):
+    with pytest.raises(
+        ValueError, match="is not the folder of a run: it has no config.yaml"
+    ):
+        plot(tmp_path)
+
+
+def test_run_without_rows_is_an_error(tmp_path):
+    run = make_run(tmp_path / "run", episodes=0)
+    with pytest.raises(
+        ValueError, match=r"has nothing to plot: no whole line in its metrics"
+    ):
+        plot(run)
+    assert not (run / "figures").exists()
+
+
+def test_no_runs_is_an_error():
+    with pytest.raises(ValueError, match="no runs to plot"):
+        plot([])
+
+
+def test_drawing_needs_no_tensorflow():
+    heavy = {"tensorflow", "matplotlib.pyplot"}
+    code = f"import agents.figures.curves, sys; print({heavy} & {{*sys.modules}})"
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert output.stdout == "set()\n", output.stderr

@@ -1,0 +1,72 @@
+"""Tests of agents.figures.films."""
+
+import io
+
+import imageio.v2 as imageio
+import numpy as np
+import pytest
+import tensorflow as tf
+from PIL import Image
+from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+from agents.figures.films import save_open_loop_video, save_video
+from agents.training.metrics import write_video
+
+
+def make_frames(length=12, height=64, width=64):
+    random = np.random.default_rng(0)
+    return random.integers(0, 255, [length, height, width, 3], dtype=np.uint8)
+
+
+def test_tensorboard_reads_the_gif_back(tmp_path):
+    with tf.summary.create_file_writer(str(tmp_path)).as_default():
+        write_video("evaluate/video", make_frames(12, 64, 48), step=7)
+    events = EventAccumulator(str(tmp_path)).Reload()
+    (event,) = events.Tensors("evaluate/video")
+    width, height, gif = event.tensor_proto.string_val
+    assert (event.step, width, height) == (7, b"48", b"64")
+    assert Image.open(io.BytesIO(gif)).n_frames == 12
+
+
+def test_video_of_odd_size_keeps_frames_and_colours(tmp_path):
+    frames = np.zeros([6, 33, 35, 3], np.uint8)
+    frames[..., 1] = 200
+    gif, mp4 = save_video(tmp_path, "clip", frames)
+    assert Image.open(gif).size == (6 * 35, 6 * 33)
+    back = np.stack(imageio.mimread(mp4))
+    assert back.shape == (6, 6 * 33, 6 * 35, 3)
+    assert abs(back[3, 100, 100].astype(int) - [0, 200, 0]).max() < 12
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["clip.gif", "clip.mp4"]
+
+
+def test_open_loop_video_stacks_truth_prediction_and_error(tmp_path):
+    truth = make_frames(50)
+    prediction = truth.copy()
+    prediction[:, :32] = 255
+    files = save_open_loop_video(tmp_path / "videos", "open_loop", truth, prediction)
+    names = ["open_loop.gif", "open_loop.mp4", "open_loop_strip.png"]
+    assert [file.name for file in files] == names
+    assert sorted(file.name for file in (tmp_path / "videos").iterdir()) == names
+    gif = Image.open(files[0])
+    assert gif.n_frames == 50
+    gif.seek(20)
+    page = np.asarray(gif.convert("RGB"))[-3 * 192 :, -192:].reshape(3, 192, 192, 3)
+    right = page[2, 96:]  # error where the prediction is right
+    assert (abs(right.astype(int) - 127) < 8).all(), "no error is not grey"
+    assert (page[1, :96] > 240).all(), "the second row is not the prediction"
+    assert len(imageio.mimread(files[1], memtest=False)) == 50
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"prediction": make_frames(11)}, r"prediction needs the shape of truth, \(12, 64"),
+        ({"truth": make_frames() / 255}, "truth needs to be uint8 .* got float64"),
+        ({"context": 12}, "context must be from 1 to 11 rows, got 12"),
+    ],
+)
+def test_wrong_frames_are_an_error(tmp_path, change, message):
+    arguments = {"truth": make_frames(), "prediction": make_frames(), "context": 5}
+    with pytest.raises(ValueError, match=message):
+        save_open_loop_video(tmp_path, "x", **(arguments | change))
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,52 @@
+"""Tests of agents.insight.spread."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.insight.spread import DRAWS, predict_each_step, spread_report
+
+SEED = tf.constant([0, 1])
+
+
+def episode_of(make_batch):
+    return {key: np.array(value[0]) for key, value in make_batch(1, 6).items()}
+
+
+def test_certain_weights_have_no_spread(make_model, make_batch):
+    assert (
+        spread_report(make_model("transition=deterministic"), episode_of(make_batch), SEED)
+        == {}
+    )
+
+
+def test_ratio_grows_with_the_posterior(make_model, make_batch):
+    reports = [
+        spread_report(make_model(f"posterior_scale={scale}"), episode_of(make_batch), SEED)
+        for scale in (0.01, 0.1, 1.0)
+    ]
+    ratios = [report["epistemic_ratio"] for report in reports]
+    assert ratios == sorted(ratios)
+    assert ratios[0] < 0.05
+    for report in reports:
+        ratio = report["epistemic_stddev"] / report["aleatoric_stddev"]
+        assert report["epistemic_ratio"] == pytest.approx(ratio, rel=1e-5)
+
+
+def test_report_is_made_of_the_predictions_of_each_step(make_model, make_batch):
+    model, batch = make_model("posterior_scale=1.0"), make_batch(1, 6)
+    mean, stddev = predict_each_step(model, batch, SEED)
+    report = spread_report(model, episode_of(make_batch), SEED)
+    epistemic = np.sqrt(np.var(mean, axis=0).mean())
+    assert report["epistemic_stddev"] == pytest.approx(epistemic, rel=1e-4)
+    aleatoric = np.sqrt(np.mean(np.square(stddev)))
+    assert report["aleatoric_stddev"] == pytest.approx(aleatoric, rel=1e-4)
+
+
+def test_each_draw_predicts_one_step_from_the_filter(make_model, make_batch):
+    model, batch = make_model(), make_batch(2, 4)
+    mean, stddev = predict_each_step(model, batch, SEED)
+    assert mean.shape == stddev.shape == (DRAWS, 2, 3, 3)
+    assert np.ptp(mean, axis=0).min() > 0
+    again, _ = predict_each_step(model, batch, SEED)
+    np.testing.assert_array_equal(mean, again)

@@ -1,0 +1,264 @@
+"""Tests of agents.planning.cross_entropy, on scores whose best plan is known."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.planning.cross_entropy import CrossEntropy
+from agents.planning.improved import ImprovedCrossEntropy, colored_noise_basis
+
+SEED = tf.constant([1, 2])
+SMALL = {"horizon": 3, "candidates": 200, "elites": 20}
+PLANNERS = pytest.mark.parametrize(
+    "planner",
+    [
+        CrossEntropy(**SMALL, iterations=8),
+        ImprovedCrossEntropy(**SMALL, iterations=8),
+        ImprovedCrossEntropy(
+            **SMALL, iterations=8, noise_beta=0.0, keep_elites=0.0, decay=1.0
+        ),
+    ],
+    ids=["cem", "icem", "icem-white"],
+)
+
+# The best plans of two environments, [B, H, A]; the second one's is partly out of reach.
+BEST = tf.constant(
+    [[[0.5, -0.3], [0.0, 0.7], [-0.6, 0.2]], [[3.0, -0.3], [-2.0, 0.1], [0.4, -5.0]]]
+)
+
+
+def closeness(plans, seed=None):
+    """Minus the squared distance from the best plan: [B, N, H, A] -> [B, N]."""
+    del seed
+    return -tf.reduce_sum((plans - BEST[:, tf.newaxis]) ** 2, axis=[2, 3])
+
+
+def make_plan(planner, score=closeness, seed=SEED, state=None):
+    if state is None:
+        state = planner.initial_state(2, 2)
+    return planner.plan(score, state, (2, 2), seed)
+
+
+@PLANNERS
+def test_the_best_plan_is_found_inside_and_at_the_bounds(planner):
+    plan, _ = tf.function(lambda: make_plan(planner))()
+    np.testing.assert_allclose(plan, tf.clip_by_value(BEST, -1, 1), atol=0.05)
+
+
+@PLANNERS
+def test_candidates_are_within_the_bounds_of_actions(planner):
+    extremes = []
+
+    def score(plans, seed):
+        extremes.append((plans.numpy().min(), plans.numpy().max()))
+        return closeness(plans, seed)
+
+    make_plan(planner, score)
+    low, high = np.transpose(extremes)
+    assert low.min() == -1
+    assert high.max() == 1
+
+
+@PLANNERS
+def test_more_iterations_give_better_plans(planner):
+    def best(iterations):
+        settings = vars(planner) | {"iterations": iterations, "candidates": 40}
+        plans = [
+            make_plan(type(planner)(**settings), seed=tf.constant([0, seed]))[0]
+            for seed in range(5)
+        ]
+        return np.mean([closeness(plan[:, None])[0] for plan in plans])
+
+    assert best(1) < best(3) < best(9)
+
+
+@PLANNERS
+def test_as_many_plans_are_scored_as_is_said(planner):
+    counts = []
+
+    def score(plans, seed):
+        counts.append(plans.shape[1])
+        return closeness(plans, seed)
+
+    make_plan(planner, score)
+    assert sum(counts) == planner.evaluations
+
+
+@PLANNERS
+def test_a_seed_gives_the_same_plan(planner):
+    first, again, other = (
+        make_plan(planner, seed=tf.constant([0, seed]))[0].numpy() for seed in (1, 1, 2)
+    )
+    np.testing.assert_array_equal(first, again)
+    assert not np.any(first == other)
+
+
+@PLANNERS
+def test_each_iteration_is_scored_with_a_seed_of_its_own(planner):
+    seeds = []
+
+    def score(plans, seed):
+        seeds.append(tuple(seed.numpy()))
+        return closeness(plans, seed)
+
+    make_plan(planner, score)
+    assert len(set(seeds)) == planner.iterations
+
+
+@PLANNERS
+def test_the_state_is_as_it_was_at_first(planner):
+    _, state = make_plan(planner)
+    tf.nest.map_structure(
+        lambda new, old: new.shape.assert_is_compatible_with(old.shape),
+        state,
+        planner.initial_state(2, 2),
+    )
+
+
+@pytest.mark.parametrize(("elites", "groups"), [(15, 5), (10, 3), (2, 2), (100, 2)])
+def test_a_share_of_an_icem_planner_keeps_elites_as_well(elites, groups):
+    planner = ImprovedCrossEntropy(candidates=150, elites=elites, keep_elites=0.3)
+    share = planner.share(groups)
+    assert share.candidates == -(-150 // groups)
+    assert share.elites == -(-elites // groups)
+    assert share.num_kept == -(-planner.num_kept // groups)
+
+
+def test_cem_refits_to_the_population_moments_of_the_elites():
+    planner = CrossEntropy(horizon=1, candidates=50, elites=5, iterations=2)
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0, :, 0, 0].numpy())
+        return -((plans[:, :, 0, 0] - 0.3) ** 2)
+
+    plan, _ = planner.plan(score, (), (1, 1), SEED)
+    elites = [each[np.argsort((each - 0.3) ** 2)[:5]] for each in populations]
+    np.testing.assert_allclose(plan[0, 0, 0], elites[1].mean(), rtol=1e-5)
+    assert abs(populations[1].mean() - elites[0].mean()) < 4 * elites[0].std() / 50**0.5
+    assert populations[1].std() == pytest.approx(elites[0].std(), rel=0.4)
+
+
+def test_cem_starts_from_the_standard_normal_distribution_cut_at_the_bounds():
+    planner = CrossEntropy(horizon=1, candidates=4000, elites=1, iterations=1)
+    population = []
+
+    def score(plans, seed):
+        del seed
+        population.extend(plans.numpy().ravel())
+        return plans[..., 0, 0]
+
+    planner.plan(score, (), (1, 1), SEED)
+    assert np.mean(np.abs(population) == 1) == pytest.approx(0.3173, abs=0.03)
+    assert np.mean(np.abs(population) < 0.5) == pytest.approx(0.3829, abs=0.03)
+
+
+def test_icem_populations_shrink_but_hold_twice_the_elites():
+    planner = ImprovedCrossEntropy(candidates=100, elites=20, iterations=6, decay=1.5)
+    assert planner.populations == [100, 67, 44, 40, 40, 40]
+
+
+def test_icem_starts_from_the_last_plan_one_step_on():
+    planner = ImprovedCrossEntropy(
+        horizon=3, candidates=20, elites=10, iterations=1, initial_stddev=1e-6
+    )
+    mean = tf.constant([[[0.1], [0.2], [0.3]]])
+    kept = tf.constant(np.linspace(-1, 1, 9).reshape(1, 3, 3, 1), tf.float32)
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0, :, :, 0].numpy())
+        return plans[..., 0, 0]
+
+    planner.plan(score, (mean, kept), (1, 1), SEED)
+    fresh, returned, last = np.split(populations[0], [20, 23])
+    np.testing.assert_allclose(fresh, [[0.2, 0.3, 0.3]] * 20, atol=1e-4)
+    moved = kept[0, :, :, 0].numpy()[:, [1, 2, 2]]
+    np.testing.assert_array_equal(returned, moved)
+    np.testing.assert_allclose(last, [[0.2, 0.3, 0.3]], atol=1e-6)
+
+
+def test_icem_keeps_its_best_elites_for_the_next_iteration_and_decision():
+    planner = ImprovedCrossEntropy(horizon=2, candidates=30, elites=10, iterations=2)
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0].numpy())
+        return tf.reduce_sum(plans, axis=[2, 3])
+
+    _, (_, kept) = planner.plan(score, planner.initial_state(1, 1), (1, 1), SEED)
+    assert planner.num_kept == 3
+    for population, later in zip(populations, (populations[1], kept[0]), strict=True):
+        order = np.argsort(-population.sum((1, 2)), kind="stable")[:3]
+        for best in population[order]:
+            assert np.any(np.all(later == best, axis=(1, 2)))
+
+
+def test_icem_mixes_old_and_new_moments():
+    planner = ImprovedCrossEntropy(
+        horizon=1, candidates=50, elites=5, iterations=1, momentum=0.4
+    )
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0, :, 0, 0].numpy())
+        return plans[..., 0, 0]
+
+    state = (tf.constant([[[0.5]]]), tf.zeros([1, 1, 1, 1]))
+    plan, (mean, _) = planner.plan(score, state, (1, 1), SEED)
+    elites = np.sort(populations[0])[-5:]
+    np.testing.assert_allclose(plan, [[[0.4 * 0.5 + 0.6 * elites.mean()]]], rtol=1e-5)
+    np.testing.assert_array_equal(mean, plan)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("length", [1, 5, 12])
+def test_colored_noise_has_unit_variance(length, exponent):
+    basis = colored_noise_basis(length, exponent)
+    np.testing.assert_allclose((basis**2).sum(0), np.ones(length))
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("length", [15, 16])
+def test_colored_noise_has_the_power_spectrum(length, exponent):
+    basis = colored_noise_basis(length, exponent)
+    noise = np.random.default_rng(0).normal(size=[40_000, len(basis)]) @ basis
+    power = np.mean(np.abs(np.fft.rfft(noise)) ** 2, axis=0)[1:]
+    power /= np.fft.rfftfreq(length)[1:] ** -exponent
+    np.testing.assert_allclose(power, power[0], rtol=0.05)
+
+
+COUNTS = ("horizon", "candidates", "elites", "iterations")
+
+
+@pytest.mark.parametrize("planner", [CrossEntropy, ImprovedCrossEntropy])
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_below_1_are_refused(planner, name):
+    with pytest.raises(ValueError, match=f"planner.{name} must be at least 1, got 0"):
+        planner(**{name: 0})
+
+
+@pytest.mark.parametrize("planner", [CrossEntropy, ImprovedCrossEntropy])
+def test_more_elites_than_candidates_are_refused(planner):
+    message = r"planner.elites must not exceed planner.candidates \(5\), got 6"
+    with pytest.raises(ValueError, match=message):
+        planner(candidates=5, elites=6)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("decay", 0.5, "planner.decay must be between 1 and inf, got 0.5"),
+        ("keep_elites", 1.5, "planner.keep_elites must be between 0 and 1, got 1.5"),
+        ("momentum", 1.0, "planner.momentum must be in \\[0, 1\\), got 1.0"),
+        ("noise_beta", -1.0, "planner.noise_beta must be between 0 and inf, got -1"),
+        ("initial_stddev", 0.0, "planner.initial_stddev must be above 0, got 0"),
+    ],
+)
+def test_values_out_of_range_are_refused(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        ImprovedCrossEntropy(**{name: value})

@@ -1,0 +1,124 @@
+"""Tests of agents.planning.groups, on scores whose best plan is known."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.planning.cross_entropy import CrossEntropy
+from agents.planning.groups import PlannerOfGroups
+from agents.planning.improved import ImprovedCrossEntropy
+from agents.seeds import split
+from tests.agents.planning.test_cross_entropy import BEST, SEED, SMALL, closeness, make_plan
+
+GROUPS = pytest.mark.parametrize(
+    "planner",
+    [
+        PlannerOfGroups(CrossEntropy(**SMALL, iterations=8), groups=3),
+        PlannerOfGroups(ImprovedCrossEntropy(**SMALL, iterations=8), groups=3),
+    ],
+    ids=["cem", "icem"],
+)
+
+# Where each of three groups would have the actions; the last is out of reach.
+TARGETS = tf.constant([-0.5, 0.2, 1.5])
+
+
+def score_by_group(seen):
+    """Minus the squared distance from the target of a plan's group; appends to `seen`."""
+
+    def score(plans, seed):
+        del seed
+        batch_size, count, horizon, size = plans.shape
+        groups = tf.reshape(plans, [batch_size, 3, count // 3, horizon, size])
+        distance = groups - TARGETS[:, tf.newaxis, tf.newaxis, tf.newaxis]
+        scores = -tf.reduce_sum(distance**2, axis=[3, 4])
+        seen.append((groups, scores))
+        return tf.reshape(scores, [batch_size, count])
+
+    return score
+
+
+@GROUPS
+def test_groups_find_the_best_plan_in_a_graph_as_well(planner):
+    for jit_compile in (False, True):
+        plan, _ = tf.function(lambda: make_plan(planner), jit_compile=jit_compile)()
+        np.testing.assert_allclose(plan, tf.clip_by_value(BEST, -1, 1), atol=0.2)
+
+
+@GROUPS
+def test_groups_score_as_many_plans_as_is_said_and_few_more_than_one_planner(planner):
+    counts = []
+
+    def score(plans, seed):
+        counts.append(plans.shape[1])
+        return closeness(plans, seed)
+
+    _, state = make_plan(planner, score)
+    assert sum(counts) == planner.evaluations
+    assert planner.evaluations == pytest.approx(planner.planner.evaluations, rel=0.03)
+    tf.nest.map_structure(
+        lambda new, old: new.shape.assert_is_compatible_with(old.shape),
+        state,
+        planner.initial_state(2, 2),
+    )
+
+
+def test_a_candidate_stays_in_its_group_in_all_iterations_and_decisions():
+    each = ImprovedCrossEntropy(horizon=1, candidates=60, elites=12, iterations=4)
+    planner, seen = PlannerOfGroups(each, groups=3), []
+    state = planner.initial_state(2, 2)
+    for number in range(3):
+        _, state = make_plan(planner, score_by_group(seen), tf.constant([0, number]), state)
+    calls = len(seen) // 3  # of each decision
+    places = {}  # of each plan: environment, group and call of the score
+    for call, (groups, _) in enumerate(seen):
+        for environment, group, n in np.ndindex(*groups.shape[:3]):
+            plan = groups[environment, group, n].numpy()
+            if np.all(np.abs(plan) < 1) and np.any(plan):
+                places.setdefault(plan.tobytes(), []).append((environment, group, call))
+    kept = [found for found in places.values() if len({call for *_, call in found}) > 1]
+    assert len(kept) > 20
+    assert any(len({call // calls for *_, call in found}) > 1 for found in kept)
+    for found in kept:
+        assert len({place[:2] for place in found}) == 1
+
+
+@GROUPS
+def test_a_group_refits_to_its_own_elites(planner):
+    seen = []
+    make_plan(planner, score_by_group(seen))
+    (groups, _) = seen[-1]  # the plan of each group
+    expected = tf.broadcast_to(
+        tf.minimum(TARGETS, 1.0)[:, tf.newaxis, tf.newaxis, tf.newaxis], groups.shape[1:]
+    )
+    for environment in groups:
+        np.testing.assert_allclose(environment, expected, atol=0.2)
+
+
+@GROUPS
+def test_the_plan_is_that_of_the_group_that_scores_its_own_highest(planner):
+    seen = []
+    plan, _ = make_plan(planner, score_by_group(seen))
+    groups, scores = seen[-1]
+    assert groups.shape == (2, 3, 1, 3, 2)
+    for environment in range(2):
+        best = np.argmax(scores[environment, :, 0])
+        assert best < 2  # the target of the last group is out of reach
+        np.testing.assert_array_equal(plan[environment], groups[environment, best, 0])
+
+
+@GROUPS
+def test_groups_that_are_scored_alike_plan_as_their_planner_does(planner):
+    alone = planner.planner.share(3)
+
+    def score_rows(plans, seed):
+        del seed
+        distance = plans - tf.repeat(BEST, 3, axis=0)[:, tf.newaxis]
+        return -tf.reduce_sum(distance**2, axis=[2, 3])
+
+    state = alone.initial_state(6, 2)
+    plans, _ = alone.plan(score_rows, state, (6, 2), split(SEED, 2)[0])
+    plans = tf.reshape(plans, [2, 3, 3, 2])
+    best = tf.argmax(closeness(plans), axis=1)
+    expected = tf.gather(plans, best, batch_dims=1)
+    np.testing.assert_allclose(make_plan(planner)[0], expected, rtol=1e-5, atol=1e-6)

@@ -1,0 +1,109 @@
+import pytest
+import tensorflow as tf
+
+from agents.errors import UserError
+from agents.runs.checkpoints import Checkpoints
+
+
+def make(folder, value=0.0, **arguments):
+    variable = tf.Variable(tf.fill([100], value))
+    return Checkpoints(folder, variable=variable, **arguments), variable
+
+
+def saved(folder, episodes=(1, 2, 3), **arguments):
+    """Checkpoints whose variable holds the number of episodes."""
+    checkpoints, variable = make(folder, **arguments)
+    for each in episodes:
+        variable.assign(tf.fill([100], float(each)))
+        checkpoints.save(each)
+
+
+def restored(folder):
+    """Episodes, value of the variable and warnings."""
+    lines = []
+    checkpoints, variable = make(folder, warn=lines.append)
+    return checkpoints.restore(), variable[0].numpy(), lines
+
+
+def truncate(file):
+    file.write_bytes(file.read_bytes()[:-20])
+
+
+def flip(file):
+    content = bytearray(file.read_bytes())
+    content[len(content) // 2] ^= 1
+    file.write_bytes(content)
+
+
+def test_nothing_to_restore_is_none(tmp_path):
+    assert restored(tmp_path / "none") == (None, 0.0, [])
+
+
+def test_newest_is_restored(tmp_path):
+    saved(tmp_path)
+    assert restored(tmp_path) == (3, 3.0, [])
+
+
+def test_order_is_that_of_episodes_not_of_letters(tmp_path):
+    saved(tmp_path, episodes=[999_999, 1_000_000])
+    assert restored(tmp_path)[0] == 1_000_000
+
+
+def test_last_ones_are_kept(tmp_path):
+    saved(tmp_path, episodes=range(1, 6), keep=2)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["000004", "000005"]
+
+
+def test_saving_the_same_episode_again_wins(tmp_path):
+    saved(tmp_path, episodes=[3])
+    checkpoints, variable = make(tmp_path, 3.5)
+    checkpoints.save(3)
+    assert restored(tmp_path) == (3, 3.5, [])
+
+
+@pytest.mark.parametrize("damage", [truncate, flip, lambda file: file.unlink()])
+@pytest.mark.parametrize(
+    "name", ["variables.index", "variables.data-00001-of-00002", "manifest.json"]
+)
+def test_damaged_checkpoint_is_put_aside_and_the_one_before_is_used(tmp_path, name, damage):
+    saved(tmp_path)
+    damage(tmp_path / "000003" / name)
+    episodes, value, (line,) = restored(tmp_path)
+    assert (episodes, value) == (2, 2.0)
+    assert str(tmp_path / "000003") in line
+    assert name in line or name == "manifest.json"
+    assert "\n" not in line
+    assert (tmp_path / "damaged" / "000003").is_dir()
+    assert restored(tmp_path) == (2, 2.0, [])
+
+
+def test_all_damaged_is_none(tmp_path):
+    saved(tmp_path)
+    for episodes in (1, 2, 3):
+        flip(tmp_path / f"00000{episodes}" / "variables.index")
+    episodes, value, lines = restored(tmp_path)
+    assert (episodes, value, len(lines)) == (None, 0.0, 3)
+
+
+def test_checkpoint_that_was_being_written_does_not_count(tmp_path):
+    saved(tmp_path, episodes=[1])
+    (tmp_path / ".000002.tmp").mkdir()
+    (tmp_path / ".000002.tmp" / "variables.index").write_bytes(b"half")
+    assert restored(tmp_path) == (1, 1.0, [])
+    saved(tmp_path, episodes=[2])
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["000001", "000002"]
+
+
+def test_checkpoint_of_another_model_is_an_error(tmp_path):
+    saved(tmp_path)
+    other = Checkpoints(tmp_path, another=tf.Variable(0.0))
+    with pytest.raises(UserError, match="000003 was saved by another model"):
+        other.restore()
+    assert (tmp_path / "000003").is_dir()
+
+
+def test_checkpoint_of_another_shape_is_an_error(tmp_path):
+    saved(tmp_path)
+    other = Checkpoints(tmp_path, variable=tf.Variable(tf.zeros([3])))
+    with pytest.raises(UserError, match="000003 was saved by another model"):
+        other.restore()

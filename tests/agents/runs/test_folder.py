@@ -1,0 +1,207 @@
+import dataclasses
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+import pytest
+import yaml
+
+from agents.config import overrides
+from agents.config.schema import as_dict, make_config
+from agents.errors import UserError
+from agents.runs import grouping
+from agents.runs.folder import check_run, load_config, open_run, read_config, runs_below
+
+
+@pytest.fixture
+def config(tmp_path):
+    return overrides.load(["task=fake", f"logdir={tmp_path}/a/run"])
+
+
+def test_run_keeps_its_config(config):
+    with open_run(config) as run:
+        assert load_config(run.folder) == config
+
+
+def test_same_config_resumes(config):
+    open_run(config).close()
+    before = os.stat(f"{config.logdir}/config.yaml").st_mtime_ns
+    open_run(config).close()
+    assert os.stat(f"{config.logdir}/config.yaml").st_mtime_ns == before
+
+
+def test_changed_values_are_refused_with_both_values(config):
+    open_run(config).close()
+    planner = dataclasses.replace(config.planner, horizon=8)
+    changed = dataclasses.replace(config, action_repeat=4, planner=planner)
+    with pytest.raises(UserError) as error:
+        open_run(changed)
+    assert str(error.value) == (
+        f"{config.logdir} holds a run with other values (action_repeat: null -> 4, "
+        "planner.horizon: 12 -> 8); set them back to resume it, or start a new one "
+        "with another logdir"
+    )
+    assert load_config(config.logdir) == config
+
+
+def test_run_may_become_longer_but_not_shorter(config):
+    open_run(config).close()
+    longer = dataclasses.replace(config, environment_steps=config.environment_steps + 1)
+    open_run(longer).close()
+    assert load_config(config.logdir) == longer
+    with pytest.raises(UserError, match="environment_steps: 40001 -> 40000"):
+        open_run(config)
+
+
+def test_run_may_be_moved(config, tmp_path):
+    open_run(config).close()
+    os.rename(config.logdir, tmp_path / "moved")
+    open_run(dataclasses.replace(config, logdir=str(tmp_path / "moved"))).close()
+
+
+def test_run_of_an_earlier_version_is_read_and_resumed(config):
+    open_run(config).close()
+    file = pathlib.Path(config.logdir) / "config.yaml"
+    lines = file.read_text().splitlines(keepends=True)
+    later = ("probe_every", "image_pool", "image_decoder")
+    kept = [line for line in lines if line.strip().partition(":")[0] not in later]
+    assert len(kept) == len(lines) - 3
+    file.write_text("".join(kept))
+    assert load_config(config.logdir) == config
+    open_run(config).close()
+
+
+@pytest.mark.parametrize("damage", [b"", b"\x00\xff\x00", b"task: [", b"just words"])
+def test_damaged_config_is_an_error(config, damage):
+    open_run(config).close()
+    with open(f"{config.logdir}/config.yaml", "wb") as file:
+        file.write(damage)
+    for use in (open_run, lambda config: load_config(config.logdir)):
+        with pytest.raises(UserError, match=r"config\.yaml is damaged"):
+            use(config)
+
+
+def test_config_with_a_wrong_value_is_an_error(config):
+    open_run(config).close()
+    with open(f"{config.logdir}/config.yaml", "a") as file:
+        file.write("batch_size: -1\n")
+    with pytest.raises(
+        UserError, match=r"is not valid: batch_size must be at least 1, got -1"
+    ):
+        load_config(config.logdir)
+
+
+def test_lost_config_is_an_error(config):
+    with open_run(config) as run:
+        run.episodes.mkdir()
+        run.config_file.unlink()
+    with pytest.raises(UserError, match=r"holds episodes or checkpoints, but config\.yaml"):
+        open_run(config)
+
+
+def test_folder_that_is_no_run_is_an_error(config, tmp_path):
+    with pytest.raises(UserError, match="there is no such folder"):
+        load_config(tmp_path / "nowhere")
+    open_run(config).close()
+    with pytest.raises(UserError, match=f"has no config.yaml; .* such as {config.logdir}"):
+        load_config(tmp_path)
+
+
+@pytest.fixture
+def make_file(tmp_path):
+    """Makes a file and the folders that it lies in."""
+
+    def make(name, text="task: fake\n"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+
+    return make
+
+
+def test_runs_below_a_folder_are_found_in_order(make_file, tmp_path):
+    for name in ("b", "a/1", "a/0"):
+        make_file(f"{name}/config.yaml")
+    assert list(runs_below(tmp_path)) == [tmp_path / x for x in ("a/0", "a/1", "b")]
+    assert list(runs_below(tmp_path / "b")) == [tmp_path / "b"]
+
+
+def test_neither_hidden_folders_nor_runs_are_searched(make_file, tmp_path):
+    make_file(".venv/a/config.yaml")
+    make_file("run/config.yaml")
+    make_file("run/copy/config.yaml")
+    assert list(runs_below(tmp_path)) == [tmp_path / "run"]
+
+
+def test_files_of_other_programs_are_no_runs(make_file, tmp_path):
+    make_file("other/config.yaml", "name: x\nnested:\n  task: y\n")
+    assert list(runs_below(tmp_path)) == []
+    with pytest.raises(UserError, match=r"it has no config\.yaml$"):
+        load_config(tmp_path)
+
+
+def test_run_whose_config_is_damaged_is_found(make_file, tmp_path):
+    make_file("run/config.yaml", "[1, 2]")
+    make_file("run/metrics.jsonl", "")
+    assert list(runs_below(tmp_path)) == [tmp_path / "run"]
+
+
+def test_logdir_that_is_a_file_is_an_error(config, tmp_path):
+    (tmp_path / "a").write_text("")
+    with pytest.raises(UserError, match="cannot be a folder: .*/a is a file"):
+        open_run(config)
+
+
+def test_check_writes_nothing(config, tmp_path):
+    check_run(config)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_run_in_use_is_refused(config):
+    with (
+        open_run(config),
+        pytest.raises(UserError, match=rf"is in use by another process \({os.getpid()}\)"),
+    ):
+        open_run(config)
+    open_run(config).close()
+
+
+def test_death_of_the_process_frees_the_run(config):
+    code = f"""
+        import os
+        from agents.config import overrides
+        from agents.runs import open_run
+        run = open_run(overrides.load(["task=fake", "logdir={config.logdir}"]))
+        os.kill(os.getpid(), 9)
+    """
+    root = os.path.dirname(os.path.dirname(overrides.__file__))
+    subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], env={"PYTHONPATH": root}, check=False
+    )
+    assert load_config(config.logdir) == config
+    open_run(config).close()
+
+
+@pytest.mark.parametrize(
+    ("words", "group", "name", "old"),
+    [
+        ([], "action_noise", "final_stddev", 0.3),
+        (["action_noise.stddev=0.1"], "action_noise", "final_stddev", 0.3),
+        (["explore=disagreement"], "explore", "final_beta", 1.0),
+    ],
+)
+def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
+    tmp_path, words, group, name, old
+):
+    config = overrides.load([f"logdir={tmp_path / 'run'}", *words])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        values[group][name] = old
+        run.config_file.write_text(yaml.safe_dump(values))
+    assert load_config(tmp_path / "run") == config
+    check_run(config)
+    spelt = as_dict(config) | {group: as_dict(config)[group] | {name: old}}
+    assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
+    if not words:
+        check_run(make_config(spelt))

@@ -1,0 +1,73 @@
+"""Tests of agents.runs.grouping."""
+
+import pytest
+
+from agents.config import overrides
+from agents.config.schema import as_dict
+from agents.runs import grouping
+
+
+def test_seeds_and_folders_do_not_make_another_group():
+    configs = [
+        {"seed": 0, "logdir": "a", "planner": {"horizon": 12}},
+        {"seed": 1, "logdir": "b", "planner": {"horizon": 12}},
+        {"seed": 0, "logdir": "c", "planner": {"horizon": 8}},
+    ]
+    assert grouping.group(configs) == [[0, 1], [2]]
+
+
+def test_labels_name_what_differs_classes_first():
+    configs = [
+        {"kl_weight": 0.1, "task": "x", "explore": {"_target_": "agents.explore.Greedy"}},
+        {
+            "kl_weight": 1.0,
+            "task": "x",
+            "explore": {"_target_": "agents.explore.Gain", "beta": 2},
+        },
+    ]
+    assert grouping.labels(configs) == [
+        "explore=Greedy, kl_weight=0.1",
+        "explore=Gain, kl_weight=1.0, explore.beta=2",
+    ]
+
+
+def test_one_group_needs_no_label():
+    assert grouping.labels([{"seed": 3}]) == [""]
+
+
+def test_many_differences_are_counted_and_labels_stay_distinct():
+    configs = [{**dict.fromkeys("abcd", 0), "e": e, "f": e} for e in (0, 1)]
+    configs.append(dict.fromkeys("abcd", 1))
+    texts = grouping.labels(configs, most=2)
+    assert texts[0] == "a=0, b=0, and 4 more (1)"
+    assert len(set(texts)) == 3
+
+
+@pytest.fixture(scope="module")
+def make():
+    return lambda *words: as_dict(overrides.load(list(words)))
+
+
+def test_strategies_are_named_by_their_files(make):
+    names = ["noise", "greedy", "information_gain", "information_gain_annealed"]
+    configs = [make(f"explore={name}") for name in names]
+    assert grouping.labels(configs) == [f"explore={name}" for name in names]
+
+
+def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
+    mine = make("explore=information_gain", "explore.beta=3")
+    first, second = grouping.labels([make("explore=noise", "kl_weight=1"), mine])
+    assert first == "explore=noise, kl_weight=1.0"
+    assert second.startswith("explore=InformationGain, kl_weight=0.1, ")
+    both = [make("explore=information_gain", f"explore.beta={beta}") for beta in (2, 3)]
+    assert grouping.labels(both) == ["explore.beta=2.0", "explore.beta=3.0"]
+
+
+def test_longer_runs_are_of_the_same_group_unless_a_bonus_is_annealed_over_them():
+    lengths = [{"environment_steps": steps, "seed": steps} for steps in (10, 20)]
+    assert grouping.group(lengths) == [[0, 1]]
+    for final, groups in ((None, 1), (1.0, 1), (0.0, 2)):
+        explore = {"explore": {"beta": 1.0, "final_beta": final}}
+        assert len(grouping.group([each | explore for each in lengths])) == groups
+    annealed = [each | {"explore": {"beta": 1.0, "final_beta": 0.0}} for each in lengths]
+    assert grouping.labels(annealed) == ["environment_steps=10", "environment_steps=20"]

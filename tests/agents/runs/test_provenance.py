@@ -1,0 +1,56 @@
+"""Tests of agents.runs.provenance."""
+
+import json
+import subprocess
+
+import pytest
+
+from agents.runs import provenance as module
+from agents.runs.provenance import append_session, provenance
+
+
+def test_code_machine_and_libraries_are_told():
+    found = provenance()
+    assert found["python"].startswith("3.")
+    assert found["cores"] >= 1
+    assert found["memory_gib"] >= 1
+    assert found["processor"]
+    assert found["libraries"]["tf-agents"] == "0.19.0"
+    assert all(found["libraries"].values())
+
+
+@pytest.fixture
+def git(monkeypatch):
+    """Sets what git answers: one text for each of its commands."""
+
+    def answer(**answers):
+        def run(command, **_):
+            text = answers.get(command[3].replace("-", "_"))
+            return subprocess.CompletedProcess(command, text is None, f"{text or ''}\n", "")
+
+        monkeypatch.setattr(module.subprocess, "run", run)
+
+    return answer
+
+
+def test_commit_is_that_of_the_code(git):
+    git(rev_parse="0123abc", status="")
+    assert provenance()["commit"] == "0123abc"
+
+
+def test_changed_code_is_told(git):
+    git(rev_parse="0123abc", status=" M agents/train.py")
+    assert provenance()["commit"] == "0123abc+changes"
+
+
+def test_code_outside_of_git_has_no_commit(git):
+    git()
+    assert provenance()["commit"] is None
+
+
+def test_every_session_is_a_line(tmp_path):
+    for episodes in (0, 7):
+        append_session(tmp_path, {"episodes": episodes})
+    lines = (tmp_path / "sessions.jsonl").read_text().splitlines()
+    assert [json.loads(line)["episodes"] for line in lines] == [0, 7]
+    assert json.loads(lines[0])["started"].endswith("+00:00")

@@ -1,0 +1,104 @@
+"""Tests of agents.sweep.processes."""
+
+import os
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from agents.sweep import processes
+from agents.sweep.processes import DONE, FAILED, LOG, STOPPED, Job, ProcessLauncher
+
+SLEEPS = "import time; open('begun', 'a').write('.'); time.sleep(60)"
+SAVES = (
+    "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit(130)); "
+    "open('begun', 'a').write('.'); time.sleep(60)"
+)
+
+
+@pytest.fixture
+def make(monkeypatch, tmp_path):
+    """Makes jobs that run Python code."""
+    monkeypatch.chdir(tmp_path)
+    command = property(lambda job: [sys.executable, "-S", "-c", *job.words])
+    monkeypatch.setattr(processes.Job, "command", command)
+    return lambda code, name="job": Job((code,), tmp_path / name, 10, name)
+
+
+def interrupt(after, times=1):
+    """Sends Ctrl-C to this process once the file `begun` has a sign for each job."""
+
+    def send():
+        while not os.path.exists("begun") or os.stat("begun").st_size < after:
+            time.sleep(0.01)
+        for _ in range(times):
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)
+
+    thread = threading.Thread(target=send, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_jobs_run_side_by_side_and_no_more_than_asked_for(make, tmp_path):
+    code = (
+        "import os, time; open('sign', 'a').write('+'); time.sleep(0.6); "
+        "open('sign', 'a').write('-')"
+    )
+    jobs = [make(code, name) for name in "abcd"]
+    assert set(ProcessLauncher(2).launch(jobs).values()) == {(DONE, "")}
+    signs = (tmp_path / "sign").read_text()
+    running = [signs[:end].count("+") - signs[:end].count("-") for end in range(9)]
+    assert max(running) == 2
+
+
+def test_failure_stops_nobody_and_its_last_line_is_told(make):
+    bad = make("import sys; print('x'); sys.exit('bayes-rl: no space left\\n')", "bad")
+    silent = make("raise SystemExit(3)", "silent")
+    killed = make("import os; os.kill(os.getpid(), 9)", "killed")
+    good = make("print('hello')", "good")
+    results = ProcessLauncher(1).launch([bad, silent, killed, good])
+    assert results[bad] == (FAILED, "no space left (exit status 1)")
+    assert results[silent] == (FAILED, "no output (exit status 3)")
+    assert results[killed] == (FAILED, "killed by SIGKILL")
+    assert results[good] == (DONE, "")
+    assert (good.folder / LOG).read_text() == "hello\n"
+
+
+def test_output_of_earlier_sessions_stays_and_explains_nothing(make):
+    job = make("print('first')")
+    ProcessLauncher(1).launch([job])
+    again = make("raise SystemExit(1)")
+    assert ProcessLauncher(1).launch([again])[again] == (
+        FAILED,
+        "no output (exit status 1)",
+    )
+    assert (job.folder / LOG).read_text() == "first\n"
+
+
+def test_folder_that_cannot_be_made_is_a_failure(make, tmp_path):
+    (tmp_path / "job").write_text("a file")
+    ((state, reason),) = ProcessLauncher(1).launch([make("")]).values()
+    assert state == FAILED
+    assert "File exists" in reason
+
+
+def test_ctrl_c_lets_jobs_save_and_starts_no_more(make):
+    jobs = [make(SAVES, "a"), make(SAVES, "b"), make(SAVES, "c")]
+    handler = signal.getsignal(signal.SIGINT)
+    interrupt(after=2)
+    results = ProcessLauncher(2).launch(jobs)
+    assert set(results.values()) == {(STOPPED, "")}
+    assert (jobs[0].folder / LOG).exists()
+    assert not jobs[2].folder.exists()
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_second_ctrl_c_kills(make):
+    deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); " + SLEEPS
+    begun = time.monotonic()
+    interrupt(after=1, times=2)
+    assert list(ProcessLauncher(1).launch([make(deaf)]).values()) == [(STOPPED, "")]
+    assert time.monotonic() - begun < 30

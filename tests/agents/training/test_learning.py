@@ -1,0 +1,62 @@
+"""Tests of agents.training.learning."""
+
+import numpy as np
+import pytest
+
+from agents.agent.building import make_strategy
+from agents.episodes.replay import Replay
+from agents.training.learning import Learning
+
+
+@pytest.fixture(scope="module")
+def replay():
+    """Two episodes of 20 rows."""
+    replay, rng = Replay(1000), np.random.default_rng(0)
+    for _ in range(2):
+        replay.add(
+            {
+                "observation": rng.normal(size=[20, 2]).astype(np.float32),
+                "action": rng.uniform(-1, 1, [20, 1]).astype(np.float32),
+                "reward": rng.normal(size=20).astype(np.float32),
+                "is_first": np.arange(20) == 0,
+                "is_terminal": np.zeros(20, bool),
+                "position": np.zeros([20, 1], np.float32),
+                "velocity": np.zeros([20, 1], np.float32),
+            }
+        )
+    return replay
+
+
+def learn(build_agent, make_config, replay, *runs):
+    """An agent after so many steps in each run, and the last run's metrics."""
+    agent, config = build_agent(), make_config()
+    learning = Learning(config, agent, replay, make_strategy("default"))
+    watched = []
+    for steps in runs:
+        metrics = learning.run(steps, watched.append)
+    return agent, metrics, watched
+
+
+@pytest.fixture(scope="module")
+def learned(build_agent, make_config, replay):
+    return learn(build_agent, make_config, replay, 23)
+
+
+def test_as_many_steps_are_taken_as_asked(learned):
+    agent, _, watched = learned
+    assert int(agent.train_step_counter) == 23
+    assert watched == [20, 23]
+
+
+def test_metrics_and_the_weight_report_are_returned(learned):
+    agent, metrics, _ = learned
+    assert set(agent.metric_names) < set(metrics)
+    assert "weight_stddev/transition_input" in metrics
+    assert all(np.isfinite(value) for value in metrics.values())
+
+
+def test_one_long_run_is_two_short_ones(learned, build_agent, make_config, replay):
+    agent, _, _ = learned
+    other, _, _ = learn(build_agent, make_config, replay, 10, 13)
+    for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)

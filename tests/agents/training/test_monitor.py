@@ -1,0 +1,74 @@
+"""Tests of agents.training.monitor; a whole run watched is in test_train.py."""
+
+import pytest
+
+from agents.episodes.store import EpisodeStore
+from agents.training.metrics import MetricsLog
+from agents.training.monitor import Watcher
+
+
+@pytest.fixture
+def watch(make_config, build_agent, whole_run, tmp_path):
+    """Makes a watcher of the episodes of a run, after so many episodes and train steps."""
+
+    def make(*words, episodes, train_steps):
+        config, agent = make_config(*words), build_agent(*words)
+        agent.clock.episodes.assign(episodes)
+        agent.train_step_counter.assign(train_steps)
+        store = EpisodeStore(whole_run / "episodes")
+        return Watcher(config, agent, store, MetricsLog(tmp_path), tmp_path / "videos")
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("episodes", "is_last", "due"), [(4, False, True), (5, False, False), (5, True, True)]
+)
+def test_evaluation_is_due_every_so_many_episodes_and_at_the_end(
+    watch, episodes, is_last, due
+):
+    words = ["evaluation={every: 2, episodes: 1}"]
+    watcher = watch(*words, episodes=episodes, train_steps=1)
+    assert watcher.evaluation_is_due(is_last) == due
+
+
+@pytest.mark.parametrize(("every", "train_steps"), [(0, 1), (2, 0)])
+def test_what_has_not_learned_or_is_not_to_be_is_not_evaluated(watch, every, train_steps):
+    words = [f"evaluation={{every: {every}, episodes: 1}}"]
+    watcher = watch(*words, episodes=4, train_steps=train_steps)
+    assert not watcher.evaluation_is_due(is_last=True)
+
+
+def test_probes_wait_for_six_episodes_and_for_learning(watch):
+    words = ["probe_every=1"]
+    assert watch(*words, episodes=5, train_steps=1).probed() == {}
+    assert watch(*words, episodes=6, train_steps=0).probed() == {}
+    assert "probe/velocity_0" in watch(*words, episodes=6, train_steps=1).probed()
+
+
+def test_a_film_is_made_when_it_is_due(watch, whole_run, tmp_path):
+    episode = EpisodeStore(whole_run / "episodes").read(0)
+    watch("video_every=4", episodes=3, train_steps=1).film(episode)
+    assert not (tmp_path / "videos").exists()
+    watch("video_every=4", episodes=4, train_steps=1).film(episode)
+    assert [file.suffix for file in (tmp_path / "videos").iterdir()] == [".png"]
+
+
+def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
+    episode = EpisodeStore(whole_run / "episodes").read(0)
+    watcher = watch(episodes=1, train_steps=0)
+    watcher.see(episode)
+    told = watcher.explored(episode)
+    assert 0 < told["explore/coverage"] <= 1
+    assert set(told) == {
+        "explore/coverage",
+        "explore/reached_reward",
+        "explore/rewarded_steps",
+    }
+
+
+def test_task_without_a_grid_is_said_to_have_no_coverage(watch):
+    watcher = watch(episodes=0, train_steps=0)
+    assert "coverage" not in watcher.banner(action_repeat=1)
+    ungridded = watch("task=humanoid_walk", episodes=0, train_steps=0)
+    assert "no grid of this task" in ungridded.banner(action_repeat=1)["coverage"]
