@@ -6,6 +6,7 @@ import logging
 import numpy as np
 
 from envs import quiet, tasks
+from envs.making import make
 
 _LOG = logging.getLogger(__name__)
 
@@ -106,41 +107,6 @@ def load_many(count, task, seed=0, processes=True, **settings):
     batch.action_repeat = environments[0].action_repeat
     batch.episode_length = environments[0].episode_length
     return batch
-
-
-def make(
-    task, observation="state", action_repeat=None, seed=0, first_episode=0, **settings
-):
-    """Makes the environment of `load`, without its warning."""
-    found = tasks.check_task(
-        task, observation, action_repeat, seed, first_episode=first_episode, **settings
-    )
-    # TF-Agents imports gym; this has to come first to be quiet.
-    quiet.import_gym()
-    from envs.environment import Environment
-
-    return Environment(
-        _simulate(found, seed),
-        observation,
-        found.action_repeat,
-        seed,
-        first_episode=first_episode,
-        **settings,
-    )
-
-
-def _simulate(task, seed):
-    if task.suite == "dm_control":
-        from envs.dm_control import Physics
-
-        return Physics(task.domain, task.variant, seed)
-    if task.suite == "gym":
-        from envs.gym import Gym
-
-        return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
-    from envs.fake import Line
-
-    return Line()
 
 
 def _warn(arguments):

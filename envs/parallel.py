@@ -23,7 +23,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     set for the whole program and tells of a dead process by an EOFError, hence this one.
 
     Args:
-        arguments: one dict for `envs.loading.make` per environment.
+        arguments: one dict for `envs.making.make` per environment.
 
     Raises:
         ValueError, RuntimeError: as `envs.load`.

@@ -12,7 +12,7 @@ def serve(connection, arguments):
 
     Args:
         connection: end of a `multiprocessing.Pipe`.
-        arguments: dict for `envs.loading.make`.
+        arguments: dict for `envs.making.make`.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _serve(connection, arguments)  # until the parent is gone
@@ -33,7 +33,7 @@ def _serve(connection, arguments):
 
 
 def _make(arguments):
-    from envs.loading import make
+    from envs.making import make
 
     return make(**arguments)
 

@@ -1,0 +1,38 @@
+"""From a task's name to its environment, in whatever process it is to live."""
+
+from envs import quiet, tasks
+
+
+def make(
+    task, observation="state", action_repeat=None, seed=0, first_episode=0, **settings
+):
+    """Makes the environment of `envs.load`, without its warning."""
+    found = tasks.check_task(
+        task, observation, action_repeat, seed, first_episode=first_episode, **settings
+    )
+    # TF-Agents imports gym; this has to come first to be quiet.
+    quiet.import_gym()
+    from envs.environment import Environment
+
+    return Environment(
+        _simulate(found, seed),
+        observation,
+        found.action_repeat,
+        seed,
+        first_episode=first_episode,
+        **settings,
+    )
+
+
+def _simulate(task, seed):
+    if task.suite == "dm_control":
+        from envs.dm_control import Physics
+
+        return Physics(task.domain, task.variant, seed)
+    if task.suite == "gym":
+        from envs.gym import Gym
+
+        return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
+    from envs.fake import Line
+
+    return Line()
