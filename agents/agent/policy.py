@@ -48,9 +48,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
     ):
         _check_draws(strategy, model)
         self._model = model
-        if strategy.trajectories == "group":
-            planner = PlannerOfGroups(planner, strategy.draws)
-        self._planner = planner
+        groups = strategy.groups
+        self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
         self.strategy = strategy
         self._noise = noise
         self._clock = clock

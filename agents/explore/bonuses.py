@@ -31,6 +31,7 @@ class _Bonus:
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "shared"
     filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
 
     def __post_init__(self):
         check_least("draws", self.draws, 2)

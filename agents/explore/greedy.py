@@ -27,6 +27,7 @@ class Greedy:
     redraw: ClassVar[str] = "episode"
     trajectories: ClassVar[str] = "mean"
     filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
 
     def __call__(self, rollout, progress):
         del progress

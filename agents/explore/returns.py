@@ -43,6 +43,7 @@ class UpperConfidence:
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
 
     def __post_init__(self):
         check_least("draws", self.draws, 2)
@@ -79,6 +80,7 @@ class Optimistic:
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
 
     def __post_init__(self):
         check_least("draws", self.draws, 2)
@@ -117,6 +119,7 @@ class ConditionalValueAtRisk:
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
 
     def __post_init__(self):
         if not 0 < self.alpha <= 1:

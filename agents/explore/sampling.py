@@ -39,14 +39,15 @@ class Thompson:
 
     redraw: str = "episode"
     draws: int = 1
+    trajectories: ClassVar[str] = "group"
 
     def __post_init__(self):
         check_choice("redraw", self.redraw, ("episode", "decision"))
         check_least("draws", self.draws, 1)
 
     @property
-    def trajectories(self):
-        return "group" if self.draws > 1 else "each"
+    def groups(self):
+        return self.draws
 
     @property
     def filter_with_draw(self):
@@ -87,6 +88,7 @@ class MeanOverDraws:
     trajectories: str = "each"
     redraw: ClassVar[str] = "decision"
     filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
 
     def __post_init__(self):
         check_choice("trajectories", self.trajectories, ("each", "switching", "average"))

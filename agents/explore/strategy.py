@@ -16,12 +16,15 @@ class Strategy(Protocol):
         trajectories: how the draws carry a plan forward, of
             `agents.planning.imagination.TRAJECTORIES`.
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
+        groups: of candidates that are never mixed, each with a plan of its own, see
+            `agents.planning.groups`; 1: the planner is used as it is.
     """
 
     draws: int
     redraw: str
     trajectories: str
     filter_with_draw: bool
+    groups: int
 
     def __call__(self, rollout: Rollout, progress) -> tf.Tensor:
         """Scores plans.

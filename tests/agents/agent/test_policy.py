@@ -31,6 +31,7 @@ class Spy:
     redraw: str = "episode"
     trajectories: str = "each"
     filter_with_draw: bool = False
+    groups: int = 1
     rollouts: list = dataclasses.field(default_factory=list)
 
     def __call__(self, rollout, progress):
@@ -237,7 +238,7 @@ def test_strategies_choose_how_draws_are_used(
 
 
 def test_of_the_groups_the_plan_best_under_its_own_draw_is_acted_on(make_policy):
-    spy = Spy(draws=3, trajectories="group")
+    spy = Spy(draws=3, trajectories="group", groups=3)
     planner = ImprovedCrossEntropy(horizon=3, candidates=12, elites=4, iterations=2)
     (step,) = run(make_policy(spy, planner), FIRST)
     *searched, (last, _) = spy.rollouts

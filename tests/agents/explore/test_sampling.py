@@ -25,8 +25,8 @@ def test_mean_over_draws_is_the_mean_return():
 @pytest.mark.parametrize(
     ("strategy", "trajectories", "filters"),
     [
-        (Thompson(), "each", True),
-        (Thompson(redraw="decision"), "each", False),
+        (Thompson(), "group", True),
+        (Thompson(redraw="decision"), "group", False),
         (Thompson(draws=5), "group", False),
         (MeanOverDraws(trajectories="switching"), "switching", False),
     ],
@@ -34,6 +34,11 @@ def test_mean_over_draws_is_the_mean_return():
 def test_only_one_draw_for_an_episode_filters_with_it(strategy, trajectories, filters):
     assert strategy.trajectories == trajectories
     assert strategy.filter_with_draw == filters
+
+
+def test_each_draw_of_thompson_sampling_has_a_plan_of_its_own():
+    assert Thompson(draws=5).groups == 5
+    assert Thompson().groups == MeanOverDraws(draws=5).groups == 1
 
 
 @pytest.mark.parametrize(
