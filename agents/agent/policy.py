@@ -92,9 +92,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
         seeds = _Seeds(policy_state["seed"], policy_state["decision"])
-        draws = self._draws(seeds)
-        latent = self._filter(time_step, policy_state, draws, seeds)
-        plans, planner_state = self._plan(latent, policy_state["planner"], draws, seeds)
+        weights = self._draw_weights(seeds)
+        latent = self._filter(time_step, policy_state, weights, seeds)
+        plans, planner_state = self._plan(latent, policy_state["planner"], weights, seeds)
         action = plans[:, 0]
         if self._noise is not None:
             action = self._noise(action, self._clock.environment_steps, seeds.one("noise"))
@@ -107,7 +107,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         }
         return policy_step.PolicyStep(action, state)
 
-    def _draws(self, seeds):
+    def _draw_weights(self, seeds):
         """S draws of the weights for each environment, [B * S, ...]; None for the mean."""
         if not self.strategy.draws:
             return None
@@ -117,7 +117,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         ]
         return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
 
-    def _filter(self, time_step, state, draws, seeds):
+    def _filter(self, time_step, state, weights, seeds):
         """The latent after the new observation."""
         model = self._model
         observation = model.preprocess(
@@ -130,20 +130,22 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if not self.strategy.filter_with_draw:
             with hold(model, mean_weights(model)):
                 return model.rssm.filter(latent, *step)
-        first = {name: draw[:: self.strategy.draws] for name, draw in draws.items()}
+        first = {name: draw[:: self.strategy.draws] for name, draw in weights.items()}
         with hold(model, first):  # one function for each environment: [B, 1, ...]
             latent, step = tf.nest.map_structure(lambda x: x[:, tf.newaxis], (latent, step))
             return tf.nest.map_structure(
                 lambda x: x[:, 0], model.rssm.filter(latent, *step)
             )
 
-    def _plan(self, latent, planner_state, draws, seeds):
+    def _plan(self, latent, planner_state, weights, seeds):
         strategy, model, planner = self.strategy, self._model, self._planner
 
         def score(plans, seed):
             noise = self._latent_noise(plans, seed)
             imagine = TRAJECTORIES[strategy.trajectories]
-            rollout = imagine(model, latent, plans, noise, draws, fold(seed, 1))
+            rollout = imagine(
+                model, latent, plans, noise, weights, strategy.draws, fold(seed, 1)
+            )
             return strategy(rollout, self._clock.progress)
 
         shape = (latent.belief.shape[0], self._action_size)

@@ -8,7 +8,8 @@ strategy of `agents.explore` asks for one of them. Each is a function of
     plans: [B, N, H, A],
     noise: [B, N, H, D], standard normal, shared by all draws, so that they differ by their
         weights alone,
-    draws: weights with a leading axis of B * S, S for each environment in turn,
+    weights: with a leading axis of B * S, S draws for each environment in turn,
+    draws: S,
     seed: [2], of what else is drawn,
 
 and gives a `Rollout`. Axes: B environments, N candidates, H steps, S weight draws,
@@ -23,52 +24,54 @@ from agents.seeds import fold
 from bayes_rl.weights import hold, mean_weights
 
 
-def imagine_with_mean_weights(model, latent, plans, noise, draws=None, seed=None):
+def imagine_with_mean_weights(
+    model, latent, plans, noise, weights=None, draws=0, seed=None
+):
     """Each plan rolled out once, under the posterior means of the weights: S = 1."""
-    del draws, seed
+    del weights, draws, seed
     layout = Layout(plans, draws=1)
     with hold(model, mean_weights(model)):
         latents = _roll(model, layout.flat, latent, plans, noise)
     return layout.rollout(model, latents)
 
 
-def imagine_with_draws(model, latent, plans, noise, draws, seed=None):
+def imagine_with_draws(model, latent, plans, noise, weights, draws, seed=None):
     """Each plan rolled out under every draw; a draw is held for the whole rollout.
 
     Source: Chua et al., 2018, Deep Reinforcement Learning in a Handful of Trials using
     Probabilistic Dynamics Models (PETS), section 5.1, TS-infinity.
     """
     del seed
-    layout = Layout(plans, _draws_per_environment(draws, plans))
-    with hold(model, draws):
+    layout = Layout(plans, draws)
+    with hold(model, weights):
         latents = _roll(model, layout.each_draw, latent, plans, noise)
     return layout.rollout(model, latents)
 
 
-def imagine_with_switching_draws(model, latent, plans, noise, draws, seed):
+def imagine_with_switching_draws(model, latent, plans, noise, weights, draws, seed):
     """S particles of each plan change draws at every step: a new permutation of them.
 
     Source: Chua et al., 2018, section 5.1, TS1; there each particle draws by itself.
     """
-    layout = Layout(plans, _draws_per_environment(draws, plans))
+    layout = Layout(plans, draws)
 
     def permute(latent, step):
         keys = tf.random.stateless_uniform([layout.draws], fold(seed, step), alg="philox")
         order = tf.argsort(keys)
         return layout.across_draws(lambda x: tf.gather(x, order, axis=1), latent)
 
-    with hold(model, draws):
+    with hold(model, weights):
         latents = _roll_mixing(model, layout, latent, plans, noise, before=permute)
     return layout.rollout(model, latents)
 
 
-def imagine_average_of_draws(model, latent, plans, noise, draws, seed=None):
+def imagine_average_of_draws(model, latent, plans, noise, weights, draws, seed=None):
     """The draws' predictions are averaged after every step: S = 1, without noise.
 
     Source: Chua et al., 2018, section 5.1, E.
     """
     del seed
-    layout = Layout(plans, _draws_per_environment(draws, plans))
+    layout = Layout(plans, draws)
 
     def average(latent):
         mean = layout.across_draws(
@@ -77,12 +80,14 @@ def imagine_average_of_draws(model, latent, plans, noise, draws, seed=None):
         )
         return mean._replace(sample=mean.mean)
 
-    with hold(model, draws):
+    with hold(model, weights):
         latents = _roll_mixing(model, layout, latent, plans, noise, after=average)
     return Rollout(*(values[:1] for values in layout.rollout(model, latents)))
 
 
-def imagine_with_a_draw_for_each_group(model, latent, plans, noise, draws, seed=None):
+def imagine_with_a_draw_for_each_group(
+    model, latent, plans, noise, weights, draws, seed=None
+):
     """The s-th of S equal parts of the plans is rolled out under draw s alone.
 
     So S = 1, at the cost of one draw. The parts meet the noise of the first. See
@@ -90,16 +95,17 @@ def imagine_with_a_draw_for_each_group(model, latent, plans, noise, draws, seed=
     """
     del seed
     layout = Layout(plans, draws=1)
-    groups = _draws_per_environment(draws, plans)
-    noise = tf.tile(noise[:, : layout.candidates // groups], [1, groups, 1, 1])
-    with hold(model, draws):
+    noise = tf.tile(noise[:, : layout.candidates // draws], [1, draws, 1, 1])
+    with hold(model, weights):
         latents = _roll(
-            model, lambda nest: layout.each_group(nest, groups), latent, plans, noise
+            model, lambda nest: layout.each_group(nest, draws), latent, plans, noise
         )
     return layout.rollout(model, latents)
 
 
-def imagine_draws_on_shared_trajectory(model, latent, plans, noise, draws, seed=None):
+def imagine_draws_on_shared_trajectory(
+    model, latent, plans, noise, weights, draws, seed=None
+):
     """Every draw predicts each next latent from the trajectory of the mean weights.
 
     So the draws are compared at the same latent and action, and their disagreement holds no
@@ -116,10 +122,10 @@ def imagine_draws_on_shared_trajectory(model, latent, plans, noise, draws, seed=
     before = tf.nest.map_structure(
         lambda first, later: tf.concat([first[tf.newaxis], later[:-1]], 0), start, latents
     )
-    steps = Layout(plans, _draws_per_environment(draws, plans))
+    steps = Layout(plans, draws)
     before = tf.nest.map_structure(steps.from_trajectory, before)
     actions = steps.from_trajectory(time_first(single.flat(plans)))
-    with hold(model, draws):
+    with hold(model, weights):
         after = model.rssm.imagine_step(before, actions, noise=0.0)
     reward = single.to_rollout(model.reward(latents.features))
     return Rollout(reward, *map(steps.steps_to_rollout, (after.mean, after.stddev)))
@@ -153,7 +159,3 @@ def _roll_mixing(
         now = after(model.rssm.imagine_step(now, actions[step], noise[step]))
         latents.append(now)
     return tf.nest.map_structure(lambda *steps: tf.stack(steps), *latents)
-
-
-def _draws_per_environment(draws, plans):
-    return next(iter(draws.values())).shape[0] // plans.shape[0]

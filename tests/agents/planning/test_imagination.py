@@ -105,7 +105,7 @@ def test_mean_weights_roll_each_plan_out_by_itself(model, start, plans, normal):
 
 
 def test_each_draw_rolls_each_plan_out_by_itself(model, start, plans, normal, draws):
-    rollout = imagine_with_draws(model, start, plans, normal, draws)
+    rollout = imagine_with_draws(model, start, plans, normal, draws, DRAWS)
     assert rollout.reward.shape == (DRAWS, ENVIRONMENTS, CANDIDATES, HORIZON)
     for b, n in each_plan():
         for s in range(DRAWS):
@@ -118,7 +118,7 @@ def test_each_draw_rolls_each_plan_out_by_itself(model, start, plans, normal, dr
 def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
     model, start, plans, normal, draws
 ):
-    rollout = imagine_draws_on_shared_trajectory(model, start, plans, normal, draws)
+    rollout = imagine_draws_on_shared_trajectory(model, start, plans, normal, draws, DRAWS)
     assert rollout.reward.shape == (1, ENVIRONMENTS, CANDIDATES, HORIZON)
     assert rollout.mean.shape == (DRAWS, ENVIRONMENTS, CANDIDATES, HORIZON, LATENT)
     for b, n in each_plan():
@@ -146,7 +146,7 @@ def test_switching_draws_are_a_new_permutation_at_every_step(
     model, start, plans, normal, draws
 ):
     seed = tf.constant([3, 4])
-    rollout = imagine_with_switching_draws(model, start, plans, normal, draws, seed)
+    rollout = imagine_with_switching_draws(model, start, plans, normal, draws, DRAWS, seed)
     orders = [
         np.argsort(tf.random.stateless_uniform([DRAWS], fold(seed, step), alg="philox"))
         for step in range(HORIZON)
@@ -176,7 +176,7 @@ def test_switching_draws_are_a_new_permutation_at_every_step(
 def test_average_of_draws_goes_on_from_the_mean_prediction(
     model, start, plans, normal, draws
 ):
-    rollout = imagine_average_of_draws(model, start, plans, normal, draws)
+    rollout = imagine_average_of_draws(model, start, plans, normal, draws, DRAWS)
     assert rollout.mean.shape == (1, ENVIRONMENTS, CANDIDATES, HORIZON, LATENT)
     for b, n in each_plan():
         now = one(start, b)
@@ -199,10 +199,10 @@ def test_each_part_of_the_plans_follows_its_own_draw(model, start, plans, normal
     plans = tf.concat([plans, -plans[:, ::-1], 0.5 * plans], axis=1)  # DRAWS parts
     noise = tf.tile(normal, [1, DRAWS, 1, 1])
     other = tf.concat([normal, tf.zeros_like(noise[:, CANDIDATES:])], axis=1)
-    every = imagine_with_draws(model, start, plans, noise, draws)
+    every = imagine_with_draws(model, start, plans, noise, draws, DRAWS)
     run = tf.function(imagine_with_a_draw_for_each_group)
     for given, function in ((noise, imagine_with_a_draw_for_each_group), (other, run)):
-        rollout = function(model, start, plans, given, draws)
+        rollout = function(model, start, plans, given, draws, DRAWS)
         assert rollout.reward.shape == (1, ENVIRONMENTS, DRAWS * CANDIDATES, HORIZON)
         for n in range(DRAWS * CANDIDATES):
             for found, expected in zip(rollout, every, strict=True):
@@ -216,7 +216,7 @@ def test_groups_of_the_mean_weights_are_rolled_out_by_the_mean_weights(
 ):
     plans, noise = (tf.tile(x, [1, DRAWS, 1, 1]) for x in (plans, normal))
     groups = imagine_with_a_draw_for_each_group(
-        model, start, plans, noise, repeat_mean_weights(model)
+        model, start, plans, noise, repeat_mean_weights(model), DRAWS
     )
     mean = imagine_with_mean_weights(model, start, plans, noise)
     for found, expected in zip(groups, mean, strict=True):
@@ -244,7 +244,7 @@ IMAGINE = pytest.mark.parametrize(
 @IMAGINE
 def test_identical_draws_agree_whatever_the_noise(imagine, model, start, plans, normal):
     same = repeat_mean_weights(model)
-    rollout = imagine(model, start, plans, 10.0 * normal, same)
+    rollout = imagine(model, start, plans, 10.0 * normal, same, DRAWS)
     np.testing.assert_allclose(disagreement(rollout), 0.0, atol=1e-5)
 
 
@@ -252,15 +252,15 @@ def test_identical_draws_agree_whatever_the_noise(imagine, model, start, plans, 
 def test_draws_that_differ_disagree_at_every_step(
     imagine, model, start, plans, normal, draws
 ):
-    assert disagreement(imagine(model, start, plans, normal, draws)).min() > 1e-3
+    assert disagreement(imagine(model, start, plans, normal, draws, DRAWS)).min() > 1e-3
 
 
 def test_a_graph_computes_what_eager_execution_does(model, start, plans, normal, draws):
     for imagine in (imagine_with_draws, imagine_draws_on_shared_trajectory):
-        graph = tf.function(lambda *given, run=imagine: run(model, *given))
+        graph = tf.function(lambda *given, run=imagine: run(model, *given, DRAWS))
         for found, expected in zip(
             graph(start, plans, normal, draws),
-            imagine(model, start, plans, normal, draws),
+            imagine(model, start, plans, normal, draws, DRAWS),
             strict=True,
         ):
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
