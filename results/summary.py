@@ -6,7 +6,8 @@ import pathlib
 
 import numpy as np
 
-from agents.runs import history as curves
+from agents.runs.grouping import arrange
+from agents.runs.history import load
 from agents.runs.records import SCORE_COLUMNS
 
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
@@ -22,8 +23,7 @@ def summarize(runs, evaluations):
     Returns:
         Dict with `groups`, and `sources`: the commits and machines of all sessions.
     """
-    loaded = [curves.load(pathlib.Path(run)) for run in runs]
-    groups = curves.arrange(loaded)
+    groups = arrange([load(pathlib.Path(run)) for run in runs])
     _write_evaluations(groups, evaluations)
     return {
         "groups": [

@@ -11,9 +11,18 @@ import sys
 import threading
 import time
 
+import agents
+
 LOG = "output.log"
 WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
 _POLL_SECONDS = 0.2
+# The very package that this process runs: neither one of its name in the current folder,
+# which `python -m agents` would take first, nor another one that is installed.
+_HOME = str(pathlib.Path(agents.__file__).parents[1])
+_MAIN = (
+    "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
+    "from agents.__main__ import main; sys.exit(main())"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -34,7 +43,8 @@ class Job:
 
     @property
     def command(self):
-        return [sys.executable, "-m", "agents", "train", *self.words]
+        """What a process is started with; -P keeps the current folder from its imports."""
+        return [sys.executable, "-P", "-c", _MAIN, _HOME, "train", *self.words]
 
 
 class ProcessLauncher:

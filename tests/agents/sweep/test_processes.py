@@ -1,7 +1,9 @@
 """Tests of agents.sweep.processes."""
 
 import os
+import pathlib
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -11,11 +13,31 @@ import pytest
 from agents.sweep import processes
 from agents.sweep.processes import DONE, FAILED, LOG, STOPPED, Job, ProcessLauncher
 
+ROOT = pathlib.Path(__file__).parents[3]
 SLEEPS = "import time; open('begun', 'a').write('.'); time.sleep(60)"
 SAVES = (
     "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit(130)); "
     "open('begun', 'a').write('.'); time.sleep(60)"
 )
+
+
+@pytest.mark.parametrize("searched", [str(ROOT), ""])
+def test_packages_of_the_same_names_in_the_current_folder_are_not_run(searched, tmp_path):
+    for name in ("agents", "configs", "envs", "yaml"):
+        (tmp_path / name).mkdir()
+        code = f"print('theirs: {name}')"
+        (tmp_path / name / "__init__.py").write_text(code)
+        (tmp_path / name / "__main__.py").write_text(code)
+    job = Job(("--print-config", "task=fake"), tmp_path, 10, "")
+    result = subprocess.run(
+        job.command,
+        env={"PYTHONPATH": searched},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert result.stdout.startswith("task: fake\n")
 
 
 @pytest.fixture
