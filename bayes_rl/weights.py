@@ -80,6 +80,33 @@ def named_weights(model):
     return named
 
 
+@tf.autograph.experimental.do_not_convert
+def named_signs(model):
+    """Every tensor of signs that gives each example a draw of its own.
+
+    `sample_weights` draws them for a batch size, with a row for each example; all else that
+    it draws is shared by the batch.
+
+    Args:
+        model: as in `sample_weights`.
+
+    Returns:
+        Dict of full name -> (layer, name within the layer, size of the last axis).
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseFlipout(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> {name: size for name, (_, _, size) in named_signs(layer).items()}
+        {'dense/kernel/sign_input': 3, 'dense/kernel/sign_output': 4}
+    """
+    return {
+        f"{layer.name}/{key}": (layer, key, size)
+        for layer in _stochastic_layers(model)
+        for key, size in layer.sign_sizes().items()
+    }
+
+
 def _seed_of(name, seed):
     """The seed of one named draw: it depends on nothing but `seed` and the name."""
     label = tf.constant(zlib.crc32(name.encode()) & 0x7FFFFFFF, tf.int32)
@@ -124,17 +151,10 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         posterior = weight.posterior()
         draws[name] = draw_from(posterior, sample_shape, _seed_of(name, seed))
     if batch_size is not None:
-        draws.update(_sample_signs(model, [*sample_shape, batch_size], seed))
+        for name, (_, _, size) in named_signs(model).items():
+            shape = [*sample_shape, batch_size, size]
+            draws[name] = rademacher(shape, _seed_of(name, seed))
     return draws
-
-
-def _sample_signs(model, shape, seed):
-    signs = {}
-    for layer in _stochastic_layers(model):
-        for suffix, size in layer.sign_sizes().items():
-            name = f"{layer.name}/{suffix}"
-            signs[name] = rademacher([*shape, size], _seed_of(name, seed))
-    return signs
 
 
 @tf.autograph.experimental.do_not_convert
@@ -255,9 +275,8 @@ def _checked(model, weights):
     slots = {
         name: (layer, weight.key, weight.shape) for name, (layer, weight) in named.items()
     }
-    for layer in _stochastic_layers(model):
-        for suffix, size in layer.sign_sizes().items():
-            slots[f"{layer.name}/{suffix}"] = layer, suffix, (None, size)
+    for name, (layer, key, size) in named_signs(model).items():
+        slots[name] = layer, key, (None, size)
     values = {}
     for name, value in weights.items():
         if name not in slots:

@@ -9,7 +9,13 @@ from tf_agents.specs import tensor_spec
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
 from agents.seeds import fold, normal, split
-from bayes_rl.weights import hold, kl_divergences, posteriors, sample_weights
+from bayes_rl.weights import (
+    hold,
+    kl_divergences,
+    named_signs,
+    posteriors,
+    sample_weights,
+)
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -129,10 +135,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         noise_shape = [global_size, length, self.model.rssm.latent_size]
         noise = _own_rows(normal(noise_shape, seeds[0]), size)
         weights = sample_weights(self.model, seed=seeds[1], batch_size=global_size)
-        weights = {
-            name: _own_rows(value, size) if "/sign_" in name else value
-            for name, value in weights.items()
-        }
+        for name in named_signs(self.model):
+            weights[name] = _own_rows(weights[name], size)
         with hold(self.model, weights):
             losses, metrics = self.model.losses(batch, noise, fold(seeds[2], _replica()))
         terms = {

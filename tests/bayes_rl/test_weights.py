@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
+from bayes_rl.weights import named_signs
 
 
 def make_model(*names):
@@ -46,6 +47,25 @@ def test_same_seed_same_draw_in_eager_graph_and_xla():
         for name, value in eager.items():
             np.testing.assert_allclose(compiled[name], value, atol=1e-5)
     assert np.any(eager["first/kernel"] != draw(tf.constant([3, 5]))["first/kernel"])
+
+
+def test_signs_are_what_is_drawn_for_each_example():
+    model = tf.keras.Sequential(
+        [
+            ed.layers.DenseFlipout(4, name="dense"),
+            tf.keras.layers.Reshape([1, 4]),
+            tf.keras.layers.RNN(ed.layers.GRUCellFlipout(2, name="cell")),
+        ]
+    )
+    model.build([None, 3])
+    shared, all_of_them = (
+        ed.sample_weights(model, seed=1, batch_size=b) for b in (None, 5)
+    )
+    signs = named_signs(model)
+    assert signs.keys() == all_of_them.keys() - shared.keys()
+    assert len(signs) >= 4
+    for name, (_, _, size) in signs.items():
+        assert all_of_them[name].shape == [5, size]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from scipy import stats
 
 from agents.model.latents import Latent
 from agents.model.overshooting import overshooting_losses
-from bayes_rl.weights import hold, mean_weights, sample_weights
+from bayes_rl.weights import hold, mean_weights, named_signs, sample_weights
 
 BATCH, LENGTH, DISTANCE, FREE_NATS = 2, 5, 3, 0.2
 
@@ -110,7 +110,7 @@ def test_examples_keep_their_flipout_signs_at_all_distances(
 
     def losses(rows):
         part = {name: value[rows] for name, value in batch.items()}
-        held = {n: v[rows] if "/sign_" in n else v for n, v in weights.items()}
+        held = weights | {name: weights[name][rows] for name in named_signs(model)}
         with hold(model, held):
             posterior = observe(model, part, normal[rows])
             return overshooting_losses(model, part, posterior, normal[rows], settings)
