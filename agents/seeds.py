@@ -1,6 +1,34 @@
 """Stateless seeds: every random number is a function of the run's seed and of counters."""
 
+import enum
+
 import tensorflow as tf
+
+
+@enum.unique
+class Purpose(enum.IntEnum):
+    """What a run draws random numbers for; each purpose has a seed, see `seed_of_run`.
+
+    Saved runs go on with the same numbers, so the values stand as they are. Environments
+    and replay draw by numpy, from other streams: see `agents.episodes.environments`.
+    """
+
+    TRAIN = 0  # and, after each episode, the spread of what draws predict of it
+    POLICY = 1
+    COLLECT_POLICY = 2
+    FILM = 3
+    PROBE = 4
+    CALIBRATE = 5
+
+
+def seed_of_run(seed, purpose):
+    """The seed, [2], of a run whose config has the int `seed`, for a `Purpose`.
+
+    Example:
+        >>> seed_of_run(7, Purpose.PROBE).numpy().tolist()
+        [7, 4]
+    """
+    return tf.constant([seed, purpose], tf.int32)
 
 
 def fold(seed, number):

@@ -57,6 +57,7 @@ def compare(run, episodes):
     from agents.agent.policy import PlanningPolicy
     from agents.episodes.evaluation import Evaluator
     from agents.episodes.measures import episode_return
+    from agents.seeds import Purpose, seed_of_run
 
     config, agent = load_agent(run)
     rows = []
@@ -69,7 +70,7 @@ def compare(run, episodes):
             strategy=agent.policy.strategy,
             noise=None,
             clock=agent.clock,
-            seed=[config.seed, 1],
+            seed=seed_of_run(config.seed, Purpose.POLICY),
             name="policy",
         )
         results = Evaluator(config, agent, policy).episodes(episodes)

@@ -1,14 +1,12 @@
 """Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
 
-import functools
-
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
 
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
-from agents.seeds import fold, normal, split
+from agents.seeds import Purpose, fold, normal, seed_of_run, split
 from bayes_rl.weights import (
     hold,
     kl_divergences,
@@ -72,15 +70,26 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._kl_weight_warmup = kl_weight_warmup
         self.clock = clock
         self.strategy = strategy
-        self._train_seed = tf.constant([seed, 0], tf.int32)
-        policy = functools.partial(
-            PlanningPolicy, time_step_spec, action_spec, model, planner=planner, clock=clock
-        )
+        self._train_seed = seed_of_run(seed, Purpose.TRAIN)
+
+        def policy(purpose, strategy, noise):
+            return PlanningPolicy(
+                time_step_spec,
+                action_spec,
+                model,
+                planner=planner,
+                strategy=strategy,
+                noise=noise,
+                clock=clock,
+                seed=seed_of_run(seed, purpose),
+                name=purpose.name.lower(),
+            )
+
         super().__init__(
             time_step_spec,
             action_spec,
-            policy(strategy=Greedy(), noise=None, seed=[seed, 1], name="policy"),
-            policy(strategy=strategy, noise=noise, seed=[seed, 2], name="collect_policy"),
+            policy(Purpose.POLICY, Greedy(), noise=None),
+            policy(Purpose.COLLECT_POLICY, strategy, noise),
             train_sequence_length=None,
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,

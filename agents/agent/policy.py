@@ -53,7 +53,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self.strategy = strategy
         self._noise = noise
         self._clock = clock
-        self._seed = tf.constant(seed, tf.int32)
+        self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
         super().__init__(
             time_step_spec,

@@ -4,7 +4,6 @@ import pathlib
 from typing import NamedTuple
 
 import numpy as np
-import tensorflow as tf
 
 from agents.agent.loading import load_agent
 from agents.config.schema import as_dict, flatten
@@ -16,7 +15,7 @@ from agents.insight.calibration import SHOWN, Scores, Summary, score, summarize
 from agents.insight.forecasts import ForecastTimes, forecasts
 from agents.runs.folder import load_config
 from agents.screen.tables import as_text
-from agents.seeds import fold
+from agents.seeds import Purpose, fold, seed_of_run
 
 # What two runs must share for their forecasts to be of the same thing.
 _SHARED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
@@ -98,7 +97,7 @@ def calibrate(run, other, episodes):
         for each in runs
     }
     episodes_of["random"] = held_out_episodes(config, agent, "random", episodes)
-    seed = tf.constant([config.seed, 5])
+    seed = seed_of_run(config.seed, Purpose.CALIBRATE)
     curves = [
         each
         for actions, found in episodes_of.items()

@@ -4,7 +4,6 @@ import math
 import pathlib
 
 import numpy as np
-import tensorflow as tf
 
 import envs
 from agents.agent.loading import load_agent
@@ -22,6 +21,7 @@ from agents.insight.open_loop import (
 from agents.insight.probes import INPUTS, PROBES, physics, probe_inputs, score_probes
 from agents.insight.regression import fit, fit_mlp
 from agents.screen.tables import as_text
+from agents.seeds import Purpose, seed_of_run
 
 LEAST = 2  # episodes
 
@@ -48,7 +48,7 @@ def probe(run, episodes):
         raise UserError(f"--episodes must be at least {LEAST} for a probe, got {episodes}")
     config, agent = load_agent(run)
     angles = envs.wrapping_angles(config.task)
-    seed = tf.constant([config.seed, 4])
+    seed = seed_of_run(config.seed, Purpose.PROBE)
     steps = int(agent.clock.environment_steps.numpy())
     counts = {"environment_steps": steps, "episodes": episodes}
     folder = pathlib.Path(run)

@@ -8,6 +8,7 @@ from agents.figures.drawing import panels, save_figure, tidy
 from agents.figures.films import check_context, save_open_loop_video
 from agents.insight.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
 from agents.model.networks import is_image
+from agents.seeds import Purpose, seed_of_run
 
 _COLUMNS = 3  # panels of curves side by side
 _LEGEND = 7  # inches that the legend of curves needs
@@ -89,7 +90,7 @@ def film(model, episode, config, folder, name):
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
     episode = {key: value[:rows] for key, value in episode.items()}
-    seed = np.array([config.seed, 3], np.int32)
+    seed = seed_of_run(config.seed, Purpose.FILM)
     if is_image(model.observation_spec):
         predicted = predict_open_loop(model, episode, context, draws=0, seed=seed)[0]
         prediction = model.to_image(predicted).numpy()

@@ -3,7 +3,6 @@
 import pathlib
 
 import numpy as np
-import tensorflow as tf
 from PIL import Image, ImageSequence
 
 import envs
@@ -13,7 +12,7 @@ from agents.figures.predictions import film
 from agents.insight.coverage import Coverage, grid_of
 from agents.insight.probes import live_probe
 from agents.insight.spread import spread_report
-from agents.seeds import fold
+from agents.seeds import Purpose, fold, seed_of_run
 from agents.training.memory import release
 
 _PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
@@ -60,7 +59,7 @@ class Watcher:
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._has_learned:
-            row |= spread_report(self._agent.model, episode, self._seed(0))
+            row |= spread_report(self._agent.model, episode, self._seed(Purpose.TRAIN))
         return {f"explore/{name}": value for name, value in row.items()}
 
     def evaluation_is_due(self, is_last):
@@ -91,7 +90,7 @@ class Watcher:
             self._agent.model,
             [self._store.read(index) for index in indices[-_PROBED:]],
             envs.wrapping_angles(self._config.task),
-            self._seed(4),
+            self._seed(Purpose.PROBE),
         )
         return {f"probe/{name}": value for name, value in found.items()}
 
@@ -132,7 +131,7 @@ class Watcher:
         return every > 0 and self._episodes % every == 0
 
     def _seed(self, purpose):
-        return fold(tf.constant([self._config.seed, purpose]), self._episodes)
+        return fold(seed_of_run(self._config.seed, purpose), self._episodes)
 
 
 def show(files, metrics, step):

@@ -4,9 +4,21 @@ import numpy as np
 import tensorflow as tf
 from scipy import stats
 
-from agents.seeds import fold, normal, split
+from agents.seeds import Purpose, fold, normal, seed_of_run, split
 
 SEED = tf.constant([3, 4])
+
+
+def test_purposes_keep_the_seeds_that_saved_runs_go_on_with():
+    seeds = {purpose.name: seed_of_run(7, purpose).numpy().tolist() for purpose in Purpose}
+    assert seeds == {
+        "TRAIN": [7, 0],
+        "POLICY": [7, 1],
+        "COLLECT_POLICY": [7, 2],
+        "FILM": [7, 3],
+        "PROBE": [7, 4],
+        "CALIBRATE": [7, 5],
+    }
 
 
 def test_numbers_have_seeds_of_their_own():
