@@ -36,7 +36,14 @@ def load_agent(folder):
 
 
 def make_checkpoints(run, agent, **settings):
-    """The checkpoints of a run: model, optimizer, counters and what seeds depend on."""
+    """The checkpoints of a run: model, optimizer, counters and what seeds depend on.
+
+    Who holds the run's lock owns them; others, such as `bayes-rl evaluate`, only read.
+    """
     return Checkpoints(
-        run.checkpoints, agent=agent, train_step=agent.train_step_counter, **settings
+        run.checkpoints,
+        owned=run.lock is not None,
+        agent=agent,
+        train_step=agent.train_step_counter,
+        **settings,
     )

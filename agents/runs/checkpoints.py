@@ -21,12 +21,14 @@ class Checkpoints:
 
     `<folder>/<episodes>/` is written under another name, synchronised and renamed, so that
     a checkpoint exists only as a whole. Files that changed afterwards are told by their
-    SHA-256: such a checkpoint is moved to `<folder>/damaged/` and the one before is used.
+    SHA-256: such a checkpoint is not used but the one before, and the run's owner moves it
+    to `<folder>/damaged/`.
 
     Args:
         folder: of all checkpoints of a run; made when the first is saved.
         keep: checkpoints to keep, the newest, at least 1.
-        warn: called with one line for each damaged checkpoint.
+        warn: called with one line for each checkpoint that is not used.
+        owned: whether this process alone writes to the run; others move nothing.
         **objects: what `tf.train.Checkpoint` takes; created before `restore`.
 
     Example:
@@ -39,7 +41,7 @@ class Checkpoints:
         (7, 3)
     """
 
-    def __init__(self, folder, keep=3, warn=None, **objects):
+    def __init__(self, folder, keep=3, warn=None, owned=False, **objects):
         import tensorflow as tf
 
         if keep < 1:
@@ -47,6 +49,7 @@ class Checkpoints:
         self._folder = pathlib.Path(folder)
         self._keep = keep
         self._warn = warn or _print_warning
+        self._owned = owned
         self._checkpoint = tf.train.Checkpoint(**objects)
         self._written = []  # the objects that `_write` knows
 
@@ -81,14 +84,18 @@ class Checkpoints:
             The number of episodes that it was saved with; None if there is none.
 
         Raises:
-            UserError: the checkpoint is whole, but of other objects.
+            UserError: the checkpoint is whole, but of other objects; or the run's owner
+                cannot read it now, and would lose what came after the one before.
         """
         for folder in reversed(self._saved()):
-            episodes, damage = _verify(folder)
-            if damage is None:
-                self._read(folder)
-                return episodes
-            self._put_aside(folder, damage)
+            try:
+                episodes, damage = _verify(folder)
+                if damage is None:
+                    self._read(folder)
+                    return episodes
+                self._put_aside(folder, damage)
+            except OSError as error:  # too many open files, a network that is away
+                self._pass_over(folder, error)
         return None
 
     def remove_temporary(self):
@@ -108,6 +115,8 @@ class Checkpoints:
         self._graph(tf.constant(prefix))
 
     def _read(self, folder):
+        import tensorflow as tf
+
         try:
             status = self._checkpoint.read(str(folder / "variables"))
             status.assert_existing_objects_matched()
@@ -116,6 +125,8 @@ class Checkpoints:
                 f"{folder} was saved by another model; restore it with the version of the "
                 "code that wrote it, or start a new run with another logdir"
             ) from None
+        except tf.errors.OpError as error:  # the owner may just have removed it
+            raise OSError(None, error.message.partition("\n")[0]) from None
         status.expect_partial()
 
     def _saved(self):
@@ -129,8 +140,17 @@ class Checkpoints:
             return self._folder / f"{episodes:06d}"
         return self._folder / f"{episodes:06d}-{_order(same[-1])[1] + 1}"
 
+    def _pass_over(self, folder, error):
+        problem = f"checkpoint {folder} cannot be read now ({error.strerror})"
+        if self._owned:
+            raise UserError(f"{problem}; nothing was changed, the same command tries again")
+        self._warn(f"{problem}; trying the one before")
+
     def _put_aside(self, folder, damage):
         if not folder.exists():  # another process has thinned them out
+            return
+        if not self._owned:
+            self._warn(f"checkpoint {folder} is damaged ({damage}); trying the one before")
             return
         aside = self._folder / _DAMAGED / folder.name
         while aside.exists():
@@ -141,19 +161,23 @@ class Checkpoints:
 
 
 def _verify(folder):
-    """The number of episodes and None, or None and what is damaged."""
+    """The number of episodes and None, or None and what is damaged.
+
+    Raises:
+        OSError: of the system's, which tells nothing about the files.
+    """
     try:
         manifest = json.loads((folder / _MANIFEST).read_bytes())
         episodes, sums = int(manifest["episodes"]), dict(manifest["sha256"])
     except FileNotFoundError:
         return None, f"{_MANIFEST} is missing"
-    except (ValueError, TypeError, KeyError, OSError):
+    except (ValueError, TypeError, KeyError):
         return None, f"{_MANIFEST} is not readable"
     for name, expected in sums.items():
         try:
             if _checksum(folder / name) != expected:
                 return None, f"{name} has changed"
-        except OSError:
+        except FileNotFoundError:
             return None, f"{name} is missing"
     if not sums or episodes != _order(folder)[0]:
         return None, f"{_MANIFEST} has changed"

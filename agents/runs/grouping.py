@@ -82,10 +82,21 @@ def _differs(key, flats):
     return len({repr(flat.get(key)) for flat in there}) > 1
 
 
+def anneals(flat):
+    """Whether a flat config's strategy changes the weight of its bonus over the run.
+
+    Example:
+        >>> anneals({"explore.beta": 1.0, "explore.final_beta": 0.0})
+        True
+        >>> anneals({"explore.beta": 1.0, "explore.final_beta": None})
+        False
+    """
+    return flat.get("explore.final_beta") not in (None, flat.get("explore.beta"))
+
+
 def _of_experiment(flat):
     """The values that make the experiment."""
-    anneals = flat.get("explore.final_beta") not in (None, flat.get("explore.beta"))
-    same = _SAME if anneals else (*_SAME, _LENGTH)
+    same = _SAME if anneals(flat) else (*_SAME, _LENGTH)
     return {key: value for key, value in flat.items() if key not in same}
 
 

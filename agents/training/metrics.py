@@ -1,11 +1,16 @@
 """What a run measures: lines on disk first, the same numbers in TensorBoard."""
 
+import io
 import pathlib
+import time
 
-import tensorflow as tf
+from PIL import Image
+from tensorboard.compat.proto import tensor_pb2
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.plugins.image import metadata
 from tensorboard.plugins.scalar.summary_v2 import scalar_pb
+from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from agents.figures.films import gif
 from agents.runs import records
@@ -31,6 +36,7 @@ class MetricsLog:
     def __init__(self, run):
         self._run = pathlib.Path(run)
         self._writer = None
+        self._kept_steps = None
 
     def __enter__(self):
         return self
@@ -55,9 +61,7 @@ class MetricsLog:
         for name, value in row.items():
             if value is not None and name != "environment_steps":
                 scalars.MergeFrom(scalar_pb(name, float(value)))
-        with self._tensorboard().as_default(step):
-            tf.summary.experimental.write_raw_pb(scalars.SerializeToString())
-        self._writer.flush()
+        self._show(step, scalars)
 
     def write_scores(self, rows):
         """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
@@ -67,43 +71,57 @@ class MetricsLog:
         """
         records.append_scores(self._run, rows)
 
-    def cut(self, episodes):
-        """Takes back the rows after so many episodes, and torn lines, on resume."""
+    def cut(self, episodes, environment_steps):
+        """Takes back what came after so many episodes, and torn lines, on resume.
+
+        Event files stay as they are; the next one begins with the mark of a restart, for
+        which TensorBoard drops what earlier ones hold of later steps.
+
+        Args:
+            episodes: rows with at most so many stay.
+            environment_steps: after so many episodes.
+        """
         records.cut(self._run, episodes)
+        self._kept_steps = environment_steps
 
     def image(self, name, image, step):
         """Shows an image, [height, width, 3] uint8, in TensorBoard."""
-        with self._tensorboard().as_default(step):
-            tf.summary.image(name, image[None])
-        self._writer.flush()
+        self._show(step, _picture(name, _png(image), image[None]))
 
     def video(self, name, frames, step, frames_per_second=20):
         """Shows a video, [time, height, width, 3] uint8, in TensorBoard."""
-        with self._tensorboard().as_default():
-            write_video(name, frames, step, frames_per_second)
-        self._writer.flush()
+        self._show(step, _picture(name, gif(frames, frames_per_second), frames))
 
     def close(self):
         if self._writer is not None:
             self._writer.close()
             self._writer = None
 
-    def _tensorboard(self):
+    def _show(self, step, summary):
         if self._writer is None:
-            self._writer = tf.summary.create_file_writer(str(self._run / "tensorboard"))
-        return self._writer
+            self._writer = EventFileWriter(str(self._run / "tensorboard"))
+            if self._kept_steps is not None:
+                start = SessionLog(status=SessionLog.START)
+                for _ in range(2):  # the first of a run is not taken for a restart
+                    self._add(self._kept_steps + 1, session_log=start)
+        self._add(step, summary=summary)
+        self._writer.flush()
+
+    def _add(self, step, **content):
+        self._writer.add_event(Event(wall_time=time.time(), step=step, **content))
 
 
-def write_video(name, frames, step, frames_per_second=20):
-    """Writes an animated GIF to the default summary writer.
-
-    Args:
-        name: tag in TensorBoard, under Images.
-        frames: [time, height, width, 3], uint8.
-        step: environment step.
-        frames_per_second: of the playback.
-    """
-    image = gif(frames, frames_per_second)
+def _picture(name, encoded, frames):
+    """A summary of one image or GIF, [time, height, width, 3] before it was encoded."""
     height, width = frames.shape[1:3]
-    parts = tf.stack([tf.as_string(width), tf.as_string(height), image])
-    tf.summary.write(name, parts, step, metadata.create_summary_metadata("", ""))
+    tensor = tensor_pb2.TensorProto(dtype="DT_STRING")
+    tensor.tensor_shape.dim.add(size=3)
+    tensor.string_val.extend([str(width).encode(), str(height).encode(), encoded])
+    words = metadata.create_summary_metadata("", "")
+    return Summary(value=[Summary.Value(tag=name, tensor=tensor, metadata=words)])
+
+
+def _png(image):
+    file = io.BytesIO()
+    Image.fromarray(image).save(file, "PNG")
+    return file.getvalue()

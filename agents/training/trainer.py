@@ -111,7 +111,7 @@ class Trainer:
         _remove_temporary(run, self._checkpoints)
         self._checkpoints.restore()
         self._metrics = MetricsLog(run.folder)
-        self._metrics.cut(self._episodes)
+        self._metrics.cut(self._episodes, self._environment_steps)
         self._replay = Replay(config.replay_capacity)
         self._watcher = Watcher(config, self._agent, self._store, self._metrics, run.videos)
         waiting = self._waiting()
@@ -127,7 +127,7 @@ class Trainer:
     @property
     def done(self):
         """Whether the run has seen all its environment steps."""
-        return int(self._clock.environment_steps.numpy()) >= self._config.environment_steps
+        return self._environment_steps >= self._config.environment_steps
 
     def advance(self):
         """One episode: collect it or find it on disk, learn, evaluate, save."""
@@ -169,6 +169,10 @@ class Trainer:
     @property
     def _episodes(self):
         return int(self._clock.episodes.numpy())
+
+    @property
+    def _environment_steps(self):
+        return int(self._clock.environment_steps.numpy())
 
     def _next_episode(self):
         """The number of the next episode to learn from; it is on disk."""
@@ -245,7 +249,7 @@ class Trainer:
     def _counts(self):
         return {
             "episodes": self._episodes,
-            "environment_steps": int(self._clock.environment_steps.numpy()),
+            "environment_steps": self._environment_steps,
             "agent_steps": int(self._clock.agent_steps.numpy()),
             "train_steps": int(self._agent.train_step_counter.numpy()),
         }

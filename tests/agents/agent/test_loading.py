@@ -1,5 +1,7 @@
 """Tests of agents.agent.loading."""
 
+import shutil
+
 import numpy as np
 import pytest
 
@@ -22,6 +24,15 @@ def test_loading_changes_nothing(whole_run):
     before = sorted(whole_run.rglob("*"))
     load_agent(whole_run)
     assert sorted(whole_run.rglob("*")) == before
+
+
+def test_a_damaged_checkpoint_is_left_to_the_training_that_owns_it(whole_run, tmp_path):
+    run = shutil.copytree(whole_run, tmp_path / "run")
+    (run / "checkpoints" / "000008" / "variables.index").write_bytes(b"half")
+    before = sorted(run.rglob("*"))
+    _, agent = load_agent(run)
+    assert int(agent.clock.episodes) == 7
+    assert sorted(run.rglob("*")) == before
 
 
 def test_a_run_without_a_checkpoint_is_one_clear_line(make_config, tmp_path):

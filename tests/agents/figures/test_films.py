@@ -1,31 +1,16 @@
 """Tests of agents.figures.films."""
 
-import io
-
 import imageio.v2 as imageio
 import numpy as np
 import pytest
-import tensorflow as tf
 from PIL import Image
-from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from agents.figures.films import save_open_loop_video, save_video
-from agents.training.metrics import write_video
 
 
 def make_frames(length=12, height=64, width=64):
     random = np.random.default_rng(0)
     return random.integers(0, 255, [length, height, width, 3], dtype=np.uint8)
-
-
-def test_tensorboard_reads_the_gif_back(tmp_path):
-    with tf.summary.create_file_writer(str(tmp_path)).as_default():
-        write_video("evaluate/video", make_frames(12, 64, 48), step=7)
-    events = EventAccumulator(str(tmp_path)).Reload()
-    (event,) = events.Tensors("evaluate/video")
-    width, height, gif = event.tensor_proto.string_val
-    assert (event.step, width, height) == (7, b"48", b"64")
-    assert Image.open(io.BytesIO(gif)).n_frames == 12
 
 
 def test_video_of_odd_size_keeps_frames_and_colours(tmp_path):

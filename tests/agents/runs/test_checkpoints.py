@@ -1,7 +1,12 @@
+import errno
+import os
+import shutil
+
 import pytest
 import tensorflow as tf
 
 from agents.errors import UserError
+from agents.runs import checkpoints as checkpoints_module
 from agents.runs.checkpoints import Checkpoints
 
 
@@ -18,10 +23,10 @@ def saved(folder, episodes=(1, 2, 3), **arguments):
         checkpoints.save(each)
 
 
-def restored(folder):
+def restored(folder, owned=True):
     """Episodes, value of the variable and warnings."""
     lines = []
-    checkpoints, variable = make(folder, warn=lines.append)
+    checkpoints, variable = make(folder, warn=lines.append, owned=owned)
     return checkpoints.restore(), variable[0].numpy(), lines
 
 
@@ -75,6 +80,62 @@ def test_damaged_checkpoint_is_put_aside_and_the_one_before_is_used(tmp_path, na
     assert "\n" not in line
     assert (tmp_path / "damaged" / "000003").is_dir()
     assert restored(tmp_path) == (2, 2.0, [])
+
+
+def test_a_reader_of_a_damaged_checkpoint_uses_the_one_before_and_moves_nothing(tmp_path):
+    saved(tmp_path)
+    flip(tmp_path / "000003" / "variables.index")
+    before = sorted(tmp_path.rglob("*"))
+    episodes, value, (line,) = restored(tmp_path, owned=False)
+    assert (episodes, value) == (2, 2.0)
+    assert "000003 is damaged (variables.index has changed); trying the one before" in line
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.fixture
+def fail_to_open(monkeypatch):
+    """Lets `open` fail for paths that hold a text, as where too many files are open."""
+
+    def fail(text, number):
+        def open_(file, *args, **kwargs):
+            if text in str(file):
+                raise OSError(number, os.strerror(number))
+            return open(file, *args, **kwargs)
+
+        monkeypatch.setattr(checkpoints_module, "open", open_, raising=False)
+
+    return fail
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ESTALE])
+def test_an_error_of_the_system_is_no_damage(tmp_path, fail_to_open, number):
+    saved(tmp_path)
+    before = sorted(tmp_path.rglob("*"))
+    fail_to_open("000003", number)
+    episodes, value, (line,) = restored(tmp_path, owned=False)
+    assert (episodes, value) == (2, 2.0)
+    assert f"000003 cannot be read now ({os.strerror(number)}); trying the one" in line
+    with pytest.raises(
+        UserError, match="000003 cannot be read now .*; nothing was changed"
+    ):
+        restored(tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_checkpoint_that_goes_while_it_is_read_is_passed_over(tmp_path, monkeypatch):
+    saved(tmp_path)
+
+    def verify(folder):
+        if folder.name == "000003":
+            shutil.rmtree(folder)
+            return 3, None
+        return verified(folder)
+
+    verified = checkpoints_module._verify
+    monkeypatch.setattr(checkpoints_module, "_verify", verify)
+    episodes, value, (line,) = restored(tmp_path, owned=False)
+    assert (episodes, value) == (2, 2.0)
+    assert "000003 cannot be read now" in line
 
 
 def test_all_damaged_is_none(tmp_path):

@@ -1,12 +1,18 @@
 """Tests of agents.training.metrics and agents.runs.records."""
 
+import io
 import json
 import logging
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from PIL import Image
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+from tensorboard.backend.event_processing.plugin_event_accumulator import (
+    EventAccumulator as Shown,  # what TensorBoard itself reads with
+)
+from tensorboard.summary.writer import event_file_writer
 
 from agents.runs import records
 from agents.training.metrics import MetricsLog
@@ -77,18 +83,56 @@ def test_tensorboard_steps_are_environment_steps(tmp_path):
 
 
 def test_images_and_videos_reach_tensorboard(tmp_path):
-    frames = np.random.default_rng(0).integers(0, 255, [4, 16, 16, 3], dtype=np.uint8)
+    frames = np.random.default_rng(0).integers(0, 255, [4, 16, 12, 3], dtype=np.uint8)
     with MetricsLog(tmp_path) as log:
         log.image("figure", frames[0], step=5)
         log.video("evaluate/video", frames, step=6)
     events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
-    assert events.Tensors("figure")[0].step == 5
-    assert events.Tensors("evaluate/video")[0].step == 6
+    for name, step, count in (("figure", 5, 1), ("evaluate/video", 6, 4)):
+        (event,) = events.Tensors(name)
+        width, height, encoded = event.tensor_proto.string_val
+        assert (event.step, width, height) == (step, b"12", b"16")
+        image = Image.open(io.BytesIO(encoded))
+        assert (image.size, getattr(image, "n_frames", 1)) == ((12, 16), count)
+        assert events.SummaryMetadata(name).plugin_data.plugin_name == "images"
+
+
+@pytest.fixture
+def first_names(monkeypatch):
+    """Event files of one second are read in the order of their numbers, "10" before "9"."""
+    counter = event_file_writer.AtomicCounter(0)
+    monkeypatch.setattr(event_file_writer, "_global_uid", counter)
+
+
+@pytest.mark.usefixtures("first_names")
+def test_tensorboard_shows_each_step_of_a_resumed_run_once(tmp_path):
+    write(tmp_path, episodes=3)
+    for value in (7.0, 8.0):
+        with MetricsLog(tmp_path) as log:
+            log.cut(episodes=2, environment_steps=2000)
+            log.write(row(3, **{"train/loss": value}))
+    events = Shown(str(tmp_path / "tensorboard")).Reload()
+    for name, values in (("train/loss", [0.5, 1.0, 8.0]), ("episodes", [1, 2, 3])):
+        found = [
+            (event.step, float(tf.make_ndarray(event.tensor_proto)))
+            for event in events.Tensors(name)
+        ]
+        assert found == list(zip([1000, 2000, 3000], values, strict=True))
+
+
+@pytest.mark.usefixtures("first_names")
+def test_a_run_that_starts_anew_shows_only_its_new_points(tmp_path):
+    write(tmp_path, episodes=1)
+    with MetricsLog(tmp_path) as log:
+        log.cut(episodes=0, environment_steps=0)
+        log.write(row(1, **{"train/loss": 7.0}))
+    events = Shown(str(tmp_path / "tensorboard")).Reload()
+    assert [event.step for event in events.Tensors("train/loss")] == [1000]
 
 
 def test_cut_takes_back_later_episodes(tmp_path):
     write(tmp_path)
-    MetricsLog(tmp_path).cut(episodes=2)
+    MetricsLog(tmp_path).cut(episodes=2, environment_steps=2000)
     assert [line["episodes"] for line in records.read_metrics(tmp_path)] == [1, 2]
     assert [line["episodes"] for line in records.read_scores(tmp_path)] == [1, 1, 2, 2]
     with MetricsLog(tmp_path) as log:
@@ -100,14 +144,14 @@ def test_cut_takes_back_later_episodes(tmp_path):
 
 def test_cut_to_nothing_keeps_the_header(tmp_path):
     write(tmp_path)
-    MetricsLog(tmp_path).cut(episodes=0)
+    MetricsLog(tmp_path).cut(episodes=0, environment_steps=0)
     assert (tmp_path / "metrics.jsonl").read_text() == ""
     MetricsLog(tmp_path).write_scores([score(1)])
     assert records.read_scores(tmp_path) == [score(1)]
 
 
 def test_cut_before_the_first_row_is_nothing(tmp_path):
-    MetricsLog(tmp_path).cut(episodes=0)
+    MetricsLog(tmp_path).cut(episodes=0, environment_steps=0)
     assert not list(tmp_path.iterdir())
 
 
@@ -118,7 +162,7 @@ def test_torn_last_line_is_named_and_left_out(tmp_path, caplog, name, lost):
     file = tmp_path / name
     file.write_bytes(file.read_bytes()[:-lost])
     with caplog.at_level(logging.WARNING):
-        MetricsLog(tmp_path).cut(episodes=99)
+        MetricsLog(tmp_path).cut(episodes=99, environment_steps=99_000)
     (record,) = caplog.records
     assert name in record.getMessage()
     assert "is torn and left out" in record.getMessage()
@@ -154,7 +198,7 @@ def test_bytes_that_are_no_text_are_survived(tmp_path):
     write(tmp_path)
     with open(tmp_path / "metrics.jsonl", "ab") as file:
         file.write(b"\xff\x00\x00")
-    MetricsLog(tmp_path).cut(episodes=99)
+    MetricsLog(tmp_path).cut(episodes=99, environment_steps=99_000)
     assert len(records.read_metrics(tmp_path)) == 3
 
 
