@@ -19,8 +19,8 @@ def wrapping_angles(task):
         task: as in `envs.load`.
 
     Returns:
-        A tuple of ints; empty for gym, whose observations hold cosines and sines, and for
-        `fake`.
+        A tuple of ints; empty for gym, whose observations hold cosines and sines, for
+        environments of users and for `fake`.
 
     Example:
         >>> wrapping_angles("fake")

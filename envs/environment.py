@@ -10,6 +10,7 @@ from tf_agents.trajectories import time_step as ts
 
 # Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
 UNBOUNDED = 1e6
+_FAR = 1e10
 
 
 class Simulation(typing.Protocol):
@@ -20,6 +21,8 @@ class Simulation(typing.Protocol):
         action_maximum: [A].
         time_limit: physics steps after which an episode is cut, or None.
         timestep: seconds of a physics step.
+        entries: dict of name -> size of what `state` was put together from, in order;
+            simulations need not have it.
     """
 
     action_minimum: np.ndarray
@@ -78,6 +81,8 @@ class Environment(py_environment.PyEnvironment):
         action_repeat: as given.
         episode_length: decisions of a full episode, or None where the task does not say.
         seconds: of simulated time, from one decision to the next.
+        entries: dict of name -> size of what the observation was put together from, in
+            order; empty where that is not told.
     """
 
     def __init__(
@@ -97,6 +102,8 @@ class Environment(py_environment.PyEnvironment):
         self.seconds = simulation.timestep * action_repeat
         limit = simulation.time_limit
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
+        is_state = observation == "state"
+        self.entries = getattr(simulation, "entries", {}) if is_state else {}
         self._simulation = simulation
         self._kind = observation
         self._action_cost = action_cost
@@ -204,7 +211,8 @@ def _bounds(simulation):
 
     Unbounded actions stay as they are.
     """
-    low, high = simulation.action_minimum, simulation.action_maximum
+    limits = (simulation.action_minimum, simulation.action_maximum)
+    low, high = np.clip(limits, -_FAR, _FAR)  # infinite ones have no middle
     is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
     return np.where(is_bounded, (high + low) / 2, 0.0), np.where(
         is_bounded, (high - low) / 2, 1.0

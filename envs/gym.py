@@ -6,7 +6,7 @@ import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
 
-_FRAMES_PER_SECOND = 30  # of tasks that say nothing of time
+SECONDS = 1 / 30  # of a physics step, where a task says nothing of time
 
 
 class Gym:
@@ -40,25 +40,16 @@ class Gym:
         self.action_minimum = np.array(actions.low, np.float64)
         self.action_maximum = np.array(actions.high, np.float64)
         self.time_limit = self._env.spec.max_episode_steps
-        self.timestep = _timestep(self._env)
+        self.timestep = timestep(self._env)
         self._velocities = list(velocities or ())
 
     def reset(self, seed):
-        # gym takes one number of 32 bits.
-        if not isinstance(seed, int):
-            seed = int(np.random.SeedSequence(seed).generate_state(1)[0])
-        with without_deprecations():
-            try:
-                self._observation = self._env.reset(seed=seed)
-            except TypeError:  # written for gym before 0.22
-                self._env.seed(seed)
-                self._observation = self._env.reset()
+        self._observation = reset(self._env, seed)
 
     def step(self, action):
         action = action.astype(self._env.action_space.dtype)
-        self._observation, reward, done, info = self._env.step(action)
-        is_terminal = done and not info.get("TimeLimit.truncated", False)
-        return float(reward), bool(done), 0.0 if is_terminal else 1.0
+        self._observation, *others = step(self._env, action)
+        return others
 
     def state(self):
         return np.asarray(self._observation)
@@ -74,21 +65,83 @@ class Gym:
 
     def render(self, size, camera, shadows):
         del camera, shadows
-        # gym draws with pygame, which else looks for a screen and a sound card.
-        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-        os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
-        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-        with without_deprecations():
-            try:
-                picture = self._env.render(mode="rgb_array")
-            except import_gym().error.Error as error:
-                raise RuntimeError(f"this task of gym draws no picture: {error}") from error
-        if picture is None:
-            raise RuntimeError("this task of gym draws no picture: it gave None")
-        return shrink(picture, size)
+        return picture(self._env, size)
 
     def close(self):
         self._env.close()
+
+
+def reset(env, seed):
+    """Starts an episode of an environment of gym or gymnasium; returns its observation.
+
+    Args:
+        env: of gym 0.23, of gym before, or of gymnasium.
+        seed: int or list of ints.
+    """
+    seed = one_number(seed)
+    with without_deprecations():
+        try:
+            result = env.reset(seed=seed)
+        except TypeError:  # written for gym before 0.22
+            env.seed(seed)
+            result = env.reset()
+    is_pair = isinstance(result, tuple) and len(result) == 2
+    return result[0] if is_pair and isinstance(result[1], dict) else result
+
+
+def step(env, action):
+    """Takes a step in an environment of gym or gymnasium.
+
+    Returns:
+        Observation, reward, whether the episode ended, discount: 0 where the task itself
+        ended it, 1 where time was up.
+    """
+    observation, reward, *ends, info = env.step(action)
+    if len(ends) == 2:
+        is_terminal, is_cut = ends
+        is_last = is_terminal or is_cut
+    else:
+        (is_last,) = ends
+        is_terminal = is_last and not info.get("TimeLimit.truncated", False)
+    return observation, float(reward), bool(is_last), 0.0 if is_terminal else 1.0
+
+
+def picture(env, size):
+    """What an environment of gym or gymnasium shows, uint8 [size, size, 3].
+
+    Raises:
+        RuntimeError: it shows nothing.
+    """
+    # gym draws with pygame, which else looks for a screen and a sound card.
+    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    with without_deprecations():
+        try:
+            if hasattr(env, "render_mode"):  # gymnasium: chosen when it is made
+                image = env.render() if env.render_mode == "rgb_array" else None
+            else:
+                image = env.render(mode="rgb_array")
+        except (import_gym().error.Error, NotImplementedError, AttributeError) as error:
+            raise RuntimeError(f"this task of gym draws no picture: {error}") from error
+    if np.ndim(image) != 3:
+        hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
+        raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
+    return shrink(np.asarray(image), size)
+
+
+def timestep(env):
+    """Seconds; where a task does not tell them, those of a frame when gym shows it."""
+    seconds = getattr(getattr(env, "unwrapped", env), "dt", None)
+    frames = (getattr(env, "metadata", None) or {}).get("render_fps")
+    return seconds or (1 / frames if frames else SECONDS)
+
+
+def one_number(seed):
+    """A seed of 32 bits, as gym takes it; `seed` is an int or a list of ints."""
+    if isinstance(seed, int):
+        return seed
+    return int(np.random.SeedSequence(seed).generate_state(1)[0])
 
 
 def entry_points():
@@ -134,12 +187,6 @@ def _make(name):
         raise RuntimeError(
             f"task 'gym:{name}' needs a package that is not installed ({error})"
         ) from error
-
-
-def _timestep(env):
-    """Seconds; where a task does not tell them, those of a frame when gym shows it."""
-    seconds = getattr(env.unwrapped, "dt", None)
-    return seconds or 1 / (env.metadata.get("render_fps") or _FRAMES_PER_SECOND)
 
 
 def _is_vector(space):

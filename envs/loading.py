@@ -26,7 +26,8 @@ def load(
 
     Args:
         task: a DeepMind Control task as `domain_task`, a gym task with continuous actions
-            as `gym:Name`, or `fake`.
+            as `gym:Name`, what a function of yours makes as
+            `python:package.module:function` (see `envs.own`), or `fake`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
         action_repeat: physics steps of a decision. None is PlaNet's for its tasks, 2 for
             the other tasks of DeepMind Control, 1 for gym and `fake`.
@@ -39,13 +40,13 @@ def load(
         first_episode: number of the first episode, to go on with a sequence.
 
     Returns:
-        An `Environment` with attributes `action_repeat` and `episode_length`: decisions,
-        or None where the task does not say.
+        An `Environment` with attributes `action_repeat`, `episode_length` (decisions, or
+        None where the task does not say) and `entries`, see there.
 
     Raises:
         ValueError: an argument is not valid, or the task does not offer it.
         RuntimeError: pictures are asked for and no rendering library loads, or a package
-            that a gym task needs is not there.
+            that a gym task needs is not there, or a function of yours raised an error.
 
     Example:
         >>> environment = load("fake", seed=1)
@@ -81,7 +82,8 @@ def load_many(count, task, seed=0, processes=True, **settings):
         **settings: the other arguments of `load`.
 
     Returns:
-        A batched environment with attributes `action_repeat` and `episode_length`.
+        A batched environment with attributes `action_repeat`, `episode_length` and
+        `entries`.
 
     Raises:
         ValueError, RuntimeError: as `load`; or a process has ended by itself.
@@ -106,6 +108,7 @@ def load_many(count, task, seed=0, processes=True, **settings):
     batch = batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)
     batch.action_repeat = environments[0].action_repeat
     batch.episode_length = environments[0].episode_length
+    batch.entries = environments[0].entries
     return batch
 
 

@@ -33,6 +33,10 @@ def _simulate(task, seed):
         from envs.gym import Gym
 
         return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
+    if task.suite == "python":
+        from envs.own import Own
+
+        return Own(task.domain, task.variant)
     from envs.fake import Line
 
     return Line()

@@ -53,6 +53,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
             self._action_spec = self._ask(0, "action_spec")
             self.action_repeat = self._ask(0, "action_repeat")
             self.episode_length = self._ask(0, "episode_length")
+            self.entries = self._ask(0, "entries")
         except BaseException:
             for process in self._processes:
                 process.terminate()  # it may still be starting, which takes seconds

@@ -17,8 +17,7 @@ def import_suite():
     Raises:
         RuntimeError: the library that `MUJOCO_GL` names does not load.
     """
-    if "dm_control._render" not in sys.modules:
-        os.environ.setdefault("MUJOCO_GL", choose())
+    choose_library()
     try:
         from dm_control import suite
     except (ImportError, AttributeError) as error:
@@ -28,6 +27,12 @@ def import_suite():
             f"unset MUJOCO_GL, or {HELP}"
         ) from error
     return suite
+
+
+def choose_library():
+    """Sets what is to draw, where nobody has; later imports of dm_control keep to it."""
+    if "dm_control._render" not in sys.modules:
+        os.environ.setdefault("MUJOCO_GL", choose())
 
 
 def choose():

@@ -53,7 +53,7 @@ PLANET_REPEAT = {
     "walker_walk": 2,
     "reacher_easy": 4,
 }
-DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "fake": 1}
+DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "python": 1, "fake": 1}
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
 # Physics steps of an episode of the task `fake`.
@@ -81,10 +81,10 @@ class Task:
     """A task whose settings are known to be valid.
 
     Args:
-        name: canonical name: `cheetah_run`, `gym:Pendulum-v1`, `fake`.
-        suite: `dm_control`, `gym` or `fake`.
-        domain: the domain of a DeepMind Control task, else "".
-        variant: what to load of that domain or suite.
+        name: canonical name: `cheetah_run`, `gym:Pendulum-v1`, `python:hover:make`, `fake`.
+        suite: `dm_control`, `gym`, `python` or `fake`.
+        domain: the domain of a DeepMind Control task, the module of a user's, else "".
+        variant: what to load of that domain, module or suite.
         action_repeat: physics steps of a decision.
     """
 
@@ -96,7 +96,7 @@ class Task:
 
     @property
     def episode_length(self):
-        """Decisions of a full episode; None for gym, whose tasks know it themselves."""
+        """Decisions of a full episode; None where the task alone knows it."""
         limit = {"dm_control": TIME_LIMIT, "fake": FAKE_TIME_LIMIT}.get(self.suite)
         return None if limit is None else math.ceil(limit / self.action_repeat)
 
@@ -159,7 +159,8 @@ def check_task(
     ):
         raise ValueError(f"action_cost must be a number of at least 0, got {action_cost!r}")
     name, suite, domain, variant = _find(task)
-    if suite == "gym" and observation == "position" and variant not in GYM_VELOCITIES:
+    knows_velocities = suite in ("dm_control", "fake") or variant in GYM_VELOCITIES
+    if observation == "position" and not knows_velocities:
         offered = ", ".join(f"gym:{name}" for name in GYM_VELOCITIES)
         raise ValueError(
             f"task {name!r} does not offer observation 'position', because which of its "
@@ -182,6 +183,8 @@ def _find(task):
         return name, "fake", "", "fake"
     if name.startswith("gym:"):
         return name, "gym", "", _check_gym(name.removeprefix("gym:"))
+    if name.startswith("python:"):
+        return name, "python", *_check_own(name)
     for domain, variants in DM_CONTROL.items():
         variant = name.removeprefix(f"{domain}_")
         if variant != name and variant in variants:
@@ -193,8 +196,8 @@ def _find(task):
         or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
     )
     raise ValueError(
-        f"task {task!r} is not in the DeepMind Control Suite, and no gym task "
-        f"(gym:Name){hint}"
+        f"task {task!r} is not in the DeepMind Control Suite, no gym task (gym:Name) and "
+        f"none of your own (python:module:function){hint}"
     )
 
 
@@ -219,6 +222,20 @@ def _check_gym(name):
             "Control Suite has tasks of its kind, such as 'cheetah_run'"
         )
     return name
+
+
+def _check_own(name):
+    """Module and function of a user's environment; both are there."""
+    module, _, function = name.removeprefix("python:").partition(":")
+    if not all(word.isidentifier() for word in [*module.split("."), function]):
+        raise ValueError(
+            f"task {name!r} must be python:package.module:function, where the function "
+            "makes an environment"
+        )
+    from envs.own import find
+
+    find(module, function)
+    return module, function
 
 
 def _check_int(key, value, minimum, maximum=None, optional=False):

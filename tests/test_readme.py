@@ -4,6 +4,7 @@ import pathlib
 import re
 import shlex
 import subprocess
+import sys
 
 import pytest
 import yaml
@@ -58,10 +59,34 @@ def test_files_exist():
         assert (ROOT / path).exists(), path
 
 
+def example(section):
+    """The Python of a section."""
+    text = README.partition(f"\n## {section}\n")[2].partition("\n## ")[0]
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    return code
+
+
+def test_own_environment_of_the_example_is_one(tmp_path, monkeypatch):
+    import envs
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "hover.py").write_text(example("Your own environment"))
+    environment = envs.load("python:hover:Hover", seed=1)
+    assert environment.entries == {"height": 1, "speed": 1}
+    step, count = environment.reset(), 0
+    height = step.observation["observation"][0]
+    while not step.is_last():
+        step, count = environment.step([1.0]), count + 1
+    assert (count, float(step.discount)) == (100, 1.0)
+    # speed n / 10 after n steps: height + sum of n / 100
+    assert step.observation["observation"] == pytest.approx([height + 50.5, 10.0], rel=1e-5)
+
+
 def test_layer_example_runs():
     import tensorflow as tf
 
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    code = example("Layers on their own")
     inputs = tf.ones([3, 4])
     names = {
         "tf": tf,

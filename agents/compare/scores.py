@@ -144,10 +144,10 @@ def scale(task):
     """The highest return of an episode, or None where it is not known.
 
     Example:
-        >>> scale("cartpole_swingup"), scale("gym:Pendulum-v1")
-        (1000.0, None)
+        >>> scale("cartpole_swingup"), scale("gym:Pendulum-v1"), scale("python:hover:make")
+        (1000.0, None, None)
     """
-    if task.startswith("gym:"):
+    if task.startswith(("gym:", "python:")):
         return None
     return 20.0 if task == "fake" else 1000.0
 

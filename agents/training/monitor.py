@@ -104,19 +104,23 @@ class Watcher:
         show(files, self._metrics, step)
         release(collect=True)
 
-    def banner(self, action_repeat):
+    def banner(self, environment):
         """What the run is, in words: dict of name -> text or number."""
         config, model = self._config, self._agent.model
         strategy = type(self._agent.strategy).__name__
         observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
-        action = f"{model.action_size} actions held {action_repeat} steps"
+        action = f"{model.action_size} actions held {environment.action_repeat} steps"
         words = {
             "task": f"{config.task}: {observation}, {action}",
             "agent": f"{config.transition} transition, explore {strategy}",
             "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
         }
+        if environment.entries:
+            sizes = [f"{name} {size}" for name, size in environment.entries.items()]
+            words["observation"] = f"{', '.join(sizes)}, in this order"
         if self._coverage is None:
-            words["coverage"] = "not logged: agents/coverage.py has no grid of this task"
+            place = "agents/insight/coverage.py"
+            words["coverage"] = f"not logged: {place} has no grid of this task"
         return words
 
     @property

@@ -239,7 +239,7 @@ class Trainer:
         self._metrics.write(counts | row)
 
     def _start_progress(self, run):
-        words = self._watcher.banner(self._environment.action_repeat)
+        words = self._watcher.banner(self._environment)
         words["run"] = run.folder
         counts = self._counts()
         if counts["episodes"]:

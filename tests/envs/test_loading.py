@@ -34,6 +34,7 @@ def test_attributes_and_specs(parallel):
     serial = envs.load_many(2, "fake", action_repeat=2, processes=False)
     for batch in (parallel, serial):
         assert (batch.action_repeat, batch.episode_length) == (2, 10)
+        assert batch.entries == single.entries
         assert batch.batched
         assert batch.batch_size == 2
         assert batch.observation_spec() == single.observation_spec()

@@ -1,5 +1,7 @@
 """Tests of agents.training.monitor; a whole run watched is in test_train.py."""
 
+import types
+
 import pytest
 
 from agents.episodes.store import EpisodeStore
@@ -67,8 +69,16 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     }
 
 
-def test_task_without_a_grid_is_said_to_have_no_coverage(watch):
+def test_task_without_a_grid_is_said_to_have_no_coverage(watch, environment):
     watcher = watch(episodes=0, train_steps=0)
-    assert "coverage" not in watcher.banner(action_repeat=1)
+    assert "coverage" not in watcher.banner(environment)
     ungridded = watch("task=humanoid_walk", episodes=0, train_steps=0)
-    assert "no grid of this task" in ungridded.banner(action_repeat=1)["coverage"]
+    assert "no grid of this task" in ungridded.banner(environment)["coverage"]
+
+
+def test_order_of_an_observation_is_said(watch, environment):
+    watcher = watch(episodes=0, train_steps=0)
+    assert "observation" not in watcher.banner(environment)
+    own = types.SimpleNamespace(action_repeat=1, entries={"joints": 6, "target/place": 3})
+    said = watcher.banner(own)["observation"]
+    assert said == "joints 6, target/place 3, in this order"

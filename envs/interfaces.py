@@ -1,0 +1,147 @@
+"""dm_env, gym and gymnasium behind one face, as `envs.own` needs it.
+
+An interface has
+
+    actions        what describes the actions: shape, dtype and bounds
+    observations   what describes the observations: a nest of such descriptions
+    time_limit     physics steps after which an episode is cut, or None
+    timestep       seconds of a physics step
+    reset(seed)    -> observation
+    step(action)   -> observation, reward, whether the episode ended, discount
+    render(size)   -> a picture, uint8 [size, size, 3]
+    close()
+"""
+
+import functools
+import logging
+import multiprocessing
+
+import dm_env
+import numpy as np
+
+from envs import gym, rendering
+
+_LOG = logging.getLogger(__name__)
+
+
+def interface(env):
+    """The interface of an environment, or None where it has none of the three."""
+    if isinstance(env, dm_env.Environment):
+        return DmEnv(env)
+    if hasattr(env, "action_space") and hasattr(env, "observation_space"):
+        return GymEnv(env)
+    return None
+
+
+class DmEnv:
+    """An environment of dm_env.
+
+    dm_env has no word for seeds: the environment's own method `seed(seed)` is used, or the
+    random state of a task of dm_control.
+    """
+
+    def __init__(self, env):
+        self._env = env
+        self.actions = env.action_spec()
+        self.observations = env.observation_spec()
+        self.time_limit = None
+        self.timestep = gym.SECONDS
+        if hasattr(env, "control_timestep"):
+            self.timestep = env.control_timestep()
+
+    def reset(self, seed):
+        seeded = _seeding(self._env)
+        if seeded is None:
+            _warn_of_starts(type(self._env).__name__)
+        else:
+            seeded(gym.one_number(seed))
+        return self._env.reset().observation
+
+    def step(self, action):
+        step = self._env.step(action)
+        discount = 1.0 if step.discount is None else float(step.discount)
+        return step.observation, float(step.reward), bool(step.last()), discount
+
+    def render(self, size):
+        physics = getattr(self._env, "physics", None)
+        if not hasattr(physics, "render"):
+            raise RuntimeError("this environment draws no picture: it has no physics")
+        camera = 0 if physics.model.ncam else -1  # the first, or the free one
+        with rendering.explained():
+            return physics.render(size, size, camera_id=camera)
+
+    def close(self):
+        self._env.close()
+
+
+class GymEnv:
+    """An environment of gym (0.23) or of gymnasium."""
+
+    def __init__(self, env):
+        self._env = env
+        self.actions = env.action_space
+        self.observations = env.observation_space
+        spec = getattr(env, "spec", None)
+        self.time_limit = getattr(spec, "max_episode_steps", None)
+        self.timestep = gym.timestep(env)
+
+    def reset(self, seed):
+        return gym.reset(self._env, seed)
+
+    def step(self, action):
+        return gym.step(self._env, action)
+
+    def render(self, size):
+        return gym.picture(self._env, size)
+
+    def close(self):
+        self._env.close()
+
+
+def bounds(actions):
+    """Least and greatest actions, float64 of their shape; infinite where unbounded."""
+    low = getattr(actions, "low", getattr(actions, "minimum", -np.inf))
+    high = getattr(actions, "high", getattr(actions, "maximum", np.inf))
+    return [
+        np.array(np.broadcast_to(bound, actions.shape), np.float64) for bound in (low, high)
+    ]
+
+
+def entries(observations, path=()):
+    """The arrays of an observation in the order of its description.
+
+    Args:
+        observations: an array's description, or a nest of dicts, tuples and gym's spaces.
+        path: of keys that led here.
+
+    Returns:
+        List of pairs (path, description).
+
+    Example:
+        >>> entries({"arm": {"angle": 1, "speed": 2}, "goal": 3})
+        [(('arm', 'angle'), 1), (('arm', 'speed'), 2), (('goal',), 3)]
+    """
+    parts = getattr(observations, "spaces", observations)
+    if isinstance(parts, list | tuple):
+        parts = dict(enumerate(parts))
+    if not hasattr(parts, "items"):
+        return [(path, observations)]
+    return [each for key, part in parts.items() for each in entries(part, (*path, key))]
+
+
+def _seeding(env):
+    if callable(getattr(env, "seed", None)):
+        return env.seed
+    random = getattr(getattr(env, "task", None), "random", None)
+    return getattr(random, "seed", None)
+
+
+@functools.cache
+def _warn_of_starts(name):
+    """Warns once, and not in each process of many."""
+    if multiprocessing.parent_process() is None:
+        _LOG.warning(
+            "%s cannot be seeded, so its episodes do not follow from the run's seed: "
+            "give it a method seed(seed)",
+            name,
+        )

@@ -1,0 +1,201 @@
+"""Environments that users bring: `python:package.module:function`."""
+
+import importlib
+import os
+import sys
+import traceback
+
+import numpy as np
+
+from envs import interfaces, quiet, rendering
+
+_OURS = ("agents", "bayes_rl", "configs", "envs")
+
+
+def find(module, function):
+    """The function that makes an environment; its module is imported, no more.
+
+    The module is looked for in what is installed and then in the current folder.
+
+    Args:
+        module: dotted name.
+        function: name of a function, or of a class, in it.
+
+    Raises:
+        ValueError: the module cannot be imported, or has no such function.
+    """
+    if not {"", os.getcwd()} & set(sys.path):
+        sys.path.append(
+            os.getcwd()
+        )  # last: what lies there must not hide what is installed
+    quiet.import_gym()  # before the module does, which would print a notice
+    rendering.choose_library()
+    try:
+        with quiet.without_deprecations():
+            found = importlib.import_module(module)
+    except Exception as error:
+        raise ValueError(
+            f"task 'python:{module}:{function}': {module} cannot be imported "
+            f"({_told(error)}){_where(module, error)}"
+        ) from error
+    if not callable(getattr(found, function, None)):
+        place = getattr(found, "__file__", None) or "a folder"
+        raise ValueError(
+            f"task 'python:{module}:{function}': {module} ({place}) has no function "
+            f"{function!r}"
+        )
+    return getattr(found, function)
+
+
+class Own:
+    """An environment of dm_env, gym or gymnasium that a user's function makes.
+
+    The state is all that it observes, in the order in which it describes its observations,
+    as one vector. The position is the state, and the velocity is empty, for which entries
+    are velocities is not known.
+
+    Args:
+        module, function: as in `find`.
+
+    Attributes:
+        entries: dict of the name of each array of an observation -> its size, in order;
+            `arm/angle` is the entry angle of the entry arm. Empty where the observation
+            is one array.
+
+    Raises:
+        ValueError: what the function returns is no such environment, has actions that are
+            not continuous, or observes what is not a vector.
+        RuntimeError: the function raised an error.
+    """
+
+    def __init__(self, module, function):
+        self._name = f"task 'python:{module}:{function}'"
+        self._env = self._make(find(module, function))
+        actions = self._env.actions
+        if not _is_continuous(actions):
+            raise ValueError(
+                f"{self._name} has actions {_line(actions)}; only one array of continuous "
+                "actions is supported"
+            )
+        low, high = interfaces.bounds(actions)
+        self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
+        self.time_limit = self._env.time_limit
+        self.timestep = self._env.timestep
+        entries = interfaces.entries(self._env.observations)
+        self._paths = [path for path, _ in entries]
+        sizes = [self._size(path, array) for path, array in entries]
+        names = ["/".join(map(str, path)) for path in self._paths]
+        self.entries = dict(zip(names, sizes, strict=True)) if names != [""] else {}
+        self._total = sum(sizes)
+
+    def reset(self, seed):
+        with quiet.without_deprecations():
+            self._observation = self._env.reset(seed)
+
+    def step(self, action):
+        actions = self._env.actions
+        action = action.reshape(actions.shape).astype(actions.dtype)
+        self._observation, *others = self._env.step(action)
+        return others
+
+    def state(self):
+        try:
+            parts = [np.ravel(_entry(self._observation, path)) for path in self._paths]
+            state = np.concatenate(parts).astype(np.float32)
+        except (LookupError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self._name} observed what it does not describe ({_told(error)})"
+            ) from error
+        if len(state) != self._total:
+            raise ValueError(
+                f"{self._name} observed {len(state)} numbers, and describes {self._total}"
+            )
+        return state
+
+    def position_only(self):
+        return self.state()
+
+    def position(self):
+        return self.state()
+
+    def velocity(self):
+        return np.zeros([0])
+
+    def render(self, size, camera, shadows):
+        del camera, shadows
+        with quiet.without_deprecations():
+            return self._env.render(size)
+
+    def close(self):
+        self._env.close()
+
+    def _make(self, function):
+        try:
+            with quiet.without_deprecations():
+                env = function()
+        except Exception as error:
+            raise RuntimeError(
+                f"{self._name}: {function.__name__} raised {_told(error)}"
+            ) from error
+        found = interfaces.interface(env)
+        if found is None:
+            raise ValueError(
+                f"{self._name} returned {_line(repr(env))}, which is no environment of "
+                "dm_env, gym or gymnasium"
+            )
+        return found
+
+    def _size(self, path, array):
+        """How many numbers an array of the observation has."""
+        name = "/".join(map(str, path))
+        what = f"{self._name} observes {name + ': ' if name else ''}{_line(array)}"
+        shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
+        if shape is None or dtype is None or np.dtype(dtype).kind not in "biuf":
+            raise ValueError(f"{what}; only numbers of a fixed shape are supported")
+        if len(shape) > 2 or (len(shape) == 2 and dtype == np.uint8):
+            raise ValueError(
+                f"{what}; images are not supported as states: leave them out, or see its "
+                "render with observation=pixels"
+            )
+        return int(np.prod(shape))
+
+
+def _is_continuous(actions):
+    shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
+    return shape is not None and dtype is not None and np.issubdtype(dtype, np.floating)
+
+
+def _entry(observation, path):
+    for key in path:
+        observation = observation[key]
+    return observation
+
+
+def _told(error):
+    """An error in one line, with the place where it was raised."""
+    frames = [
+        frame
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(("<", __file__, importlib.__file__))
+    ]
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return f"{type(error).__name__}: {_line(error)}{place}"
+
+
+def _line(words):
+    return " ".join(str(words).split())
+
+
+def _where(module, error):
+    """Where a module was looked for, if it was not found."""
+    if not isinstance(error, ModuleNotFoundError) or error.name not in _parents(module):
+        return ""
+    first = module.partition(".")[0]
+    if first in _OURS:
+        return f"; the name {first} is taken by this program: give your folder another one"
+    return f"; it is looked for in {os.getcwd()} and in what is installed"
+
+
+def _parents(module):
+    words = module.split(".")
+    return [".".join(words[: count + 1]) for count in range(len(words))]

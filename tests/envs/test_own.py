@@ -1,0 +1,379 @@
+"""Tests of environments that users bring, by the interfaces of three libraries."""
+
+import collections
+import multiprocessing
+import sys
+import types
+
+import dm_env
+import numpy as np
+import pytest
+from dm_env import specs
+from tf_agents.environments import utils
+
+import envs
+from envs import own
+from envs.quiet import import_gym
+
+spaces = import_gym().spaces
+
+
+def space(shape, dtype):
+    return types.SimpleNamespace(shape=shape, dtype=dtype)
+
+
+class Counter:
+    """Counts steps: the observation is [steps, action], an episode is three steps.
+
+    Works like an environment of gymnasium, which need not be installed.
+    """
+
+    action_space = spaces.Box(-2.0, 4.0, [1])
+    observation_space = spaces.Box(-9.0, 9.0, [2], np.float64)
+    render_mode = "rgb_array"
+    ends = (True, False)
+
+    def reset(self, seed=None):
+        self.seed = seed
+        self.steps = 0
+        return np.array([0.0, seed % 7]), {}
+
+    def step(self, action):
+        self.steps += 1
+        observation = np.array([self.steps, *action])
+        ends = self.ends if self.steps == 3 else (False, False)
+        return observation, 10.0 * self.steps, *ends, {}
+
+    def render(self):
+        return np.full([80, 60, 3], self.steps, np.uint8)
+
+    def close(self):
+        pass
+
+
+class OldCounter:
+    """The same with the interface of gym before 0.22."""
+
+    action_space, observation_space = Counter.action_space, Counter.observation_space
+    info = {}
+
+    def seed(self, seed):
+        self.given = seed
+
+    def reset(self):
+        self.steps = 0
+        return np.array([0.0, self.given % 7])
+
+    def step(self, action):
+        self.steps += 1
+        observation = np.array([self.steps, *action])
+        return observation, 10.0 * self.steps, self.steps == 3, self.info
+
+    def close(self):
+        pass
+
+
+class DmCounter(dm_env.Environment):
+    """The same with the interface of dm_env."""
+
+    last = staticmethod(dm_env.termination)
+
+    def action_spec(self):
+        return specs.BoundedArray([1], np.float32, -2.0, 4.0)
+
+    def observation_spec(self):
+        return specs.Array([2], np.float64)
+
+    def seed(self, seed):
+        self.given = seed
+
+    def reset(self):
+        self.steps = 0
+        return dm_env.restart(np.array([0.0, self.given % 7]))
+
+    def step(self, action):
+        self.steps += 1
+        make = self.last if self.steps == 3 else dm_env.transition
+        return make(10.0 * self.steps, np.array([self.steps, *action]))
+
+
+class Truncated(Counter):
+    ends = (False, True)
+
+
+class OldTruncated(OldCounter):
+    info = {"TimeLimit.truncated": True}
+
+
+class DmTruncated(DmCounter):
+    last = staticmethod(dm_env.truncation)
+
+
+@pytest.fixture
+def load(monkeypatch):
+    """Loads what a function makes, through the door, as a task of its own."""
+
+    def make(factory, *arguments, **settings):
+        module = types.ModuleType("own_module")
+        module.make = factory
+        monkeypatch.setitem(sys.modules, "own_module", module)
+        return envs.load("python:own_module:make", *arguments, **settings)
+
+    return make
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """Makes the current folder one with a module `project.counter` of a given text."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [path for path in sys.path if path])
+
+    def write(text):
+        (tmp_path / "project").mkdir()
+        (tmp_path / "project" / "counter.py").write_text(text)
+        return "python:project.counter:make"
+
+    yield write
+    for name in ("project", "project.counter"):
+        sys.modules.pop(name, None)
+
+
+@pytest.mark.parametrize("make", [Counter, OldCounter, DmCounter])
+def test_every_interface_gives_the_same_episode(load, make):
+    environment = load(make, seed=9)
+    utils.validate_py_environment(environment, episodes=2)
+    environment.seed(9)
+    steps = [environment.reset(), *(environment.step([0.5]) for _ in range(3))]
+    # The action 0.5 is three quarters of the way from -2 to 4.
+    np.testing.assert_array_equal(
+        [step.observation["observation"] for step in steps],
+        [[0, 9 % 7], [1, 2.5], [2, 2.5], [3, 2.5]],
+    )
+    assert [float(step.reward) for step in steps] == [0, 10, 20, 30]
+    assert [bool(step.is_last()) for step in steps] == [False, False, False, True]
+    assert steps[-1].discount == 0.0
+    observation = steps[-1].observation
+    np.testing.assert_array_equal(observation["position"], observation["observation"])
+    assert observation["velocity"].shape == (0,)
+    assert environment.entries == {}
+
+
+@pytest.mark.parametrize("make", [Truncated, OldTruncated, DmTruncated])
+def test_time_limit_keeps_the_discount(load, make):
+    environment = load(make, action_repeat=3)
+    environment.reset()
+    step = environment.step([0.0])
+    assert step.is_last()
+    assert step.discount == 1.0
+    assert step.reward == 60.0
+
+
+def test_limit_that_is_told_is_the_length_of_an_episode(load):
+    class Limited(Counter):
+        spec = types.SimpleNamespace(max_episode_steps=2)
+        metadata = {"render_fps": 50}
+
+    environment = load(Limited)
+    assert environment.episode_length == 2
+    assert environment.seconds == 1 / 50
+    environment.reset()
+    environment.step([0.0])
+    step = environment.step([0.0])
+    assert step.is_last()
+    assert step.discount == 1.0
+
+
+def test_parts_are_put_together_in_the_order_of_their_description(load):
+    class Parts(Counter):
+        observation_space = spaces.Dict(
+            collections.OrderedDict(
+                wheel=spaces.Dict(speed=spaces.Box(-1.0, 1.0, [2])),
+                arm=spaces.Tuple([spaces.Discrete(5), spaces.MultiBinary(2)]),
+            )
+        )
+
+        def reset(self, seed=None):
+            arm = (3, np.array([0, 1], np.int8))
+            return {"arm": arm, "wheel": {"speed": np.array([0.5, 0.25])}}, {}
+
+    environment = load(Parts)
+    observation = environment.reset().observation["observation"]
+    assert environment.entries == {"wheel/speed": 2, "arm/0": 1, "arm/1": 2}
+    assert observation.dtype == np.float32
+    np.testing.assert_array_equal(observation, [0.5, 0.25, 3, 0, 1])
+
+
+def test_actions_of_any_shape_are_a_vector(load):
+    class Matrix(Counter):
+        action_space = space((2, 3), np.float32)  # without bounds: as they are
+        observation_space = spaces.Box(-9.0, 9.0, [7])
+
+        def reset(self, seed=None):
+            return np.zeros([7]), {}
+
+        def step(self, action):
+            assert action.shape == (2, 3)
+            return np.array([0, *action.ravel()]), 0.0, False, False, {}
+
+    environment = load(Matrix)
+    environment.reset()
+    action = np.linspace(-1, 1, 6, dtype=np.float32)
+    seen = environment.step(action).observation["observation"]
+    np.testing.assert_array_equal(seen[1:], action)
+
+
+def test_picture_is_that_of_render(load):
+    environment = load(Counter, "pixels", image_size=8)
+    environment.reset()
+    picture = environment.step([0.0]).observation["observation"]
+    assert picture.shape == (8, 8, 3)
+    np.testing.assert_array_equal(picture, 1)
+
+
+def test_physics_of_dm_control_are_drawn(load, needs_pictures):
+    from envs.rendering import import_suite
+
+    make = import_suite().load
+    environment = load(lambda: make("cartpole", "swingup"), "pixels", image_size=16)
+    assert environment.reset().observation["observation"].std() > 1
+    environment = load(lambda: make("cartpole", "swingup"), seed=3)
+    assert environment.entries == {"position": 3, "velocity": 2}
+    assert environment.seconds == 0.01
+    first, other = environment.reset(), environment.reset()
+    environment.seed(3)
+    again = environment.reset()
+    np.testing.assert_array_equal(
+        first.observation["observation"], again.observation["observation"]
+    )
+    assert not np.array_equal(
+        first.observation["observation"], other.observation["observation"]
+    )
+
+
+def test_environment_without_seeds_is_warned_of_once(load, caplog):
+    class Unseeded(DmCounter):
+        seed = None
+        given = 0
+
+    load(Unseeded)
+    load(Unseeded)
+    (warning,) = caplog.messages
+    assert warning.startswith("Unseeded cannot be seeded")
+
+
+def raising():
+    raise KeyError("no such\nrobot")
+
+
+def counter(**attributes):
+    return type("Other", (Counter,), attributes)
+
+
+class Blind(DmCounter):
+    def action_spec(self):
+        return specs.DiscreteArray(3)
+
+
+class Camera(DmCounter):
+    def observation_spec(self):
+        return {"joints": specs.Array([2], float), "eye": specs.Array([4, 4, 3], np.uint8)}
+
+
+class Misplaced(DmCounter):
+    def observation_spec(self):
+        return {"angle": specs.Array([2], float)}
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (raising, r"raising raised KeyError: 'no such\\nrobot' at .*test_own.py:\d+"),
+        (lambda: 3, "returned 3, which is no environment of dm_env, gym or gymnasium"),
+        (
+            counter(action_space=spaces.Discrete(3)),
+            "actions Discrete.3.; only one array of",
+        ),
+        (counter(action_space=spaces.Dict(a=Counter.action_space)), "only one array of"),
+        (Blind, "actions DiscreteArray.*; only one array of continuous actions"),
+        (Camera, "observes eye: Array.*images are not supported as states: leave them out"),
+        (counter(observation_space=space((8, 8), np.uint8)), "images are not supported"),
+        (counter(observation_space=space(None, None)), "only numbers of a fixed shape"),
+        (counter(observation_space=space((), np.dtype("U4"))), "only numbers of a fixed"),
+        (
+            counter(observation_space=space((3,), float)),
+            "observed 2 numbers, and describes 3",
+        ),
+        (Misplaced, "observed what it does not describe .IndexError: only integers"),
+    ],
+)
+def test_environment_that_cannot_be_used_is_refused_in_one_line(load, make, message):
+    with pytest.raises((ValueError, RuntimeError), match=message) as caught:
+        load(make)
+    assert str(caught.value).startswith("task 'python:own_module:make'")
+    assert "\n" not in str(caught.value)
+
+
+def test_picture_that_is_not_there_is_missed(load):
+    with pytest.raises(RuntimeError, match="needs render_mode='rgb_array'"):
+        load(counter(render_mode=None), "pixels")
+    with pytest.raises(RuntimeError, match="draws no picture: it has no physics"):
+        load(DmCounter, "pixels")
+
+
+@pytest.mark.parametrize(
+    ("task", "message"),
+    [
+        ("python:own_module", "must be python:package.module:function"),
+        ("python:own_module:make-it", "must be python:package.module:function"),
+        ("python::make", "must be python:package.module:function"),
+        (
+            "python:nowhere.counter:make",
+            r"\(ModuleNotFoundError: No module named 'nowhere'\)",
+        ),
+        ("python:nowhere.counter:make", "looked for in .* and in what is installed"),
+        ("python:envs.counter:make", "the name envs is taken by this program"),
+        ("python:project.counter:mak", r"\(.*project/counter.py\) has no function 'mak'"),
+        ("python:project.counter:CONSTANT", "has no function 'CONSTANT'"),
+    ],
+)
+def test_wrong_name_is_told_in_one_line(project, task, message):
+    project("CONSTANT = 3\ndef make():\n    pass")
+    with pytest.raises(ValueError, match=message) as caught:
+        envs.check_task(task)
+    assert "\n" not in str(caught.value)
+
+
+def test_error_in_the_module_is_told_with_its_place(project):
+    task = project("import math\nmath.sqrt(-1)")
+    with pytest.raises(ValueError, match=r"\(ValueError: math .* at .*counter.py:2\)$"):
+        envs.check_task(task)
+
+
+def test_missing_import_of_the_module_is_not_taken_for_the_module(project):
+    task = project("import not_there_at_all")
+    with pytest.raises(ValueError, match=r"'not_there_at_all' at .*counter.py:1\)$"):
+        envs.check_task(task)
+
+
+def test_velocities_are_not_known(project):
+    task = project("def make():\n    pass")
+    with pytest.raises(ValueError, match="does not offer observation 'position'"):
+        envs.check_task(task, "position")
+    assert envs.wrapping_angles(task) == ()
+
+
+def test_current_folder_comes_last(project, tmp_path, monkeypatch):
+    (tmp_path / "yaml.py").write_text("raise RuntimeError('taken for the library')")
+    own.find("yaml", "safe_load")  # the installed one
+    assert sys.path[-1] == str(tmp_path)
+    project("def make():\n    pass")
+    own.find("project.counter", "make")
+    assert sys.path.count(str(tmp_path)) == 1
+
+
+def test_processes_of_environments_find_it_too(project):
+    task = project("def make():\n    pass")
+    with multiprocessing.get_context("spawn").Pool(1) as processes:
+        found = processes.apply(envs.check_task, [task])
+    assert found == envs.check_task(task)
+    assert (found.domain, found.variant) == ("project.counter", "make")
