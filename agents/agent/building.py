@@ -21,18 +21,18 @@ def configure_tensorflow(config):
             tf.config.threading.set_intra_op_parallelism_threads(config.threads)
 
 
-def make_agent(config, environment, strategy) -> PlaNetAgent:
+def make_agent(config, environment, devices) -> PlaNetAgent:
     """The agent of a run, its variables made and initialized by the run's seed.
 
     Args:
         config: `agents.config.schema.Train`.
         environment: batched `PyEnvironment`, for its specs alone.
-        strategy: `tf.distribute.Strategy` that will train the agent.
+        devices: that will train the agent, see `choose_devices`.
     """
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
     tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
-    with strategy.scope():
+    with devices.scope():
         model = make_world_model(config, time_step_spec, action_spec)
         clock = Clock(config.environment_steps, config.replay_capacity)
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
@@ -64,12 +64,12 @@ def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
     return WorldModel(spec, action_spec.shape[0], config.world_model, dense, dtype)
 
 
-def make_strategy(name):
-    """The `tf.distribute.Strategy` of the config's `strategy`."""
+def choose_devices(name):
+    """The devices of the config's `strategy`, as a `tf.distribute.Strategy`."""
     makers = {
         "default": tf.distribute.get_strategy,
         "mirrored": lambda: tf.distribute.MirroredStrategy(_all_devices()),
-        "tpu": _tpu_strategy,
+        "tpu": _tpu,
     }
     return makers[name]()
 
@@ -79,7 +79,7 @@ def _all_devices():
     return [device.name for device in tf.config.list_logical_devices(kind)]
 
 
-def _tpu_strategy():
+def _tpu():
     resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)

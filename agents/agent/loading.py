@@ -2,7 +2,7 @@
 
 import pathlib
 
-from agents.agent.building import configure_tensorflow, make_agent, make_strategy
+from agents.agent.building import choose_devices, configure_tensorflow, make_agent
 from agents.episodes.environments import EVALUATION, load_environments
 from agents.errors import UserError
 from agents.runs.checkpoints import Checkpoints
@@ -25,7 +25,7 @@ def load_agent(folder):
     configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
     environment = load_environments(config, 1, EVALUATION)
-    agent = make_agent(config, environment, make_strategy("default"))
+    agent = make_agent(config, environment, choose_devices("default"))
     environment.close()
     if make_checkpoints(run, agent).restore() is None:
         raise UserError(

@@ -1,4 +1,4 @@
-"""Gradient steps, through TF-Agents' learner and under a distribution strategy."""
+"""Gradient steps, through TF-Agents' learner and on all devices."""
 
 import tempfile
 
@@ -18,15 +18,15 @@ class Learning:
         config: `agents.config.schema.Train`.
         agent: `agents.agent.planet_agent.PlaNetAgent`.
         replay: `agents.episodes.replay.Replay`, not empty.
-        strategy: `tf.distribute.Strategy` under which the agent was made.
+        devices: for which the agent was made, see `agents.agent.building`.
     """
 
     # Gradient steps between two calls of `watch`.
     _CHUNK = 20
 
-    def __init__(self, config, agent, replay, strategy):
+    def __init__(self, config, agent, replay, devices):
         self._agent = agent
-        replicas = strategy.num_replicas_in_sync
+        replicas = devices.num_replicas_in_sync
         batch_size = config.batch_size // replicas
 
         def batches():
@@ -47,7 +47,7 @@ class Learning:
                 batches,
                 checkpoint_interval=0,
                 summary_interval=0,
-                strategy=strategy,
+                strategy=devices,
             )
 
     def run(self, steps, watch):

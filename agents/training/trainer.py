@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 from agents import interrupts
-from agents.agent.building import configure_tensorflow, make_agent, make_strategy
+from agents.agent.building import choose_devices, configure_tensorflow, make_agent
 from agents.agent.loading import make_checkpoints
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
@@ -65,10 +65,10 @@ def check(config):
     """
     configure_tensorflow(config)
     load_environments(config, 1, COLLECTION).close()
-    devices = make_strategy(config.strategy).num_replicas_in_sync
-    if config.batch_size % devices:
+    count = choose_devices(config.strategy).num_replicas_in_sync
+    if config.batch_size % count:
         raise UserError(
-            f"batch_size must be a multiple of the {devices} devices of "
+            f"batch_size must be a multiple of the {count} devices of "
             f"strategy={config.strategy}, got {config.batch_size}"
         )
 
@@ -96,7 +96,7 @@ class Trainer:
     def __init__(self, config, run, progress):
         self._config = config
         self._progress = progress
-        self._strategy = make_strategy(config.strategy)
+        self._devices = choose_devices(config.strategy)
         self._store = EpisodeStore(run.episodes)
         self._environment = load_environments(
             config,
@@ -105,7 +105,7 @@ class Trainer:
             processes=config.environments > 1,
             first_episode=-(-self._store.next_index // config.environments),
         )
-        self._agent = make_agent(config, self._environment, self._strategy)
+        self._agent = make_agent(config, self._environment, self._devices)
         self._clock = self._agent.clock
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
         _remove_temporary(run, self._checkpoints)
@@ -212,7 +212,7 @@ class Trainer:
             return {}
         if self._learning is None:
             self._learning = Learning(
-                self._config, self._agent, self._replay, self._strategy
+                self._config, self._agent, self._replay, self._devices
             )
         steps = self._config.updates_per_episode
         started = time.monotonic()

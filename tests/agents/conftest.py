@@ -6,7 +6,7 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
-from agents.agent.building import make_agent, make_strategy, make_world_model
+from agents.agent.building import choose_devices, make_agent, make_world_model
 from agents.config import overrides
 from agents.runs.folder import open_run
 from agents.training.trainer import train
@@ -58,7 +58,7 @@ def build_agent(make_config, environment):
 
     def make(*words):
         config = make_config(*words)
-        return make_agent(config, environment, make_strategy(config.strategy))
+        return make_agent(config, environment, choose_devices(config.strategy))
 
     return make
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.building import make_strategy
+from agents.agent.building import choose_devices
 from agents.explore import Greedy
 from agents.planning.cross_entropy import CrossEntropy
 from agents.planning.improved import ImprovedCrossEntropy
@@ -53,11 +53,11 @@ def test_everything_that_a_run_goes_on_from_is_in_a_checkpoint(
         np.testing.assert_array_equal(mine, theirs)
 
 
-def test_the_default_strategy_is_one_device():
-    assert make_strategy("default").num_replicas_in_sync == 1
+def test_the_default_is_one_device():
+    assert choose_devices("default").num_replicas_in_sync == 1
 
 
-def test_the_mirrored_strategy_uses_all_devices_of_the_best_kind():
+def test_mirrored_uses_all_devices_of_the_best_kind():
     kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
     devices = tf.config.list_logical_devices(kind)
-    assert make_strategy("mirrored").num_replicas_in_sync == len(devices)
+    assert choose_devices("mirrored").num_replicas_in_sync == len(devices)

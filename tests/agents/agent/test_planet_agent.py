@@ -170,17 +170,17 @@ two = [tf.config.LogicalDeviceConfiguration()] * 2
 tf.config.set_logical_device_configuration(cpu, two)
 import envs
 from agents.config import overrides
-from agents.building import make_agent, make_strategy
+from agents.agent.building import choose_devices, make_agent
 
-def run(strategy, transition):
+def run(choice, transition):
     config = overrides.load(["experiment=debug", "logdir=unused", "optimizer.clip_norm=0.5",
-                             f"strategy={strategy}", f"transition={transition}",
+                             f"strategy={choice}", f"transition={transition}",
                              "world_model.overshooting_distance=0"])
-    strategy = make_strategy(config.strategy)
-    agent = make_agent(config, envs.load_many(1, "fake", processes=False), strategy)
+    devices = choose_devices(config.strategy)
+    agent = make_agent(config, envs.load_many(1, "fake", processes=False), devices)
     agent.clock.advance(episodes=1, agent_steps=50, action_repeat=1)
-    step = lambda batch: strategy.run(agent.train, args=(batch,))
-    if strategy.num_replicas_in_sync > 1:  # one device needs no graph, which takes seconds
+    step = lambda batch: devices.run(agent.train, args=(batch,))
+    if devices.num_replicas_in_sync > 1:  # one device needs no graph, which takes seconds
         step = tf.function(step)
     rng = np.random.default_rng(0)
     losses = []
@@ -189,23 +189,23 @@ def run(strategy, transition):
                  "action": rng.uniform(-1, 1, [4, 6, 1]).astype(np.float32),
                  "reward": rng.normal(size=[4, 6]).astype(np.float32),
                  "is_first": rng.random([4, 6]) < 0.2}
-        size = 4 // strategy.num_replicas_in_sync
+        size = 4 // devices.num_replicas_in_sync
         def part(context):
             start = context.replica_id_in_sync_group * size
             return {name: tf.constant(x[start:start + size]) for name, x in whole.items()}
-        batch = strategy.experimental_distribute_values_from_function(part)
-        losses.append(float(strategy.reduce("SUM", step(batch).loss, axis=None)))
-    copies = [strategy.experimental_local_results(variable)
+        batch = devices.experimental_distribute_values_from_function(part)
+        losses.append(float(devices.reduce("SUM", step(batch).loss, axis=None)))
+    copies = [devices.experimental_local_results(variable)
               for variable in agent.model.trainable_variables]
-    return {"replicas": strategy.num_replicas_in_sync, "losses": losses,
+    return {"replicas": devices.num_replicas_in_sync, "losses": losses,
             "metrics": agent.pop_metrics(),
             "train_steps": int(agent.train_step_counter.numpy()),
             "variables": [v[0].numpy().tolist() for v in copies],
             "same": all(np.array_equal(c[0], c[-1]) for c in copies)}
 
-print(json.dumps({f"{strategy} {transition}": run(strategy, transition)
+print(json.dumps({f"{choice} {transition}": run(choice, transition)
                   for transition in ("reparameterization", "flipout")
-                  for strategy in ("default", "mirrored")}))
+                  for choice in ("default", "mirrored")}))
 """
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from agents.agent.building import make_strategy
+from agents.agent.building import choose_devices
 from agents.episodes.replay import Replay
 from agents.training.learning import Learning
 
@@ -30,7 +30,7 @@ def replay():
 def learn(build_agent, make_config, replay, *runs):
     """An agent after so many steps in each run, and the last run's metrics."""
     agent, config = build_agent(), make_config()
-    learning = Learning(config, agent, replay, make_strategy("default"))
+    learning = Learning(config, agent, replay, choose_devices("default"))
     watched = []
     for steps in runs:
         metrics = learning.run(steps, watched.append)

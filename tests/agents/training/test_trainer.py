@@ -241,7 +241,7 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
     class Two:
         num_replicas_in_sync = 2
 
-    monkeypatch.setattr(training, "make_strategy", lambda name: Two())
+    monkeypatch.setattr(training, "choose_devices", lambda name: Two())
     with pytest.raises(training.UserError, match="multiple of the 2 devices .*, got 3"):
         training.check(make_config("batch_size=3"))
 
