@@ -3,9 +3,9 @@
 Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 """
 
-from envs.tasks import check_task
+from envs.tasks import can_end, check_task
 
-__all__ = ["check_task", "load", "load_many", "spread_seeds", "wrapping_angles"]
+__all__ = ["can_end", "check_task", "load", "load_many", "spread_seeds", "wrapping_angles"]
 
 
 def __getattr__(name):

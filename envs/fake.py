@@ -1,10 +1,11 @@
-"""A point on a line: a tiny task whose optimum is known, for tests and debugging."""
+"""A point on a line: tiny tasks whose optimum is known, for tests and debugging."""
 
 import numpy as np
 
 from envs.tasks import FAKE_TIME_LIMIT
 
 REACH = 0.1
+EDGE = 0.5
 
 
 class Line:
@@ -56,6 +57,48 @@ class Line:
 
     def close(self):
         pass
+
+
+class Cliff(Line):
+    """A line that ends in a cliff: the farther right the better, up to the edge.
+
+        reward = (1 + position') / 2
+        the episode ends, with discount 0, where position' > 0.5
+
+    It starts left of the edge. The reward does not tell of the fall: who does not know that
+    an episode can end goes on to the right.
+    """
+
+    def reset(self, seed):
+        super().reset(seed)
+        self._position = (1.0 + self._position) * (1.0 + EDGE) / 2.0 - 1.0
+
+    def step(self, action):
+        super().step(action)
+        has_fallen = self._position > EDGE
+        return (1.0 + self._position) / 2.0, has_fallen, 0.0 if has_fallen else 1.0
+
+
+def optimal_return_before_the_edge(start):
+    """The largest return of an episode of `Cliff` with an action repeat of 1.
+
+        sum over t of (1 + min(start + 0.1 t, 0.5)) / 2, for t = 1 ... 20, and 0.05
+
+    It is reached by going to the edge at full speed and staying there; the last step, after
+    which there is nothing to lose, goes over it.
+
+    Args:
+        start: position at the start, from -1 to 0.5.
+
+    Returns:
+        A float.
+
+    Example:
+        >>> optimal_return_before_the_edge(0.5)
+        15.05
+    """
+    times = np.arange(1, FAKE_TIME_LIMIT + 1)
+    return float(np.sum(1.0 + np.minimum(start + REACH * times, EDGE)) + REACH) / 2.0
 
 
 def optimal_return(start):

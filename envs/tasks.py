@@ -56,8 +56,13 @@ PLANET_REPEAT = {
 DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "python": 1, "fake": 1}
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
-# Physics steps of an episode of the task `fake`.
+# Tiny tasks for tests and debugging, and the physics steps of their episodes.
+FAKE = ("fake", "fake_ending")
 FAKE_TIME_LIMIT = 20
+
+# The tasks whose episodes can end before their time limit; of gym's, those that cannot.
+ENDING = ("lqr_lqr_2_1", "lqr_lqr_6_2", "fake_ending")
+GYM_ENDLESS = ("Pendulum-v1",)
 
 # Entries of a gym task's observation that are velocities. Tasks that are not named here
 # do not offer the observation `position`.
@@ -104,6 +109,23 @@ class Task:
 def dm_control_names():
     """Names of all tasks of the DeepMind Control Suite, as `domain_task`."""
     return [f"{domain}_{task}" for domain, tasks in DM_CONTROL.items() for task in tasks]
+
+
+def can_end(task):
+    """Whether a task's episodes can end before their time limit, as far as is known.
+
+    An end differs from a time limit: the future is worth nothing then, and the discount
+    is 0. Tasks of gym and of users are taken to end unless it is known that they do not.
+
+    Args:
+        task: canonical name.
+
+    Example:
+        >>> can_end("gym:MountainCarContinuous-v0"), can_end("cheetah_run")
+        (True, False)
+    """
+    _, is_foreign, name = task.partition(":")
+    return name not in GYM_ENDLESS if is_foreign else task in ENDING
 
 
 def check_task(
@@ -179,8 +201,8 @@ def _find(task):
     if not isinstance(task, str):
         raise ValueError(f"task must be a name such as 'cartpole_swingup', got {task!r}")
     name = ALIASES.get(task, task)
-    if name == "fake":
-        return name, "fake", "", "fake"
+    if name in FAKE:
+        return name, "fake", "", name
     if name.startswith("gym:"):
         return name, "gym", "", _check_gym(name.removeprefix("gym:"))
     if name.startswith("python:"):
@@ -190,7 +212,7 @@ def _find(task):
         if variant != name and variant in variants:
             return name, "dm_control", domain, variant
     gym_names = [f"gym:{known}" for known in GYM_VELOCITIES]
-    known = [*dm_control_names(), *ALIASES, *gym_names, "fake"]
+    known = [*dm_control_names(), *ALIASES, *gym_names, *FAKE]
     hint = (
         _nearest(task, known)
         or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"

@@ -19,6 +19,31 @@ def test_the_optimal_policy_reaches_the_optimum(seed):
     assert total == pytest.approx(fake.optimal_return(start), rel=1e-5)
 
 
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_before_the_edge_the_optimal_policy_reaches_the_optimum(seed):
+    environment = envs.load("fake_ending", seed=seed)
+    step = environment.reset()
+    start, total = step.observation["position"][0], 0.0
+    assert start < fake.EDGE
+    for now in range(fake.FAKE_TIME_LIMIT):
+        way = fake.EDGE - 1e-6 - step.observation["position"][0]
+        is_last = now == fake.FAKE_TIME_LIMIT - 1
+        step = environment.step([1.0 if is_last else min(way / fake.REACH, 1.0)])
+        total += step.reward
+        assert step.is_last() == is_last
+    assert total == pytest.approx(fake.optimal_return_before_the_edge(start), rel=1e-5)
+
+
+def test_beyond_the_edge_the_episode_ends_and_before_it_the_discount_stays():
+    environment = envs.load("fake_ending", action_repeat=2)
+    for action in (1.0, -1.0):
+        step = environment.reset()
+        while not step.is_last():
+            step = environment.step([action])
+        has_fallen = step.observation["position"][0] > fake.EDGE
+        assert (step.discount == 0.0) == has_fallen == (action > 0)
+
+
 def test_position_withholds_velocity():
     assert envs.load("fake", "state").observation_spec()["observation"].shape == (2,)
     assert envs.load("fake", "position").observation_spec()["observation"].shape == (1,)

@@ -6,6 +6,7 @@ import pytest
 import envs
 from envs.gym import Gym, shrink
 from envs.quiet import import_gym
+from tests.envs import cart_pole  # noqa: F401  registers its task
 
 
 def test_position_of_the_pendulum_withholds_its_velocity():
@@ -61,3 +62,24 @@ def test_task_that_draws_nothing_says_so(monkeypatch, failure):
     monkeypatch.setattr(simulation._env, "render", render)
     with pytest.raises(RuntimeError, match="this task of gym draws no picture: "):
         simulation.render(64, camera=0, shadows=True)
+
+
+@pytest.mark.parametrize(
+    "task", ["gym:MountainCarContinuous-v0", "gym:ContinuousCartPole-v0"]
+)
+def test_an_end_is_worth_nothing_and_a_time_limit_is_no_end(task):
+    environment = envs.load(task, seed=0, action_repeat=3)
+    simulation = environment._simulation._env.unwrapped
+    # beside the goal and on the way to it; the pole about to fall
+    ending = [0.44, 0.06] if "Mountain" in task else [0.0, 0.0, 0.2, 2.0]
+    environment.reset()
+    simulation.state = np.array(ending)
+    step = environment.step([0.0])
+    assert step.is_last()
+    assert step.discount == 0.0
+    assert envs.can_end(task)
+    environment._simulation.time_limit = environment._simulation._env._max_episode_steps = 3
+    environment.reset()
+    step = environment.step([0.0])
+    assert step.is_last()
+    assert step.discount == 1.0

@@ -2,7 +2,7 @@
 
 import pytest
 
-from envs import check_task, fake, tasks
+from envs import can_end, check_task, fake, tasks
 
 BAD = [
     (dict(task="cheeta_run"), "did you mean 'cheetah_run'"),
@@ -44,6 +44,23 @@ def test_table_is_the_whole_suite():
         (domain, task) for domain, names in tasks.DM_CONTROL.items() for task in names
     }
     assert listed == set(import_suite().ALL_TASKS)
+
+
+def test_tasks_that_can_end_are_those_with_a_termination():
+    from envs.rendering import import_suite
+
+    suite = import_suite()
+    for name in tasks.dm_control_names():
+        kinds = vars(getattr(suite, check_task(name).domain)).values()
+        has_termination = any(
+            "get_termination" in getattr(k, "__dict__", ()) for k in kinds
+        )
+        assert can_end(name) == has_termination, name
+
+
+def test_of_gym_only_what_is_known_to_go_on_cannot_end():
+    assert not can_end("gym:Pendulum-v1")
+    assert can_end("gym:package.module:Name-v0")
 
 
 def test_every_name_is_found():
