@@ -204,4 +204,5 @@ def random_batch(config):
         "action": tf.clip_by_value(normal(ACTION_SIZE), -1.0, 1.0),
         "reward": normal(),
         "is_first": tf.constant(is_first),
+        "is_terminal": tf.zeros(shape, tf.bool),
     }

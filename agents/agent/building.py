@@ -5,6 +5,7 @@ import contextlib
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
+import envs
 from agents.agent.clock import Clock
 from agents.agent.optimizer import Optimizer
 from agents.agent.planet_agent import PlaNetAgent
@@ -61,7 +62,14 @@ def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
         config.transition, config.posterior_scale, config.prior_scale, dtype
     )
     spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
-    return WorldModel(spec, action_spec.shape[0], config.world_model, dense, dtype)
+    return WorldModel(
+        spec,
+        action_spec.shape[0],
+        config.world_model,
+        dense,
+        dtype,
+        can_end=envs.can_end(config.task),
+    )
 
 
 def choose_devices(name):

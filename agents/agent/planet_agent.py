@@ -175,6 +175,7 @@ def training_data_spec(model):
         "action": tensor_spec.TensorSpec([model.action_size], tf.float32),
         "reward": tensor_spec.TensorSpec([], tf.float32),
         "is_first": tensor_spec.TensorSpec([], tf.bool),
+        "is_terminal": tensor_spec.TensorSpec([], tf.bool),
     }
 
 

@@ -59,6 +59,7 @@ class WorldModel:
     min_stddev: float = key(above=0)  # of a latent
     observation_stddev: float = key(above=0)  # of the likelihood
     reward_scale: float = key(least=0)
+    continuation_scale: float = key(least=0)  # where episodes can end; 0: no such head
     free_nats: float = key(least=0)  # per step
     kl_scale: float = key(least=0)
     global_kl_scale: float = key(least=0)

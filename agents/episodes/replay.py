@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from agents.episodes.layout import check_episode
 
-KEYS = ("observation", "action", "reward", "is_first")
+KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
 
 
 class Replay:
@@ -35,7 +35,7 @@ class Replay:
         >>> replay = Replay(capacity=1000)
         >>> replay.add(episode)
         >>> batch = replay.sample(batch_size=3, length=4, seed=0)
-        >>> {key: value.shape for key, value in batch.items() if key != "is_first"}
+        >>> {key: value.shape for key, value in batch.items() if key[:2] != "is"}
         {'observation': (3, 4, 2), 'action': (3, 4, 2), 'reward': (3, 4)}
     """
 
@@ -64,6 +64,7 @@ class Replay:
             "action": np.asarray(episode["action"], np.float32),
             "reward": np.asarray(episode["reward"], np.float32),
             "is_first": np.asarray(episode["is_first"], bool),
+            "is_terminal": np.asarray(episode["is_terminal"], bool),
         }
         if self._episodes and _spec(episode) != _spec(self._episodes[0]):
             raise ValueError(
@@ -84,8 +85,8 @@ class Replay:
             seed: int or sequence of ints, none negative.
 
         Returns:
-            A dict: observation [B, T, ...], action [B, T, A], reward [B, T] and
-            is_first [B, T].
+            A dict: observation [B, T, ...], action [B, T, A]; reward, is_first and
+            is_terminal [B, T].
 
         Raises:
             ValueError: the replay is empty or holds fewer than `length` rows.

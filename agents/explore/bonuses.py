@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from agents.explore.balance import anneal, balance
 from agents.explore.information import ESTIMATES
-from agents.explore.strategy import check_choice, check_least, returns
+from agents.explore.strategy import check_choice, check_least, over_horizon, returns
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,9 +36,13 @@ class _Bonus:
     def __post_init__(self):
         check_least("draws", self.draws, 2)
 
-    def bonus(self, rollout):
-        """[B, N], summed over the horizon."""
+    def steps(self, rollout):
+        """The bonus of each step, [B, N, H]."""
         raise NotImplementedError
+
+    def bonus(self, rollout):
+        """[B, N], summed over the horizon up to the end of the episode."""
+        return over_horizon(rollout, self.steps(rollout)[tf.newaxis])[0]
 
     def __call__(self, rollout, progress):
         beta = anneal(self.beta, self.final_beta, self.annealed_at, progress)
@@ -65,9 +69,8 @@ class Disagreement(_Bonus):
         [[0.0, 1.0]]
     """
 
-    def bonus(self, rollout):
-        variance = tf.math.reduce_variance(rollout.mean, axis=0)
-        return tf.reduce_sum(tf.reduce_mean(variance, -1), -1)
+    def steps(self, rollout):
+        return tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,9 +111,8 @@ class InformationGain(_Bonus):
         super().__post_init__()
         check_choice("estimate", self.estimate, tuple(ESTIMATES))
 
-    def bonus(self, rollout):
-        gain = ESTIMATES[self.estimate](rollout.mean, rollout.stddev)
-        return tf.reduce_sum(gain, -1)
+    def steps(self, rollout):
+        return ESTIMATES[self.estimate](rollout.mean, rollout.stddev)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -132,6 +134,6 @@ class UncertaintyPenalty(_Bonus):
         [[-0.0, -1.0]]
     """
 
-    def bonus(self, rollout):
+    def steps(self, rollout):
         variance = tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
-        return -tf.reduce_sum(tf.sqrt(variance), -1)
+        return -tf.sqrt(variance)

@@ -30,7 +30,7 @@ class Strategy(Protocol):
         """Scores plans.
 
         Args:
-            rollout: reward [S, B, N, H], mean and stddev [S, B, N, H, D].
+            rollout: reward and reached [S, B, N, H], mean and stddev [S, B, N, H, D].
             progress: [], share of the run's environment steps done, for annealing.
 
         Returns:
@@ -39,8 +39,29 @@ class Strategy(Protocol):
 
 
 def returns(rollout) -> tf.Tensor:
-    """Sum of the mean reward over the horizon, [S, B, N]."""
-    return tf.reduce_sum(rollout.reward, axis=-1)
+    """Expected sum of the mean reward over the horizon, [S, B, N]."""
+    return over_horizon(rollout, rollout.reward)
+
+
+def over_horizon(rollout, values) -> tf.Tensor:
+    """Expected sum of what each step is worth; steps after an episode's end count nothing.
+
+        sum over k of reached_k * value_k
+
+    Args:
+        rollout: `agents.planning.rollouts.Rollout`.
+        values: [S or 1, B, N, H].
+
+    Returns:
+        [S, B, N].
+
+    Example:
+        >>> reached = tf.constant([1.0, 0.5, 0.25])
+        >>> rollout = Rollout(tf.ones([1, 1, 1, 3]), None, None, reached)
+        >>> over_horizon(rollout, rollout.reward).numpy().tolist()
+        [[[1.75]]]
+    """
+    return tf.reduce_sum(rollout.reached * values, axis=-1)
 
 
 def check_choice(key, value, choices):

@@ -1,4 +1,4 @@
-"""The networks around the dynamics: encoder, decoder and reward head."""
+"""The networks around the dynamics: encoder, decoder and heads."""
 
 import functools
 
@@ -62,11 +62,10 @@ def make_decoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
     return tf.keras.Sequential(layers, "decoder")
 
 
-def make_reward_head(settings, dtype="float32") -> tf.keras.Sequential:
-    """Features [N, latent_size + belief_size] -> mean reward [N, 1]."""
-    return _perceptron(
-        [settings.reward_units] * settings.reward_layers + [1], None, dtype, "reward"
-    )
+def make_head(settings, name, dtype="float32") -> tf.keras.Sequential:
+    """Features [N, latent_size + belief_size] -> one number [N, 1], such as a reward."""
+    sizes = [settings.reward_units] * settings.reward_layers + [1]
+    return _perceptron(sizes, None, dtype, name)
 
 
 def pooled(spec, settings) -> tf.TensorSpec:

@@ -1,4 +1,4 @@
-"""The world model: encoder, latent dynamics, decoder and reward head, with their losses."""
+"""The world model: encoder, latent dynamics, decoder and heads, with their losses."""
 
 import functools
 
@@ -15,7 +15,7 @@ from bayes_rl.regularizers import NormalKLDivergence
 
 
 class WorldModel(tf.Module):
-    """Learns to predict observations and rewards in a latent space.
+    """Learns to predict observations, rewards and ends of episodes in a latent space.
 
     Args:
         observation_spec: `tf.TensorSpec` of one observation: float32 [n], or uint8
@@ -24,10 +24,18 @@ class WorldModel(tf.Module):
         settings: `agents.config.schema.WorldModel`.
         transition_dense: makes the transition's dense layers, see `make_transition_dense`.
         dtype: Keras dtype policy of the networks.
+        can_end: whether episodes can end before their time limit. Unless
+            `continuation_scale` is 0, there is a continuation head then.
     """
 
     def __init__(
-        self, observation_spec, action_size, settings, transition_dense, dtype="float32"
+        self,
+        observation_spec,
+        action_size,
+        settings,
+        transition_dense,
+        dtype="float32",
+        can_end=False,
     ):
         super().__init__("world_model")
         self.observation_spec = observation_spec
@@ -44,13 +52,19 @@ class WorldModel(tf.Module):
             dtype,
         )
         self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
-        self._reward = networks.make_reward_head(settings, dtype)
+        self._reward = networks.make_head(settings, "reward", dtype)
+        self._continuation = None
         self._build()
+        if can_end and settings.continuation_scale:  # last: it changes no other's draw
+            self._continuation = networks.make_head(settings, "continuation", dtype)
+            self.continuation(self.rssm.initial(1).features)
 
     @property
     def loss_names(self):
         """The losses that `losses` returns."""
         names = ["observation_loss", "reward_loss", "latent_loss"]
+        if self._continuation is not None:
+            names.append("continuation_loss")
         if self._settings.global_kl_scale:
             names.append("global_loss")
         if self._settings.overshooting_distance:
@@ -90,17 +104,35 @@ class WorldModel(tf.Module):
         """Features [..., F] -> mean reward [...]."""
         return _over_leading_axes(self._reward, features, 1)[..., 0]
 
+    def continuation(self, features):
+        """Features [..., F] -> probability that the episode does not end there, [...].
+
+        It is 1 where there is no continuation head.
+        """
+        if self._continuation is None:
+            return tf.ones_like(features[..., 0])
+        return self._continues(features).probs_parameter()
+
+    def _continues(self, features):
+        logits = _over_leading_axes(self._continuation, features, 1)[..., 0]
+        return tfd.Bernoulli(logits, dtype=tf.float32)
+
     def losses(self, batch, noise, seed):
         """The terms of the negative evidence lower bound, averaged over time.
 
             observation: -log N(o | decoder(features), observation_stddev), summed over o
             reward:      -log N(r | reward(features), 1) * reward_scale
             latent:      max(0, KL(posterior || prior) - free_nats) * kl_scale
+            continuation: -log Bernoulli(not terminal | continuation(features))
+                         * continuation_scale, where episodes can end
 
-        Source: Hafner et al., 2019, equation 3, and the losses of its last release.
+        Source: Hafner et al., 2019, equation 3, and the losses of its last release; the
+        continuation: Hafner et al., 2021, Mastering Atari with Discrete World Models,
+        section 2.1.
 
         Args:
-            batch: observation [B, T, ...], action [B, T, A], reward and is_first [B, T].
+            batch: observation [B, T, ...], action [B, T, A]; reward, is_first and
+                is_terminal [B, T].
             noise: [B, T, latent_size], standard normal.
             seed: [2], of the noise that dequantizes images.
 
@@ -126,6 +158,10 @@ class WorldModel(tf.Module):
             "latent_loss": settings.kl_scale
             * above_free_nats(latent_kl, settings.free_nats),
         }
+        if self._continuation is not None:
+            goes_on = tf.cast(~batch["is_terminal"], tf.float32)
+            log_prob = self._continues(features).log_prob(goes_on)
+            losses["continuation_loss"] = -settings.continuation_scale * log_prob
         if settings.global_kl_scale:
             standard = tfd.Independent(tfd.Normal(tf.zeros_like(posterior.mean), 1.0), 1)
             global_kl = tfd.kl_divergence(gaussian(posterior), standard)

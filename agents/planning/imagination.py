@@ -109,7 +109,7 @@ def imagine_draws_on_shared_trajectory(
     """Every draw predicts each next latent from the trajectory of the mean weights.
 
     So the draws are compared at the same latent and action, and their disagreement holds no
-    noise of the latents. `reward` is that of the trajectory, with S = 1.
+    noise of the latents. `reward` and `reached` are those of the trajectory, with S = 1.
 
     Source: Sekar et al., 2020, Planning to Explore via Self-Supervised World Models,
     section 3.1.
@@ -128,7 +128,8 @@ def imagine_draws_on_shared_trajectory(
     with hold(model, weights):
         after = model.rssm.imagine_step(before, actions, noise=0.0)
     reward = single.to_rollout(model.reward(latents.features))
-    return Rollout(reward, *map(steps.steps_to_rollout, (after.mean, after.stddev)))
+    mean, stddev = map(steps.steps_to_rollout, (after.mean, after.stddev))
+    return Rollout(reward, mean, stddev, single.reached(model, latents))
 
 
 TRAJECTORIES = {

@@ -12,14 +12,17 @@ class Rollout(NamedTuple):
     """The imagined outcome of plans; S is 1 where all draws share a value.
 
     Attributes:
-        reward: [S, B, N, H], mean reward after each action.
+        reward: [S, B, N, H], mean reward after each action, if it is taken.
         mean: [S, B, N, H, D], of the latent prior after each action.
         stddev: [S, B, N, H, D], likewise.
+        reached: [S, B, N, H], probability that the episode has not ended before each
+            action; 1 where none can end. See `Layout.reached`.
     """
 
     reward: tf.Tensor
     mean: tf.Tensor
     stddev: tf.Tensor
+    reached: tf.Tensor | float = 1.0
 
 
 class Layout:
@@ -81,7 +84,20 @@ class Layout:
             self.to_rollout(model.reward(latents.features)),
             self.to_rollout(latents.mean, size),
             self.to_rollout(latents.stddev, size),
+            self.reached(model, latents),
         )
+
+    def reached(self, model, latents):
+        """The probability that an episode comes to each step of a plan, [S, B, N, H].
+
+            reached_k = product over j < k of continuation(state j)
+
+        State j is what action j leads to. So the step that ends the episode counts, with
+        its reward, and what comes after it does not. The state in which the plan is made
+        goes on, since somebody asks for an action there.
+        """
+        continuation = self.to_rollout(model.continuation(latents.features))
+        return tf.math.cumprod(continuation, axis=-1, exclusive=True)
 
 
 def repeat_candidates(latent, plans):

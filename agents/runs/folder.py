@@ -9,6 +9,7 @@ import typing
 
 import yaml
 
+import envs
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
 from agents.files import replacing
@@ -221,6 +222,10 @@ def _complete(values):
         parent = values.get(group[0]) if group else values
         if isinstance(parent, dict):
             parent.setdefault(last, value)
+    task, model = values.get("task"), values.get("world_model")
+    if isinstance(task, str) and isinstance(model, dict):
+        # No model had a continuation head; where no episode can end, none has one now.
+        model.setdefault("continuation_scale", 0.0 if envs.can_end(task) else 1.0)
     planner = values.get("planner")
     if isinstance(planner, dict):
         target = planner.get("_target_")

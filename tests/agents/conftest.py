@@ -82,6 +82,7 @@ def make_batch():
             "action": tf.constant(rng.uniform(-1, 1, [size, length, 1]), tf.float32),
             "reward": tf.constant(rng.normal(size=[size, length]), tf.float32),
             "is_first": tf.constant(rng.random([size, length]) < 0.2),
+            "is_terminal": tf.constant(rng.random([size, length]) < 0.2),
         }
 
     return make

@@ -133,7 +133,7 @@ def test_memory_of_300_episodes_grows_by_no_more_than_the_replay(train_run, tmp_
     warm = 40  # episodes after which everything is compiled
     grown = rows[-1]["memory/resident_mib"] - rows[warm]["memory/resident_mib"]
     store = EpisodeStore(folder / "episodes")
-    kept = ("observation", "action", "reward", "is_first")
+    kept = ("observation", "action", "reward", "is_first", "is_terminal")
     sizes = [sum(e[name].nbytes for name in kept) / 2**20 for _, e in store]
     held, added = sum(sizes), sum(sizes[warm + 1 :])
     print(

@@ -188,7 +188,8 @@ def run(choice, transition):
         whole = {"observation": rng.normal(size=[4, 6, 2]).astype(np.float32),
                  "action": rng.uniform(-1, 1, [4, 6, 1]).astype(np.float32),
                  "reward": rng.normal(size=[4, 6]).astype(np.float32),
-                 "is_first": rng.random([4, 6]) < 0.2}
+                 "is_first": rng.random([4, 6]) < 0.2,
+                 "is_terminal": rng.random([4, 6]) < 0.2}
         size = 4 // devices.num_replicas_in_sync
         def part(context):
             start = context.replica_id_in_sync_group * size

@@ -15,7 +15,7 @@ def make_episode(rows, number=0):
         "action": (100 * number + row)[:, None],
         "reward": 1000 * number + row,
         "is_first": row == 0,
-        "is_terminal": np.zeros(rows, bool),
+        "is_terminal": (row == rows - 1) & (number % 2 == 0),
         "position": np.zeros([rows, 1], np.float32),
         "velocity": np.zeros([rows, 1], np.float32),
     }
@@ -35,6 +35,7 @@ def test_batch_has_the_shapes_and_types_of_the_contract():
         "action": ((3, 4, 1), "float32"),
         "reward": ((3, 4), "float32"),
         "is_first": ((3, 4), "bool"),
+        "is_terminal": ((3, 4), "bool"),
     }
 
 
@@ -50,6 +51,9 @@ def test_rows_of_a_sequence_belong_together():
     np.testing.assert_array_equal(batch["action"][..., 0], 100 * episode + row)
     np.testing.assert_array_equal(batch["reward"], 1000 * episode + row)
     np.testing.assert_array_equal(batch["is_first"], row == 0)
+    last = np.array([11, 19, 14])[episode.astype(int)]
+    np.testing.assert_array_equal(batch["is_terminal"], (row == last) & (episode % 2 == 0))
+    assert batch["is_terminal"].any()
     assert (episode == episode[:, :1]).all(), "a long episode was left"
     assert (np.diff(row) == 1).all()
 

@@ -40,6 +40,17 @@ def test_steps_add_up_and_dimensions_are_averaged_in_the_disagreement():
 
 
 @pytest.mark.parametrize("make", BONUSES)
+def test_what_lies_beyond_the_end_is_no_bonus(make):
+    mean = tf.constant(np.random.default_rng(0).normal(size=[4, 1, 2, 3, 5]), tf.float32)
+    outcome = Rollout(None, mean, tf.ones_like(mean))
+    steps = make().steps(outcome).numpy()[0]
+    reached = tf.constant([[[[1.0, 0.5, 0.25], [1.0, 0.0, 0.0]]]])
+    bonus = make().bonus(outcome._replace(reached=reached)).numpy()[0]
+    np.testing.assert_allclose(bonus[0], steps[0] @ [1.0, 0.5, 0.25], rtol=1e-6)
+    np.testing.assert_allclose(bonus[1], steps[1, 0], rtol=1e-6)
+
+
+@pytest.mark.parametrize("make", BONUSES)
 def test_identical_draws_leave_the_order_of_returns(make):
     same = rollout([[1.0, 2.0, 3.0]] * 5, reward=((3.0, 1.0, 2.0),))
     scores = make()(same, progress=0.0).numpy()[0]

@@ -51,6 +51,8 @@ def scaled(make_model):
         "world_model.free_nats=1.3",
         "world_model.kl_scale=2.0",
         "world_model.global_kl_scale=0.1",
+        "task=fake_ending",
+        "world_model.continuation_scale=4.0",
     )
     rng = np.random.default_rng(0)
     for variable in model.variables:  # so that posterior and prior differ
@@ -76,6 +78,33 @@ def test_reward_loss_is_that_of_unit_variance_times_its_scale(computed):
     found, _, (_, _, reward, *_), batch = computed
     log_prob = stats.norm(reward, 1).logpdf(batch["reward"])
     np.testing.assert_allclose(found["reward_loss"], -3.0 * log_prob.mean(1), rtol=1e-5)
+
+
+def test_continuation_loss_is_that_of_a_bernoulli_times_its_scale(computed, scaled):
+    found, _, (*_, posterior, _), batch = computed
+    goes_on = scaled.continuation(posterior.features).numpy()
+    is_terminal = batch["is_terminal"].numpy()
+    assert 0 < is_terminal.mean() < 1
+    log_prob = stats.bernoulli(goes_on).logpmf(~is_terminal)
+    np.testing.assert_allclose(found["continuation_loss"], -4.0 * log_prob.mean(1), 1e-5)
+
+
+def test_only_where_episodes_can_end_there_is_a_continuation_head(make_model, noise):
+    model, endless = make_model("task=fake_ending"), make_model("task=fake")
+    off = make_model("task=fake_ending", "world_model.continuation_scale=0")
+    assert len(model.variables) > len(endless.variables) == len(off.variables)
+    features = noise(2, 3, 9)
+    assert (endless.continuation(features).numpy() == np.ones([2, 3])).all()
+    probabilities = model.continuation(features).numpy()
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+
+
+def test_the_continuation_head_leaves_the_other_initial_values(make_model):
+    model, endless = make_model("task=fake_ending"), make_model("task=fake")
+    own = {id(variable) for variable in model._continuation.variables}
+    others = [variable for variable in model.variables if id(variable) not in own]
+    for mine, theirs in zip(others, endless.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
 
 
 def test_free_nats_are_taken_off_each_step_before_averaging(computed):

@@ -21,7 +21,7 @@ ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 4, 3, 3, 3
 
 @pytest.fixture(scope="module", params=["reparameterization", "flipout"])
 def model(request, make_model):
-    return make_model(f"transition={request.param}")
+    return make_model(f"transition={request.param}", "task=fake_ending")
 
 
 @pytest.fixture(scope="module")
@@ -75,9 +75,12 @@ def one(nest, *index):
 
 
 def assert_outcome(rollout, draw, environment, candidate, model, latents):
-    """The rollout holds the latents that follow each action, and their rewards."""
+    """The rollout holds the latents that follow each action, their rewards and ends."""
     index = (draw, environment, candidate)
+    reached = 1.0
     for now, latent in enumerate(latents[1:]):
+        np.testing.assert_allclose(rollout.reached[index][now], reached, rtol=1e-4)
+        reached *= float(model.continuation(latent.features)[0])
         for name in ("mean", "stddev"):
             np.testing.assert_allclose(
                 getattr(rollout, name)[index][now],
@@ -138,8 +141,9 @@ def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
                     rtol=1e-4,
                     atol=1e-5,
                 )
-    expected = imagine_with_mean_weights(model, start, plans, normal).reward
-    np.testing.assert_allclose(rollout.reward, expected, rtol=1e-5)
+    expected = imagine_with_mean_weights(model, start, plans, normal)
+    np.testing.assert_allclose(rollout.reward, expected.reward, rtol=1e-5)
+    np.testing.assert_allclose(rollout.reached, expected.reached, rtol=1e-5)
 
 
 def test_switching_draws_are_a_new_permutation_at_every_step(

@@ -92,6 +92,21 @@ def test_run_of_an_earlier_version_is_read_and_resumed(config):
     open_run(config).close()
 
 
+@pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
+def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, scale):
+    config = overrides.load([f"logdir={tmp_path / 'run'}", f"task={task}"])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        assert values["world_model"].pop("continuation_scale") == 1.0
+        run.config_file.write_text(yaml.safe_dump(values))
+    assert load_config(tmp_path / "run").world_model.continuation_scale == scale
+    if scale == config.world_model.continuation_scale:
+        open_run(config).close()
+    else:
+        with pytest.raises(UserError, match=r"world_model.continuation_scale: 0.0 -> 1.0"):
+            open_run(config)
+
+
 @pytest.mark.parametrize("damage", [b"", b"\x00\xff\x00", b"task: [", b"just words"])
 def test_damaged_config_is_an_error(config, damage):
     open_run(config).close()

@@ -1,0 +1,89 @@
+"""Tests of agents.planning.rollouts, with a model of the cliff that knows all of it."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.explore import Greedy
+from agents.model.latents import Latent
+from agents.planning.cross_entropy import CrossEntropy
+from agents.planning.imagination import imagine_with_mean_weights
+from agents.planning.rollouts import Layout
+from envs.fake import EDGE, REACH
+
+HORIZON = 5
+
+
+class Cliff(tf.Module):
+    """A point at `sample` that actions move; its episode ends beyond the edge."""
+
+    def __init__(self, reward, knows_the_end=True):
+        super().__init__()
+        self.rssm = self
+        self.reward = reward
+        self._knows_the_end = knows_the_end
+
+    def imagine(self, start, actions, noise):
+        del noise
+        position = start.sample + REACH * tf.cumsum(actions, axis=0)
+        return Latent(position[..., :0], position, tf.ones_like(position), position)
+
+    def continuation(self, features):
+        has_fallen = (features[..., 0] > EDGE) & self._knows_the_end
+        return 1.0 - tf.cast(has_fallen, tf.float32)
+
+
+def at(position):
+    latent = tf.fill([1, 1], position)
+    return Latent(latent[:, :0], latent, latent, latent)
+
+
+def best_plan(model, start):
+    """Positions after each action of the plan that the planner makes, [H]."""
+    planner = CrossEntropy(HORIZON, candidates=400, elites=20, iterations=8)
+
+    def score(plans, seed):
+        del seed
+        rollout = imagine_with_mean_weights(model, at(start), plans, tf.zeros_like(plans))
+        return Greedy()(rollout, progress=0.0)
+
+    plan, _ = planner.plan(score, (), (1, 1), tf.constant([0, 1]))
+    return start + REACH * np.cumsum(plan)
+
+
+def test_a_step_is_reached_by_what_went_on_before_it(model):
+    class Half:
+        reward = staticmethod(lambda features: features[..., 0])
+        continuation = staticmethod(lambda features: features[..., 0])
+
+    # [H, B * N, D]: two environments, one plan each
+    chances = tf.constant([[[0.5], [1.0]], [[0.2], [0.0]], [[0.9], [0.7]]])
+    latents = Latent(chances[..., :0], chances, chances, chances)
+    rollout = Layout(tf.zeros([2, 1, 3, 1]), draws=1).rollout(Half(), latents)
+    expected = [[[1.0, 0.5, 0.1]], [[1.0, 1.0, 0.0]]]
+    np.testing.assert_allclose(rollout.reached, [expected], rtol=1e-6)
+    np.testing.assert_allclose(
+        Greedy()(rollout, progress=0.0), [[0.5 + 0.1 + 0.09], [1.0]], rtol=1e-6
+    )
+
+
+def test_where_nothing_can_end_rewards_are_summed_as_they_are(model, noise):
+    latents = Latent(*(noise(4, 6, size, seed=size) for size in (6, 3, 3, 3)))
+    rollout = Layout(tf.zeros([2, 3, 4, 1]), draws=1).rollout(model, latents)
+    score = Greedy()(rollout, progress=0.0)
+    np.testing.assert_array_equal(score, tf.reduce_sum(rollout.reward, -1)[0])
+
+
+@pytest.mark.parametrize("start", [0.2, 0.45])
+def test_a_planner_that_knows_the_end_stays_before_it_for_the_reward(start):
+    def reward(features):
+        return 1.0 + features[..., 0]
+
+    positions = best_plan(Cliff(reward), start)
+    assert positions[:-1].max() <= EDGE < positions[-1], "the last step may go over"
+    assert best_plan(Cliff(reward, knows_the_end=False), start)[-2] > EDGE
+
+
+def test_a_planner_ends_an_episode_that_costs_more_than_its_end():
+    positions = best_plan(Cliff(lambda features: -tf.ones_like(features[..., 0])), 0.42)
+    assert positions[0] > EDGE
