@@ -1,21 +1,19 @@
+"""Tests of agents.__main__."""
+
 import json
 import pathlib
 import subprocess
 import sys
-import types
 
 import pytest
 import yaml
 
+import agents.__main__
 from agents.__main__ import main
 from agents.config import choices, overrides
 from agents.config.schema import as_dict, flatten
 from agents.errors import UserError
 
-KEYS = sorted(
-    set(flatten(as_dict(overrides.load([]))))
-    | set(flatten(as_dict(overrides.load(["planner=icem"]))))
-)
 _COMMANDS = ("train", "evaluate", "probe", "calibrate", "plot", "compare", "video")
 ROOT = pathlib.Path(__file__).parents[2]
 
@@ -24,41 +22,6 @@ ROOT = pathlib.Path(__file__).parents[2]
 def empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def replace_training(monkeypatch, train):
-    module = types.SimpleNamespace(train=train, check=lambda config: None)
-    monkeypatch.setitem(sys.modules, "agents.training.trainer", module)
-
-
-@pytest.fixture
-def trained(monkeypatch):
-    """Stands in for training; what it was called with."""
-    calls = []
-
-    def train(config, run):
-        calls.append((config, run.folder))
-
-    replace_training(monkeypatch, train)
-    return calls
-
-
-def misspell(key):
-    """The key with a letter missing, another one, and one too many."""
-    place = key.rfind(".") + 1 + len(key.rpartition(".")[2]) // 2
-    return [key[:place] + middle + key[place + 1 :] for middle in ("", "q", key[place] * 2)]
-
-
-@pytest.mark.parametrize("key", KEYS)
-def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys, tmp_path):
-    group = ["planner=icem"] if key.startswith("planner") else []
-    for word in misspell(key):
-        assert main(["train", *group, f"{word}=1"]) == 2
-        captured = capsys.readouterr()
-        expected = f"bayes-rl: there is no key {word!r}; did you mean {key!r}?\n"
-        assert captured.err == expected
-        assert captured.out == ""
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -105,58 +68,20 @@ def test_mistake_is_answered_by_one_line_and_nothing_is_written(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_train_opens_the_run_and_trains_it(trained, tmp_path):
-    assert main(["train", "task=fake", "seed=3"]) == 0
-    ((config, folder),) = trained
-    assert config == overrides.load(["task=fake", "seed=3"])
-    assert (tmp_path / folder / "config.yaml").is_file()
+@pytest.mark.parametrize(
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "stopped"),
+        (UserError("strategy tpu needs a TPU"), 2, "bayes-rl: strategy tpu needs a TPU"),
+    ],
+)
+def test_end_of_a_command_is_told_in_a_line(error, status, said, monkeypatch, capsys):
+    def train(options):
+        raise error
 
-
-def test_other_values_in_the_folder_of_a_run_are_refused(trained, capsys):
-    assert main(["train", "task=fake", "logdir=run"]) == 0
-    assert main(["train", "task=fake", "logdir=run", "batch_size=7"]) == 2
-    assert (
-        "run holds a run with other values (batch_size: 32 -> 7)" in capsys.readouterr().err
-    )
-    assert len(trained) == 1
-
-
-def test_print_config_writes_nothing(capsys, tmp_path):
-    assert main(["train", "task=fake", "--print-config", "seed=3"]) == 0
-    assert "seed: 3\n" in capsys.readouterr().out
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_interrupt_ends_with_130(monkeypatch):
-    def train(config, run):
-        raise KeyboardInterrupt
-
-    replace_training(monkeypatch, train)
-    assert main(["train", "task=fake"]) == 130
-
-
-def test_mistake_found_during_the_run_is_one_line(monkeypatch, capsys):
-    def train(config, run):
-        raise UserError("strategy tpu needs a TPU")
-
-    replace_training(monkeypatch, train)
-    assert main(["train", "task=fake"]) == 2
-    assert capsys.readouterr().err == "bayes-rl: strategy tpu needs a TPU\n"
-
-
-def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
-    command = property(lambda job: [sys.executable, "-S", "-c", "print(7)"])
-    monkeypatch.setattr("agents.sweep.processes.Job.command", command)
-    assert main(["train", "-m", "--jobs", "2", "task=fake", "seed=0,1"]) == 0
-    assert "2 of 2 runs done" in capsys.readouterr().out
-    logs = sorted(tmp_path.glob("logdir/fake/noise/*/output.log"))
-    assert [log.read_text() for log in logs] == ["7\n", "7\n"]
-
-
-def test_configs_of_a_sweep_are_printed_without_its_launcher(capsys):
-    words = ["hydra/launcher=basic", "task=fake", "seed=0,1"]
-    assert main(["train", "-m", "--print-config", *words]) == 0
-    assert capsys.readouterr().out.count("task: fake") == 2
+    monkeypatch.setitem(agents.__main__._COMMANDS, "train", train)
+    assert main(["train", "task=fake"]) == status
+    assert capsys.readouterr().err == f"{said}\n"
 
 
 def test_compare_names_its_files(capsys, tmp_path):

@@ -1,12 +1,9 @@
 """Tests of agents.episodes.evaluation."""
 
-import csv
-
 import numpy as np
 import pytest
 
 from agents.agent.loading import load_agent
-from agents.commands.evaluate import evaluate
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import episode_return
 
@@ -42,19 +39,6 @@ def test_another_policy_can_be_evaluated(whole_run):
         for policy in (None, agent.collect_policy)
     )
     assert not np.allclose(plain["action"], noisy["action"], atol=1e-3)
-
-
-def test_scores_are_written_and_summed_up_in_a_line(whole_run, capsys):
-    evaluate(whole_run, episodes=3)
-    with open(whole_run / "evaluation.csv") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["episode"] for row in rows] == ["0", "1", "2"]
-    assert len({row["seed"] for row in rows}) == 3
-    assert {row["environment_steps"] for row in rows} == {"160"}
-    mean = np.mean([float(row["return"]) for row in rows])
-    said = capsys.readouterr().out
-    assert said.count("\n") == 1
-    assert f"fake after 160 environment steps: mean return {mean:.1f}" in said
 
 
 def test_return_is_the_sum_of_rewards(evaluator):

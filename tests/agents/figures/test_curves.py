@@ -1,4 +1,4 @@
-"""Tests of agents.figures.curves and agents.runs.history."""
+"""Tests of agents.figures.curves."""
 
 import logging
 import subprocess
@@ -11,8 +11,6 @@ from PIL import Image
 
 from agents.figures.curves import plot
 from agents.runs import records
-from agents.runs.grouping import arrange
-from agents.runs.history import load
 
 ALL = ["losses.png", "returns.png", "scores.png", "weight_kl.png", "weight_stddev.png"]
 
@@ -61,30 +59,6 @@ def test_tasks_get_their_own_figures_of_training(tmp_path):
     runs = [make_run(tmp_path / task, task=task) for task in ("a", "b")]
     files = names(plot(runs))
     assert {"losses_a.png", "losses_b.png", "scores.png", "returns.png"} <= set(files)
-
-
-def test_groups_are_runs_equal_but_for_the_seed(tmp_path):
-    runs = [
-        make_run(tmp_path / f"{explore}{seed}", seed, explore)
-        for explore in ("Greedy", "Thompson")
-        for seed in range(2)
-    ]
-    groups = arrange([load(run) for run in runs])
-    assert [group.label for group in groups] == ["explore=Greedy", "explore=Thompson"]
-    assert [len(group.runs) for group in groups] == [2, 2]
-    assert groups[0].style != groups[1].style
-
-
-def test_score_curve_has_a_row_for_each_evaluation(tmp_path):
-    steps, returns = load(make_run(tmp_path / "run")).score_curve()
-    assert steps.tolist() == [200, 400, 600]
-    assert returns.shape == (3, 3)
-
-
-def test_null_values_are_left_out(tmp_path):
-    run = load(make_run(tmp_path / "run"))
-    assert run.curve("train_steps", "train/latent_kl") is None
-    assert len(run.curve("train_steps", "train/loss")[0]) == 6
 
 
 def test_run_without_scores_is_named_and_the_rest_is_drawn(tmp_path, caplog):

@@ -5,7 +5,13 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agents.figures.films import save_open_loop_video, save_video
+from agents.episodes.recording import Recording
+from agents.figures.films import (
+    save_open_loop_video,
+    save_recording,
+    save_strip,
+    save_video,
+)
 
 
 def make_frames(length=12, height=64, width=64):
@@ -55,3 +61,42 @@ def test_wrong_frames_are_an_error(tmp_path, change, message):
     with pytest.raises(ValueError, match=message):
         save_open_loop_video(tmp_path, "x", **(arguments | change))
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seconds", [1 / 30, 0.025, 0.08])
+def test_a_gif_ends_in_time_whatever_a_frame_lasts(tmp_path, seconds):
+    frames = np.random.default_rng(0).integers(0, 255, [30, 64, 64, 3], dtype=np.uint8)
+    recording = Recording({"reward": np.ones(30)}, frames, seconds)
+    gif, *_ = save_recording(recording, tmp_path, "episode", "task")
+    film = Image.open(gif)
+    lasted = []
+    for frame in range(film.n_frames):
+        film.seek(frame)
+        lasted.append(film.info["duration"])
+    assert sum(lasted) == pytest.approx(1000 * 30 * seconds, abs=5)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "kept", "shown"), [(0.08, 30, 0.08), (0.01, 15, 0.02), (0.005, 8, 0.02)]
+)
+def test_a_film_is_as_fast_as_what_it_shows(tmp_path, seconds, kept, shown):
+    frames = np.random.default_rng(0).integers(0, 255, [30, 240, 240, 3], dtype=np.uint8)
+    recording = Recording({"reward": np.ones(30)}, frames, seconds)
+    gif, mp4, strip = save_recording(recording, tmp_path, "episode", "task")
+    film = Image.open(gif)
+    assert (film.n_frames, film.info["duration"]) == (kept, 1000 * shown)
+    with imageio.get_reader(mp4) as reader:
+        assert reader.get_meta_data()["fps"] == pytest.approx(1 / shown)
+        assert reader.count_frames() == kept
+    assert Image.open(strip).width > 1000
+
+
+def test_strip_shows_each_row_of_frames(tmp_path):
+    colours = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255]], np.uint8)
+    frames = np.broadcast_to(colours[:, None, None], [3, 8, 8, 3])
+    rows = {"truth": frames, "prediction": 255 - frames}
+    file = save_strip(tmp_path / "videos", "strip", rows, ["a", "b", "c"], "title")
+    assert file == tmp_path / "videos" / "strip.png"
+    pixels = np.asarray(Image.open(file).convert("RGB")).reshape(-1, 3)
+    for colour in (*colours, *(255 - colours)):
+        assert np.mean((pixels == colour).all(axis=1)) > 0.05

@@ -4,19 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agents.figures.films import save_strip
-from agents.figures.predictions import save_state_prediction
-
-
-def test_strip_shows_each_row_of_frames(tmp_path):
-    colours = np.array([[255, 0, 0], [0, 255, 0], [0, 0, 255]], np.uint8)
-    frames = np.broadcast_to(colours[:, None, None], [3, 8, 8, 3])
-    rows = {"truth": frames, "prediction": 255 - frames}
-    file = save_strip(tmp_path / "videos", "strip", rows, ["a", "b", "c"], "title")
-    assert file == tmp_path / "videos" / "strip.png"
-    pixels = np.asarray(Image.open(file).convert("RGB")).reshape(-1, 3)
-    for colour in (*colours, *(255 - colours)):
-        assert np.mean((pixels == colour).all(axis=1)) > 0.05
+from agents.agent.loading import load_agent
+from agents.episodes.store import EpisodeStore
+from agents.figures.predictions import film, save_state_prediction
 
 
 @pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])
@@ -34,3 +24,12 @@ def test_state_prediction_of_another_shape_is_an_error(tmp_path):
         save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 3]), 5, "ab")
     with pytest.raises(ValueError, match="2 dimensions need as many labels"):
         save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 2]), 5, "a")
+
+
+@pytest.mark.parametrize("rows", [2, 4])
+def test_an_episode_shorter_than_the_context_is_filmed(whole_run, tmp_path, rows):
+    config, agent = load_agent(whole_run)
+    episode = EpisodeStore(whole_run / "episodes").read(0)
+    episode = {key: value[:rows] for key, value in episode.items()}
+    (file,) = film(agent.model, episode, config, tmp_path, "short")
+    assert file.exists()

@@ -5,6 +5,7 @@ import pytest
 from agents.config import overrides
 from agents.config.schema import as_dict
 from agents.runs import grouping
+from agents.runs.history import History
 
 
 def test_seeds_and_folders_do_not_make_another_group():
@@ -71,3 +72,19 @@ def test_longer_runs_are_of_the_same_group_unless_a_bonus_is_annealed_over_them(
         assert len(grouping.group([each | explore for each in lengths])) == groups
     annealed = [each | {"explore": {"beta": 1.0, "final_beta": 0.0}} for each in lengths]
     assert grouping.labels(annealed) == ["environment_steps=10", "environment_steps=20"]
+
+
+def test_groups_of_a_task_are_labelled_and_numbered():
+    runs = [
+        History(
+            None, {"task": task, "seed": seed, "explore": {"_target_": f"a.{name}"}}, [], []
+        )
+        for task in ("a", "b")
+        for name in ("Greedy", "Thompson")
+        for seed in range(2)
+    ]
+    groups = grouping.arrange(runs)
+    assert [group.label for group in groups] == ["explore=Greedy", "explore=Thompson"] * 2
+    assert [group.task for group in groups] == ["a", "a", "b", "b"]
+    assert [group.number for group in groups] == [0, 1, 0, 1]
+    assert [run for group in groups for run in group.runs] == runs

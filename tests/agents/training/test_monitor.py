@@ -1,12 +1,14 @@
-"""Tests of agents.training.monitor; a whole run watched is in test_train.py."""
+"""Tests of agents.training.monitor; a whole run watched is in test_trainer.py."""
 
 import types
 
+import numpy as np
 import pytest
+from PIL import Image
 
 from agents.episodes.store import EpisodeStore
 from agents.training.metrics import MetricsLog
-from agents.training.monitor import Watcher
+from agents.training.monitor import Watcher, show
 
 
 @pytest.fixture
@@ -82,3 +84,15 @@ def test_order_of_an_observation_is_said(watch, environment):
     own = types.SimpleNamespace(action_repeat=1, entries={"joints": 6, "target/place": 3})
     said = watcher.banner(own)["observation"]
     assert said == "joints 6, target/place 3, in this order"
+
+
+def test_films_are_shown_in_tensorboard(tmp_path):
+    image = Image.fromarray(np.zeros([8, 8, 3], np.uint8))
+    image.save(tmp_path / "a.png")
+    image.save(tmp_path / "a.gif", save_all=True, append_images=[image])
+    with MetricsLog(tmp_path) as metrics:
+        show([tmp_path / "a.png", tmp_path / "a.gif", tmp_path / "a.mp4"], metrics, 7)
+    (events,) = (tmp_path / "tensorboard").iterdir()
+    text = events.read_bytes()
+    assert b"open_loop/figure" in text
+    assert b"open_loop/video" in text

@@ -1,0 +1,167 @@
+"""Tests of agents.episodes.store."""
+
+import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import zipfile
+
+import numpy as np
+import pytest
+
+from agents.episodes.layout import KEYS, check_episode
+from agents.episodes.store import EpisodeStore
+
+
+def make_episode(rows=4, value=0.0):
+    return {
+        "observation": np.full([rows, 3], value, np.float32),
+        "action": np.full([rows, 2], value, np.float32),
+        "reward": np.arange(rows, dtype=np.float32),
+        "is_first": np.arange(rows) == 0,
+        "is_terminal": np.zeros(rows, bool),
+        "position": np.zeros([rows, 1], np.float32),
+        "velocity": np.zeros([rows, 1], np.float32),
+    }
+
+
+def test_reads_back_what_was_written(tmp_path):
+    episode = make_episode(value=3.0)
+    episode["observation"] = np.arange(4 * 12, dtype=np.uint8).reshape(4, 2, 2, 3)
+    assert EpisodeStore(tmp_path).append(episode) == 0
+    ((index, again),) = EpisodeStore(tmp_path)
+    assert index == 0
+    assert again["observation"].dtype == np.uint8
+    for key in KEYS:
+        np.testing.assert_array_equal(again[key], episode[key])
+
+
+def test_numbering_goes_on_after_a_restart(tmp_path):
+    store = EpisodeStore(tmp_path)
+    assert [store.append(make_episode()) for _ in range(3)] == [0, 1, 2]
+    assert EpisodeStore(tmp_path).append(make_episode()) == 3
+    assert (tmp_path / "000003.npz").exists()
+
+
+@pytest.mark.parametrize(
+    "damage", ["truncated", "text", "lacks", "shape", "flipped", "npy"]
+)
+def test_damaged_file_is_named_moved_and_survived(tmp_path, caplog, damage):
+    store = EpisodeStore(tmp_path)
+    for value in range(3):
+        store.append(make_episode(value=value))
+    file = tmp_path / "000002.npz"
+    whole = file.read_bytes()
+    if damage == "truncated":
+        file.write_bytes(whole[: len(whole) // 2])
+    elif damage == "text":
+        file.write_text("not a zip")
+    elif damage == "lacks":
+        np.savez(file, action=np.zeros(3))
+    elif damage == "shape":
+        np.savez(file, **(make_episode() | {"reward": np.zeros(9)}))
+    elif damage == "npy":
+        file.write_bytes(b"")
+        with file.open("wb") as handle:
+            np.save(handle, np.zeros(3))
+    else:
+        start = zipfile.ZipFile(file).infolist()[1].header_offset + 60
+        file.write_bytes(whole[:start] + bytes(20) + whole[start + 20 :])
+    with caplog.at_level(logging.WARNING):
+        store = EpisodeStore(tmp_path)
+    (record,) = caplog.records
+    assert "000002.npz is damaged" in record.getMessage()
+    assert "\n" not in record.getMessage()
+    assert (tmp_path / "damaged" / "000002.npz").exists()
+    assert store.indices == [0, 1]
+    with pytest.raises(KeyError, match="no episode 2"):
+        store.read(2)
+    assert EpisodeStore(tmp_path).append(make_episode()) == 3, "a number was used twice"
+
+
+def test_leftover_temporary_files_are_swept(tmp_path):
+    (tmp_path / ".000000.npz.17.tmp").write_bytes(b"half")
+    store = EpisodeStore(tmp_path)
+    assert len(store) == 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
+    store = EpisodeStore(tmp_path)
+
+    def fail(_):
+        raise OSError("No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", fail)
+        with pytest.raises(OSError, match="No space"):
+            store.append(make_episode())
+    assert not list(tmp_path.iterdir())
+    assert (len(store), store.append(make_episode())) == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reward": np.zeros(3)}, "equally many rows"),
+        ({"action": np.zeros(4)}, "action of rank 2"),
+        ({"is_first": np.ones(4, bool)}, "is_first true in its first row alone"),
+    ],
+)
+def test_wrong_layout_is_an_error(tmp_path, change, message):
+    with pytest.raises(ValueError, match=message):
+        EpisodeStore(tmp_path).append(make_episode() | change)
+    assert not list(tmp_path.iterdir())
+
+
+WRITER = """
+import sys
+import numpy as np
+from agents.episodes.store import EpisodeStore
+store = EpisodeStore(sys.argv[1])
+random = np.random.default_rng(0)
+while True:
+    index = store.append({
+        "observation": random.integers(0, 255, [60, 16, 16, 3], dtype=np.uint8),
+        "action": np.zeros([60, 2], np.float32),
+        "reward": np.zeros(60, np.float32),
+        "is_first": np.arange(60) == 0,
+        "is_terminal": np.zeros(60, bool),
+        "position": np.zeros([60, 1], np.float32),
+        "velocity": np.zeros([60, 1], np.float32),
+    })
+    print(index, flush=True)
+"""
+
+
+def test_every_acknowledged_episode_survives_kill_9(tmp_path):
+    delays = random.Random(0)
+    acknowledged = []
+    for _ in range(8):
+        process = subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(tmp_path)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        first = process.stdout.readline()
+        time.sleep(delays.uniform(0, 0.2))
+        process.send_signal(signal.SIGKILL)
+        rest, errors = process.communicate()
+        assert not errors
+        # the kill may cut the last line; a number without its end is no promise
+        lines = [
+            line for line in (first + rest).splitlines(keepends=True) if line[-1] == "\n"
+        ]
+        acknowledged += map(int, lines)
+    store = EpisodeStore(tmp_path)
+    assert len(acknowledged) == len(set(acknowledged)), "a number was used twice"
+    assert set(acknowledged) <= set(store.indices)
+    assert len(store) <= len(acknowledged) + 8
+    assert not (tmp_path / "damaged").exists()
+    assert not list(tmp_path.glob(".*"))
+    for _, episode in store:
+        check_episode(episode)

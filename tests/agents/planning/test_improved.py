@@ -1,0 +1,111 @@
+"""Tests of agents.planning.improved."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.planning.improved import ImprovedCrossEntropy, colored_noise_basis
+
+SEED = tf.constant([1, 2])
+
+
+@pytest.mark.parametrize(("elites", "groups"), [(15, 5), (10, 3), (2, 2), (100, 2)])
+def test_a_share_of_an_icem_planner_keeps_elites_as_well(elites, groups):
+    planner = ImprovedCrossEntropy(candidates=150, elites=elites, keep_elites=0.3)
+    share = planner.share(groups)
+    assert share.candidates == -(-150 // groups)
+    assert share.elites == -(-elites // groups)
+    assert share.num_kept == -(-planner.num_kept // groups)
+
+
+def test_icem_populations_shrink_but_hold_twice_the_elites():
+    planner = ImprovedCrossEntropy(candidates=100, elites=20, iterations=6, decay=1.5)
+    assert planner.populations == [100, 67, 44, 40, 40, 40]
+
+
+def test_icem_starts_from_the_last_plan_one_step_on():
+    planner = ImprovedCrossEntropy(
+        horizon=3, candidates=20, elites=10, iterations=1, initial_stddev=1e-6
+    )
+    mean = tf.constant([[[0.1], [0.2], [0.3]]])
+    kept = tf.constant(np.linspace(-1, 1, 9).reshape(1, 3, 3, 1), tf.float32)
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0, :, :, 0].numpy())
+        return plans[..., 0, 0]
+
+    planner.plan(score, (mean, kept), (1, 1), SEED)
+    fresh, returned, last = np.split(populations[0], [20, 23])
+    np.testing.assert_allclose(fresh, [[0.2, 0.3, 0.3]] * 20, atol=1e-4)
+    moved = kept[0, :, :, 0].numpy()[:, [1, 2, 2]]
+    np.testing.assert_array_equal(returned, moved)
+    np.testing.assert_allclose(last, [[0.2, 0.3, 0.3]], atol=1e-6)
+
+
+def test_icem_keeps_its_best_elites_for_the_next_iteration_and_decision():
+    planner = ImprovedCrossEntropy(horizon=2, candidates=30, elites=10, iterations=2)
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0].numpy())
+        return tf.reduce_sum(plans, axis=[2, 3])
+
+    _, (_, kept) = planner.plan(score, planner.initial_state(1, 1), (1, 1), SEED)
+    assert planner.num_kept == 3
+    for population, later in zip(populations, (populations[1], kept[0]), strict=True):
+        order = np.argsort(-population.sum((1, 2)), kind="stable")[:3]
+        for best in population[order]:
+            assert np.any(np.all(later == best, axis=(1, 2)))
+
+
+def test_icem_mixes_old_and_new_moments():
+    planner = ImprovedCrossEntropy(
+        horizon=1, candidates=50, elites=5, iterations=1, momentum=0.4
+    )
+    populations = []
+
+    def score(plans, seed):
+        del seed
+        populations.append(plans[0, :, 0, 0].numpy())
+        return plans[..., 0, 0]
+
+    state = (tf.constant([[[0.5]]]), tf.zeros([1, 1, 1, 1]))
+    plan, (mean, _) = planner.plan(score, state, (1, 1), SEED)
+    elites = np.sort(populations[0])[-5:]
+    np.testing.assert_allclose(plan, [[[0.4 * 0.5 + 0.6 * elites.mean()]]], rtol=1e-5)
+    np.testing.assert_array_equal(mean, plan)
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("length", [1, 5, 12])
+def test_colored_noise_has_unit_variance(length, exponent):
+    basis = colored_noise_basis(length, exponent)
+    np.testing.assert_allclose((basis**2).sum(0), np.ones(length))
+
+
+@pytest.mark.parametrize("exponent", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("length", [15, 16])
+def test_colored_noise_has_the_power_spectrum(length, exponent):
+    basis = colored_noise_basis(length, exponent)
+    noise = np.random.default_rng(0).normal(size=[40_000, len(basis)]) @ basis
+    power = np.mean(np.abs(np.fft.rfft(noise)) ** 2, axis=0)[1:]
+    power /= np.fft.rfftfreq(length)[1:] ** -exponent
+    np.testing.assert_allclose(power, power[0], rtol=0.05)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("decay", 0.5, "planner.decay must be between 1 and inf, got 0.5"),
+        ("keep_elites", 1.5, "planner.keep_elites must be between 0 and 1, got 1.5"),
+        ("momentum", 1.0, "planner.momentum must be in \\[0, 1\\), got 1.0"),
+        ("noise_beta", -1.0, "planner.noise_beta must be between 0 and inf, got -1"),
+        ("initial_stddev", 0.0, "planner.initial_stddev must be above 0, got 0"),
+    ],
+)
+def test_values_out_of_range_are_refused(name, value, message):
+    with pytest.raises(ValueError, match=message):
+        ImprovedCrossEntropy(**{name: value})
