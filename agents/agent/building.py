@@ -7,6 +7,7 @@ from tf_agents.specs import tensor_spec
 
 import envs
 from agents.agent.clock import Clock
+from agents.agent.compiling import should_compile
 from agents.agent.optimizer import Optimizer
 from agents.agent.planet_agent import PlaNetAgent
 from agents.config.schema import build
@@ -51,6 +52,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             clock=clock,
             seed=config.seed,
             train_step_counter=train_step,
+            compile=should_compile(config),
         )
 
 

@@ -5,6 +5,7 @@ from tf_agents.policies import tf_policy
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
 
+from agents.agent.compiling import compiled
 from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
 from agents.planning.imagination import TRAJECTORIES
@@ -28,6 +29,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         noise: `agents.explore.noise.GaussianNoise`, added to the chosen actions, or None.
         clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
         seed: [2], of the policy.
+        compile: whether XLA compiles decisions.
 
     Raises:
         ValueError: the strategy wants draws and no weight of the model is uncertain.
@@ -45,6 +47,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         clock,
         seed,
         name,
+        compile=False,
     ):
         _check_draws(strategy, model)
         self._model = model
@@ -55,6 +58,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._clock = clock
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
+        if compile:
+            self._choose = compiled(self._choose)
         super().__init__(
             time_step_spec,
             action_spec,
@@ -91,6 +96,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
+        return policy_step.PolicyStep(*self._choose(time_step, policy_state))
+
+    def _choose(self, time_step, policy_state):
+        """The actions and the next policy state."""
         seeds = _Seeds(policy_state["seed"], policy_state["decision"])
         weights = self._draw_weights(seeds)
         latent = self._filter(time_step, policy_state, weights, seeds)
@@ -105,7 +114,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             "seed": policy_state["seed"],
             "decision": policy_state["decision"] + 1,
         }
-        return policy_step.PolicyStep(action, state)
+        return action, state
 
     def _draw_weights(self, seeds):
         """S draws of the weights for each environment, [B * S, ...]; None for the mean."""

@@ -171,6 +171,7 @@ class Train:
     probe_every: int = key(least=0)  # collected episodes; 0: never
     strategy: str = key(choices=("default", "mirrored", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
+    compile: bool | None = key()  # by XLA; null: vectors yes, pictures no
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
     world_model: WorldModel = key()
     planner: CrossEntropy | ImprovedCrossEntropy = key()

@@ -18,6 +18,7 @@ from agents.runs.grouping import anneals
 # Keys that configs of earlier versions lack, and what those versions did.
 _LATER = {
     "probe_every": 0,
+    "compile": False,
     "world_model.image_pool": 1,
     "world_model.image_decoder": "convolutions",
 }

@@ -15,7 +15,7 @@ from agents.explore import Greedy
 from agents.seeds import fold, normal, split
 from bayes_rl.weights import hold, kl_divergences, sample_weights
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,48 @@
+"""What XLA compiles: the loss with its gradients, and decisions.
+
+Both are long chains of small operations, between which a graph spends more time than in
+them. XLA fuses what stands between two matrix products, once for each shape, which takes
+seconds. Its convolutions on a processor are slower than TensorFlow's, so pictures are left
+to TensorFlow unless the config says otherwise.
+"""
+
+import contextlib
+import functools
+import os
+
+import tensorflow as tf
+
+
+def compiled(function):
+    """A function of tensors, compiled by XLA at its first call with each shape."""
+    _take_notice()
+    return tf.function(function, autograph=False, jit_compile=True)
+
+
+def should_compile(config):
+    """Whether a run is compiled: as its `compile` says, where that is None by measurement.
+
+    Args:
+        config: `agents.config.schema.Train`.
+    """
+    return config.observation != "pixels" if config.compile is None else config.compile
+
+
+@functools.cache
+def _take_notice():
+    """Lets XLA say unheard what it says once to a process, past all settings of logs."""
+    with _stderr_closed():
+        tf.function(lambda x: x + 1, jit_compile=True)(tf.constant(0))
+
+
+@contextlib.contextmanager
+def _stderr_closed():
+    """Drops what libraries write to standard error without Python."""
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nothing:
+            os.dup2(nothing.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)

@@ -1,0 +1,66 @@
+"""Tests of agents.agent.compiling: XLA changes how fast numbers come, not which."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.agent.compiling import compiled, should_compile
+
+TRANSITIONS = [
+    "flipout",
+    pytest.param("deterministic", marks=pytest.mark.slow),
+    pytest.param("reparameterization", marks=pytest.mark.slow),
+]
+
+
+def test_a_compiled_function_has_its_value():
+    double = compiled(lambda x: 2.0 * x)
+    assert double(tf.constant(3.0)) == 6.0
+
+
+def test_compiling_prints_nothing():
+    code = """
+import tensorflow as tf
+from agents.agent.compiling import compiled
+compiled(lambda x: 2.0 * x)(tf.constant(3.0))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_by_default_vectors_are_compiled_and_pictures_are_not(make_config):
+    assert should_compile(make_config("compile=null"))
+    assert not should_compile(make_config("compile=null", "observation=pixels"))
+    assert should_compile(make_config("compile=true", "observation=pixels"))
+    assert not should_compile(make_config("compile=false"))
+
+
+@pytest.mark.parametrize("transition", TRANSITIONS)
+def test_compiled_gradients_are_those_of_the_graph(build_agent, make_batch, transition):
+    results = []
+    for word in ("false", "true"):
+        agent = build_agent(f"compile={word}", f"transition={transition}")
+        batch = make_batch()
+        results.append(
+            tf.function(lambda a=agent, b=batch: a._loss_and_gradients(b, *a._drawn(b)))()
+        )
+    for one, two in zip(*map(tf.nest.flatten, results), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.slow
+def test_compiled_decisions_depend_on_the_seed_of_the_episode_alone(
+    build_agent, environment
+):
+    agent = build_agent("compile=true", "explore=information_gain")
+    policy = agent.collect_policy
+    step = tf.nest.map_structure(tf.constant, environment.reset())
+    state = policy.get_initial_state(2)
+    first, again = (policy.action(step, state) for _ in range(2))
+    np.testing.assert_array_equal(first.action, again.action)
+    agent.clock.episodes.assign_add(1)
+    other = policy.action(step, policy.get_initial_state(2))
+    assert np.any(first.action != other.action)
