@@ -93,6 +93,7 @@ def _train_cases(size, words):
         case("reparameterization", "transition=reparameterization"),
         case("flipout", "transition=flipout"),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
+        case("not compiled", "transition=reparameterization", "compile=false"),
     ]
 
 
@@ -105,6 +106,7 @@ def _decide_cases(size, words):
     return [
         case("cem", "planner=cem", *_cem_size(size), reference=None),
         case("icem", "planner=icem", *_icem_size(size)),
+        case("icem not compiled", "planner=icem", *_icem_size(size), "compile=false"),
         case("cem bfloat16", "planner=cem", *_cem_size(size), "compute_dtype=bfloat16"),
     ]
 

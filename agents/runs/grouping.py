@@ -9,7 +9,7 @@ import configs as yaml_files
 from agents.config.schema import flatten
 
 # keys of a config that do not make another experiment, and those that only look at it
-_SAME = ("seed", "logdir", "threads", "video_every", "probe_every")
+_SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")
 _SAME += ("evaluation.every", "evaluation.episodes")
 _LENGTH = "environment_steps"  # a longer run begins like a short one, unless it anneals
 # what a file of configs/explore/ sets
