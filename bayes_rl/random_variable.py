@@ -4,16 +4,15 @@ import contextlib
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import composite_tensor_gradient  # has no public name
+from tensorflow.python.framework import (  # TensorFlow 2.15 has no public names for these
+    composite_tensor_gradient,
+    type_spec_registry,
+)
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import graphs
+from bayes_rl.random_variable_spec import PartsSpec, map_parts
 from bayes_rl.tensor_like import TensorLike
-
-
-def map_parts(function, parts, *values):
-    """Maps over the parts of a joint distribution, or over the one value of others."""
-    return tf.__internal__.nest.map_structure_up_to(parts, function, *values)
 
 
 class _GradientOfValue(composite_tensor_gradient.CompositeTensorGradient):
@@ -184,9 +183,6 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
 
     @property
     def _type_spec(self):
-        # The specification restores random variables, so its file imports this one.
-        from bayes_rl.random_variable_spec import RandomVariableSpec
-
         return RandomVariableSpec.of(self)
 
     def _convert_variables_to_tensors(self):
@@ -227,6 +223,24 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
             tail = f" numpy={np.array2string(self._value.numpy())}"
         dtype = getattr(self.dtype, "name", self.dtype)
         return f"<ed.RandomVariable '{kind}' shape={self.shape} dtype={dtype}{tail}>"
+
+
+@type_spec_registry.register("bayes_rl.RandomVariableSpec")
+class RandomVariableSpec(PartsSpec):
+    """What a `tf.function` of random variables is traced for, see `PartsSpec`.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> spec = tf.type_spec_from_value(ed.Normal([0.0, 1.0], 1.0))
+        >>> spec.value_type.__name__, spec.shape
+        ('RandomVariable', TensorShape([2]))
+    """
+
+    __slots__ = ()
+
+    @property
+    def value_type(self):
+        return RandomVariable
 
 
 def _scope_of(graph):

@@ -1,17 +1,19 @@
-"""RandomVariableSpec: how random variables enter and leave `tf.function`s."""
+"""How random variables enter and leave `tf.function`s."""
 
 import tensorflow as tf
-from tensorflow.python.framework import (  # TensorFlow 2.15 has no public names for these
-    type_spec,
-    type_spec_registry,
-)
-
-from bayes_rl.random_variable import RandomVariable, map_parts
+from tensorflow.python.framework import type_spec  # has no public name
 
 
-@type_spec_registry.register("bayes_rl.RandomVariableSpec")
-class RandomVariableSpec(type_spec.BatchableTypeSpec):
+def map_parts(function, parts, *values):
+    """Maps over the parts of a joint distribution, or over the one value of others."""
+    return tf.__internal__.nest.map_structure_up_to(parts, function, *values)
+
+
+class PartsSpec(type_spec.BatchableTypeSpec):
     """Static part of a random variable: what a `tf.function` is traced for.
+
+    It knows what a variable is made of. `value_type`, which puts one together again, is
+    said beside that class.
 
     Args:
         value: `tf.TensorSpec` of the value.
@@ -20,12 +22,6 @@ class RandomVariableSpec(type_spec.BatchableTypeSpec):
         sample_shape: `tf.TensorShape`; None where it is no longer in front of the value.
         name: of the variable.
         is_given: whether the value was set.
-
-    Example:
-        >>> import bayes_rl as ed, tensorflow as tf
-        >>> spec = tf.type_spec_from_value(ed.Normal([0.0, 1.0], 1.0))
-        >>> spec.value_type.__name__, spec.shape
-        ('RandomVariable', TensorShape([2]))
     """
 
     __slots__ = ("_value", "_distribution", "_sample_shape", "_name", "_is_given")
@@ -54,10 +50,6 @@ class RandomVariableSpec(type_spec.BatchableTypeSpec):
         return self._distribution is not None and self._sample_shape is not None
 
     @property
-    def value_type(self):
-        return RandomVariable
-
-    @property
     def shape(self):
         """Static shape of the value."""
         return tf.nest.map_structure(lambda spec: spec.shape, self._value)
@@ -83,7 +75,7 @@ class RandomVariableSpec(type_spec.BatchableTypeSpec):
         value, *distribution = components
         if not self.keeps_distribution:
             return value
-        return RandomVariable._restore(
+        return self.value_type._restore(
             distribution[0], value, self._sample_shape, self._name, self._is_given
         )
 

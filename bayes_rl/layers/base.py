@@ -7,6 +7,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import initializers, regularizers, softplus_normal
 from bayes_rl.families import draw_from, mean_of
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.tracing import is_tracing, traceable
 from bayes_rl.weights import held
@@ -165,9 +166,7 @@ class StochasticLayer:
         self.stochastic_weights[key] = dataclasses.replace(weight, regularizer=copy)
 
     def _parameter_dtype(self):
-        """Posteriors are never of lower precision than float32."""
-        dtype = tf.as_dtype(self.dtype or tf.keras.backend.floatx())
-        return dtype.name if dtype.size >= 4 else "float32"
+        return parameter_dtype(self).name
 
     def _replace_attribute(self, old, new, default):
         names = [name for name, value in vars(self).items() if value is old]

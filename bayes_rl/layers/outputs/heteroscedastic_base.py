@@ -23,7 +23,7 @@ from bayes_rl.layers.outputs.heteroscedastic_links import (
     sigmoid_outputs,
     softmax_outputs,
 )
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.noise import as_seed
 from bayes_rl.serialization import serialize
 

@@ -4,7 +4,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.layers.outputs.heteroscedastic_links import noise_class
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import register
 
 

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers.outputs.heteroscedastic_factors import MCSoftmaxDenseFA
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.layers.processes.random_feature_gaussian_process import (
     RandomFeatureGaussianProcess,
 )

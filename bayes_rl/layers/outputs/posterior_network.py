@@ -7,7 +7,7 @@ from bayes_rl.layers.outputs.class_flows import (
     MaskedAutoregressiveFlows,
     RadialFlows,
 )
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import register
 
 _FLOWS = {"affine": AffineFlows, "maf": MaskedAutoregressiveFlows, "radial": RadialFlows}

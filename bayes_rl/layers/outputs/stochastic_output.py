@@ -3,13 +3,8 @@
 import tensorflow as tf
 
 from bayes_rl import constraints, distributions
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import register, serialize
-
-
-def parameter_dtype(layer):
-    """Type of a layer's distributions: that of its variables, at least float32."""
-    dtype = tf.as_dtype(layer.variable_dtype)
-    return dtype if dtype.size >= 4 else tf.float32
 
 
 class StochasticOutput(tf.keras.layers.Layer):

@@ -5,7 +5,7 @@ import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import register, serialize
 
 

@@ -4,7 +4,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import distributions
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.layers.processes.neural_process_attention import (
     Attention,
     multilayer_perceptron,

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl import distributions
-from bayes_rl.layers.outputs.stochastic_output import parameter_dtype
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import deserialize, register, serialize
 
 
