@@ -88,8 +88,8 @@ def _add_train(commands):
         commands,
         "train",
         "Train an agent, or resume its run.",
-        usage="bayes-rl train [-m [--jobs N]] [--print-config] [key=value ...] "
-        "[group=choice ...]",
+        usage="bayes-rl train [-m [--jobs N | --print-commands]] [--print-config] "
+        "[key=value ...] [group=choice ...]",
         late_help=lambda: f"\n{train_help()}",
     )
     command.add_argument(
@@ -103,6 +103,11 @@ def _add_train(commands):
         type=_count,
         metavar="N",
         help="with -m: runs at the same time (default: cores / threads)",
+    )
+    command.add_argument(
+        "--print-commands",
+        action="store_true",
+        help="with -m: print a command for each run that is missing, and do nothing",
     )
     command.add_argument(
         "--print-config", action="store_true", help="print the whole config and do nothing"

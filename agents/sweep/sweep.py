@@ -1,18 +1,62 @@
 """Several runs: every combination of comma-separated values, side by side."""
 
+import dataclasses
 import os
 import pathlib
+import shlex
 import sys
 
 from agents.config import overrides
 from agents.errors import UserError
 from agents.runs.folder import check_run
 from agents.runs.following import is_finished
-from agents.sweep import launchers
-from agents.sweep.processes import DONE, FAILED, STOPPED, Job, ProcessLauncher
+from agents.sweep.processes import FAILED, STOPPED, Job, ProcessLauncher
 from agents.sweep.table import SweepTable
 
 _GPU = "/dev/nvidia0"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """The runs that words stand for.
+
+    Args:
+        jobs: a `Job` for each run.
+        finished: those that earlier sessions have finished.
+        at_once: how many of them share this machine.
+    """
+
+    jobs: list
+    finished: list
+    at_once: int
+
+    @property
+    def missing(self):
+        return [job for job in self.jobs if job not in self.finished]
+
+
+def plan(words):
+    """Finds and checks every combination of the comma-separated values.
+
+    Args:
+        words: overrides as typed, such as `seed=0,1`.
+
+    Returns:
+        A `Sweep`.
+
+    Raises:
+        UserError: a config is not right, or two runs would share a folder.
+    """
+    runs = overrides.expand(words)
+    configs = [overrides.load(run) for run in runs]
+    _check(runs, configs)
+    jobs = [
+        Job(tuple(run), pathlib.Path(config.logdir), config.environment_steps, name)
+        for run, config, name in zip(runs, configs, _names(runs), strict=True)
+    ]
+    pairs = zip(jobs, configs, strict=True)
+    finished = [job for job, config in pairs if is_finished(config)]
+    return Sweep(jobs, finished, default_at_once(configs))
 
 
 def sweep(words, at_once=None):
@@ -23,36 +67,38 @@ def sweep(words, at_once=None):
     the others; Ctrl-C stops all.
 
     Args:
-        words: overrides as typed, such as `seed=0,1`, and `hydra/launcher=...`.
+        words: as in `plan`.
         at_once: runs at the same time; None: as many as the machine has cores for.
 
     Returns:
         Exit status: 0 if all runs ended well, 1 if one failed, 130 after Ctrl-C.
 
     Raises:
-        UserError: a config is not right, or two runs would share a folder.
+        UserError: as `plan`.
     """
-    launcher_words, words = launchers.split(words)
-    if launcher_words and at_once:
-        raise UserError(f"--jobs is of this machine; it cannot go with {launcher_words[0]}")
-    runs = overrides.expand(words)
-    configs = [overrides.load(run) for run in runs]
-    _check(runs, configs)
-    jobs = [
-        Job(tuple(run), pathlib.Path(config.logdir), config.environment_steps, name)
-        for run, config, name in zip(runs, configs, _names(runs), strict=True)
-    ]
-    finished = [
-        job for job, config in zip(jobs, configs, strict=True) if is_finished(config)
-    ]
-    missing = [job for job in jobs if job not in finished]
-    if launcher_words:
-        results = _hand_over(launcher_words, missing)
-    else:
-        at_once = at_once or default_at_once(configs)
-        with SweepTable(jobs, at_once, finished) as table:
-            results = ProcessLauncher(at_once, table).launch(missing)
-    return _status(results)
+    planned = plan(words)
+    at_once = at_once or planned.at_once
+    with SweepTable(planned.jobs, at_once, planned.finished) as table:
+        return _status(ProcessLauncher(at_once, table).launch(planned.missing))
+
+
+def print_commands(words):
+    """Prints a command for each run that is missing, a line each, for a shell.
+
+    Whoever reads them decides where and when each runs: `xargs`, GNU parallel, or the queue
+    of a cluster whose machines see the same files.
+
+    Args:
+        words: as in `plan`.
+
+    Raises:
+        UserError: as `plan`.
+    """
+    planned = plan(words)
+    for job in planned.missing:
+        print(shlex.join(["bayes-rl", "train", *job.words]))
+    missing, runs = len(planned.missing), len(planned.jobs)
+    print(f"{missing} of {runs} runs are missing", file=sys.stderr)
 
 
 def default_at_once(configs):
@@ -69,32 +115,6 @@ def default_at_once(configs):
         return 1
     threads = max(config.threads for config in configs)
     return max(1, len(os.sched_getaffinity(0)) // threads)
-
-
-def run_one(words):
-    """Trains one run in a process of its own, as a launcher of Hydra asks for.
-
-    Returns:
-        An empty text, or why it failed.
-    """
-    config = overrides.load(words)
-    job = Job(tuple(words), pathlib.Path(config.logdir), config.environment_steps, "")
-    state, reason = ProcessLauncher(1).launch([job])[job]
-    if state == STOPPED:
-        raise KeyboardInterrupt
-    return reason
-
-
-def _hand_over(launcher_words, jobs):
-    """Runs jobs by one of Hydra's launchers; returns what `ProcessLauncher` does."""
-    print(f"runs that go to {launcher_words[0]}: {len(jobs)}", flush=True)
-    if not jobs:
-        return {}
-    errors = launchers.launch(launcher_words, [list(job.words) for job in jobs], run_one)
-    return {
-        job: (FAILED if error else DONE, error)
-        for job, error in zip(jobs, errors, strict=True)
-    }
 
 
 def _status(results):

@@ -81,7 +81,11 @@ def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
     assert [log.read_text() for log in logs] == ["7\n", "7\n"]
 
 
-def test_configs_of_a_sweep_are_printed_without_its_launcher(capsys):
-    words = ["hydra/launcher=basic", "task=fake", "seed=0,1"]
-    assert main(["train", "-m", "--print-config", *words]) == 0
-    assert capsys.readouterr().out.count("task: fake") == 2
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [("--print-config", "task: fake\n"), ("--print-commands", "bayes-rl train task=fake ")],
+)
+def test_configs_and_commands_of_a_sweep_are_printed(option, line, capsys, tmp_path):
+    assert main(["train", "-m", option, "task=fake", "seed=0,1"]) == 0
+    assert capsys.readouterr().out.count(line) == 2
+    assert list(tmp_path.iterdir()) == []

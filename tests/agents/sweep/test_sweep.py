@@ -4,6 +4,7 @@ import fcntl
 import os
 import pathlib
 import signal
+import subprocess
 import sys
 import threading
 import time
@@ -80,6 +81,42 @@ def test_a_finished_sweep_starts_nothing(fake):
     assert started(fake) == {"0", "1"}
 
 
+# The program `bayes-rl`, where it is found first: notes its words and runs TRAIN.
+PROGRAM = f"""#!{sys.executable} -S
+import sys
+open("words", "a").write(repr(sys.argv[1:]) + chr(10))
+_, _, seed, logdir = sys.argv[1:]
+sys.argv[1] = eval(logdir.partition("=")[2]).replace("${{seed}}", seed.partition("=")[2])
+{TRAIN}
+"""
+
+
+def test_printed_commands_run_what_is_missing_by_a_shell(fake, capsys):
+    program = fake / "bin" / "bayes-rl"
+    program.parent.mkdir()
+    program.write_text(PROGRAM)
+    program.chmod(0o755)
+    logdir = 'logdir="it\'s $HOME; #/${seed}"'
+    finished = [sys.executable, "-S", "-c", TRAIN, "it's $HOME; #/1"]
+    for seed in range(3):
+        (fake / "it's $HOME; #" / str(seed)).mkdir(parents=True)
+    subprocess.run(finished, check=True)
+    sweep.print_commands(["experiment=debug", "seed=0,1,2", logdir])
+    printed = capsys.readouterr()
+    assert printed.err == "2 of 3 runs are missing\n"
+    subprocess.run(
+        ["xargs", "-d", "\n", "-n", "1", "sh", "-c"],
+        input=printed.out,
+        env=os.environ | {"PATH": f"{program.parent}:{os.environ['PATH']}"},
+        text=True,
+        check=True,
+    )
+    words = [repr(["train", "experiment=debug", f"seed={seed}", logdir]) for seed in (0, 2)]
+    assert (fake / "words").read_text().splitlines() == words
+    sweep.print_commands(["experiment=debug", "seed=0,1,2", logdir])
+    assert capsys.readouterr() == ("", "0 of 3 runs are missing\n")
+
+
 def test_ctrl_c_before_all_have_run_ends_with_130(fake, monkeypatch, capsys):
     def launch(self, jobs):
         return dict.fromkeys(jobs, (processes.STOPPED, ""))
@@ -94,11 +131,6 @@ def test_ctrl_c_before_all_have_run_ends_with_130(fake, monkeypatch, capsys):
     [
         (["seed=0,-1"], "seed must be at least 0, got -1"),
         (["batch_size=8,16"], "'batch_size=8' and 'batch_size=16' would share the folder"),
-        (["hydra.launcher.x=1"], "hydra.launcher.x=1 needs a launcher too"),
-        (
-            ["hydra/launcher=basic", "seed=0"],
-            "--jobs is of this machine; it cannot go with hydra/launcher=basic",
-        ),
     ],
 )
 def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypatch):
