@@ -11,7 +11,7 @@ from agents.figures import calibration as calibration_figure
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
 from agents.runs.twins import check_same_observations
-from agents.screen.tables import as_text
+from agents.screen.text import as_text
 from agents.seeds import Purpose, seed_of_run
 
 

@@ -10,7 +10,7 @@ from agents.errors import UserError
 from agents.figures.predictions import save_state_prediction
 from agents.files import write_csv
 from agents.insight.probes import INPUTS, LEAST, PROBES, Probes
-from agents.screen.tables import as_text
+from agents.screen.text import as_text
 from agents.seeds import Purpose, seed_of_run
 
 
