@@ -2,7 +2,7 @@
 
 import enum
 
-import tensorflow as tf
+from agents.lazy import tf
 
 
 @enum.unique

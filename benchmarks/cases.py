@@ -13,7 +13,6 @@ from tf_agents.trajectories import time_step as ts
 
 from agents.agent.building import make_agent
 from agents.config.overrides import load
-from agents.config.schema import build
 from benchmarks import flops
 
 OBSERVATION_SIZE = 17
@@ -49,10 +48,10 @@ class Case:
         sizes = OBSERVATION_SIZE, ACTION_SIZE
         if self.kind == "train":
             return flops.train_step(self.config, *sizes)
-        evaluations = build(self.config.planner).evaluations
+        evaluations = self.config.planner.evaluations
         if self.kind == "decide":
             return flops.decision(self.config, evaluations, *sizes)
-        strategy = build(self.config.explore)
+        strategy = self.config.explore
         return flops.decision(
             self.config,
             evaluations,

@@ -9,6 +9,7 @@ last line, `planners.txt`, to the run.
 """
 
 import argparse
+import dataclasses
 import os
 import pathlib
 import sys
@@ -17,6 +18,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from agents.config.overrides import load
 from agents.errors import UserError
 from agents.files import replacing
 from envs.quiet import import_gym
@@ -26,9 +28,6 @@ _NEAR = 0.97
 
 def planners(horizon):
     """The planners that are compared, from many evaluations to few."""
-    from agents.planning.cross_entropy import CrossEntropy
-    from agents.planning.improved import ImprovedCrossEntropy
-
     wide = [
         (1000, 100, 10),
         (300, 30, 5),
@@ -38,8 +37,16 @@ def planners(horizon):
         (30, 3, 2),
     ]
     narrow = [(150, 15, 4), (100, 10, 3), (60, 6, 3), (30, 5, 3), (20, 4, 2), (10, 3, 2)]
-    return [CrossEntropy(horizon, *sizes) for sizes in wide] + [
-        ImprovedCrossEntropy(horizon, *sizes) for sizes in narrow
+    return [
+        dataclasses.replace(
+            load([f"planner={kind}"]).planner,
+            horizon=horizon,
+            candidates=candidates,
+            elites=elites,
+            iterations=iterations,
+        )
+        for kind, sizes in (("cem", wide), ("icem", narrow))
+        for candidates, elites, iterations in sizes
     ]
 
 

@@ -10,8 +10,6 @@ from agents.agent.clock import Clock
 from agents.agent.compiling import should_compile
 from agents.agent.optimizer import Optimizer
 from agents.agent.planet_agent import PlaNetAgent
-from agents.config.schema import build
-from agents.explore.noise import GaussianNoise
 from agents.model.networks import is_image
 from agents.model.world_model import WorldModel, make_transition_dense
 
@@ -43,9 +41,9 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             time_step_spec,
             action_spec,
             model,
-            planner=build(config.planner),
-            strategy=build(config.explore),
-            noise=GaussianNoise(**vars(config.action_noise)),
+            planner=config.planner,
+            strategy=config.explore,
+            noise=config.action_noise,
             optimizer=optimizer,
             kl_weight=config.kl_weight,
             kl_weight_warmup=config.kl_weight_warmup,

@@ -33,7 +33,7 @@ def about(group, choice):
 def settings(group, choice):
     """Maps the keys that come and go with a choice to their values, as they are written.
 
-    Empty where all choices of the group have the same keys: there is no `_target_`.
+    Empty where all choices of the group have the same keys: there is no `kind`.
 
     Example:
         >>> settings("explore", "thompson")
@@ -41,8 +41,18 @@ def settings(group, choice):
     """
     values = yaml.load("\n".join(read(group, choice)), yaml.BaseLoader)
     values = values.get(group, values)
-    own = {key: value for key, value in values.items() if key != "_target_"}
-    return own if "_target_" in values else {}
+    own = {key: value for key, value in values.items() if key != "kind"}
+    return own if "kind" in values else {}
+
+
+def values(group, choice):
+    """The nested plain values in the file of a choice.
+
+    Example:
+        >>> values("explore", "noise")["action_noise"]["stddev"]
+        0.3
+    """
+    return yaml.safe_load("\n".join(read(group, choice)))
 
 
 def units(group, key):

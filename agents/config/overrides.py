@@ -137,6 +137,9 @@ def _check_keys(override, keys, chosen):
     known = [*keys, *sections, *groups()]
     inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
     for each in (name, *inner):
+        if each.endswith(".kind") and each in keys:
+            group = each.removesuffix(".kind")
+            raise UserError(f"{each} comes with the choice; write {group}=CHOICE")
         if each not in known:
             _refuse_choice(each)
             _refuse_key_of_others(each, known, chosen)

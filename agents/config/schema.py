@@ -1,27 +1,30 @@
 """The schema of configs/train.yaml: every key, its type, its range and its unit.
 
-Values of runs live in YAML, types and ranges here; the classes that a `_target_` names
-check what only they know. `make_config` turns nested plain values into a `Train`, or says
-in one line which key is wrong and what would be right.
-It imports neither TensorFlow nor hydra.
+Values of runs live in YAML, types and ranges on the fields of settings: here those of a
+run, in `agents.planning` and `agents.explore` those of what a `kind` names. `make_config`
+turns nested plain values into a `Train`, or says in one line which key is wrong and what
+would be right. It imports neither TensorFlow nor hydra.
 """
 
 import dataclasses
-import importlib
 
-from agents.config.validation import key, validate
+from agents.config.validation import validate
 from agents.errors import UserError
+from agents.explore import STRATEGIES, Strategy
+from agents.explore.noise import GaussianNoise
+from agents.planning import PLANNERS, Planner
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class Image:
+class Image(Settings):
     size: int = key(choices=(32, 64))  # pixels a side
     camera: int = key(least=-1)  # number of the task's camera; -1: the free one
     shadows: bool = key()
 
 
 @dataclasses.dataclass(frozen=True)
-class Optimizer:
+class Optimizer(Settings):
     """Adam (Kingma and Ba, 2015)."""
 
     learning_rate: float = key(above=0)
@@ -31,20 +34,13 @@ class Optimizer:
 
 
 @dataclasses.dataclass(frozen=True)
-class ActionNoise:
-    stddev: float = key(least=0)  # actions are in [-1, 1]
-    final_stddev: float | None = key(least=0)  # None: stddev all along
-    steps: int = key(least=0)  # environment steps from stddev to final_stddev
-
-
-@dataclasses.dataclass(frozen=True)
-class Evaluation:
+class Evaluation(Settings):
     every: int = key(least=0)  # collected episodes; 0: never
     episodes: int = key(least=1)
 
 
 @dataclasses.dataclass(frozen=True)
-class WorldModel:
+class WorldModel(Settings):
     belief_size: int = key(least=1)
     latent_size: int = key(least=1)
     hidden_size: int = key(least=1)  # units of the layers of the transition
@@ -69,82 +65,7 @@ class WorldModel:
 
 
 @dataclasses.dataclass(frozen=True)
-class CrossEntropy:
-    _target_: str = key()
-    horizon: int = key(least=1)  # agent steps looked ahead
-    candidates: int = key(least=1)  # plans scored in each iteration
-    elites: int = key(least=1)  # plans kept in each iteration
-    iterations: int = key(least=1)
-    common_noise: bool = key()  # whether all candidates meet the same noise
-
-
-@dataclasses.dataclass(frozen=True)
-class ImprovedCrossEntropy(CrossEntropy):
-    noise_beta: float = key(least=0)  # of the noise's spectrum; 0: white
-    decay: float = key(least=1)  # candidates are divided by it in each iteration
-    keep_elites: float = key(least=0, most=1)  # share of the elites carried on
-    momentum: float = key(least=0, below=1)  # share of the old mean and stddev
-    initial_stddev: float = key(above=0)  # of the first candidates
-
-
-@dataclasses.dataclass(frozen=True)
-class Greedy:
-    _target_: str = key()
-
-
-@dataclasses.dataclass(frozen=True)
-class Thompson:
-    _target_: str = key()
-    redraw: str = key(choices=("episode", "decision"))
-    draws: int = key(least=1)  # groups of candidates, each with a draw of its own
-
-
-@dataclasses.dataclass(frozen=True)
-class MeanOverDraws:
-    _target_: str = key()
-    draws: int = key(least=1)
-    trajectories: str = key(choices=("each", "switching", "average"))
-
-
-@dataclasses.dataclass(frozen=True)
-class UpperConfidence:
-    _target_: str = key()
-    beta: float = key()  # stddevs over draws; negative: pessimistic
-    final_beta: float | None = key()  # None: beta all along
-    annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
-    draws: int = key(least=2)
-
-
-@dataclasses.dataclass(frozen=True)
-class Optimistic:
-    _target_: str = key()
-    draws: int = key(least=2)
-
-
-@dataclasses.dataclass(frozen=True)
-class ConditionalValueAtRisk:
-    _target_: str = key()
-    alpha: float = key(above=0, most=1)  # share of the draws that count
-    draws: int = key(least=1)
-
-
-@dataclasses.dataclass(frozen=True)
-class Bonus:
-    _target_: str = key()
-    beta: float = key(least=0)  # stddevs of return for one stddev of the bonus
-    final_beta: float | None = key(least=0)  # None: beta all along
-    annealed_at: float = key(above=0)  # share of the run at which final_beta is reached
-    return_floor: float = key(least=0)  # spread of returns below which they count less
-    draws: int = key(least=2)
-
-
-@dataclasses.dataclass(frozen=True)
-class InformationGain(Bonus):
-    estimate: str = key(choices=("moment_matched", "pairwise"))
-
-
-@dataclasses.dataclass(frozen=True)
-class Train:
+class Train(Settings):
     task: str = key()
     observation: str = key(choices=("state", "position", "pixels"))
     action_repeat: int | None = key(least=1)  # physics steps; None: the task's own
@@ -165,7 +86,7 @@ class Train:
     posterior_scale: float = key(above=0)  # initial stddev times sqrt(fan-in)
     prior_scale: float = key(above=0)  # stddev of the prior of a weight
     optimizer: Optimizer = key()
-    action_noise: ActionNoise = key()
+    action_noise: GaussianNoise = key()
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
     probe_every: int = key(least=0)  # collected episodes; 0: never
@@ -174,33 +95,8 @@ class Train:
     compile: bool | None = key()  # by XLA; null: vectors yes, pictures no
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
     world_model: WorldModel = key()
-    planner: CrossEntropy | ImprovedCrossEntropy = key()
-    explore: (
-        Greedy
-        | Thompson
-        | MeanOverDraws
-        | UpperConfidence
-        | Optimistic
-        | ConditionalValueAtRisk
-        | Bonus
-        | InformationGain
-    ) = key()
-
-
-# What `_target_` builds, and the keys that it has.
-TARGETS = {
-    "agents.planning.cross_entropy.CrossEntropy": CrossEntropy,
-    "agents.planning.improved.ImprovedCrossEntropy": ImprovedCrossEntropy,
-    "agents.explore.ConditionalValueAtRisk": ConditionalValueAtRisk,
-    "agents.explore.Disagreement": Bonus,
-    "agents.explore.Greedy": Greedy,
-    "agents.explore.InformationGain": InformationGain,
-    "agents.explore.MeanOverDraws": MeanOverDraws,
-    "agents.explore.Optimistic": Optimistic,
-    "agents.explore.Thompson": Thompson,
-    "agents.explore.UncertaintyPenalty": Bonus,
-    "agents.explore.UpperConfidence": UpperConfidence,
-}
+    planner: Planner = key(kinds=PLANNERS)
+    explore: Strategy = key(kinds=STRATEGIES)
 
 
 def make_config(values):
@@ -215,14 +111,25 @@ def make_config(values):
     Raises:
         UserError: a key is unknown, missing or out of its range. One line.
     """
-    config = validate(Train, values, TARGETS)
+    config = validate(Train, values)
     _check_together(config)
     return config
 
 
 def as_dict(config):
     """The nested plain values of a config, as `make_config` reads them."""
-    return dataclasses.asdict(config)
+    values = {}
+    for field in dataclasses.fields(config):
+        value, kinds = getattr(config, field.name), field.metadata["kinds"]
+        if dataclasses.is_dataclass(value):
+            kind = {} if kinds is None else {"kind": _kind(value, kinds)}
+            value = kind | as_dict(value)
+        values[field.name] = value
+    return values
+
+
+def _kind(value, kinds):
+    return next(kind for kind, made in kinds.items() if made is type(value))
 
 
 def flatten(values, prefix=""):
@@ -241,25 +148,8 @@ def flatten(values, prefix=""):
     return flat
 
 
-def build(settings, **arguments):
-    """Makes the object that a group names, such as `build(config.planner)`.
-
-    Args:
-        settings: a part of the config with a `_target_`.
-        **arguments: what the object takes beside its settings.
-    """
-    values = dataclasses.asdict(settings)
-    module, name = values.pop("_target_").rsplit(".", 1)
-    return getattr(importlib.import_module(module), name)(**values, **arguments)
-
-
 def _check_together(config):
-    planner, distance = config.planner, config.world_model.overshooting_distance
-    if planner.elites > planner.candidates:
-        raise UserError(
-            f"planner.elites must be at most planner.candidates ({planner.candidates}), "
-            f"got {planner.elites}"
-        )
+    distance = config.world_model.overshooting_distance
     pool = config.world_model.image_pool
     if config.observation == "pixels" and config.image.size // pool < 32:
         raise UserError(
@@ -296,15 +186,9 @@ def _check_schedules(config):
 
 
 def _check_draws(config):
-    draws = getattr(config.explore, "draws", 0)
-    if draws and config.transition == "deterministic":
-        name = config.explore._target_.rpartition(".")[2]
+    if config.explore.draws and config.transition == "deterministic":
+        name = type(config.explore).__name__
         raise UserError(
             f"explore strategy {name} draws weights: transition must be reparameterization "
             "or flipout, got deterministic"
-        )
-    alpha = getattr(config.explore, "alpha", 1.0)
-    if draws and round(alpha * draws, 9) < 1:
-        raise UserError(
-            f"explore.draws must be at least 1 / explore.alpha ({1 / alpha:g}), got {draws}"
         )

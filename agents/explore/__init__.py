@@ -4,6 +4,9 @@ A strategy is a frozen dataclass (see `Strategy`) that maps a `Rollout` to one s
 candidate plan. It knows nothing of TF-Agents or of the planner. Noise on actions is no
 strategy of this kind: see `agents.explore.noise`.
 
+Its fields are the keys of its files in configs/explore/. To add one: the class, with the
+range of each field; a file that holds its values; a line in `STRATEGIES`.
+
     greedy.py       the return under the mean weights
     sampling.py     the return under drawn weights: Thompson sampling, means of PETS
     returns.py      the spread of returns over draws: optimistic and pessimistic scores
@@ -18,7 +21,21 @@ from agents.explore.returns import ConditionalValueAtRisk, Optimistic, UpperConf
 from agents.explore.sampling import MeanOverDraws, Thompson
 from agents.explore.strategy import Strategy
 
+# What `kind` names; a file of that name in configs/explore/ has the values of its source.
+STRATEGIES = {
+    "conditional_value_at_risk": ConditionalValueAtRisk,
+    "disagreement": Disagreement,
+    "greedy": Greedy,
+    "information_gain": InformationGain,
+    "optimistic": Optimistic,
+    "pets": MeanOverDraws,
+    "thompson": Thompson,
+    "uncertainty_penalty": UncertaintyPenalty,
+    "upper_confidence": UpperConfidence,
+}
+
 __all__ = [
+    "STRATEGIES",
     "ConditionalValueAtRisk",
     "Disagreement",
     "Greedy",

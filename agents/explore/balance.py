@@ -1,6 +1,6 @@
 """How a bonus is weighed against the return of a plan."""
 
-import tensorflow as tf
+from agents.lazy import tf
 
 # Differences of the bonus below this share of its size do not count.
 _BONUS_FLOOR = 0.01

@@ -3,15 +3,15 @@
 import dataclasses
 from typing import ClassVar
 
-import tensorflow as tf
-
 from agents.explore.balance import anneal, balance
 from agents.explore.information import ESTIMATES
-from agents.explore.strategy import check_choice, check_least, over_horizon, returns
+from agents.explore.strategy import over_horizon, returns
+from agents.lazy import tf
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class _Bonus:
+class _Bonus(Settings):
     """Return and bonus, each measured by its spread over candidates (see `balance`).
 
     Args:
@@ -23,18 +23,15 @@ class _Bonus:
         draws: at least 2.
     """
 
-    beta: float = 1.0
-    final_beta: float | None = None
-    annealed_at: float = 1.0
-    return_floor: float = 0.3
-    draws: int = 5
+    beta: float = key(least=0)
+    final_beta: float | None = key(least=0)
+    annealed_at: float = key(above=0)
+    return_floor: float = key(least=0)
+    draws: int = key(least=2)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "shared"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
-
-    def __post_init__(self):
-        check_least("draws", self.draws, 2)
 
     def steps(self, rollout):
         """The bonus of each step, [B, N, H]."""
@@ -65,7 +62,9 @@ class Disagreement(_Bonus):
         >>> from agents.planning.rollouts import Rollout
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
-        >>> Disagreement(draws=2).bonus(rollout).numpy().tolist()
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
+        >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
+        >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 1.0]]
     """
 
@@ -101,15 +100,19 @@ class InformationGain(_Bonus):
         >>> from agents.planning.rollouts import Rollout
         >>> same = tf.zeros([5, 1, 2, 3, 4])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
-        >>> InformationGain().bonus(rollout).numpy().tolist()
+        >>> strategy = InformationGain(
+        ...     beta=1.0,
+        ...     final_beta=None,
+        ...     annealed_at=1.0,
+        ...     return_floor=0.3,
+        ...     draws=5,
+        ...     estimate="moment_matched",
+        ... )
+        >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 0.0]]
     """
 
-    estimate: str = "moment_matched"
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_choice("estimate", self.estimate, tuple(ESTIMATES))
+    estimate: str = key(choices=tuple(ESTIMATES))
 
     def steps(self, rollout):
         return ESTIMATES[self.estimate](rollout.mean, rollout.stddev)
@@ -130,7 +133,9 @@ class UncertaintyPenalty(_Bonus):
         >>> from agents.planning.rollouts import Rollout
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
-        >>> UncertaintyPenalty(draws=2).bonus(rollout).numpy().round(3).tolist()
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
+        >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
+        >>> strategy.bonus(rollout).numpy().round(3).tolist()
         [[-0.0, -1.0]]
     """
 

@@ -4,10 +4,11 @@ import dataclasses
 from typing import ClassVar
 
 from agents.explore.strategy import returns
+from agents.settings import Settings
 
 
 @dataclasses.dataclass(frozen=True)
-class Greedy:
+class Greedy(Settings):
     """The return under the mean weights.
 
         score = sum over the horizon of the mean reward

@@ -12,7 +12,7 @@ and stddev [S, ..., D] and return [...], in nats.
 
 import math
 
-import tensorflow as tf
+from agents.lazy import tf
 
 
 def moment_matched(mean, stddev):

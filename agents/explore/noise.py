@@ -2,13 +2,13 @@
 
 import dataclasses
 
-import tensorflow as tf
-
+from agents.lazy import tf
 from agents.seeds import normal
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class GaussianNoise:
+class GaussianNoise(Settings):
     """Adds normal noise and clips to the action bounds.
 
         action = clip(action + stddev(step) * noise, -1, 1)
@@ -21,21 +21,17 @@ class GaussianNoise:
         final_stddev: afterwards, not negative; None: `stddev` all along.
         steps: environment steps; 0: `stddev` all along.
 
+    Raises:
+        ValueError: an argument is out of its range.
+
     Example:
         >>> GaussianNoise(0.3, 0.1, steps=1000).stddev_at(500).numpy().round(6)
         0.2
     """
 
-    stddev: float = 0.3
-    final_stddev: float | None = None
-    steps: int = 0
-
-    def __post_init__(self):
-        for name in ("stddev", "final_stddev", "steps"):
-            if (getattr(self, name) or 0) < 0:
-                raise ValueError(
-                    f"action_noise.{name} must not be negative, got {getattr(self, name)}"
-                )
+    stddev: float = key(least=0)  # actions are in [-1, 1]
+    final_stddev: float | None = key(least=0)
+    steps: int = key(least=0)
 
     def stddev_at(self, environment_steps):
         """The stddev after so many environment steps, []."""

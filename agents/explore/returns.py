@@ -4,14 +4,15 @@ import dataclasses
 import math
 from typing import ClassVar
 
-import tensorflow as tf
-
+from agents.errors import UserError
 from agents.explore.balance import anneal
-from agents.explore.strategy import check_least, returns
+from agents.explore.strategy import returns
+from agents.lazy import tf
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class UpperConfidence:
+class UpperConfidence(Settings):
     """Mean return plus beta stddevs over draws; a negative beta is pessimistic (LCB).
 
         score = mean over k of R_k + beta * stddev over k of R_k
@@ -27,26 +28,24 @@ class UpperConfidence:
         draws: at least 2.
 
     Raises:
-        ValueError: `draws` is below 2.
+        ValueError: an argument is out of its range.
 
     Example:
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
-        >>> UpperConfidence(beta=2.0, draws=2)(rollout, progress=0.0).numpy().tolist()
+        >>> strategy = UpperConfidence(beta=2.0, final_beta=None, annealed_at=1.0, draws=2)
+        >>> strategy(rollout, progress=0.0).numpy().tolist()
         [[4.0]]
     """
 
-    beta: float = 1.0
-    final_beta: float | None = None
-    annealed_at: float = 1.0
-    draws: int = 5
+    beta: float = key()
+    final_beta: float | None = key()
+    annealed_at: float = key(above=0)
+    draws: int = key(least=2)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
-
-    def __post_init__(self):
-        check_least("draws", self.draws, 2)
 
     def __call__(self, rollout, progress):
         mean, variance = tf.nn.moments(returns(rollout), axes=[0])
@@ -55,7 +54,7 @@ class UpperConfidence:
 
 
 @dataclasses.dataclass(frozen=True)
-class Optimistic:
+class Optimistic(Settings):
     """The return under the most favourable draw.
 
         score = max over k of R_k
@@ -67,7 +66,7 @@ class Optimistic:
         draws: at least 2.
 
     Raises:
-        ValueError: `draws` is below 2.
+        ValueError: an argument is out of its range.
 
     Example:
         >>> from agents.planning.rollouts import Rollout
@@ -76,14 +75,11 @@ class Optimistic:
         [[3.0]]
     """
 
-    draws: int = 5
+    draws: int = key(least=2)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
-
-    def __post_init__(self):
-        check_least("draws", self.draws, 2)
 
     def __call__(self, rollout, progress):
         del progress
@@ -91,7 +87,7 @@ class Optimistic:
 
 
 @dataclasses.dataclass(frozen=True)
-class ConditionalValueAtRisk:
+class ConditionalValueAtRisk(Settings):
     """Safe: the mean of the lowest returns over draws.
 
         score = mean of the ceil(alpha S) lowest R_k
@@ -114,17 +110,19 @@ class ConditionalValueAtRisk:
         [[1.5]]
     """
 
-    alpha: float = 0.2
-    draws: int = 10
+    alpha: float = key(above=0, most=1)
+    draws: int = key(least=1)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
     def __post_init__(self):
-        if not 0 < self.alpha <= 1:
-            raise ValueError(f"explore.alpha must be in (0, 1], got {self.alpha}")
-        check_least("draws", self.draws, _ceil(1 / self.alpha))
+        super().__post_init__()
+        if round(self.alpha * self.draws, 9) < 1:
+            raise UserError(
+                f"draws must be at least 1 / alpha ({1 / self.alpha:g}), got {self.draws}"
+            )
 
     def __call__(self, rollout, progress):
         del progress

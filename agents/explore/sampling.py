@@ -3,13 +3,13 @@
 import dataclasses
 from typing import ClassVar
 
-import tensorflow as tf
-
-from agents.explore.strategy import check_choice, check_least, returns
+from agents.explore.strategy import returns
+from agents.lazy import tf
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class Thompson:
+class Thompson(Settings):
     """Acts as if drawn weights were the true ones.
 
         score = return under w,  w ~ q(w)
@@ -33,17 +33,14 @@ class Thompson:
     Example:
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0, 2.0]]]]), mean=None, stddev=None)
-        >>> Thompson()(rollout, progress=0.0).numpy().tolist()
+        >>> strategy = Thompson(redraw="episode", draws=1)
+        >>> strategy(rollout, progress=0.0).numpy().tolist()
         [[3.0]]
     """
 
-    redraw: str = "episode"
-    draws: int = 1
+    redraw: str = key(choices=("episode", "decision"))
+    draws: int = key(least=1)
     trajectories: ClassVar[str] = "group"
-
-    def __post_init__(self):
-        check_choice("redraw", self.redraw, ("episode", "decision"))
-        check_least("draws", self.draws, 1)
 
     @property
     def groups(self):
@@ -59,7 +56,7 @@ class Thompson:
 
 
 @dataclasses.dataclass(frozen=True)
-class MeanOverDraws:
+class MeanOverDraws(Settings):
     """The mean return over particles that follow different draws: no bonus.
 
         score = mean over k of the return of particle k
@@ -80,19 +77,16 @@ class MeanOverDraws:
     Example:
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[2.0]]]]), mean=None, stddev=None)
-        >>> MeanOverDraws(draws=2)(rollout, progress=0.0).numpy().tolist()
+        >>> strategy = MeanOverDraws(draws=2, trajectories="each")
+        >>> strategy(rollout, progress=0.0).numpy().tolist()
         [[1.5]]
     """
 
-    draws: int = 5
-    trajectories: str = "each"
+    draws: int = key(least=1)
+    trajectories: str = key(choices=("each", "switching", "average"))
     redraw: ClassVar[str] = "decision"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
-
-    def __post_init__(self):
-        check_choice("trajectories", self.trajectories, ("each", "switching", "average"))
-        check_least("draws", self.draws, 1)
 
     def __call__(self, rollout, progress):
         del progress

@@ -2,9 +2,7 @@
 
 from typing import Protocol
 
-import tensorflow as tf
-
-from agents.planning.rollouts import Rollout
+from agents.lazy import tf
 
 
 class Strategy(Protocol):
@@ -26,11 +24,12 @@ class Strategy(Protocol):
     filter_with_draw: bool
     groups: int
 
-    def __call__(self, rollout: Rollout, progress) -> tf.Tensor:
+    def __call__(self, rollout, progress):
         """Scores plans.
 
         Args:
-            rollout: reward and reached [S, B, N, H], mean and stddev [S, B, N, H, D].
+            rollout: `agents.planning.rollouts.Rollout`: reward and reached [S, B, N, H],
+                mean and stddev [S, B, N, H, D].
             progress: [], share of the run's environment steps done, for annealing.
 
         Returns:
@@ -38,12 +37,12 @@ class Strategy(Protocol):
         """
 
 
-def returns(rollout) -> tf.Tensor:
+def returns(rollout):
     """Expected sum of the mean reward over the horizon, [S, B, N]."""
     return over_horizon(rollout, rollout.reward)
 
 
-def over_horizon(rollout, values) -> tf.Tensor:
+def over_horizon(rollout, values):
     """Expected sum of what each step is worth; steps after an episode's end count nothing.
 
         sum over k of reached_k * value_k
@@ -56,21 +55,10 @@ def over_horizon(rollout, values) -> tf.Tensor:
         [S, B, N].
 
     Example:
+        >>> from agents.planning.rollouts import Rollout
         >>> reached = tf.constant([1.0, 0.5, 0.25])
         >>> rollout = Rollout(tf.ones([1, 1, 1, 3]), None, None, reached)
         >>> over_horizon(rollout, rollout.reward).numpy().tolist()
         [[[1.75]]]
     """
     return tf.reduce_sum(rollout.reached * values, axis=-1)
-
-
-def check_choice(key, value, choices):
-    """Raises a ValueError that names the key unless the value is one of the choices."""
-    if value not in choices:
-        raise ValueError(f"explore.{key} must be one of {', '.join(choices)}, got {value}")
-
-
-def check_least(key, value, least):
-    """Raises a ValueError that names the key unless the value is large enough."""
-    if value < least:
-        raise ValueError(f"explore.{key} must be at least {least}, got {value}")

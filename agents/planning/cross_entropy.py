@@ -1,21 +1,18 @@
 """The cross-entropy method over action sequences.
 
 Axes: B environments, N candidates, H horizon, A action size, K elites.
-A planner is a frozen dataclass. `plan` maximizes `score` (plans [B, N, H, A] -> [B, N]);
-what it carries from one decision to the next is a nest of tensors, `initial_state`.
-`share(S)` is the planner with an S-th of the candidates and elites, rounded up.
 """
 
 import dataclasses
 
-import tensorflow as tf
-
-from agents.planning.elites import best, check_counts, moments, share
+from agents.lazy import tf
+from agents.planning.elites import best, check_elites, moments, share
 from agents.seeds import fold, normal, split
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class CrossEntropy:
+class CrossEntropy(Settings):
     """The cross-entropy method of PlaNet.
 
     From mean 0 and stddev 1, `iterations` times: draw candidates, clip them to [-1, 1],
@@ -35,21 +32,24 @@ class CrossEntropy:
         ValueError: a count is below 1, or there are more elites than candidates.
 
     Example:
-        >>> planner = CrossEntropy(horizon=2, candidates=100, elites=10, iterations=10)
+        >>> planner = CrossEntropy(
+        ...     horizon=2, candidates=100, elites=10, iterations=10, common_noise=False
+        ... )
         >>> score = lambda plans, seed: -tf.reduce_sum((plans - 0.5) ** 2, [2, 3])
         >>> plan, _ = planner.plan(score, (), shape=(1, 1), seed=tf.constant([0, 1]))
         >>> bool(tf.reduce_all(abs(plan - 0.5) < 0.01))
         True
     """
 
-    horizon: int = 12
-    candidates: int = 1000
-    elites: int = 100
-    iterations: int = 10
-    common_noise: bool = False
+    horizon: int = key(least=1)
+    candidates: int = key(least=1)
+    elites: int = key(least=1)
+    iterations: int = key(least=1)
+    common_noise: bool = key()
 
     def __post_init__(self):
-        check_counts(self)
+        super().__post_init__()
+        check_elites(self)
 
     @property
     def evaluations(self) -> int:
@@ -57,7 +57,7 @@ class CrossEntropy:
         return self.candidates * self.iterations
 
     def share(self, groups):
-        """The planner of one of `groups`, see `agents.planning.groups`."""
+        """The planner of one of `groups`, see `Planner`."""
         return dataclasses.replace(
             self,
             candidates=share(self.candidates, groups),
@@ -70,17 +70,7 @@ class CrossEntropy:
         return ()
 
     def plan(self, score, state, shape, seed):
-        """The best plan found.
-
-        Args:
-            score: maps plans [B, N, H, A] and a seed [2] to scores [B, N].
-            state: as returned for the decision before.
-            shape: (B, A).
-            seed: [2], of all random numbers.
-
-        Returns:
-            Plans [B, H, A] and the state for the next decision.
-        """
+        """The last mean; arguments and results as in `Planner.plan`."""
         batch_size, action_size = shape
         sample_shape = [batch_size, self.candidates, self.horizon, action_size]
 

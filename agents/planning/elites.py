@@ -1,6 +1,7 @@
 """What planners of the cross-entropy method share: elites and their moments."""
 
-import tensorflow as tf
+from agents.errors import UserError
+from agents.lazy import tf
 
 
 def best(plans, scores, count):
@@ -19,14 +20,7 @@ def share(count, groups):
     return -(-count // groups)
 
 
-def check_counts(planner):
-    for name in ("horizon", "candidates", "elites", "iterations"):
-        if getattr(planner, name) < 1:
-            raise ValueError(
-                f"planner.{name} must be at least 1, got {getattr(planner, name)}"
-            )
-    if planner.elites > planner.candidates:
-        raise ValueError(
-            f"planner.elites must not exceed planner.candidates ({planner.candidates}), "
-            f"got {planner.elites}"
-        )
+def check_elites(planner):
+    most, elites = planner.candidates, planner.elites
+    if elites > most:
+        raise UserError(f"elites must be at most candidates ({most}), got {elites}")

@@ -4,8 +4,7 @@ import dataclasses
 
 import tensorflow as tf
 
-from agents.planning.cross_entropy import CrossEntropy
-from agents.planning.improved import ImprovedCrossEntropy
+from agents.planning.planner import Planner
 from agents.seeds import split
 
 
@@ -22,7 +21,8 @@ class PlannerOfGroups:
         groups: S, at least 1.
 
     Example:
-        >>> planner = PlannerOfGroups(CrossEntropy(2, 100, 10, iterations=3), groups=2)
+        >>> from agents.planning import CrossEntropy
+        >>> planner = PlannerOfGroups(CrossEntropy(2, 100, 10, 3, False), groups=2)
         >>> def score(plans, seed):  # the second group is always better
         ...     return tf.repeat([[0.0, 1.0]], plans.shape[1] // 2, axis=1)
         >>> plan, _ = planner.plan(score, (), shape=(1, 1), seed=tf.constant([0, 1]))
@@ -30,12 +30,12 @@ class PlannerOfGroups:
         TensorShape([1, 2, 1])
     """
 
-    planner: CrossEntropy | ImprovedCrossEntropy
+    planner: Planner
     groups: int
 
     @property
     def common_noise(self) -> bool:
-        """As in `CrossEntropy`."""
+        """As in `Planner`."""
         return self.planner.common_noise
 
     @property
@@ -53,7 +53,7 @@ class PlannerOfGroups:
         return self._by_group(self._member.initial_state(rows, action_size))
 
     def plan(self, score, state, shape, seed):
-        """The best plan of any group; arguments and results as in `CrossEntropy.plan`.
+        """The best plan of any group; arguments and results as in `Planner.plan`.
 
         The plans that `score` gets, [B, N, H, A], are S equal parts, one of each group in
         turn. The groups are rows of one batch, so they take the time of one planner.

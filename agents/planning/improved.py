@@ -3,14 +3,15 @@
 import dataclasses
 
 import numpy as np
-import tensorflow as tf
 
-from agents.planning.elites import best, check_counts, moments, share
+from agents.lazy import tf
+from agents.planning.elites import best, check_elites, moments, share
 from agents.seeds import fold, normal, split
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class ImprovedCrossEntropy:
+class ImprovedCrossEntropy(Settings):
     """iCEM: the same plans from far fewer evaluations.
 
     To the cross-entropy method it adds noise that is correlated in time (power spectrum
@@ -25,45 +26,41 @@ class ImprovedCrossEntropy:
     Planning, section 3 and algorithm 1.
 
     Args:
-        horizon, candidates, elites, iterations: as in `CrossEntropy`; `candidates` are
-            those of the first iteration.
+        horizon, candidates, elites, iterations, common_noise: as in `CrossEntropy`;
+            `candidates` are those of the first iteration.
         noise_beta: 0 is white noise; 2 and more is smooth.
         decay: factor by which the population shrinks, at least 1, which keeps it.
         keep_elites: share of the elites that return as candidates, in [0, 1].
         momentum: share of the old mean and stddev in the new ones, in [0, 1).
         initial_stddev: of the first iteration, above 0.
-        common_noise: as in `CrossEntropy`.
 
     Raises:
         ValueError: a value is out of its range.
 
     Example:
-        >>> ImprovedCrossEntropy(candidates=100, elites=10, iterations=3).populations
+        >>> counts = {"horizon": 12, "candidates": 100, "elites": 10, "iterations": 3}
+        >>> kept = {"keep_elites": 0.3, "momentum": 0.1, "common_noise": True}
+        >>> planner = ImprovedCrossEntropy(
+        ...     **counts, **kept, noise_beta=1.0, decay=1.25, initial_stddev=1.0
+        ... )
+        >>> planner.populations
         [100, 80, 64]
     """
 
-    horizon: int = 12
-    candidates: int = 100
-    elites: int = 10
-    iterations: int = 3
-    noise_beta: float = 1.0
-    decay: float = 1.25
-    keep_elites: float = 0.3
-    momentum: float = 0.1
-    initial_stddev: float = 1.0
-    common_noise: bool = True
+    horizon: int = key(least=1)
+    candidates: int = key(least=1)
+    elites: int = key(least=1)
+    iterations: int = key(least=1)
+    common_noise: bool = key()
+    noise_beta: float = key(least=0)
+    decay: float = key(least=1)
+    keep_elites: float = key(least=0, most=1)
+    momentum: float = key(least=0, below=1)
+    initial_stddev: float = key(above=0)
 
     def __post_init__(self):
-        check_counts(self)
-        _check_range("planner.decay", self.decay, 1.0, float("inf"))
-        _check_range("planner.keep_elites", self.keep_elites, 0.0, 1.0)
-        if not 0 <= self.momentum < 1:
-            raise ValueError(f"planner.momentum must be in [0, 1), got {self.momentum}")
-        _check_range("planner.noise_beta", self.noise_beta, 0.0, float("inf"))
-        if self.initial_stddev <= 0:
-            raise ValueError(
-                f"planner.initial_stddev must be above 0, got {self.initial_stddev}"
-            )
+        super().__post_init__()
+        check_elites(self)
 
     @property
     def populations(self) -> list[int]:
@@ -98,7 +95,7 @@ class ImprovedCrossEntropy:
         return plan, tf.zeros([batch_size, self.num_kept, self.horizon, action_size])
 
     def plan(self, score, state, shape, seed):
-        """The best plan found; arguments and results as in `CrossEntropy.plan`."""
+        """The last mean; arguments and results as in `Planner.plan`."""
         del shape
         mean, elites = tf.nest.map_structure(_move_on, state)
         stddev = self.initial_stddev * tf.ones_like(mean)
@@ -161,8 +158,3 @@ def colored_noise_basis(length, exponent):
 def _move_on(plans):
     """Plans [..., H, A] one decision later; the last action is repeated."""
     return tf.concat([plans[..., 1:, :], plans[..., -1:, :]], axis=-2)
-
-
-def _check_range(key, value, low, high):
-    if not low <= value <= high:
-        raise ValueError(f"{key} must be between {low:g} and {high:g}, got {value:g}")

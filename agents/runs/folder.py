@@ -9,28 +9,13 @@ import typing
 
 import yaml
 
-import envs
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
 from agents.files import replacing
+from agents.runs.earlier import updated
 from agents.runs.grouping import anneals
 
-# Keys that configs of earlier versions lack, and what those versions did.
-_LATER = {
-    "probe_every": 0,
-    "compile": False,
-    "world_model.image_pool": 1,
-    "world_model.image_decoder": "convolutions",
-}
-
-
 _LENGTH = "environment_steps"
-
-# Where classes stood in earlier versions.
-_MOVED = {
-    "agents.planner.CrossEntropy": "agents.planning.cross_entropy.CrossEntropy",
-    "agents.planner.ImprovedCrossEntropy": "agents.planning.improved.ImprovedCrossEntropy",
-}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,7 +164,7 @@ def read_config(folder):
         raise UserError(
             f"{run.config_file} is damaged; put a copy back, or use another logdir"
         )
-    return _complete(values)
+    return updated(values)
 
 
 def runs_below(folder):
@@ -212,41 +197,8 @@ def _is_run(run):
     return is_config or (run.folder / METRICS).exists()  # where the config is damaged
 
 
-def _complete(values):
-    """Puts a config of an earlier version into today's words.
-
-    What it lacks is added, as that version did it; the end of a schedule that changes
-    nothing is None.
-    """
-    for name, value in _LATER.items():
-        *group, last = name.split(".")
-        parent = values.get(group[0]) if group else values
-        if isinstance(parent, dict):
-            parent.setdefault(last, value)
-    task, model = values.get("task"), values.get("world_model")
-    if isinstance(task, str) and isinstance(model, dict):
-        # No model had a continuation head; where no episode can end, none has one now.
-        model.setdefault("continuation_scale", 0.0 if envs.can_end(task) else 1.0)
-    planner = values.get("planner")
-    if isinstance(planner, dict):
-        target = planner.get("_target_")
-        planner["_target_"] = _MOVED.get(target, target)
-    noise, explore = (values.get(name) for name in ("action_noise", "explore"))
-    if isinstance(noise, dict) and noise.get("steps") == 0:
-        noise["final_stddev"] = None
-    if isinstance(explore, dict) and _stays(explore):
-        explore["final_beta"] = None
-    return values
-
-
-def _stays(explore):
-    """Whether the weight of a bonus ends as it began."""
-    ends = explore.get("final_beta", "no bonus")
-    return ends == explore.get("beta") and explore.get("annealed_at") == 1
-
-
 def _refuse_changes(run, values):
-    before, now = flatten(read_config(run.folder)), flatten(_complete(values))
+    before, now = flatten(read_config(run.folder)), flatten(updated(values))
     may_grow = not anneals(before)
     changed = [
         f"{name}: {_show(before, name)} -> {_show(now, name)}{_reason(name, may_grow)}"

@@ -1,11 +1,8 @@
 """Which runs belong together, and what tells groups of them apart."""
 
 import dataclasses
-import pathlib
 
-import yaml
-
-import configs as yaml_files
+from agents.config import choices
 from agents.config.schema import flatten
 
 # keys of a config that do not make another experiment, and those that only look at it
@@ -52,16 +49,16 @@ def labels(configs, most=4):
         One text for each config; empty ones where there is no difference.
 
     Example:
-        >>> labels([{"explore": {"_target_": "a.Mine"}}, {"explore": {"_target_": "a.Yours"}}])
-        ['explore=Mine', 'explore=Yours']
-    """  # noqa: E501
+        >>> labels([{"explore": {"kind": "mine"}}, {"explore": {"kind": "yours"}}])
+        ['explore=mine', 'explore=yours']
+    """
     strategies = _strategies()
     flats = [_of_experiment(flatten(config)) for config in configs]
     flats = [_with_named_strategy(flat, strategies) for flat in flats]
     keys = dict.fromkeys(key for flat in flats for key in flat)
     differing = [key for key in keys if _differs(key, flats)]
     # a name says more than values
-    differing.sort(key=lambda key: key != "explore" and not key.endswith("_target_"))
+    differing.sort(key=lambda key: key != "explore" and not key.endswith(".kind"))
     texts = []
     for flat in flats:
         own = [key for key in differing if key in flat]
@@ -102,9 +99,8 @@ def _of_experiment(flat):
 
 def _strategies():
     """The flat values of each file of configs/explore/, by its name."""
-    folder = pathlib.Path(yaml_files.__file__).parent / "explore"
-    files = sorted(folder.glob("*.yaml"))
-    return {file.stem: flatten(yaml.safe_load(file.read_text())) for file in files}
+    names = choices.groups()["explore"]
+    return {name: flatten(choices.values("explore", name)) for name in names}
 
 
 def _with_named_strategy(flat, strategies):
@@ -118,9 +114,7 @@ def _with_named_strategy(flat, strategies):
 
 
 def _text(key, value):
-    if key.endswith("._target_"):
-        return f"{key.removesuffix('._target_')}={str(value).rpartition('.')[2]}"
-    return f"{key}={value}"
+    return f"{key.removesuffix('.kind')}={value}"
 
 
 @dataclasses.dataclass(frozen=True)

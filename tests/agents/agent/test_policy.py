@@ -15,12 +15,12 @@ from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy, Thompson
 from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
-from agents.planning.cross_entropy import CrossEntropy
-from agents.planning.improved import ImprovedCrossEntropy
 from bayes_rl.weights import hold, mean_weights, sample_weights
+from tests.agents.presets import preset
 
 ENVIRONMENTS = 2
-PLANNER = CrossEntropy(horizon=3, candidates=6, elites=2, iterations=2)
+NOISE = GaussianNoise(0.3, None, 0)
+PLANNER = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,13 +94,15 @@ def run(policy, *time_steps):
     return steps
 
 
-@pytest.mark.parametrize("strategy", [Greedy(), Thompson(), Thompson(draws=3)])
+@pytest.mark.parametrize(
+    "strategy", [Greedy(), Thompson("episode", 1), Thompson("episode", 3)]
+)
 @pytest.mark.parametrize(
     "planner",
-    [PLANNER, ImprovedCrossEntropy(horizon=3, candidates=6, elites=4, iterations=2)],
+    [PLANNER, preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)],
 )
 def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
-    policy = make_policy(strategy, planner, GaussianNoise(5.0))
+    policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0))
     for step in run(policy, FIRST, MID):
         assert step.action.shape == (ENVIRONMENTS, 1)
         assert np.abs(step.action).max() <= 1
@@ -115,7 +117,7 @@ def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
 
 def test_the_state_starts_anew_where_an_episode_does(make_policy):
     policy = make_policy(
-        planner=ImprovedCrossEntropy(horizon=3, candidates=6, elites=4, iterations=2)
+        planner=preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)
     )
     *_, last = run(policy, FIRST, MID)
     types = [ts.StepType.FIRST, ts.StepType.MID]
@@ -132,7 +134,7 @@ def test_the_state_starts_anew_where_an_episode_does(make_policy):
 def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
     make_policy, model
 ):
-    first, second = run(make_policy(noise=GaussianNoise(0.5)), FIRST, MID)
+    first, second = run(make_policy(noise=GaussianNoise(0.5, None, 0)), FIRST, MID)
     np.testing.assert_array_equal(first.state["action"], first.action)
     with hold(model, mean_weights(model)):
         expected = model.rssm.filter(
@@ -164,14 +166,12 @@ def test_the_action_is_the_first_of_the_plan(make_policy):
 
 
 def test_the_same_episode_is_acted_the_same(make_policy):
-    first, again = (
-        run(make_policy(noise=GaussianNoise()), FIRST, MID)[-1] for _ in range(2)
-    )
+    first, again = (run(make_policy(noise=NOISE), FIRST, MID)[-1] for _ in range(2))
     tf.nest.map_structure(np.testing.assert_array_equal, first, again)
 
 
 def test_episodes_and_decisions_have_numbers_of_their_own(make_policy, clock):
-    policy = make_policy(noise=GaussianNoise())
+    policy = make_policy(noise=NOISE)
     first, second = run(policy, FIRST, FIRST)
     np.testing.assert_array_equal(first.action, second.action)  # one episode, started twice
     first, second = run(policy, FIRST, MID)
@@ -192,7 +192,7 @@ def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock
 def test_without_noise_the_action_is_that_of_the_plan(make_policy):
     quiet, noisy, silent = (
         run(make_policy(noise=noise), FIRST)[0].action.numpy()
-        for noise in (None, GaussianNoise(0.3), GaussianNoise(0.0))
+        for noise in (None, NOISE, GaussianNoise(0.0, None, 0))
     )
     np.testing.assert_array_equal(quiet, silent)
     assert not np.any(quiet == noisy)
@@ -225,7 +225,7 @@ def test_strategies_choose_how_draws_are_used(
     make_policy, redraw, trajectories, rewards, predictions, filter_with_draw
 ):
     spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
-    planner = CrossEntropy(horizon=3, candidates=6, elites=2, iterations=1)
+    planner = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=1)
     run(make_policy(spy, planner), FIRST, MID)
     for rollout, progress in spy.rollouts:
         assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
@@ -239,7 +239,7 @@ def test_strategies_choose_how_draws_are_used(
 
 def test_of_the_groups_the_plan_best_under_its_own_draw_is_acted_on(make_policy):
     spy = Spy(draws=3, trajectories="group", groups=3)
-    planner = ImprovedCrossEntropy(horizon=3, candidates=12, elites=4, iterations=2)
+    planner = preset("planner", "icem", horizon=3, candidates=12, elites=4, iterations=2)
     (step,) = run(make_policy(spy, planner), FIRST)
     *searched, (last, _) = spy.rollouts
     assert [rollout.reward.shape[2] % 3 for rollout, _ in searched] == [0, 0]
@@ -324,7 +324,7 @@ def test_draws_need_uncertain_weights(make_policy, make_model):
 def test_a_driver_runs_whole_episodes(make_policy, environment):
     trajectories = []
     policy = py_tf_eager_policy.PyTFEagerPolicy(
-        make_policy(noise=GaussianNoise()), use_tf_function=True, batch_time_steps=False
+        make_policy(noise=NOISE), use_tf_function=True, batch_time_steps=False
     )
     driver = py_driver.PyDriver(
         environment, policy, [trajectories.append], max_episodes=ENVIRONMENTS

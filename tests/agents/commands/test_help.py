@@ -24,7 +24,7 @@ def entries(text):
 def test_every_key_that_only_some_choices_have_is_listed_with_its_units(entries):
     for key in all_keys():
         group, _, name = key.rpartition(".")
-        if group in ("explore", "planner") and name != "_target_":
+        if group in ("explore", "planner") and name != "kind":
             assert entries[key] == " ".join(choices.units(group, name))
 
 

@@ -48,7 +48,7 @@ def make_groups(make_run, tmp_path):
                 scores = [[10.0, 20.0], [100.0 * seed, 100.0 * seed + 10]]
                 scores = scores if kind == "Greedy" else [[0.0, 0.0], [500.0, 500.0 + seed]]
                 reached = (0, 0, 0, seed == 2) if kind == "Greedy" else (0, 1, 0, 0)
-                explore = {"explore": {"_target_": f"a.{kind}"}}
+                explore = {"explore": {"kind": kind}}
                 folder = tmp_path / "runs" / kind / str(seed)
                 make_run(folder, seed, scores, reached, **explore, **config)
         return tmp_path / "runs"

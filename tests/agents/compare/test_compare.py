@@ -80,7 +80,7 @@ def test_improvement_is_stated_the_way_round_that_improves(output):
 def test_single_runs_are_not_said_to_improve_on_others(make_run, tmp_path):
     for kind, seeds in (("One", 1), ("Two", 2), ("Three", 3)):
         for seed in range(seeds):
-            explore = {"explore": {"_target_": f"a.{kind}"}}
+            explore = {"explore": {"kind": kind}}
             make_run(tmp_path / kind / str(seed), seed, [[10.0 * seeds]], **explore)
     compare([tmp_path], tmp_path / "out")
     (row,) = read(tmp_path / "out", "improvement")
@@ -274,7 +274,7 @@ def test_two_tasks_are_put_on_one_scale(make_groups, make_run, tmp_path):
     runs = make_groups()
     for kind in ("Greedy", "Thompson"):
         for seed in range(2):
-            explore = {"explore": {"_target_": f"a.{kind}"}, "task": "fake"}
+            explore = {"explore": {"kind": kind}, "task": "fake"}
             make_run(runs / f"fake{kind}{seed}", seed, [[seed], [10.0 + seed]], **explore)
     compare([runs], tmp_path / "out")
     assert len(read(tmp_path / "out", "scores")) == 4

@@ -5,20 +5,20 @@ import pytest
 from agents.config import choices, overrides
 from agents.config.schema import as_dict
 
-TARGETED = [
+WITH_KIND = [
     (group, name) for group in ("explore", "planner") for name in choices.groups()[group]
 ]
 
 
-@pytest.mark.parametrize(("group", "name"), TARGETED)
+@pytest.mark.parametrize(("group", "name"), WITH_KIND)
 def test_settings_are_the_keys_of_the_composed_config(group, name):
     composed = getattr(overrides.load([f"{group}={name}"]), group)
-    keys = {field.name for field in dataclasses.fields(composed)} - {"_target_"}
+    keys = {field.name for field in dataclasses.fields(composed)}
     assert choices.settings(group, name).keys() == keys
 
 
 @pytest.mark.parametrize("group", ["world_model", "experiment"])
-def test_choices_without_a_target_have_no_settings_of_their_own(group):
+def test_choices_without_a_kind_have_no_settings_of_their_own(group):
     for name in choices.groups()[group]:
         assert choices.settings(group, name) == {}
 
@@ -26,7 +26,7 @@ def test_choices_without_a_target_have_no_settings_of_their_own(group):
 def test_settings_are_as_they_are_written():
     assert choices.settings("explore", "pets")["trajectories"] == "each"
     assert choices.settings("planner", "cem")["common_noise"] == "false"
-    assert "_target_" in as_dict(overrides.load([]))["planner"]
+    assert "kind" in as_dict(overrides.load([]))["planner"]
 
 
 def test_choices_that_have_a_key_are_found():

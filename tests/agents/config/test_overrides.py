@@ -15,6 +15,10 @@ from agents.errors import UserError
             ["planner=cme"],
             "planner must be one of cem, icem, got 'cme'; did you mean 'cem'?",
         ),
+        (
+            ["planner.kind=cem"],
+            "planner.kind comes with the choice; write planner=CHOICE",
+        ),
         (["planner=null"], "planner must be one of cem, icem, got None"),
         (["experiment=debgu"], "did you mean 'debug'?"),
         (["plannr=cem"], "there is no key 'plannr'; did you mean 'planner'?"),

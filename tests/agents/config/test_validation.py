@@ -4,17 +4,18 @@ import dataclasses
 
 import pytest
 
-from agents.config.validation import check_key, key, validate
+from agents.config.validation import check_key, validate
 from agents.errors import UserError, nearest
+from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class Inner:
+class Inner(Settings):
     size: int = key(least=1)
 
 
 @dataclasses.dataclass(frozen=True)
-class Schema:
+class Schema(Settings):
     rate: float = key(above=0, most=1)
     share: float = key(least=0, below=1)
     kind: str = key(choices=("left", "right"))
@@ -22,11 +23,31 @@ class Schema:
     inner: Inner = key()
 
 
+@dataclasses.dataclass(frozen=True)
+class Round(Settings):
+    radius: float = key(above=0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Square(Settings):
+    width: float = key(above=0)
+
+    def __post_init__(self):
+        super().__post_init__()
+        if self.width == 13:
+            raise UserError("width must bring luck, got 13")
+
+
+@dataclasses.dataclass(frozen=True)
+class Holder(Settings):
+    form: Round | Square = key(kinds={"round": Round, "square": Square})
+
+
 GOOD = {"rate": 0.5, "share": 0, "kind": "left", "limit": None, "inner": {"size": 2}}
 
 
 def make(**changes):
-    return validate(Schema, GOOD | changes, targets={})
+    return validate(Schema, GOOD | changes)
 
 
 def test_values_take_the_types_of_the_schema():
@@ -62,6 +83,31 @@ def test_mistakes_are_named_in_one_line(change, message):
     with pytest.raises(UserError) as error:
         make(**change)
     assert str(error.value) == message
+
+
+def test_kind_tells_which_class_is_built():
+    made = validate(Holder, {"form": {"kind": "square", "width": 2}})
+    assert made == Holder(Square(2.0))
+
+
+@pytest.mark.parametrize(
+    ("form", "message"),
+    [
+        ({"width": 2}, "form.kind is missing"),
+        (
+            {"kind": "squared", "width": 2},
+            "form.kind must be round or square, got 'squared'; did you mean 'square'?",
+        ),
+        ({"kind": "square", "radius": 2}, "there is no key 'form.radius'; bayes-rl train "),
+        ({"kind": "square", "width": 0}, "form.width must be above 0, got 0.0"),
+        ({"kind": "square", "width": 13}, "form.width must bring luck, got 13"),
+        ("round", "form has keys of its own (form.key=value), got 'round'"),
+    ],
+)
+def test_what_is_wrong_in_one_of_several_kinds_is_named_in_one_line(form, message):
+    with pytest.raises(UserError) as error:
+        validate(Holder, {"form": form})
+    assert str(error.value).startswith(message)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.explore import Disagreement, InformationGain, UncertaintyPenalty
 from agents.planning.rollouts import Rollout
+from tests.agents.presets import preset
 
-BONUSES = [Disagreement, InformationGain, UncertaintyPenalty]
+BONUSES = ["disagreement", "information_gain", "uncertainty_penalty"]
 
 
 def rollout(means, reward=((0.0, 0.0, 0.0),), stddev=1.0):
@@ -24,9 +24,12 @@ MEANS = [[0.0, 1.0, 2.0], [0.0, -1.0, -2.0]]
 @pytest.mark.parametrize(
     ("strategy", "bonus"),
     [
-        (Disagreement(draws=2), [0.0, 1.0, 4.0]),
-        (InformationGain(draws=2), [0.0, 0.5 * np.log(2.0), 0.5 * np.log(5.0)]),
-        (UncertaintyPenalty(draws=2), [0.0, -1.0, -2.0]),
+        (preset("explore", "disagreement", draws=2), [0.0, 1.0, 4.0]),
+        (
+            preset("explore", "information_gain", draws=2),
+            [0.0, 0.5 * np.log(2.0), 0.5 * np.log(5.0)],
+        ),
+        (preset("explore", "uncertainty_penalty", draws=2), [0.0, -1.0, -2.0]),
     ],
 )
 def test_bonus(strategy, bonus):
@@ -35,32 +38,37 @@ def test_bonus(strategy, bonus):
 
 def test_steps_add_up_and_dimensions_are_averaged_in_the_disagreement():
     mean = np.random.default_rng(0).normal(size=[4, 2, 3, 5, 6])
-    found = Disagreement(draws=4).bonus(Rollout(None, tf.constant(mean), None))
+    found = preset("explore", "disagreement", draws=4).bonus(
+        Rollout(None, tf.constant(mean), None)
+    )
     np.testing.assert_allclose(found, mean.var(0).mean(-1).sum(-1))
 
 
-@pytest.mark.parametrize("make", BONUSES)
-def test_what_lies_beyond_the_end_is_no_bonus(make):
+@pytest.mark.parametrize("kind", BONUSES)
+def test_what_lies_beyond_the_end_is_no_bonus(kind):
     mean = tf.constant(np.random.default_rng(0).normal(size=[4, 1, 2, 3, 5]), tf.float32)
     outcome = Rollout(None, mean, tf.ones_like(mean))
-    steps = make().steps(outcome).numpy()[0]
+    strategy = preset("explore", kind)
+    steps = strategy.steps(outcome).numpy()[0]
     reached = tf.constant([[[[1.0, 0.5, 0.25], [1.0, 0.0, 0.0]]]])
-    bonus = make().bonus(outcome._replace(reached=reached)).numpy()[0]
+    bonus = strategy.bonus(outcome._replace(reached=reached)).numpy()[0]
     np.testing.assert_allclose(bonus[0], steps[0] @ [1.0, 0.5, 0.25], rtol=1e-6)
     np.testing.assert_allclose(bonus[1], steps[1, 0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("make", BONUSES)
-def test_identical_draws_leave_the_order_of_returns(make):
+@pytest.mark.parametrize("kind", BONUSES)
+def test_identical_draws_leave_the_order_of_returns(kind):
     same = rollout([[1.0, 2.0, 3.0]] * 5, reward=((3.0, 1.0, 2.0),))
-    scores = make()(same, progress=0.0).numpy()[0]
+    scores = preset("explore", kind)(same, progress=0.0).numpy()[0]
     assert np.argsort(scores).tolist() == [1, 2, 0]
-    np.testing.assert_allclose(make(beta=0.0)(same, progress=0.0)[0], scores, atol=1e-5)
+    np.testing.assert_allclose(
+        preset("explore", kind, beta=0.0)(same, progress=0.0)[0], scores, atol=1e-5
+    )
 
 
 def test_score_is_the_same_whatever_the_unit_of_the_bonus():
     small, large = (
-        Disagreement(draws=2, return_floor=0.0)(
+        preset("explore", "disagreement", draws=2, return_floor=0.0)(
             rollout(np.multiply(unit, MEANS), reward=((3.0, 1.0, 2.0),)), progress=0.0
         )
         for unit in (0.01, 100.0)
@@ -69,7 +77,9 @@ def test_score_is_the_same_whatever_the_unit_of_the_bonus():
 
 
 def test_annealed_bonus_ends_as_the_return():
-    strategy = InformationGain(beta=5.0, final_beta=0.0, annealed_at=0.5, draws=2)
+    strategy = preset(
+        "explore", "information_gain", beta=5.0, final_beta=0.0, annealed_at=0.5, draws=2
+    )
     outcome = rollout(MEANS, reward=((3.0, 2.0, 1.0),))
     first, last = (strategy(outcome, progress)[0].numpy() for progress in (0.0, 0.5))
     assert first.argmax() == 2
@@ -78,17 +88,18 @@ def test_annealed_bonus_ends_as_the_return():
 
 def test_noise_of_a_blind_reward_model_weighs_less_than_the_bonus():
     noisy = rollout(MEANS, reward=((0.02, 0.01, -0.02),))
-    assert int(tf.argmax(Disagreement(draws=2)(noisy, progress=0.0)[0])) == 2
+    assert (
+        int(tf.argmax(preset("explore", "disagreement", draws=2)(noisy, progress=0.0)[0]))
+        == 2
+    )
 
 
-@pytest.mark.parametrize("make", BONUSES)
-def test_one_draw_is_refused(make):
-    with pytest.raises(ValueError, match="explore.draws must be at least 2, got 1"):
-        make(draws=1)
+@pytest.mark.parametrize("kind", BONUSES)
+def test_one_draw_is_refused(kind):
+    with pytest.raises(ValueError, match="^draws must be at least 2, got 1"):
+        preset("explore", kind, draws=1)
 
 
 def test_unknown_estimate_is_refused():
-    with pytest.raises(
-        ValueError, match="explore.estimate must be one of moment_matched, pai"
-    ):
-        InformationGain(estimate="exact")
+    with pytest.raises(ValueError, match="^estimate must be moment_matched or pairwise"):
+        preset("explore", "information_gain", estimate="exact")

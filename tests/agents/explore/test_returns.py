@@ -18,8 +18,8 @@ ROLLOUT = Rollout(REWARD, None, None)
 @pytest.mark.parametrize(
     ("strategy", "scores"),
     [
-        (UpperConfidence(beta=1.0, draws=4), [4.0 + 5.0**0.5, 4.0]),
-        (UpperConfidence(beta=-1.0, draws=4), [4.0 - 5.0**0.5, 4.0]),
+        (UpperConfidence(1.0, None, 1.0, draws=4), [4.0 + 5.0**0.5, 4.0]),
+        (UpperConfidence(-1.0, None, 1.0, draws=4), [4.0 - 5.0**0.5, 4.0]),
         (Optimistic(draws=4), [7.0, 4.0]),
         (ConditionalValueAtRisk(alpha=0.5, draws=4), [2.0, 4.0]),
         (ConditionalValueAtRisk(alpha=0.3, draws=4), [2.0, 4.0]),
@@ -39,7 +39,7 @@ def test_beta_is_annealed():
 
 @pytest.mark.parametrize("beta", [2.0, -0.5])
 def test_beta_alone_holds_all_along(beta):
-    strategy = UpperConfidence(beta=beta, draws=4)
+    strategy = UpperConfidence(beta, None, 1.0, draws=4)
     for progress in (0.0, 0.5, 1.0):
         expected = 4.0 + beta * 5.0**0.5
         np.testing.assert_allclose(strategy(ROLLOUT, progress)[0, 0], expected, rtol=1e-5)
@@ -56,14 +56,20 @@ def test_share_of_the_lowest_is_not_rounded_up_by_rounding_errors(alpha, draws, 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: UpperConfidence(draws=1), "draws must be at least 2, got 1"),
-        (lambda: ConditionalValueAtRisk(alpha=0.0), r"alpha must be in \(0, 1\], got 0"),
+        (
+            lambda: UpperConfidence(1.0, None, 1.0, draws=1),
+            "draws must be at least 2, got 1",
+        ),
+        (
+            lambda: ConditionalValueAtRisk(alpha=0.0, draws=4),
+            "alpha must be above 0, got 0",
+        ),
         (
             lambda: ConditionalValueAtRisk(alpha=0.1, draws=5),
-            "draws must be at least 10, got 5",
+            r"draws must be at least 1 / alpha \(10\), got 5",
         ),
     ],
 )
 def test_wrong_arguments_are_named(make, message):
-    with pytest.raises(ValueError, match=f"explore.{message}"):
+    with pytest.raises(ValueError, match=f"^{message}"):
         make()

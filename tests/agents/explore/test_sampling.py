@@ -15,20 +15,20 @@ ROLLOUT = Rollout(REWARD, None, None)
 
 def test_thompson_scores_by_its_only_draw():
     alone = Rollout(REWARD[1:2], None, None)
-    assert Thompson()(alone, 0.0).numpy().tolist() == [[3.0, 2.0]]
+    assert Thompson("episode", 1)(alone, 0.0).numpy().tolist() == [[3.0, 2.0]]
 
 
 def test_mean_over_draws_is_the_mean_return():
-    assert MeanOverDraws(draws=3)(ROLLOUT, 0.0).numpy().tolist() == [[2.0, 2.0]]
+    assert MeanOverDraws(3, "each")(ROLLOUT, 0.0).numpy().tolist() == [[2.0, 2.0]]
 
 
 @pytest.mark.parametrize(
     ("strategy", "trajectories", "filters"),
     [
-        (Thompson(), "group", True),
-        (Thompson(redraw="decision"), "group", False),
-        (Thompson(draws=5), "group", False),
-        (MeanOverDraws(trajectories="switching"), "switching", False),
+        (Thompson("episode", 1), "group", True),
+        (Thompson("decision", 1), "group", False),
+        (Thompson("episode", 5), "group", False),
+        (MeanOverDraws(5, "switching"), "switching", False),
     ],
 )
 def test_only_one_draw_for_an_episode_filters_with_it(strategy, trajectories, filters):
@@ -37,21 +37,21 @@ def test_only_one_draw_for_an_episode_filters_with_it(strategy, trajectories, fi
 
 
 def test_each_draw_of_thompson_sampling_has_a_plan_of_its_own():
-    assert Thompson(draws=5).groups == 5
-    assert Thompson().groups == MeanOverDraws(draws=5).groups == 1
+    assert Thompson("episode", 5).groups == 5
+    assert Thompson("episode", 1).groups == MeanOverDraws(5, "each").groups == 1
 
 
 @pytest.mark.parametrize(
     ("make", "message"),
     [
         (
-            lambda: Thompson(redraw="step"),
-            "redraw must be one of episode, decision, got step",
+            lambda: Thompson("step", 1),
+            "redraw must be episode or decision, got 'step'",
         ),
-        (lambda: Thompson(draws=0), "draws must be at least 1, got 0"),
-        (lambda: MeanOverDraws(trajectories="mean"), "trajectories must be one of each, "),
+        (lambda: Thompson("episode", 0), "draws must be at least 1, got 0"),
+        (lambda: MeanOverDraws(5, "mean"), "trajectories must be each, "),
     ],
 )
 def test_wrong_arguments_are_named(make, message):
-    with pytest.raises(ValueError, match=f"explore.{message}"):
+    with pytest.raises(ValueError, match=f"^{message}"):
         make()

@@ -18,7 +18,7 @@ ALL = ["losses.png", "returns.png", "scores.png", "weight_kl.png", "weight_stdde
 def make_run(folder, seed=0, explore="Greedy", task="fake", episodes=6, scores=True):
     folder.mkdir(parents=True)
     config = {"task": task, "seed": seed, "logdir": str(folder)}
-    config["explore"] = {"_target_": f"agents.explore.{explore}"}
+    config["explore"] = {"kind": explore}
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     random = np.random.default_rng(seed)
     for episode in range(1, episodes + 1):

@@ -7,18 +7,24 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planning.cross_entropy import CrossEntropy
-from agents.planning.improved import ImprovedCrossEntropy
+from agents.planning import PLANNERS
+from tests.agents.presets import preset
 
 SEED = tf.constant([1, 2])
 SMALL = {"horizon": 3, "candidates": 200, "elites": 20}
-PLANNERS = pytest.mark.parametrize(
+EACH = pytest.mark.parametrize(
     "planner",
     [
-        CrossEntropy(**SMALL, iterations=8),
-        ImprovedCrossEntropy(**SMALL, iterations=8),
-        ImprovedCrossEntropy(
-            **SMALL, iterations=8, noise_beta=0.0, keep_elites=0.0, decay=1.0
+        preset("planner", "cem", **SMALL, iterations=8),
+        preset("planner", "icem", **SMALL, iterations=8),
+        preset(
+            "planner",
+            "icem",
+            **SMALL,
+            iterations=8,
+            noise_beta=0.0,
+            keep_elites=0.0,
+            decay=1.0,
         ),
     ],
     ids=["cem", "icem", "icem-white"],
@@ -42,13 +48,13 @@ def make_plan(planner, score=closeness, seed=SEED, state=None):
     return planner.plan(score, state, (2, 2), seed)
 
 
-@PLANNERS
+@EACH
 def test_the_best_plan_is_found_inside_and_at_the_bounds(planner):
     plan, _ = tf.function(lambda: make_plan(planner))()
     np.testing.assert_allclose(plan, tf.clip_by_value(BEST, -1, 1), atol=0.05)
 
 
-@PLANNERS
+@EACH
 def test_candidates_are_within_the_bounds_of_actions(planner):
     extremes = []
 
@@ -62,7 +68,7 @@ def test_candidates_are_within_the_bounds_of_actions(planner):
     assert high.max() == 1
 
 
-@PLANNERS
+@EACH
 def test_more_iterations_give_better_plans(planner):
     def best(iterations):
         settings = vars(planner) | {"iterations": iterations, "candidates": 40}
@@ -75,7 +81,7 @@ def test_more_iterations_give_better_plans(planner):
     assert best(1) < best(3) < best(9)
 
 
-@PLANNERS
+@EACH
 def test_as_many_plans_are_scored_as_is_said(planner):
     counts = []
 
@@ -87,7 +93,7 @@ def test_as_many_plans_are_scored_as_is_said(planner):
     assert sum(counts) == planner.evaluations
 
 
-@PLANNERS
+@EACH
 def test_a_seed_gives_the_same_plan(planner):
     first, again, other = (
         make_plan(planner, seed=tf.constant([0, seed]))[0].numpy() for seed in (1, 1, 2)
@@ -96,7 +102,7 @@ def test_a_seed_gives_the_same_plan(planner):
     assert not np.any(first == other)
 
 
-@PLANNERS
+@EACH
 def test_each_iteration_is_scored_with_a_seed_of_its_own(planner):
     seeds = []
 
@@ -108,7 +114,7 @@ def test_each_iteration_is_scored_with_a_seed_of_its_own(planner):
     assert len(set(seeds)) == planner.iterations
 
 
-@PLANNERS
+@EACH
 def test_the_state_is_as_it_was_at_first(planner):
     _, state = make_plan(planner)
     tf.nest.map_structure(
@@ -119,7 +125,7 @@ def test_the_state_is_as_it_was_at_first(planner):
 
 
 def test_cem_refits_to_the_population_moments_of_the_elites():
-    planner = CrossEntropy(horizon=1, candidates=50, elites=5, iterations=2)
+    planner = preset("planner", "cem", horizon=1, candidates=50, elites=5, iterations=2)
     populations = []
 
     def score(plans, seed):
@@ -135,7 +141,7 @@ def test_cem_refits_to_the_population_moments_of_the_elites():
 
 
 def test_cem_starts_from_the_standard_normal_distribution_cut_at_the_bounds():
-    planner = CrossEntropy(horizon=1, candidates=4000, elites=1, iterations=1)
+    planner = preset("planner", "cem", horizon=1, candidates=4000, elites=1, iterations=1)
     population = []
 
     def score(plans, seed):
@@ -148,18 +154,18 @@ def test_cem_starts_from_the_standard_normal_distribution_cut_at_the_bounds():
     assert np.mean(np.abs(population) < 0.5) == pytest.approx(0.3829, abs=0.03)
 
 
-COUNTS = ("horizon", "candidates", "elites", "iterations")
+KINDS = pytest.mark.parametrize("kind", PLANNERS)
 
 
-@pytest.mark.parametrize("planner", [CrossEntropy, ImprovedCrossEntropy])
-@pytest.mark.parametrize("name", COUNTS)
-def test_counts_below_1_are_refused(planner, name):
-    with pytest.raises(ValueError, match=f"planner.{name} must be at least 1, got 0"):
-        planner(**{name: 0})
+@KINDS
+@pytest.mark.parametrize("name", ["horizon", "candidates", "elites", "iterations"])
+def test_counts_below_1_are_refused(kind, name):
+    with pytest.raises(ValueError, match=f"^{name} must be at least 1, got 0"):
+        preset("planner", kind, **{name: 0})
 
 
-@pytest.mark.parametrize("planner", [CrossEntropy, ImprovedCrossEntropy])
-def test_more_elites_than_candidates_are_refused(planner):
-    message = r"planner.elites must not exceed planner.candidates \(5\), got 6"
+@KINDS
+def test_more_elites_than_candidates_are_refused(kind):
+    message = r"^elites must be at most candidates \(5\), got 6"
     with pytest.raises(ValueError, match=message):
-        planner(candidates=5, elites=6)
+        preset("planner", kind, candidates=5, elites=6)

@@ -4,17 +4,16 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planning.cross_entropy import CrossEntropy
 from agents.planning.groups import PlannerOfGroups
-from agents.planning.improved import ImprovedCrossEntropy
 from agents.seeds import split
 from tests.agents.planning.test_cross_entropy import BEST, SEED, SMALL, closeness, make_plan
+from tests.agents.presets import preset
 
 GROUPS = pytest.mark.parametrize(
     "planner",
     [
-        PlannerOfGroups(CrossEntropy(**SMALL, iterations=8), groups=3),
-        PlannerOfGroups(ImprovedCrossEntropy(**SMALL, iterations=8), groups=3),
+        PlannerOfGroups(preset("planner", "cem", **SMALL, iterations=8), groups=3),
+        PlannerOfGroups(preset("planner", "icem", **SMALL, iterations=8), groups=3),
     ],
     ids=["cem", "icem"],
 )
@@ -64,7 +63,7 @@ def test_groups_score_as_many_plans_as_is_said_and_few_more_than_one_planner(pla
 
 
 def test_a_candidate_stays_in_its_group_in_all_iterations_and_decisions():
-    each = ImprovedCrossEntropy(horizon=1, candidates=60, elites=12, iterations=4)
+    each = preset("planner", "icem", horizon=1, candidates=60, elites=12, iterations=4)
     planner, seen = PlannerOfGroups(each, groups=3), []
     state = planner.initial_state(2, 2)
     for number in range(3):

@@ -4,14 +4,15 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planning.improved import ImprovedCrossEntropy, colored_noise_basis
+from agents.planning.improved import colored_noise_basis
+from tests.agents.presets import preset
 
 SEED = tf.constant([1, 2])
 
 
 @pytest.mark.parametrize(("elites", "groups"), [(15, 5), (10, 3), (2, 2), (100, 2)])
 def test_a_share_of_an_icem_planner_keeps_elites_as_well(elites, groups):
-    planner = ImprovedCrossEntropy(candidates=150, elites=elites, keep_elites=0.3)
+    planner = preset("planner", "icem", candidates=150, elites=elites, keep_elites=0.3)
     share = planner.share(groups)
     assert share.candidates == -(-150 // groups)
     assert share.elites == -(-elites // groups)
@@ -19,13 +20,19 @@ def test_a_share_of_an_icem_planner_keeps_elites_as_well(elites, groups):
 
 
 def test_icem_populations_shrink_but_hold_twice_the_elites():
-    planner = ImprovedCrossEntropy(candidates=100, elites=20, iterations=6, decay=1.5)
+    planner = preset("planner", "icem", candidates=100, elites=20, iterations=6, decay=1.5)
     assert planner.populations == [100, 67, 44, 40, 40, 40]
 
 
 def test_icem_starts_from_the_last_plan_one_step_on():
-    planner = ImprovedCrossEntropy(
-        horizon=3, candidates=20, elites=10, iterations=1, initial_stddev=1e-6
+    planner = preset(
+        "planner",
+        "icem",
+        horizon=3,
+        candidates=20,
+        elites=10,
+        iterations=1,
+        initial_stddev=1e-6,
     )
     mean = tf.constant([[[0.1], [0.2], [0.3]]])
     kept = tf.constant(np.linspace(-1, 1, 9).reshape(1, 3, 3, 1), tf.float32)
@@ -45,7 +52,7 @@ def test_icem_starts_from_the_last_plan_one_step_on():
 
 
 def test_icem_keeps_its_best_elites_for_the_next_iteration_and_decision():
-    planner = ImprovedCrossEntropy(horizon=2, candidates=30, elites=10, iterations=2)
+    planner = preset("planner", "icem", horizon=2, candidates=30, elites=10, iterations=2)
     populations = []
 
     def score(plans, seed):
@@ -62,8 +69,8 @@ def test_icem_keeps_its_best_elites_for_the_next_iteration_and_decision():
 
 
 def test_icem_mixes_old_and_new_moments():
-    planner = ImprovedCrossEntropy(
-        horizon=1, candidates=50, elites=5, iterations=1, momentum=0.4
+    planner = preset(
+        "planner", "icem", horizon=1, candidates=50, elites=5, iterations=1, momentum=0.4
     )
     populations = []
 
@@ -99,13 +106,13 @@ def test_colored_noise_has_the_power_spectrum(length, exponent):
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [
-        ("decay", 0.5, "planner.decay must be between 1 and inf, got 0.5"),
-        ("keep_elites", 1.5, "planner.keep_elites must be between 0 and 1, got 1.5"),
-        ("momentum", 1.0, "planner.momentum must be in \\[0, 1\\), got 1.0"),
-        ("noise_beta", -1.0, "planner.noise_beta must be between 0 and inf, got -1"),
-        ("initial_stddev", 0.0, "planner.initial_stddev must be above 0, got 0"),
+        ("decay", 0.5, "decay must be at least 1, got 0.5"),
+        ("keep_elites", 1.5, "keep_elites must be at most 1, got 1.5"),
+        ("momentum", 1.0, "momentum must be below 1, got 1.0"),
+        ("noise_beta", -1.0, "noise_beta must be at least 0, got -1"),
+        ("initial_stddev", 0.0, "initial_stddev must be above 0, got 0"),
     ],
 )
 def test_values_out_of_range_are_refused(name, value, message):
-    with pytest.raises(ValueError, match=message):
-        ImprovedCrossEntropy(**{name: value})
+    with pytest.raises(ValueError, match=f"^{message}"):
+        preset("planner", "icem", **{name: value})

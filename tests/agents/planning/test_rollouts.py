@@ -6,10 +6,10 @@ import tensorflow as tf
 
 from agents.explore import Greedy
 from agents.model.latents import Latent
-from agents.planning.cross_entropy import CrossEntropy
 from agents.planning.imagination import imagine_with_mean_weights
 from agents.planning.rollouts import Layout
 from envs.fake import EDGE, REACH
+from tests.agents.presets import preset
 
 HORIZON = 5
 
@@ -40,7 +40,8 @@ def at(position):
 
 def best_plan(model, start):
     """Positions after each action of the plan that the planner makes, [H]."""
-    planner = CrossEntropy(HORIZON, candidates=400, elites=20, iterations=8)
+    counts = {"candidates": 400, "elites": 20, "iterations": 8}
+    planner = preset("planner", "cem", horizon=HORIZON, **counts)
 
     def score(plans, seed):
         del seed

@@ -6,13 +6,10 @@ import sys
 import textwrap
 
 import pytest
-import yaml
 
 from agents.config import overrides
-from agents.config.schema import as_dict, make_config
 from agents.errors import UserError
-from agents.runs import grouping
-from agents.runs.folder import check_run, load_config, open_run, read_config, runs_below
+from agents.runs.folder import check_run, load_config, open_run, runs_below
 
 
 @pytest.fixture
@@ -78,33 +75,6 @@ def test_run_may_be_moved(config, tmp_path):
     open_run(config).close()
     os.rename(config.logdir, tmp_path / "moved")
     open_run(dataclasses.replace(config, logdir=str(tmp_path / "moved"))).close()
-
-
-def test_run_of_an_earlier_version_is_read_and_resumed(config):
-    open_run(config).close()
-    file = pathlib.Path(config.logdir) / "config.yaml"
-    lines = file.read_text().splitlines(keepends=True)
-    later = ("probe_every", "image_pool", "image_decoder")
-    kept = [line for line in lines if line.strip().partition(":")[0] not in later]
-    assert len(kept) == len(lines) - 3
-    file.write_text("".join(kept))
-    assert load_config(config.logdir) == config
-    open_run(config).close()
-
-
-@pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
-def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, scale):
-    config = overrides.load([f"logdir={tmp_path / 'run'}", f"task={task}"])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        assert values["world_model"].pop("continuation_scale") == 1.0
-        run.config_file.write_text(yaml.safe_dump(values))
-    assert load_config(tmp_path / "run").world_model.continuation_scale == scale
-    if scale == config.world_model.continuation_scale:
-        open_run(config).close()
-    else:
-        with pytest.raises(UserError, match=r"world_model.continuation_scale: 0.0 -> 1.0"):
-            open_run(config)
 
 
 @pytest.mark.parametrize("damage", [b"", b"\x00\xff\x00", b"task: [", b"just words"])
@@ -213,27 +183,3 @@ def test_death_of_the_process_frees_the_run(config):
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=root, check=False)
     assert load_config(config.logdir) == config
     open_run(config).close()
-
-
-@pytest.mark.parametrize(
-    ("words", "group", "name", "old"),
-    [
-        ([], "action_noise", "final_stddev", 0.3),
-        (["action_noise.stddev=0.1"], "action_noise", "final_stddev", 0.3),
-        (["explore=disagreement"], "explore", "final_beta", 1.0),
-    ],
-)
-def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
-    tmp_path, words, group, name, old
-):
-    config = overrides.load([f"logdir={tmp_path / 'run'}", *words])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        values[group][name] = old
-        run.config_file.write_text(yaml.safe_dump(values))
-    assert load_config(tmp_path / "run") == config
-    check_run(config)
-    spelt = as_dict(config) | {group: as_dict(config)[group] | {name: old}}
-    assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
-    if not words:
-        check_run(make_config(spelt))

@@ -19,16 +19,16 @@ def test_seeds_and_folders_do_not_make_another_group():
 
 def test_labels_name_what_differs_classes_first():
     configs = [
-        {"kl_weight": 0.1, "task": "x", "explore": {"_target_": "agents.explore.Greedy"}},
+        {"kl_weight": 0.1, "task": "x", "explore": {"kind": "greedy"}},
         {
             "kl_weight": 1.0,
             "task": "x",
-            "explore": {"_target_": "agents.explore.Gain", "beta": 2},
+            "explore": {"kind": "gain", "beta": 2},
         },
     ]
     assert grouping.labels(configs) == [
-        "explore=Greedy, kl_weight=0.1",
-        "explore=Gain, kl_weight=1.0, explore.beta=2",
+        "explore=greedy, kl_weight=0.1",
+        "explore=gain, kl_weight=1.0, explore.beta=2",
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
     mine = make("explore=information_gain", "explore.beta=3")
     first, second = grouping.labels([make("explore=noise", "kl_weight=1"), mine])
     assert first == "explore=noise, kl_weight=1.0"
-    assert second.startswith("explore=InformationGain, kl_weight=0.1, ")
+    assert second.startswith("explore=information_gain, kl_weight=0.1, ")
     both = [make("explore=information_gain", f"explore.beta={beta}") for beta in (2, 3)]
     assert grouping.labels(both) == ["explore.beta=2.0", "explore.beta=3.0"]
 
@@ -76,9 +76,7 @@ def test_longer_runs_are_of_the_same_group_unless_a_bonus_is_annealed_over_them(
 
 def test_groups_of_a_task_are_labelled_and_numbered():
     runs = [
-        History(
-            None, {"task": task, "seed": seed, "explore": {"_target_": f"a.{name}"}}, [], []
-        )
+        History(None, {"task": task, "seed": seed, "explore": {"kind": name}}, [], [])
         for task in ("a", "b")
         for name in ("Greedy", "Thompson")
         for seed in range(2)

@@ -176,7 +176,7 @@ def wait_for(happened, seconds=300):
 def test_real_runs_killed_and_locked_out_are_completed(tiny_words, tmp_path, capfd):
     words = [*tiny_words, "environment_steps=100", "evaluation.every=0", "video_every=0"]
     words += ["explore=greedy,information_gain", "seed=range(6)"]
-    words.append(f"logdir={tmp_path}/${{explore._target_}}_${{seed}}")
+    words.append(f"logdir={tmp_path}/${{explore.kind}}_${{seed}}")
     configs = [overrides.load(run) for run in overrides.expand(words)]
     victim, locked = (pathlib.Path(configs[index].logdir) for index in (1, 8))
     locked.mkdir()

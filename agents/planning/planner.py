@@ -1,0 +1,40 @@
+"""Planner: what the agent asks of a planner."""
+
+from typing import Protocol
+
+
+class Planner(Protocol):
+    """Finds the plan of highest score.
+
+    Attributes:
+        horizon: H, decisions that it looks ahead.
+        common_noise: whether all candidates meet the same noise of the latents.
+        evaluations: plans scored for one decision.
+    """
+
+    horizon: int
+    common_noise: bool
+    evaluations: int
+
+    def share(self, groups):
+        """This planner with an equal share of the candidates and elites, rounded up.
+
+        Args:
+            groups: how many share them, see `agents.planning.groups`.
+        """
+
+    def initial_state(self, batch_size, action_size):
+        """What is carried to the first decision: a nest of tensors [B, ...]."""
+
+    def plan(self, score, state, shape, seed):
+        """The best plan found.
+
+        Args:
+            score: maps plans [B, N, H, A] and a seed [2] to scores [B, N].
+            state: as returned for the decision before.
+            shape: (B, A).
+            seed: [2], of all random numbers.
+
+        Returns:
+            Plans [B, H, A] and the state for the next decision.
+        """

@@ -1,0 +1,63 @@
+"""Configs of earlier versions in today's words."""
+
+import envs
+from agents.explore import STRATEGIES
+from agents.planning import PLANNERS
+
+# Keys that configs of earlier versions lack, and what those versions did.
+_LATER = {
+    "probe_every": 0,
+    "compile": False,
+    "world_model.image_pool": 1,
+    "world_model.image_decoder": "convolutions",
+}
+
+# Where a kind stands now, earlier versions had the path of its class as `_target_`.
+_KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
+
+
+def updated(values):
+    """Puts a config of an earlier version into today's words.
+
+    What it lacks is added, as that version did it; a class becomes its kind; the end of a
+    schedule that changes nothing is None.
+
+    Args:
+        values: nested plain values, unchecked; those of today stay as they are.
+
+    Example:
+        >>> updated({"planner": {"_target_": "agents.planner.CrossEntropy"}})["planner"]
+        {'kind': 'cem'}
+    """
+    for name, value in _LATER.items():
+        *group, last = name.split(".")
+        parent = values.get(group[0]) if group else values
+        if isinstance(parent, dict):
+            parent.setdefault(last, value)
+    task, model = values.get("task"), values.get("world_model")
+    if isinstance(task, str) and isinstance(model, dict):
+        # No model had a continuation head; where no episode can end, none has one now.
+        model.setdefault("continuation_scale", 0.0 if envs.can_end(task) else 1.0)
+    for name, kinds in _KINDS.items():
+        if isinstance(values.get(name), dict) and "_target_" in values[name]:
+            values[name] = _with_kind(values[name], kinds)
+    noise, explore = (values.get(name) for name in ("action_noise", "explore"))
+    if isinstance(noise, dict) and noise.get("steps") == 0:
+        noise["final_stddev"] = None
+    if isinstance(explore, dict) and _stays(explore):
+        explore["final_beta"] = None
+    return values
+
+
+def _with_kind(group, kinds):
+    """The class alone tells: where its file stood has changed before."""
+    name = str(group["_target_"]).rpartition(".")[2]
+    names = {made.__name__: kind for kind, made in kinds.items()}
+    rest = {key: value for key, value in group.items() if key != "_target_"}
+    return {"kind": names.get(name, name)} | rest
+
+
+def _stays(explore):
+    """Whether the weight of a bonus ends as it began."""
+    ends = explore.get("final_beta", "no bonus")
+    return ends == explore.get("beta") and explore.get("annealed_at") == 1

@@ -1,0 +1,106 @@
+"""Tests of agents.runs.earlier: configs as earlier versions wrote them."""
+
+import pathlib
+
+import pytest
+import yaml
+
+from agents.config import overrides
+from agents.config.schema import as_dict, make_config
+from agents.errors import UserError
+from agents.runs import grouping
+from agents.runs.folder import check_run, load_config, open_run, read_config
+
+
+def test_run_of_an_earlier_version_is_read_and_resumed(tmp_path):
+    config = overrides.load([f"logdir={tmp_path / 'run'}"])
+    open_run(config).close()
+    file = pathlib.Path(config.logdir) / "config.yaml"
+    lines = file.read_text().splitlines(keepends=True)
+    later = ("probe_every", "image_pool", "image_decoder")
+    kept = [line for line in lines if line.strip().partition(":")[0] not in later]
+    assert len(kept) == len(lines) - 3
+    file.write_text("".join(kept))
+    assert load_config(config.logdir) == config
+    open_run(config).close()
+
+
+@pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
+def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, scale):
+    config = overrides.load([f"logdir={tmp_path / 'run'}", f"task={task}"])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        assert values["world_model"].pop("continuation_scale") == 1.0
+        run.config_file.write_text(yaml.safe_dump(values))
+    assert load_config(tmp_path / "run").world_model.continuation_scale == scale
+    if scale == config.world_model.continuation_scale:
+        open_run(config).close()
+    else:
+        with pytest.raises(UserError, match=r"world_model.continuation_scale: 0.0 -> 1.0"):
+            open_run(config)
+
+
+@pytest.mark.parametrize(
+    ("words", "group", "name", "old"),
+    [
+        ([], "action_noise", "final_stddev", 0.3),
+        (["action_noise.stddev=0.1"], "action_noise", "final_stddev", 0.3),
+        (["explore=disagreement"], "explore", "final_beta", 1.0),
+    ],
+)
+def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
+    tmp_path, words, group, name, old
+):
+    config = overrides.load([f"logdir={tmp_path / 'run'}", *words])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        values[group][name] = old
+        run.config_file.write_text(yaml.safe_dump(values))
+    assert load_config(tmp_path / "run") == config
+    check_run(config)
+    spelt = as_dict(config) | {group: as_dict(config)[group] | {name: old}}
+    assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
+    if not words:
+        check_run(make_config(spelt))
+
+
+@pytest.mark.parametrize(
+    ("group", "choice", "path"),
+    [
+        ("planner", "cem", "agents.planner.CrossEntropy"),
+        ("planner", "icem", "agents.planner.ImprovedCrossEntropy"),
+        ("planner", "cem", "agents.planning.cross_entropy.CrossEntropy"),
+        ("planner", "icem", "agents.planning.improved.ImprovedCrossEntropy"),
+        ("explore", "noise", "agents.explore.Greedy"),
+        ("explore", "thompson", "agents.explore.Thompson"),
+        ("explore", "pets_switching", "agents.explore.MeanOverDraws"),
+        ("explore", "pessimistic", "agents.explore.UpperConfidence"),
+        ("explore", "optimistic", "agents.explore.Optimistic"),
+        ("explore", "conditional_value_at_risk", "agents.explore.ConditionalValueAtRisk"),
+        ("explore", "disagreement", "agents.explore.Disagreement"),
+        ("explore", "information_gain", "agents.explore.InformationGain"),
+        ("explore", "uncertainty_penalty", "agents.explore.UncertaintyPenalty"),
+    ],
+)
+def test_a_run_that_named_a_class_by_its_path_is_read_resumed_and_grouped(
+    tmp_path, group, choice, path
+):
+    config = overrides.load([f"logdir={tmp_path / 'run'}", f"{group}={choice}"])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        del values[group]["kind"]
+        values[group]["_target_"] = path
+        run.config_file.write_text(yaml.safe_dump(values))
+    assert load_config(tmp_path / "run") == config
+    check_run(config)
+    assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
+
+
+def test_a_path_that_names_no_class_is_refused(tmp_path):
+    config = overrides.load([f"logdir={tmp_path / 'run'}"])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        values["explore"] = {"_target_": "os.system"}
+        run.config_file.write_text(yaml.safe_dump(values))
+    with pytest.raises(UserError, match="explore.kind must be .* got 'system'"):
+        load_config(config.logdir)
