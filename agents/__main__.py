@@ -20,7 +20,7 @@ def main(argv=None):
         argv: words after the program's name; None takes those of the process.
 
     Returns:
-        Exit status: 0, 1 after a failed run of a sweep, 2 after a mistake in what was
+        Exit status: 0, 1 after a run that failed, 2 after a mistake in what was
         typed, 130 after Ctrl-C.
     """
     _be_quiet()

@@ -1,5 +1,6 @@
 """Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
 
+import numpy as np
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
@@ -118,8 +119,22 @@ class PlaNetAgent(tf_agent.TFAgent):
         weight_kl = ["weight_kl"] if posteriors(self.model) else []
         return ["loss", *self.model.loss_names, "latent_kl", *weight_kl, "gradient_norm"]
 
+    def steps_to_divergence(self):
+        """The first gradient step since `pop_metrics` of which a metric was not finite.
+
+        Returns:
+            Its number, from 1, and the names of those metrics; all steps and none, where
+            there was no such step.
+        """
+        sums = zip(self.metric_names, self._metric_sums.numpy(), strict=True)
+        names = [name for name, value in sums if not np.isfinite(value)]
+        return int(self._summed_steps.numpy()), names
+
     def pop_metrics(self):
-        """Dict of the metrics' means over the gradient steps since the last call."""
+        """Dict of the metrics' means over the gradient steps since the last call.
+
+        After a step of which one was not finite, no further step counts.
+        """
         steps = max(self._summed_steps.numpy(), 1.0)
         means = self._metric_sums.numpy() / steps
         self._metric_sums.assign(tf.zeros_like(means))
@@ -134,11 +149,13 @@ class PlaNetAgent(tf_agent.TFAgent):
         gradients = _sum_over_replicas(gradients)
         metrics["gradient_norm"] = self._optimizer.apply(gradients, variables) / _replicas()
         self.train_step_counter.assign_add(1)
-        self._metric_sums.assign_add(
-            tf.stack([metrics[name] for name in self.metric_names])
-        )
-        self._summed_steps.assign_add(1.0)
+        self._count(tf.stack([metrics[name] for name in self.metric_names]))
         return tf_agent.LossInfo(loss, metrics)
+
+    def _count(self, metrics):
+        counts = tf.reduce_all(tf.math.is_finite(self._metric_sums))
+        self._metric_sums.assign_add(tf.where(counts, metrics, tf.zeros_like(metrics)))
+        self._summed_steps.assign_add(tf.cast(counts, tf.float32))
 
     def _loss(self, experience, weights=None, training=False):
         del weights, training

@@ -18,7 +18,7 @@ from agents.compare.scores import comparable, final_scores, with_equal_seeds
 from agents.errors import UserError
 from agents.figures.drawing import save
 from agents.files import output_folder, replacing
-from agents.runs import grouping, history
+from agents.runs import divergence, grouping, history
 from agents.runs.folder import runs_below
 
 log = logging.getLogger(__package__)  # of all modules of the comparison
@@ -129,6 +129,7 @@ def _load(folders):
             runs.append(history.load(folder))
         except UserError as error:  # a sweep may just have begun
             errors.append(error)
+    _warn_of_diverged(found.values())
     if not runs:
         reason = (
             f" in {len(found)} runs, for one: {errors[0]}" if errors else ": no folders"
@@ -144,6 +145,13 @@ def _below(folder):
     if not runs:
         raise UserError(f"{folder} is no run, and there are no runs below it")
     return runs
+
+
+def _warn_of_diverged(folders):
+    for folder in folders:
+        found = divergence.read(folder)
+        if found:
+            log.warning("%s ended early: %s", folder, found)
 
 
 def _warn_of_few(groups):

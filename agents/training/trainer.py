@@ -14,8 +14,10 @@ from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
 from agents.errors import UserError
 from agents.files import remove_temporary
+from agents.runs.divergence import forget
 from agents.runs.provenance import append_session
 from agents.screen.progress import Progress
+from agents.training.divergence import Diverged, tell
 from agents.training.learning import Learning
 from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
@@ -32,9 +34,18 @@ def train(config, run):
         run: `agents.runs.folder.Run`, open.
 
     Returns:
-        Exit status: 0, or 130 after Ctrl-C.
+        Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
     """
     configure_tensorflow(config)
+    forget(run.folder)
+    try:
+        return _train(config, run)
+    except Diverged as error:
+        tell(config, run, error.divergence)
+        return 1
+
+
+def _train(config, run):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:

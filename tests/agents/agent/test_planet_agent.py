@@ -56,6 +56,20 @@ def test_loss_is_that_of_the_world_model_under_one_held_draw(agent, batch):
         np.testing.assert_allclose(found.extra[name], mean, rtol=1e-4, atol=1e-6)
 
 
+def test_metrics_stop_at_the_first_step_that_is_not_finite(build_agent, batch):
+    agent = build_agent()
+    assert agent.steps_to_divergence() == (0, [])
+    train(agent, batch, 1)
+    assert agent.steps_to_divergence() == (1, [])
+    train(agent, batch | {"reward": batch["reward"] + np.inf}, 1)
+    expected = (2, ["loss", "reward_loss", "gradient_norm"])
+    assert agent.steps_to_divergence() == expected
+    train(agent, batch, 1)  # by weights that are not finite: now nothing is
+    assert agent.steps_to_divergence() == expected
+    assert np.isfinite(agent.pop_metrics()["observation_loss"])
+    assert agent.steps_to_divergence() == (0, [])
+
+
 def test_the_draw_depends_on_seed_and_train_step(build_agent, batch):
     agent, other = build_agent("seed=0"), build_agent("seed=1")
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):

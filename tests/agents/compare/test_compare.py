@@ -13,7 +13,7 @@ from rich.console import Console
 
 from agents.compare import compare, figures
 from agents.errors import UserError
-from agents.runs import records
+from agents.runs import divergence, records
 
 
 def read(folder, name):
@@ -119,6 +119,21 @@ def test_few_seeds_are_warned_of(output):
         "pendulum_swingup, explore=Greedy: n = 3, below 5: its intervals are not"
         in output[2]
     )
+
+
+def test_runs_that_diverged_are_named(make_run, tmp_path, caplog):
+    make_run(tmp_path / "runs" / "a", 0, [[1.0], [2.0]])
+    folder = make_run(tmp_path / "runs" / "b", 1, [[5.0]])
+    divergence.write(folder, divergence.Divergence(3, 307, ("reward_loss",)))
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path / "runs"], tmp_path / "out")
+    said = (
+        f"{folder} ended early: the model diverged after episode 3: not finite at "
+        "gradient step 307: reward_loss"
+    )
+    assert said in caplog.text
+    assert f"- {said}" in (tmp_path / "out" / "comparison.md").read_text()
+    assert "/a ended early" not in caplog.text
 
 
 def test_runs_of_unequal_length_meet_at_the_shortest(make_run, tmp_path, caplog):

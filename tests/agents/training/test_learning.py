@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from agents.agent.building import choose_devices
 from agents.episodes.replay import Replay
+from agents.training.divergence import Diverged
 from agents.training.learning import Learning
 
 
@@ -46,6 +48,24 @@ def test_as_many_steps_are_taken_as_asked(learned):
     agent, _, watched = learned
     assert int(agent.train_step_counter) == 23
     assert watched == [20, 23]
+
+
+def test_a_step_that_is_not_finite_ends_learning_within_a_chunk(
+    build_agent, make_config, replay
+):
+    agent = build_agent("compile=false")
+    agent.clock.advance(episodes=3, agent_steps=38, action_repeat=1)
+    learning = Learning(make_config(), agent, replay, choose_devices("default"))
+    learning.run(3, lambda done: None)
+    agent.model.trainable_variables[0].assign_add(
+        tf.fill(agent.model.trainable_variables[0].shape, np.nan)
+    )
+    with pytest.raises(Diverged) as error:
+        learning.run(50, lambda done: None)
+    assert int(agent.train_step_counter) == 23
+    found = error.value.divergence
+    assert (found.episode, found.train_step) == (3, 4)
+    assert found.terms == ("observation_loss",)  # the variable is one of the decoder's
 
 
 def test_metrics_and_the_weight_report_are_returned(learned):

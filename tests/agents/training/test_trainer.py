@@ -14,7 +14,10 @@ import pytest
 
 from agents.episodes.store import EpisodeStore
 from agents.figures.curves import plot
+from agents.runs import divergence
 from agents.runs.checkpoints import Checkpoints
+from agents.runs.folder import load_config
+from agents.runs.following import is_finished
 from agents.training import trainer as training
 
 LENGTH = 20  # steps of an episode
@@ -152,8 +155,10 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
 
 def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsys):
     before = metrics(whole_run)
+    divergence.write(whole_run, divergence.Divergence(8, 14, ("reward_loss",)))
     assert train_run(whole_run, *run_words) == 0
     assert "done" in capsys.readouterr().out
+    assert divergence.read(whole_run) is None, "a trace of an earlier session stayed"
     assert metrics(whole_run) == before
 
 
@@ -174,6 +179,27 @@ def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd,
     assert [row["episodes"] for row in metrics(folder)] == [1, 2, 3, 4, 5, 6]
     assert metrics(folder)[-1]["environment_steps"] == 120
     assert leftovers(folder) == []
+
+
+def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
+    train_run, tmp_path, capsys
+):
+    folder = tmp_path / "run"
+    words = ["environment_steps=60", "seed_episodes=2", "optimizer.learning_rate=1e30"]
+    words += ["compile=false"]
+    assert train_run(folder, *words) == 1
+    out, err = capsys.readouterr()
+    assert "done" not in out
+    (line,) = err.splitlines()
+    assert line.startswith("bayes-rl: the model diverged after episode 2: not finite at ")
+    assert "_loss" in line
+    assert "another logdir and a lower optimizer.learning_rate (it is 1e+30) or " in line
+    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000001"]
+    assert [row["episodes"] for row in metrics(folder)] == [1]
+    found = divergence.read(folder)
+    assert (found.episode, found.train_step) == (2, 2)
+    assert str(found) in line
+    assert not is_finished(load_config(folder))
 
 
 @pytest.mark.parametrize(
