@@ -2,7 +2,7 @@
 
 import json
 
-from agents.screen.tables import as_markdown
+from agents.screen.text import as_markdown
 
 # file of results/ -> command that wrote it
 _BENCHMARKS = {"benchmarks": "make bench", "layers": "python -m benchmarks.layers"}

@@ -3,27 +3,15 @@
 import math
 import pathlib
 
-import numpy as np
-
 import envs
 from agents.agent.loading import load_agent
 from agents.episodes.held_out import ACTIONS, held_out_episodes
 from agents.errors import UserError
 from agents.figures.predictions import save_state_prediction
 from agents.files import write_csv
-from agents.insight.open_loop import (
-    CONTEXT,
-    PREDICTED,
-    encode,
-    filtered_features,
-    open_loop_features,
-)
-from agents.insight.probes import INPUTS, PROBES, physics, probe_inputs, score_probes
-from agents.insight.regression import fit, fit_mlp
-from agents.screen.tables import as_text
+from agents.insight.probes import INPUTS, LEAST, PROBES, Probes
+from agents.screen.text import as_text
 from agents.seeds import Purpose, seed_of_run
-
-LEAST = 2  # episodes
 
 
 def probe(run, episodes):
@@ -55,59 +43,22 @@ def probe(run, episodes):
     rows, files = [], [folder / "probe.csv"]
     for actions in ACTIONS:
         found = held_out_episodes(config, agent, actions, episodes)
-        names, targets = physics(found, angles)
-        columns = _columns(names)
-        positions = [target[:, columns.stop :] for target in targets]
-        inputs = probe_inputs(agent.model, encode(agent.model, found, seed), positions)
-        later = [target[1:] for target in targets]
-        scores = score_probes(inputs, names, later)
+        probes = Probes(agent.model, found, angles, seed)
+        scores = probes.scores()
         rows += [counts | {"actions": actions} | score for score in scores]
-        _print_table(config, actions, counts, names, scores)
-        read = fit(fit_mlp, inputs["latent"], later, range(episodes - 1))
-        files += _draw(
-            agent.model,
-            found[-1],
-            lambda latents, read=read, columns=columns: read(latents)[:, columns],
-            (names[columns], targets[-1][:, columns]),
-            folder / "figures",
-            f"probe_{actions}",
-            seed,
-        )
+        _print_table(config, actions, counts, probes.names, scores)
+        for kind, (truth, values, context, names) in probes.readings().items():
+            name = f"probe_{actions}_{kind}"
+            files.append(
+                save_state_prediction(
+                    folder / "figures", name, truth, values, context, names
+                )
+            )
     write_csv(files[0], rows)
     if config.observation == "state":
         print("Velocities are inputs of this agent: the probes say what its latent keeps.")
     for file in files:
         print(file)
-
-
-def _columns(names):
-    """Those of the velocities."""
-    return slice(sum(name.startswith("velocity") for name in names))
-
-
-def _draw(model, episode, read, shown, folder, name, seed):
-    """Two figures of one episode: filtered, and open loop after a few rows."""
-    names, truth = shown
-    if not names:
-        return []
-    rows = min(CONTEXT + PREDICTED, len(truth))
-    context = min(CONTEXT, rows - 1)
-    episode = {key: value[:rows] for key, value in episode.items()}
-    features = {
-        "filtered": (rows, filtered_features(model, episode, seed)),
-        "open_loop": (context, open_loop_features(model, episode, context, seed)),
-    }
-    return [
-        save_state_prediction(
-            folder,
-            f"{name}_{kind}",
-            truth[:rows],
-            np.stack([read(draw) for draw in draws]),
-            seen,
-            names,
-        )
-        for kind, (seen, draws) in features.items()
-    ]
 
 
 def _print_table(config, actions, counts, names, scores):

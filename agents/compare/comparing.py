@@ -11,7 +11,7 @@ import pathlib
 from rich.console import Console
 
 from agents.compare import discovery, figures, measured, tables
-from agents.compare.improvement import improvements
+from agents.compare.pairs import improvements
 from agents.compare.published import published_scores
 from agents.compare.report import FEWEST_SEEDS, markdown, report, show
 from agents.compare.scores import comparable, final_scores, with_equal_seeds

@@ -118,7 +118,7 @@ def improvement(pairs):
     """How likely one group beats another, a line for each pair; None without pairs.
 
     Args:
-        pairs: list of `agents.compare.improvement.Improvement`.
+        pairs: list of `agents.compare.pairs.Improvement`.
     """
     if not pairs:
         return None

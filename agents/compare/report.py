@@ -6,7 +6,7 @@ from typing import NamedTuple
 import rich.table
 from rich.console import Console
 
-from agents.screen.tables import as_markdown, number
+from agents.screen.text import as_markdown, number
 
 _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
 FEWEST_SEEDS = 5  # for an interval that deserves the name

@@ -63,7 +63,7 @@ def exploration(found):
 
 
 def improvement(pairs):
-    """A row for each `agents.compare.improvement.Improvement`."""
+    """A row for each `agents.compare.pairs.Improvement`."""
     return [
         {
             "group": pair.better,
@@ -116,7 +116,7 @@ def minutes(run, steps=math.inf):
     """How long a run took, all its sessions together, start-up aside.
 
     Args:
-        run: `agents.runs.history.Run`.
+        run: `agents.runs.history.History`.
         steps: environment steps up to which that counts.
     """
     rows = (row for row in run.metrics if row["environment_steps"] <= steps)

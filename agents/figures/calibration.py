@@ -17,7 +17,7 @@ def save(file, curves, title):
 
     Args:
         file: path of the PNG; its folder is made where it is missing.
-        curves: list of `agents.commands.calibrate.Curves`.
+        curves: list of `agents.insight.calibration.Curves`.
         title: of the figure.
     """
     kinds = list(dict.fromkeys(each.actions for each in curves))
@@ -31,7 +31,7 @@ def save(file, curves, title):
         for each in own:
             _draw(axes, each, colours[each.label])
         most = max(
-            (each for each in own if each.judged is own[0].judged),
+            (each for each in own if each.name == own[0].name),
             key=lambda each: each.draws,
         )
         _draw_dimensions(axes[0], most, colours[most.label])

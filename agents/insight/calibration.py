@@ -26,6 +26,8 @@ import numpy as np
 from scipy import special
 from tensorflow_probability import distributions as tfd
 
+from agents.insight.forecasts import ForecastTimes, forecasts
+from agents.seeds import fold
 from agents.statistics.bootstrap import draw_seeds, edges
 from bayes_rl.uncertainty import log_score
 
@@ -61,6 +63,99 @@ class Summary(NamedTuple):
     coverage: tuple
     deviation: np.ndarray
     negative_log_likelihood: tuple
+
+
+class Curves(NamedTuple):
+    """How honest forecasts of one kind are on some episodes, over the steps ahead.
+
+    Attributes:
+        actions: who acted in the episodes.
+        name: whose forecasts they are.
+        draws: of the weights, in a mixture; 0: the mean weights.
+        steps: agent steps ahead, [steps].
+        scores: `Scores` of the episodes, stacked.
+        summary: `Summary` of all dimensions.
+    """
+
+    actions: str
+    name: str
+    draws: int
+    steps: np.ndarray
+    scores: Scores
+    summary: Summary
+
+    @property
+    def label(self):
+        """Whose forecasts, and from which weights."""
+        some = f"{self.draws} draw{'s' if self.draws > 1 else ''}"
+        return f"{self.name}, {some if self.draws else 'mean weights'}"
+
+    def rows(self):
+        """Dicts of numbers: for `all` and each dimension, one for each step."""
+        dimensions = self.scores.coverage.shape[-1]
+        summaries = {"all": self.summary}
+        if dimensions > 1:
+            summaries |= {n: summarize(self.scores, n) for n in range(dimensions)}
+        for dimension, summary in summaries.items():
+            for place, step in enumerate(self.steps):
+                row = {"dimension": dimension, "step": int(step)}
+                yield row | _numbers(summary, place)
+
+    def line(self, place):
+        """What a table shows at one of the steps."""
+        summary = self.summary
+        return [
+            self.label,
+            f"{self.steps[place]}",
+            *summary.coverage[0][place],
+            *summary.deviation[place],
+            summary.negative_log_likelihood[0][place],
+        ]
+
+
+def _numbers(summary, place):
+    """A `Summary` at one step."""
+    row = {}
+    for index, name in enumerate(f"{round(100 * level)}" for level in SHOWN):
+        row |= _triple(f"coverage_{name}", [x[place, index] for x in summary.coverage])
+        row[f"deviation_{name}"] = float(summary.deviation[place, index])
+    scores = [each[place] for each in summary.negative_log_likelihood]
+    return row | _triple("negative_log_likelihood", scores)
+
+
+def _triple(name, values):
+    names = (name, f"{name}_low", f"{name}_high")
+    return dict(zip(names, map(float, values), strict=True))
+
+
+def judge(model, stddev, episodes, seed, actions, name):
+    """Forecasts episodes and judges the forecasts of each kind.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        stddev: of the likelihood of an observation.
+        episodes: held out, see `agents.episodes.layout`.
+        seed: [2].
+        actions: who acted in the episodes, to label the curves.
+        name: whose model it is, likewise.
+
+    Yields:
+        `Curves`: of the mean weights, and of mixtures of `SIZES` draws where the weights
+        are uncertain.
+
+    Raises:
+        UserError: the episodes are too short.
+    """
+    times = ForecastTimes(model, episodes)
+    truths = times.truths(model, episodes, fold(seed, 0))
+    scores = {}
+    predicted = forecasts(model, episodes, times, fold(seed, 1))
+    for truth, found in zip(truths, predicted, strict=True):
+        for draws, components in found.items():
+            scores.setdefault(draws, []).append(score(components, stddev, truth))
+    for draws, found in scores.items():
+        stacked = Scores(*map(np.stack, zip(*found, strict=True)))
+        yield Curves(actions, name, draws, times.steps, stacked, summarize(stacked))
 
 
 def cumulative(components, stddev, truth):

@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
+from agents.errors import UserError
 from agents.insight.open_loop import CONTEXT, encode, imagine_latents
 from agents.model.latents import Latent
 from agents.model.networks import is_image
@@ -28,14 +29,14 @@ class ForecastTimes:
         steps: agent steps ahead that are judged.
 
     Raises:
-        ValueError: the episodes are too short.
+        UserError: the episodes are too short.
     """
 
     def __init__(self, model, episodes):
         rows = min(len(episode["reward"]) for episode in episodes)
         horizon = min(HORIZON, (rows - CONTEXT) // 2)
         if horizon < 1:
-            raise ValueError(
+            raise UserError(
                 f"episodes need at least {CONTEXT + 2} rows for forecasts, got {rows}"
             )
         pictures = is_image(model.observation_spec)

@@ -9,10 +9,19 @@ Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, 
 Tran et al., 2019, Bayesian Layers, figure 13. Their probes are trained beside the model.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
-from agents.insight.open_loop import encode
+from agents.insight.open_loop import (
+    CONTEXT,
+    PREDICTED,
+    encode,
+    filtered_features,
+    open_loop_features,
+)
 from agents.insight.regression import (
+    fit,
     fit_mlp,
     fit_ridge,
     predict_held_out,
@@ -22,6 +31,7 @@ from agents.insight.regression import (
 from agents.model.networks import is_image
 from bayes_rl.weights import mean_weights
 
+LEAST = 2  # episodes, so that one can be held out
 PROBES = {"ridge": fit_ridge, "mlp": fit_mlp}
 INPUTS = ("latent", "embedding", "differences")
 
@@ -92,6 +102,79 @@ def probe_inputs(model, encoded, positions):
             np.concatenate([rows[1:], np.diff(rows, axis=0)], axis=1) for rows in decoded
         ],
     }
+
+
+class Reading(NamedTuple):
+    """Velocities of an episode as a probe reads them from latents, beside the truth.
+
+    Attributes:
+        truth: [T, V].
+        values: [S, T, V], from the latents of each weight draw; S is 1 where the weights
+            are certain.
+        context: rows that the model saw; the latents of all others are imagined.
+        names: of the V velocities.
+    """
+
+    truth: np.ndarray
+    values: np.ndarray
+    context: int
+    names: list
+
+
+class Probes:
+    """All probes of a model, fitted to episodes and judged on those held out.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episodes: at least `LEAST`, see `agents.episodes.layout`.
+        angles: columns of `position` that are angles.
+        seed: [2].
+
+    Attributes:
+        names: of what is predicted.
+    """
+
+    def __init__(self, model, episodes, angles, seed):
+        self._model, self._episodes, self._seed = model, episodes, seed
+        self.names, self._targets = physics(episodes, angles)
+        self._velocities = sum(name.startswith("velocity") for name in self.names)
+        positions = [target[:, self._velocities :] for target in self._targets]
+        self._inputs = probe_inputs(model, encode(model, episodes, seed), positions)
+        self._later = [target[1:] for target in self._targets]
+
+    def scores(self):
+        """Rows, see `score_probes`."""
+        return score_probes(self._inputs, self.names, self._later)
+
+    def readings(self):
+        """Velocities of the last episode, read by a network fitted to the others.
+
+        Returns:
+            Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
+            nothing has a velocity.
+        """
+        if not self._velocities:
+            return {}
+        model, seed = self._model, self._seed
+        columns = slice(self._velocities)
+        fitted_to = range(len(self._episodes) - 1)
+        read = fit(fit_mlp, self._inputs["latent"], self._later, fitted_to)
+        rows = min(CONTEXT + PREDICTED, len(self._targets[-1]))
+        context = min(CONTEXT, rows - 1)
+        episode = {key: value[:rows] for key, value in self._episodes[-1].items()}
+        features = {
+            "filtered": (rows, filtered_features(model, episode, seed)),
+            "open_loop": (context, open_loop_features(model, episode, context, seed)),
+        }
+        return {
+            kind: Reading(
+                self._targets[-1][:rows, columns],
+                np.stack([read(draw)[:, columns] for draw in draws]),
+                seen,
+                self.names[columns],
+            )
+            for kind, (seen, draws) in features.items()
+        }
 
 
 def score_probes(inputs, names, targets):

@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.screen.pace import Pace
-from agents.screen.tables import number
+from agents.screen.text import number
 
 _SHOWN = {
     "collect/return": "return",

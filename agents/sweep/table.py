@@ -10,7 +10,7 @@ from rich.text import Text
 
 from agents.runs.following import Follower
 from agents.screen.pace import Pace, in_words
-from agents.screen.tables import number
+from agents.screen.text import number
 from agents.sweep.processes import DONE, FAILED, LOG, RUNNING, STOPPED, WAITING
 
 _REPORT_SECONDS = 60.0  # between reports of what runs, off a terminal

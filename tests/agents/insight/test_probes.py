@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from agents.insight.open_loop import encode
-from agents.insight.probes import live_probe, physics, probe_inputs, score_probes
+from agents.insight.probes import Probes, live_probe, physics, probe_inputs, score_probes
 from bayes_rl.weights import mean_weights
 
 SEED = tf.constant([3, 4])
@@ -120,3 +120,18 @@ def test_what_never_changes_is_left_out_of_the_metrics(model, episodes):
         )  # would stand in the output of a training
         found = live_probe(model, still, (), SEED)
     assert set(found) == {"position_0", "position_1"}
+
+
+def test_velocities_of_the_last_episode_are_read_from_its_latents(model, episodes):
+    readings = Probes(model, episodes, (1,), SEED).readings()
+    contexts = {kind: reading.context for kind, reading in readings.items()}
+    assert contexts == {"filtered": 9, "open_loop": 5}
+    for reading in readings.values():
+        assert reading.names == ["velocity 0"]
+        assert reading.values.shape == (20, 9, 1)
+        np.testing.assert_array_equal(reading.truth, episodes[-1]["velocity"])
+    still = [
+        episode | {"velocity": np.zeros([len(episode["reward"]), 0])}
+        for episode in episodes
+    ]
+    assert Probes(model, still, (1,), SEED).readings() == {}

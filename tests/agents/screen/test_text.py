@@ -1,10 +1,10 @@
-"""Tests of agents.screen.tables."""
+"""Tests of agents.screen.text."""
 
 import csv
 import math
 
 from agents.files import write_csv
-from agents.screen.tables import as_text
+from agents.screen.text import as_text
 
 
 def test_rows_are_read_back(tmp_path):
