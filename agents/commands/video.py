@@ -11,6 +11,7 @@ from agents.episodes.recording import record
 from agents.errors import UserError
 from agents.figures.films import save_recording
 from agents.figures.predictions import film
+from agents.seeds import Purpose, seed_of_run
 
 
 def video(run):
@@ -45,6 +46,7 @@ def video(run):
         episode = recording.episode
         title = f"{config.task} after {steps} environment steps"
         files = save_recording(recording, folder, f"episode_{steps}", title)
-    files += film(agent.model, episode, config, folder, f"open_loop_{steps}")
+    seed = seed_of_run(config.seed, Purpose.FILM)
+    files += film(agent.model, episode, seed, folder, f"open_loop_{steps}")
     for file in files:
         print(file)

@@ -8,7 +8,7 @@ from agents.figures.drawing import panels, save_figure, tidy
 from agents.figures.films import check_context, save_open_loop_video
 from agents.insight.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
 from agents.model.networks import is_image
-from agents.seeds import Purpose, seed_of_run
+from bayes_rl.weights import posteriors
 
 _COLUMNS = 3  # panels of curves side by side
 _LEGEND = 7  # inches that the legend of curves needs
@@ -73,7 +73,7 @@ def _curves(truth, predictions, context, labels):
     return figure
 
 
-def film(model, episode, config, folder, name):
+def film(model, episode, seed, folder, name):
     """Writes the open-loop prediction of the start of an episode; returns the files.
 
     For pixels the truth, the prediction and the error as GIF and mp4 and a strip of frames
@@ -83,20 +83,19 @@ def film(model, episode, config, folder, name):
     Args:
         model: `agents.model.world_model.WorldModel`.
         episode: see `agents.episodes.layout`.
-        config: `agents.config.schema.Train`.
+        seed: [2], see `agents.seeds`.
         folder: where to.
         name: of the files, without ending.
     """
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
     episode = {key: value[:rows] for key, value in episode.items()}
-    seed = seed_of_run(config.seed, Purpose.FILM)
     if is_image(model.observation_spec):
         predicted = predict_open_loop(model, episode, context, draws=0, seed=seed)[0]
         prediction = model.to_image(predicted).numpy()
         truth = episode["observation"]
         return save_open_loop_video(folder, name, truth, prediction, context)
-    draws = 0 if config.transition == "deterministic" else DRAWS
+    draws = DRAWS if posteriors(model) else 0
     predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
     labels = [f"observation {number}" for number in range(predicted.shape[-1])]
     truth = episode["observation"]

@@ -100,7 +100,8 @@ class Watcher:
             return
         step = int(self._agent.clock.environment_steps.numpy())
         name = f"open_loop_{step}"
-        files = film(self._agent.model, episode, self._config, self._videos, name)
+        seed = seed_of_run(self._config.seed, Purpose.FILM)
+        files = film(self._agent.model, episode, seed, self._videos, name)
         show(files, self._metrics, step)
         release(collect=True)
 

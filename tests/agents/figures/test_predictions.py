@@ -4,8 +4,6 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from agents.agent.loading import load_agent
-from agents.episodes.store import EpisodeStore
 from agents.figures.predictions import film, save_state_prediction
 
 
@@ -27,9 +25,13 @@ def test_state_prediction_of_another_shape_is_an_error(tmp_path):
 
 
 @pytest.mark.parametrize("rows", [2, 4])
-def test_an_episode_shorter_than_the_context_is_filmed(whole_run, tmp_path, rows):
-    config, agent = load_agent(whole_run)
-    episode = EpisodeStore(whole_run / "episodes").read(0)
-    episode = {key: value[:rows] for key, value in episode.items()}
-    (file,) = film(agent.model, episode, config, tmp_path, "short")
+def test_an_episode_shorter_than_the_context_is_filmed(model, tmp_path, rows):
+    rng = np.random.default_rng(0)
+    episode = {
+        "observation": rng.normal(size=[rows, 2]).astype(np.float32),
+        "action": rng.uniform(-1, 1, [rows, 1]).astype(np.float32),
+        "reward": np.zeros(rows, np.float32),
+        "is_first": np.arange(rows) == 0,
+    }
+    (file,) = film(model, episode, (0, 3), tmp_path, "short")
     assert file.exists()
