@@ -46,5 +46,5 @@ setuptools.setup(
     python_requires=">=3.11,<3.12",
     install_requires=["tensorflow==2.15.1", *_CORE],
     extras_require={"dev": _DEV, "gpu": ["tensorflow[and-cuda]==2.15.1"]},
-    entry_points={"console_scripts": ["bayes-rl = agents.__main__:main"]},
+    entry_points={"console_scripts": ["bayes-rl = agents.__main__:run"]},
 )

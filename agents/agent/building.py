@@ -19,6 +19,10 @@ def configure_tensorflow(config):
     if config.threads:
         with contextlib.suppress(RuntimeError):  # it has computed something before
             tf.config.threading.set_intra_op_parallelism_threads(config.threads)
+    for device in tf.config.list_physical_devices("GPU"):
+        with contextlib.suppress(RuntimeError):
+            # else the first process takes all memory, and none can evaluate beside it
+            tf.config.experimental.set_memory_growth(device, True)
 
 
 def make_agent(config, environment, devices) -> PlaNetAgent:

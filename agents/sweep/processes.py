@@ -21,7 +21,7 @@ _POLL_SECONDS = 0.2
 _HOME = str(pathlib.Path(agents.__file__).parents[1])
 _MAIN = (
     "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
-    "from agents.__main__ import main; sys.exit(main())"
+    "from agents.__main__ import run; run()"
 )
 
 

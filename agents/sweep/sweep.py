@@ -105,7 +105,7 @@ def default_at_once(configs):
     """How many runs share this machine: its cores over the threads of a run.
 
     One, where a run takes all devices: with another `strategy`, with `threads=0`, or where
-    there is a GPU, whose memory a run takes whole.
+    there is a GPU, which one run keeps busy.
 
     Args:
         configs: of the runs, list of `agents.config.schema.Train`.

@@ -183,3 +183,32 @@ def test_module_is_the_command(tmp_path):
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("bayes-rl")
+
+
+SLOW_TO_END = """
+import atexit, sys, time
+from agents import __main__ as entry
+
+class Graph:
+    def __del__(self):
+        time.sleep(60)
+
+graph = Graph()
+atexit.register(lambda: print("libraries have tidied up"))
+entry._COMMANDS["plot"] = lambda options: print("done") or 1
+sys.argv = ["bayes-rl", "plot", "run"]
+entry.run()
+"""
+
+
+def test_the_process_ends_with_its_command_whatever_there_is_to_free(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-c", SLOW_TO_END],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=30,
+    )
+    assert (result.returncode, result.stderr) == (1, "")
+    assert result.stdout == "done\nlibraries have tidied up\n"

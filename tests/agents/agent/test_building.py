@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.building import choose_devices
+from agents.agent.building import choose_devices, configure_tensorflow
 from agents.explore import Greedy
 from agents.planning.cross_entropy import CrossEntropy
 from agents.planning.improved import ImprovedCrossEntropy
@@ -51,6 +51,22 @@ def test_everything_that_a_run_goes_on_from_is_in_a_checkpoint(
         each.train(batch)
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
         np.testing.assert_array_equal(mine, theirs)
+
+
+@pytest.mark.parametrize("is_too_late", [False, True])
+def test_memory_of_all_gpus_grows_as_it_is_needed(make_config, monkeypatch, is_too_late):
+    grown = []
+
+    def set_memory_growth(device, enable):
+        grown.append((device, enable))
+        if is_too_late:
+            raise RuntimeError("Physical devices cannot be modified any more")
+
+    devices = "list_physical_devices"
+    monkeypatch.setattr(tf.config, devices, lambda kind: [kind, f"{kind}:1"])
+    monkeypatch.setattr(tf.config.experimental, "set_memory_growth", set_memory_growth)
+    configure_tensorflow(make_config())
+    assert grown == [("GPU", True), ("GPU:1", True)]
 
 
 def test_the_default_is_one_device():
