@@ -86,5 +86,10 @@ def write_csv(file, rows):
     writer = csv.DictWriter(text, rows[0], lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
+    write_text(file, text.getvalue())
+
+
+def write_text(file, text):
+    """Writes a text; the file is whole or not there."""
     with replacing(file) as handle:
-        handle.write(text.getvalue().encode())
+        handle.write(text.encode())

@@ -15,12 +15,11 @@ import pathlib
 import sys
 
 import numpy as np
-from rich.console import Console
-from rich.table import Table
 
 from agents.config.overrides import load
 from agents.errors import UserError
-from agents.files import replacing
+from agents.files import write_csv, write_text
+from agents.screen.text import show
 from envs.quiet import import_gym
 
 _NEAR = 0.97
@@ -133,14 +132,10 @@ def main():
         rows = compare(options.run, options.episodes)
     except UserError as error:
         sys.exit(f"benchmarks.planners: {error}")
-    lines = [",".join(rows[0]), *(",".join(map(_show, row.values())) for row in rows)]
-    for name, text in (("csv", "\n".join(lines)), ("txt", conclusion(rows))):
-        with replacing(pathlib.Path(options.run) / f"planners.{name}") as file:
-            file.write(f"{text}\n".encode())
-    table = Table(*rows[0])
-    for row in rows:
-        table.add_row(*map(_show, row.values()))
-    Console().print(table)
+    cells = [{name: _show(value) for name, value in row.items()} for row in rows]
+    write_csv(pathlib.Path(options.run) / "planners.csv", cells)
+    write_text(pathlib.Path(options.run) / "planners.txt", f"{conclusion(rows)}\n")
+    show(cells[0], [row.values() for row in cells])
     print(conclusion(rows))
 
 

@@ -1,16 +1,11 @@
 """The measured rows as a table on the terminal, as csv and as Markdown."""
 
-import csv
 import dataclasses
 import datetime
-import io
-import sys
 
-from rich.console import Console
-from rich.table import Table
-
-from agents.files import replacing
+from agents.files import write_csv, write_text
 from agents.runs.provenance import provenance
+from agents.screen.text import as_markdown, show
 
 NOTES = """\
 Milliseconds are the median of the repeats [quartiles]; the cases of a group were timed in
@@ -70,13 +65,8 @@ class Report:
 
     def show(self, rows, facts):
         """Prints the table; arguments as in `save`."""
-        table = Table(*self.columns, box=None)
-        for row in rows:
-            table.add_row(*self._texts(row))
-        # Piped into a file there is no width to keep to.
-        console = Console(width=None if sys.stdout.isatty() else 160)
-        console.print(table)
-        console.print(", ".join(f"{name}: {value}" for name, value in facts.items()))
+        show(self.columns, self._texts(rows))
+        print(", ".join(f"{name}: {value}" for name, value in facts.items()))
 
     def save(self, folder, rows, facts):
         """Writes a csv and a Markdown file.
@@ -87,31 +77,18 @@ class Report:
             facts: dict of strings, see `origin`.
         """
         folder.mkdir(parents=True, exist_ok=True)
-        with replacing(folder / f"{self.name}.csv") as file:
-            file.write(_csv(rows, facts).encode())
-        with replacing(folder / f"{self.name}.md") as file:
-            file.write(self._markdown(rows, facts).encode())
+        own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
+        numbers = [{name: _number(value) for name, value in row.items()} for row in rows]
+        write_csv(folder / f"{self.name}.csv", [row | own for row in numbers])
+        write_text(folder / f"{self.name}.md", self._markdown(rows, facts))
 
     def _markdown(self, rows, facts):
-        lines = [f"# {self.title}", "", self.notes, ""]
-        lines += [f"- {name}: {value}" for name, value in facts.items()]
-        lines += ["", _line(self.columns), _line(["---"] * len(self.columns))]
-        lines += [_line(self._texts(row)) for row in rows]
-        return "\n".join(lines) + "\n"
+        lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+        table = as_markdown(self.columns, self._texts(rows))
+        return "\n\n".join([f"# {self.title}", self.notes, lines, table]) + "\n"
 
-    def _texts(self, row):
-        return [column(row) for column in self.columns.values()]
-
-
-def _csv(rows, facts):
-    text = io.StringIO()
-    own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
-    writer = csv.DictWriter(text, [*rows[0], *own], lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(
-        {name: _number(value) for name, value in {**row, **own}.items()} for row in rows
-    )
-    return text.getvalue()
+    def _texts(self, rows):
+        return [[column(row) for column in self.columns.values()] for row in rows]
 
 
 def _with_spread(row, name, form):
@@ -129,7 +106,3 @@ def _text(value, form):
 
 def _number(value):
     return f"{value:.6g}" if isinstance(value, float) else value
-
-
-def _line(cells):
-    return f"| {' | '.join(cells)} |"

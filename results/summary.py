@@ -1,14 +1,13 @@
 """The numbers of an experiment that `bayes-rl compare` does not tell."""
 
-import csv
 import json
 import pathlib
 
 import numpy as np
 
+from agents.files import write_csv
 from agents.runs.grouping import arrange
 from agents.runs.history import load
-from agents.runs.records import SCORE_COLUMNS
 
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
 
@@ -61,10 +60,11 @@ def _sources(runs):
 
 
 def _write_evaluations(groups, file):
-    with open(file, "w", newline="") as handle:
-        writer = csv.writer(handle, lineterminator="\n")
-        writer.writerow(["task", "group", "run_seed", *SCORE_COLUMNS])
-        for group in groups:
-            for run in group.runs:
-                about = [group.task, group.label, run.config["seed"]]
-                writer.writerows([*about, *row.values()] for row in run.scores)
+    rows = [
+        {"task": group.task, "group": group.label, "run_seed": run.config["seed"]} | row
+        for group in groups
+        for run in group.runs
+        for row in run.scores
+    ]
+    if rows:
+        write_csv(file, rows)

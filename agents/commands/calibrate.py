@@ -11,7 +11,7 @@ from agents.figures import calibration as calibration_figure
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
 from agents.runs.twins import check_same_observations
-from agents.screen.text import as_text
+from agents.screen.text import show
 from agents.seeds import Purpose, seed_of_run
 
 
@@ -117,4 +117,5 @@ def _print_tables(runs, curves, episodes):
         print(f"{episodes} episodes, actions: {actions}")
         own = [each for each in curves if each.actions == actions]
         table = [each.line(place) for place in shown for each in own]
-        print(as_text(header, table), end="\n\n")
+        show(header, table)
+        print()

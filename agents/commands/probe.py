@@ -10,7 +10,7 @@ from agents.errors import UserError
 from agents.figures.predictions import save_state_prediction
 from agents.files import write_csv
 from agents.insight.probes import INPUTS, LEAST, PROBES, Probes
-from agents.screen.text import as_text
+from agents.screen.text import show
 from agents.seeds import Purpose, seed_of_run
 
 
@@ -79,7 +79,7 @@ def _print_table(config, actions, counts, names, scores):
             for cell in cells[: len(PROBES)]
         ]
         table.append([name, *latent, *(c["r_squared"] for c in cells[len(PROBES) :])])
-    print(as_text(["", *(" ".join(column).strip() for column in columns)], table))
+    show(["", *(" ".join(column).strip() for column in columns)], table)
     print()
 
 

@@ -17,7 +17,7 @@ from agents.compare.report import FEWEST_SEEDS, markdown, report, show
 from agents.compare.scores import comparable, final_scores, with_equal_seeds
 from agents.errors import UserError
 from agents.figures.drawing import save
-from agents.files import output_folder, replacing
+from agents.files import output_folder, write_text
 from agents.runs import divergence, grouping, history
 from agents.runs.folder import runs_below
 
@@ -103,8 +103,7 @@ def _noted():
 def _write_markdown(read, folder):
     if not read.tables:
         return []
-    with replacing(folder / "comparison.md") as file:
-        file.write(f"{markdown(read)}\n".encode())
+    write_text(folder / "comparison.md", f"{markdown(read)}\n")
     return [folder / "comparison.md"]
 
 

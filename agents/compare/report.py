@@ -3,10 +3,8 @@
 import math
 from typing import NamedTuple
 
-import rich.table
-from rich.console import Console
-
-from agents.screen.text import as_markdown, number
+from agents.screen import text
+from agents.screen.text import as_markdown, decimals, number
 
 _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
 FEWEST_SEEDS = 5  # for an interval that deserves the name
@@ -18,8 +16,6 @@ _REPEAT_NOTE = (
     "Published scores are of other protocols. Methods that hold an action for another "
     "number of physics steps (action repeat) solve another problem in the same steps."
 )
-_WIDE = 10_000  # characters
-_RIGHT = ("n", "environment steps", "action repeat", "minutes a run")
 
 
 class Table(NamedTuple):
@@ -47,19 +43,19 @@ def report(parts, notes=()):
     Returns:
         A `Report`.
     """
-    tables = [
+    found = [
         _scores(parts["scores"], parts["published"]),
         _improvement(parts["improvement"]),
         _exploration(parts["exploration"]),
         _probes(parts["probes"]),
         _calibration(parts["calibration"]),
     ]
-    tables = [table for table in tables if table.rows]
-    cells = [cell for table in tables for row in table.rows for cell in row]
+    found = [table for table in found if table.rows]
+    cells = [cell for table in found for row in table.rows for cell in row]
     own = [_FEW_NOTE] if any(cell.endswith(_FEW) for cell in cells) else []
     if parts["published"]:
         own.append(_REPEAT_NOTE)
-    return Report(tables, [*own, *notes])
+    return Report(found, [*own, *notes])
 
 
 def show(read, console):
@@ -69,16 +65,9 @@ def show(read, console):
         read: the `Report`.
         console: a `rich.console.Console`.
     """
-    if not console.is_terminal:  # lines in a file are not broken
-        console = Console(file=console.file, width=_WIDE)
-    for table in read.tables:
-        style = {"box": None, "title_justify": "left", "padding": (0, 2, 0, 0)}
-        shown = rich.table.Table(title=table.title, **style)
-        for name in table.columns:
-            shown.add_column(name, justify="right" if name in _RIGHT else "left")
-        for row in table.rows:
-            shown.add_row(*row)
-        console.print(shown)
+    console = text.unbroken(console)
+    for each in read.tables:
+        text.show(each.columns, each.rows, each.title, console)
     for note in read.notes:
         console.print(f"- {note}", markup=False, highlight=False)
 
@@ -226,7 +215,7 @@ def _calibration(rows):
 def _at(line, steps, column):
     """The values of some steps, one beside the other."""
     values = [line[step][column] if step in line else math.nan for step in steps]
-    return ", ".join("-" if math.isnan(value) else f"{value:.2f}" for value in values)
+    return ", ".join(map(decimals, values))
 
 
 def _start(row):
@@ -246,9 +235,8 @@ def _interval(row, name):
 
 def _range(row, name):
     value, low, high = (row[f"{name}{ending}"] for ending in ("", "_lowest", "_highest"))
-    if math.isnan(value):
-        return "-"
-    return f"{value:.2f}" + (f" ({low:.2f} to {high:.2f})" if row["seeds"] > 1 else "")
+    several = row["seeds"] > 1 and not math.isnan(value)
+    return decimals(value) + (f" ({decimals(low)} to {decimals(high)})" if several else "")
 
 
 def _text(value):

@@ -1,31 +1,46 @@
-"""Tables and numbers as text or Markdown, for a person."""
+"""Tables and numbers as a person reads them, on a terminal or in Markdown."""
 
 import math
+import re
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+_NUMBER = re.compile(r"[-\d.,%†]*")
+_WIDE = 10_000  # characters
 
 
-def as_text(header, rows):
-    """Lines up the cells of a table: the first column to the left, others to the right.
+def show(header, rows, title=None, console=None):
+    """Prints a table; columns of numbers to the right.
 
     Args:
         header: words, one for each column.
-        rows: lists of words or numbers; numbers get two decimals, nan a dash.
-
-    Returns:
-        A text of a line for each row.
+        rows: lists of words or numbers; numbers get two decimals.
+        title: above it, or None.
+        console: a `rich.console.Console`; None: standard output.
 
     Example:
-        >>> print(as_text(["what", "share"], [["all", 1.0], ["none", math.nan]]))
+        >>> show(["what", "share"], [["all", 1.0], ["none", math.nan]])
         what  share
         all    1.00
         none      -
     """
-    cells = [[_text(cell) for cell in row] for row in [header, *rows]]
-    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
-    lines = []
-    for first, *others in cells:
-        right = [cell.rjust(width) for cell, width in zip(others, widths[1:], strict=True)]
-        lines.append("  ".join([first.ljust(widths[0]), *right]).rstrip())
-    return "\n".join(lines)
+    style = {"box": None, "title_justify": "left", "padding": (0, 2, 0, 0)}
+    table = Table(title=title and escape(title), **style)
+    rows = [[c if isinstance(c, str) else decimals(c) for c in row] for row in rows]
+    for name, *cells in zip(header, *rows, strict=True):
+        is_number = all(map(_NUMBER.fullmatch, cells))
+        table.add_column(escape(name), justify="right" if is_number else "left")
+    for row in rows:
+        table.add_row(*map(escape, row))
+    unbroken(console).print(table)
+
+
+def unbroken(console=None):
+    """A console, by default of standard output, that breaks lines on terminals alone."""
+    console = console or Console()
+    return console if console.is_terminal else Console(file=console.file, width=_WIDE)
 
 
 def as_markdown(header, rows):
@@ -33,7 +48,7 @@ def as_markdown(header, rows):
 
     Args:
         header: words, one for each column.
-        rows: lists of cells, printed as they are.
+        rows: lists of cells, written as they are.
 
     Example:
         >>> print(as_markdown(["task", "n"], [["reacher_easy", 5]]))
@@ -45,10 +60,9 @@ def as_markdown(header, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
-def _text(cell):
-    if isinstance(cell, str):
-        return cell
-    return f"{cell:.2f}" if math.isfinite(cell) else "-"
+def decimals(value):
+    """A number with two decimals; a dash where it is not known."""
+    return f"{value:.2f}" if math.isfinite(value) else "-"
 
 
 def number(value):

@@ -4,7 +4,7 @@ import csv
 import math
 
 from agents.files import write_csv
-from agents.screen.text import as_text
+from agents.screen.text import decimals, show
 
 
 def test_rows_are_read_back(tmp_path):
@@ -15,10 +15,22 @@ def test_rows_are_read_back(tmp_path):
     assert found == [{"a": "1", "b": "x, y"}, {"a": "2", "b": ""}]
 
 
-def test_columns_line_up():
-    text = as_text(["name", "long header"], [["a", 1.0], ["bcdefg", "12 (3)"]])
-    assert len({len(line) for line in text.splitlines()}) == 1
+def test_numbers_stand_to_the_right_and_words_are_shown_as_they_are(capsys):
+    rows = [["a [b]", 1.0, "-"], ["c", "1,234", "1.0 [0.5, 2.0]"]]
+    show(["[x]", "long header", "IQM"], rows, title="The [title]")
+    title, *lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+    assert title == "The [title]"
+    assert lines == [
+        "[x]    long header  IQM",
+        "a [b]         1.00  -",
+        "c            1,234  1.0 [0.5, 2.0]",
+    ]
+
+
+def test_lines_in_a_file_are_not_broken(capsys):
+    show(["a"], [["word " * 100]])
+    assert len(capsys.readouterr().out.splitlines()) == 2
 
 
 def test_what_is_not_a_number_is_a_dash():
-    assert as_text(["a", "b"], [["x", math.nan]]).splitlines()[1].split() == ["x", "-"]
+    assert [decimals(value) for value in (0.125, math.nan, math.inf)] == ["0.12", "-", "-"]
