@@ -7,29 +7,44 @@ import setuptools
 
 # bayes_rl itself would import TensorFlow, which may not be installed yet.
 _VERSION = runpy.run_path(pathlib.Path(__file__).parent / "bayes_rl/version.py")["VERSION"]
-_CORE = [
-    "dm-control==1.0.50",
-    "gym==0.23.0",
-    "hydra-core==1.3.8",
-    "imageio[ffmpeg]==2.38.1",
-    "matplotlib>=3.11,<4",
-    "mujoco>=3.17,<4",  # 4 lacks names that dm-control 1.0.50 reads
+_LAYERS = [
     "numpy>=1.26,<2",
-    "omegaconf>=2.3,<3",
-    "pillow",
-    "psutil",
-    "pygame",
-    "PyYAML>=6",
-    "rich>=15",
-    "scikit-learn>=1.9,<2",
     "scipy>=1.17,<2",
-    "setuptools<81",  # tensorboard 2.15 imports pkg_resources
-    "tensorboard>=2.15.2,<2.16",
+    "setuptools<81",  # tensorboard 2.15, which TensorFlow brings, imports pkg_resources
+    "tensorflow==2.15.1",
     "tensorflow-probability==0.23.0",
-    "tf-agents==0.19.0",
-    "threadpoolctl>=3.5",
 ]
-_DEV = ["codespell", "import-linter", "pytest", "pytest-timeout", "pytest-xdist", "ruff"]
+_EXTRAS = {
+    "agents": [
+        "dm-control==1.0.50",
+        "dm-env>=1.6,<2",
+        "gym==0.23.0",
+        "hydra-core==1.3.8",
+        "imageio[ffmpeg]==2.38.1",
+        "matplotlib>=3.11,<4",
+        "mujoco>=3.17,<4",  # 4 lacks names that dm-control 1.0.50 reads
+        "omegaconf>=2.3,<3",
+        "pillow",
+        "psutil",
+        "pygame",
+        "PyYAML>=6",
+        "rich>=15",
+        "scikit-learn>=1.9,<2",
+        "tensorboard>=2.15.2,<2.16",
+        "tf-agents==0.19.0",
+        "threadpoolctl>=3.5",
+    ],
+    "dev": [
+        "codespell",
+        "import-linter",
+        "pytest",
+        "pytest-timeout",
+        "pytest-xdist",
+        "ruff",
+    ],
+    "gpu": ["tensorflow[and-cuda]==2.15.1"],
+    "gymnasium": ["gymnasium>=1,<2"],
+}
 
 setuptools.setup(
     name="bayes-rl",
@@ -44,7 +59,7 @@ setuptools.setup(
     ),
     package_data={"agents": ["*/*.csv"], "configs": ["*.yaml", "*/*.yaml"]},
     python_requires=">=3.11,<3.12",
-    install_requires=["tensorflow==2.15.1", *_CORE],
-    extras_require={"dev": _DEV, "gpu": ["tensorflow[and-cuda]==2.15.1"]},
+    install_requires=_LAYERS,
+    extras_require=_EXTRAS,
     entry_points={"console_scripts": ["bayes-rl = agents.__main__:run"]},
 )

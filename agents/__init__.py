@@ -1,1 +1,15 @@
-"""Bayesian PlaNet: learn latent dynamics, plan in them, explore by their uncertainty."""
+"""Bayesian PlaNet: learn latent dynamics, plan in them, explore by their uncertainty.
+
+`agents.load(RUN)` is a trained agent, to act in a notebook. Nothing is imported until it is
+used, so that a wrong word on the command line costs no TensorFlow.
+"""
+
+__all__ = ["load"]
+
+
+def __getattr__(name):
+    if name == "load":
+        from agents.agent import acting
+
+        return acting.load
+    raise AttributeError(f"module 'agents' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""The command line: bayes-rl train, evaluate, probe, calibrate, plot, compare and video.
+"""The command line: bayes-rl train, evaluate, probe and the other commands.
 
 Whatever is typed is checked before TensorFlow is imported, which takes seconds.
 """
@@ -106,6 +106,13 @@ def _video(options):
     return video(options.run)
 
 
+def _export(options):
+    _prepare(options.run)
+    from agents.commands.export import export
+
+    return export(options.run, options.out)
+
+
 _COMMANDS = {
     "train": _train,
     "evaluate": _evaluate,
@@ -114,6 +121,7 @@ _COMMANDS = {
     "plot": _plot,
     "compare": _compare,
     "video": _video,
+    "export": _export,
 }
 
 

@@ -5,6 +5,7 @@ import csv
 import io
 import os
 import pathlib
+import shutil
 
 from agents.errors import UserError
 
@@ -44,6 +45,33 @@ def replacing(file):
     sync_folder(file.parent)
 
 
+@contextlib.contextmanager
+def replacing_folder(folder):
+    """Makes a temporary folder that takes the place of `folder` at the end.
+
+    As `replacing`, but for a moment between two renames there may be no `folder`.
+
+    Args:
+        folder: path to write, in a folder that exists.
+
+    Yields:
+        The `pathlib.Path` of an empty folder.
+    """
+    folder = pathlib.Path(folder)
+    temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
+    old = folder.with_name(f".{folder.name}.{os.getpid()}.old.tmp")
+    temporary.mkdir()
+    try:
+        yield temporary
+        if folder.exists():
+            os.replace(folder, old)
+        os.replace(temporary, folder)
+        shutil.rmtree(old, ignore_errors=True)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    sync_folder(folder.parent)
+
+
 def output_folder(path):
     """A path that is a folder, or can be made one when there is something to write.
 
@@ -70,9 +98,12 @@ def sync_folder(folder):
 
 
 def remove_temporary(folder):
-    """Removes the temporary files that killed processes left in `folder`."""
-    for file in pathlib.Path(folder).glob(".*.tmp"):
-        file.unlink(missing_ok=True)
+    """Removes the temporary files and folders that killed processes left in `folder`."""
+    for path in pathlib.Path(folder).glob(".*.tmp"):
+        if path.is_dir():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
 
 
 def write_csv(file, rows):

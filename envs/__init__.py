@@ -1,11 +1,19 @@
-"""DeepMind Control and gym behind one door: `load(task, ...)`.
+"""DeepMind Control, gym and environments of users behind one door: `load(task, ...)`.
 
 Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 """
 
 from envs.tasks import can_end, check_task
 
-__all__ = ["can_end", "check_task", "load", "load_many", "spread_seeds", "wrapping_angles"]
+__all__ = [
+    "can_end",
+    "check_task",
+    "concatenate",
+    "load",
+    "load_many",
+    "spread_seeds",
+    "wrapping_angles",
+]
 
 
 def __getattr__(name):
@@ -13,6 +21,10 @@ def __getattr__(name):
         from envs import angles
 
         return angles.wrapping_angles
+    if name == "concatenate":
+        from envs import own
+
+        return own.concatenate
     if name in ("load", "load_many", "spread_seeds"):
         from envs import loading
 

@@ -21,7 +21,7 @@ class Simulation(typing.Protocol):
         action_maximum: [A].
         time_limit: physics steps after which an episode is cut, or None.
         timestep: seconds of a physics step.
-        entries: dict of name -> size of what `state` was put together from, in order;
+        entries: dict of path -> size of what `state` was put together from, in order;
             simulations need not have it.
     """
 
@@ -81,7 +81,7 @@ class Environment(py_environment.PyEnvironment):
         action_repeat: as given.
         episode_length: decisions of a full episode, or None where the task does not say.
         seconds: of simulated time, from one decision to the next.
-        entries: dict of name -> size of what the observation was put together from, in
+        entries: dict of path -> size of what the observation was put together from, in
             order; empty where that is not told.
     """
 

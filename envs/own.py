@@ -58,9 +58,9 @@ class Own:
         module, function: as in `find`.
 
     Attributes:
-        entries: dict of the name of each array of an observation -> its size, in order;
-            `arm/angle` is the entry angle of the entry arm. Empty where the observation
-            is one array.
+        entries: dict of the path of each array of an observation -> its size, in order;
+            ("arm", "angle") leads to the entry angle of the entry arm. Empty where the
+            observation is one array.
 
     Raises:
         ValueError: what the function returns is no such environment, has actions that are
@@ -82,11 +82,10 @@ class Own:
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
         entries = interfaces.entries(self._env.observations)
-        self._paths = [path for path, _ in entries]
-        sizes = [self._size(path, array) for path, array in entries]
-        names = ["/".join(map(str, path)) for path in self._paths]
-        self.entries = dict(zip(names, sizes, strict=True)) if names != [""] else {}
-        self._total = sum(sizes)
+        sizes = {path: self._size(path, array) for path, array in entries}
+        self._paths = list(sizes)
+        self._total = sum(sizes.values())
+        self.entries = sizes if self._paths != [()] else {}
 
     def reset(self, seed):
         with quiet.without_deprecations():
@@ -100,8 +99,7 @@ class Own:
 
     def state(self):
         try:
-            parts = [np.ravel(_entry(self._observation, path)) for path in self._paths]
-            state = np.concatenate(parts).astype(np.float32)
+            state = concatenate(self._observation, self._paths)
         except (LookupError, TypeError, ValueError) as error:
             raise ValueError(
                 f"{self._name} observed what it does not describe ({_told(error)})"
@@ -163,6 +161,24 @@ class Own:
 def _is_continuous(actions):
     shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
     return shape is not None and dtype is not None and np.issubdtype(dtype, np.floating)
+
+
+def concatenate(observation, paths):
+    """The parts of an observation as one vector.
+
+    Args:
+        observation: nest of arrays and numbers.
+        paths: of its parts, in order.
+
+    Returns:
+        float32 [n].
+
+    Example:
+        >>> concatenate({"goal": 3, "arm": {"ends": [1, 2]}}, [("arm", "ends"), ("goal",)])
+        array([1., 2., 3.], dtype=float32)
+    """
+    parts = [np.ravel(_entry(observation, path)) for path in paths]
+    return np.concatenate(parts).astype(np.float32)
 
 
 def _entry(observation, path):

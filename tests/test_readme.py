@@ -5,6 +5,7 @@ import re
 import shlex
 import subprocess
 import sys
+import types
 
 import pytest
 import yaml
@@ -73,7 +74,7 @@ def test_own_environment_of_the_example_is_one(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "hover.py").write_text(example("Your own environment"))
     environment = envs.load("python:hover:Hover", seed=1)
-    assert environment.entries == {"height": 1, "speed": 1}
+    assert environment.entries == {("height",): 1, ("speed",): 1}
     step, count = environment.reset(), 0
     height = step.observation["observation"][0]
     while not step.is_last():
@@ -81,6 +82,20 @@ def test_own_environment_of_the_example_is_one(tmp_path, monkeypatch):
     assert (count, float(step.discount)) == (100, 1.0)
     # speed n / 10 after n steps: height + sum of n / 100
     assert step.observation["observation"] == pytest.approx([height + 50.5, 10.0], rel=1e-5)
+
+
+def test_agent_of_the_example_acts(monkeypatch):
+    import agents
+
+    given = {}
+    loaded = types.SimpleNamespace(reset=lambda: None, act=lambda seen: seen)
+    monkeypatch.setattr(
+        agents, "load", lambda run: given.update(run=run) or loaded, raising=False
+    )
+    names = {"observation": [0.5]}
+    exec(example("Acting elsewhere"), names)  # noqa: S102  the example of the README
+    assert names["action"] == [0.5]
+    assert given == {"run": overrides.load([]).logdir}
 
 
 def test_layer_example_runs():

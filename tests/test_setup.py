@@ -1,10 +1,35 @@
 """Tests of setup.py."""
 
 import pathlib
+import re
+import runpy
 import shutil
 import subprocess
 import sys
 
+import pytest
+import setuptools
+
+# What the layers must not need, by the names that are imported.
+NOT_OF_LAYERS = [
+    "hydra",
+    "omegaconf",
+    "tf_agents",
+    "dm_control",
+    "dm_env",
+    "mujoco",
+    "gym",
+    "gymnasium",
+    "matplotlib",
+    "rich",
+    "sklearn",
+    "PIL",
+    "imageio",
+    "yaml",
+    "psutil",
+    "pygame",
+    "threadpoolctl",
+]
 ROOT = pathlib.Path(__file__).parents[1]
 
 
@@ -21,3 +46,63 @@ def test_version_is_that_of_the_package_and_needs_no_tensorflow(tmp_path):
     )
     assert result.returncode == 0, result.stderr
     assert result.stdout.splitlines()[-1] == "7.8.9"
+
+
+def test_layers_import_nothing_but_what_they_need(tmp_path):
+    code = """
+import sys
+
+blocked = sys.stdin.read().split()
+for name in blocked:
+    sys.modules[name] = None  # cannot be imported
+
+import bayes_rl as ed
+import tensorflow as tf
+
+outputs = ed.layers.DenseFlipout(3)(tf.ones([2, 4]))
+assert outputs.shape == (2, 3)
+"""
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        input="\n".join([*NOT_OF_LAYERS, "agents", "envs", "configs"]),
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.fixture(scope="module")
+def requirements():
+    """Names that setup.py asks for: of the layers under "", and of each extra."""
+    given = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(setuptools, "setup", lambda **settings: given.update(settings))
+        patch.chdir(ROOT)
+        runpy.run_path("setup.py")
+    lists = {"": given["install_requires"], **given["extras_require"]}
+    return {
+        extra: {re.match(r"[\w-]+", each)[0].lower() for each in asked}
+        for extra, asked in lists.items()
+    }
+
+
+def test_layers_ask_for_what_they_import_alone(requirements):
+    assert requirements[""] == {
+        "numpy",
+        "scipy",
+        "setuptools",
+        "tensorflow",
+        "tensorflow-probability",
+    }
+    assert set(requirements) == {"", "agents", "dev", "gpu", "gymnasium"}
+
+
+def test_targets_of_make_install_what_setup_asks_for(requirements):
+    """The pinned versions hold all but the extras that some users want."""
+    names = [re.match(r"[\w-]+", line) for line in (ROOT / "requirements-dev.txt").open()]
+    names += [re.match(r"[\w-]+", line) for line in (ROOT / "requirements.txt").open()]
+    pinned = {name[0].lower().replace("_", "-") for name in names if name}
+    for extra in ("", "agents", "dev"):
+        assert requirements[extra] <= pinned

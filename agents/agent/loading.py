@@ -21,6 +21,11 @@ def load_agent(folder):
     Raises:
         UserError: the folder holds no run or no checkpoint.
     """
+    return load_parts(folder)[:2]
+
+
+def load_parts(folder):
+    """As `load_agent`, with the `entries` of the environment as a third."""
     config = load_config(folder)
     configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
@@ -32,7 +37,7 @@ def load_agent(folder):
             f"{run.folder} holds no readable checkpoint; the first is written after "
             "the first episode: bayes-rl train resumes the run"
         )
-    return config, agent
+    return config, agent, environment.entries
 
 
 def make_checkpoints(run, agent, **settings):

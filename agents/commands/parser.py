@@ -80,6 +80,7 @@ def _make_parser():
     _add_plot(commands)
     _add_compare(commands)
     _add_video(commands)
+    _add_export(commands)
     return parser, commands.choices
 
 
@@ -168,6 +169,15 @@ def _add_video(commands):
     about = "Film an episode of the newest checkpoint, and what its model predicts."
     command = _add(commands, "video", about)
     _add_run(command)
+
+
+def _add_export(commands):
+    about = "Write the policy of the newest checkpoint as a SavedModel."
+    command = _add(commands, "export", about)
+    _add_run(command)
+    command.add_argument(
+        "--out", metavar="FOLDER", help="to write (default: policy/ of the run)"
+    )
 
 
 def _add(commands, name, about, **settings):

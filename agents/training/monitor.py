@@ -117,8 +117,7 @@ class Watcher:
             "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
         }
         if environment.entries:
-            sizes = [f"{name} {size}" for name, size in environment.entries.items()]
-            words["observation"] = f"{', '.join(sizes)}, in this order"
+            words["observation"] = f"{_in_words(environment.entries)}, in this order"
         if self._coverage is None:
             place = "agents/insight/coverage.py"
             words["coverage"] = f"not logged: {place} has no grid of this task"
@@ -153,6 +152,12 @@ def show(files, metrics, step):
         elif file.suffix == ".gif":
             frames = [_pixels(frame) for frame in ImageSequence.Iterator(Image.open(file))]
             metrics.video("open_loop/video", np.stack(frames), step)
+
+
+def _in_words(entries):
+    """`arm/angle 2, goal 1`."""
+    sizes = [f"{'/'.join(map(str, path))} {size}" for path, size in entries.items()]
+    return ", ".join(sizes)
 
 
 def _pixels(image):

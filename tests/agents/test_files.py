@@ -3,7 +3,7 @@
 import pytest
 
 from agents.errors import UserError
-from agents.files import output_folder, remove_temporary, replacing
+from agents.files import output_folder, remove_temporary, replacing, replacing_folder
 
 
 def test_file_is_the_old_one_until_the_block_ends(tmp_path):
@@ -32,9 +32,29 @@ def test_error_leaves_the_old_file_and_nothing_else(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["numbers"]
 
 
+def test_folder_is_the_old_one_until_the_block_ends(tmp_path):
+    folder = tmp_path / "numbers"
+    for name in ("first", "second"):
+        with replacing_folder(folder) as temporary:
+            (temporary / name).touch()
+            assert name == "first" or (folder / "first").exists()
+    assert [path.name for path in folder.iterdir()] == ["second"]
+
+    def interrupted():
+        with replacing_folder(folder) as temporary:
+            (temporary / "third").touch()
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    assert [path.name for path in folder.iterdir()] == ["second"]
+    assert list(tmp_path.iterdir()) == [folder]
+
+
 def test_temporary_files_alone_are_removed(tmp_path):
     for name in (".numbers.123.tmp", "numbers", "kept.tmp"):
         (tmp_path / name).touch()
+    (tmp_path / ".policy.123.tmp" / "variables").mkdir(parents=True)
     remove_temporary(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.tmp", "numbers"]
 

@@ -198,7 +198,8 @@ def test_parts_are_put_together_in_the_order_of_their_description(load):
 
     environment = load(Parts)
     observation = environment.reset().observation["observation"]
-    assert environment.entries == {"wheel/speed": 2, "arm/0": 1, "arm/1": 2}
+    assert environment.entries == {("wheel", "speed"): 2, ("arm", 0): 1, ("arm", 1): 2}
+    assert list(environment.entries)[0] == ("wheel", "speed")
     assert observation.dtype == np.float32
     np.testing.assert_array_equal(observation, [0.5, 0.25, 3, 0, 1])
 
@@ -237,7 +238,7 @@ def test_physics_of_dm_control_are_drawn(load, needs_pictures):
     environment = load(lambda: make("cartpole", "swingup"), "pixels", image_size=16)
     assert environment.reset().observation["observation"].std() > 1
     environment = load(lambda: make("cartpole", "swingup"), seed=3)
-    assert environment.entries == {"position": 3, "velocity": 2}
+    assert environment.entries == {("position",): 3, ("velocity",): 2}
     assert environment.seconds == 0.01
     first, other = environment.reset(), environment.reset()
     environment.seed(3)

@@ -81,9 +81,9 @@ def test_task_without_a_grid_is_said_to_have_no_coverage(watch, environment):
 def test_order_of_an_observation_is_said(watch, environment):
     watcher = watch(episodes=0, train_steps=0)
     assert "observation" not in watcher.banner(environment)
-    own = types.SimpleNamespace(action_repeat=1, entries={"joints": 6, "target/place": 3})
+    own = types.SimpleNamespace(action_repeat=1, entries={("joints",): 6, ("target", 0): 3})
     said = watcher.banner(own)["observation"]
-    assert said == "joints 6, target/place 3, in this order"
+    assert said == "joints 6, target/0 3, in this order"
 
 
 def test_films_are_shown_in_tensorboard(tmp_path):

@@ -1,0 +1,106 @@
+"""Tests of agents.agent.acting."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.policies import tf_policy
+from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
+
+import agents
+import envs
+from agents.agent.acting import LoadedAgent
+from agents.agent.clock import Clock
+from agents.agent.loading import load_agent
+
+
+class Summing(tf_policy.TFPolicy):
+    """Its action is the sum of what it saw in an episode, the number of which it adds."""
+
+    def __init__(self, clock):
+        self.clock = clock
+        seen, one = tf.TensorSpec([2], tf.float32), tf.TensorSpec([1], tf.float32)
+        spec = {"observation": seen, "position": one, "velocity": one}
+        super().__init__(ts.time_step_spec(spec), seen, policy_state_spec=seen, clip=False)
+
+    def _variables(self):
+        return []
+
+    def _get_initial_state(self, batch_size):
+        return tf.zeros([batch_size, 2]) + tf.cast(self.clock.episodes, tf.float32)
+
+    def _action(self, time_step, policy_state, seed):
+        start = tf.where(time_step.is_first(), 0.5, 0.0)
+        action = policy_state + time_step.observation["observation"] + start
+        return policy_step.PolicyStep(action, action)
+
+
+@pytest.fixture
+def make_agent():
+    """Makes an agent that sums, in its first episode."""
+
+    def make(entries=()):
+        clock = Clock(100)
+        return LoadedAgent(Summing(clock), clock, entries)
+
+    return make
+
+
+def test_what_was_seen_is_remembered_until_a_reset(make_agent):
+    agent = make_agent()
+    actions = [agent.act(seen) for seen in ([1.0, 2.0], [10.0, 20.0])]
+    agent.reset()
+    actions += [agent.act(seen) for seen in ([3.0, 3.0], [1.0, 1.0])]
+    # 0.5 at the start of each episode, and the number of the second one
+    expected = [[1.5, 2.5], [11.5, 22.5], [4.5, 4.5], [5.5, 5.5]]
+    np.testing.assert_array_equal(actions, expected)
+    assert actions[0].dtype == np.float32
+
+
+def test_observation_of_an_environment_is_understood(make_agent):
+    observation = envs.load("fake", seed=4).reset().observation
+    action = make_agent().act(observation)
+    np.testing.assert_allclose(action, observation["observation"] + 0.5)
+
+
+def test_parts_of_an_observation_are_put_together_as_in_the_run(make_agent):
+    agent = make_agent({("arm", "speed"): 1, ("goal",): 1})
+    action = agent.act({"goal": 4, "arm": {"speed": [2.0], "more": 3}})
+    np.testing.assert_array_equal(action, [2.5, 4.5])
+    action = agent.act({"observation": [1.0, 1.0], "position": [2.0]})
+    np.testing.assert_array_equal(action, [3.5, 5.5])
+
+
+@pytest.mark.parametrize(
+    ("observation", "message"),
+    [
+        ([1.0, 2.0, 3.0], r"must have shape \(2,\), got \(3,\)"),
+        ([[1.0, 2.0]], r"must have shape \(2,\), got \(1, 2\)"),
+        ([np.nan, 0.0], "must be finite"),
+    ],
+)
+def test_wrong_observation_is_an_error(make_agent, observation, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent().act(observation)
+
+
+def test_exploring_is_what_the_run_collects_with(whole_run):
+    loaded = agents.load(whole_run, explore=True)
+    _, agent = load_agent(whole_run)
+    policy = agent.collect_policy
+    observation = {name: tf.zeros([1, 1]) for name in ("position", "velocity")}
+    observation["observation"] = tf.constant([[0.3, -0.1]])
+    step = ts.restart(observation, batch_size=1)
+    expected = policy.action(step, policy.get_initial_state(1)).action
+    np.testing.assert_allclose([loaded.act([0.3, -0.1])], expected, atol=1e-5)
+
+
+def test_package_imports_nothing_before_it_is_used():
+    code = "import sys, agents; print({'tensorflow', 'numpy', 'envs'} & set(sys.modules))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "set()", run.stderr
+    with pytest.raises(AttributeError, match="has no attribute 'saved'"):
+        agents.saved  # noqa: B018
