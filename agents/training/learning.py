@@ -16,25 +16,26 @@ class Learning:
     an interrupted run sees the batches that it would have seen.
 
     Args:
-        config: `agents.config.schema.Train`.
         agent: `agents.agent.planet_agent.PlaNetAgent`.
         replay: `agents.episodes.replay.Replay`, not empty.
         devices: for which the agent was made, see `agents.agent.building`.
+        batch_size: sequences in a batch, a multiple of the number of devices.
+        sequence_length: agent steps.
+        seed: int, of the batches.
     """
 
     # Gradient steps between two calls of `watch`.
     _CHUNK = 20
 
-    def __init__(self, config, agent, replay, devices):
+    def __init__(self, agent, replay, devices, batch_size, sequence_length, seed):
         self._agent = agent
         replicas = devices.num_replicas_in_sync
-        batch_size = config.batch_size // replicas
 
         def batches():
             dataset = replay.dataset(
-                batch_size,
-                config.sequence_length,
-                seed=[config.seed],
+                batch_size // replicas,
+                sequence_length,
+                seed=[seed],
                 first_batch=int(agent.train_step_counter.numpy()) * replicas,
             )
             return dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)

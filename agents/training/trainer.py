@@ -223,7 +223,12 @@ class Trainer:
             return {}
         if self._learning is None:
             self._learning = Learning(
-                self._config, self._agent, self._replay, self._devices
+                self._agent,
+                self._replay,
+                self._devices,
+                self._config.batch_size,
+                self._config.sequence_length,
+                self._config.seed,
             )
         steps = self._config.updates_per_episode
         started = time.monotonic()

@@ -9,6 +9,8 @@ from agents.episodes.replay import Replay
 from agents.training.divergence import Diverged
 from agents.training.learning import Learning
 
+BATCHES = {"batch_size": 4, "sequence_length": 8, "seed": 0}
+
 
 @pytest.fixture(scope="module")
 def replay():
@@ -29,10 +31,10 @@ def replay():
     return replay
 
 
-def learn(build_agent, make_config, replay, *runs):
+def learn(build_agent, replay, *runs):
     """An agent after so many steps in each run, and the last run's metrics."""
-    agent, config = build_agent(), make_config()
-    learning = Learning(config, agent, replay, choose_devices("default"))
+    agent = build_agent()
+    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
     watched = []
     for steps in runs:
         metrics = learning.run(steps, watched.append)
@@ -40,8 +42,8 @@ def learn(build_agent, make_config, replay, *runs):
 
 
 @pytest.fixture(scope="module")
-def learned(build_agent, make_config, replay):
-    return learn(build_agent, make_config, replay, 23)
+def learned(build_agent, replay):
+    return learn(build_agent, replay, 23)
 
 
 def test_as_many_steps_are_taken_as_asked(learned):
@@ -50,12 +52,10 @@ def test_as_many_steps_are_taken_as_asked(learned):
     assert watched == [20, 23]
 
 
-def test_a_step_that_is_not_finite_ends_learning_within_a_chunk(
-    build_agent, make_config, replay
-):
+def test_a_step_that_is_not_finite_ends_learning_within_a_chunk(build_agent, replay):
     agent = build_agent("compile=false")
     agent.clock.advance(episodes=3, agent_steps=38, action_repeat=1)
-    learning = Learning(make_config(), agent, replay, choose_devices("default"))
+    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
     learning.run(3, lambda done: None)
     agent.model.trainable_variables[0].assign_add(
         tf.fill(agent.model.trainable_variables[0].shape, np.nan)
@@ -75,8 +75,8 @@ def test_metrics_and_the_weight_report_are_returned(learned):
     assert all(np.isfinite(value) for value in metrics.values())
 
 
-def test_one_long_run_is_two_short_ones(learned, build_agent, make_config, replay):
+def test_one_long_run_is_two_short_ones(learned, build_agent, replay):
     agent, _, _ = learned
-    other, _, _ = learn(build_agent, make_config, replay, 10, 13)
+    other, _, _ = learn(build_agent, replay, 10, 13)
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
