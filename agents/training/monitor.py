@@ -6,7 +6,6 @@ import numpy as np
 from PIL import Image, ImageSequence
 
 import envs
-from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import episode_return, reached_reward, rewarded_steps
 from agents.figures.predictions import film
 from agents.insight.coverage import Coverage, grid_of
@@ -18,27 +17,49 @@ from agents.training.memory import release
 _PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
-class Watcher:
+class Monitor:
     """Measures a run; it changes neither the agent nor the replay.
 
     All but `explored` wait until the agent has learned.
 
     Args:
-        config: `agents.config.schema.Train`.
         agent: `agents.agent.planet_agent.PlaNetAgent`; its clock says what is due.
         store: `agents.episodes.store.EpisodeStore` of the run.
+        evaluator: `agents.episodes.evaluation.Evaluator` of the agent.
         metrics: `agents.training.metrics.MetricsLog` of the run.
         videos: folder of the run's films.
+        task: name, as `envs.load` takes it.
+        seed: int, of the run.
+        evaluation: `agents.config.schema.Evaluation`.
+        probe_every: collected episodes; 0: never.
+        video_every: likewise.
     """
 
-    def __init__(self, config, agent, store, metrics, videos):
-        self._config = config
+    def __init__(
+        self,
+        agent,
+        store,
+        evaluator,
+        metrics,
+        videos,
+        *,
+        task,
+        seed,
+        evaluation,
+        probe_every,
+        video_every,
+    ):
         self._agent = agent
         self._store = store
+        self._evaluator = evaluator
         self._metrics = metrics
         self._videos = videos
-        self._evaluator = Evaluator(config, agent)
-        grid = grid_of(config.task)
+        self._task = task
+        self._run_seed = seed
+        self._evaluation = evaluation
+        self._probe_every = probe_every
+        self._video_every = video_every
+        grid = grid_of(task)
         self._coverage = Coverage(grid) if grid else None
 
     def see(self, episode):
@@ -64,12 +85,12 @@ class Watcher:
 
     def evaluation_is_due(self, is_last):
         """Whether it is time to evaluate; at the end of a run it always is."""
-        every = self._config.evaluation.every
+        every = self._evaluation.every
         return self._has_learned and bool(every) and (is_last or self._is_due(every))
 
     def evaluate(self):
         """Acts without exploring; a row for each episode, with its seed and return."""
-        episodes = self._evaluator.episodes(self._config.evaluation.episodes)
+        episodes = self._evaluator.episodes(self._evaluation.episodes)
         return [
             {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
             for number, (seed, episode) in enumerate(episodes)
@@ -81,7 +102,7 @@ class Watcher:
         Returns:
             Dict of metrics, empty where it is not due or there are fewer than six episodes.
         """
-        if not self._is_due(self._config.probe_every) or not self._has_learned:
+        if not self._is_due(self._probe_every) or not self._has_learned:
             return {}
         indices = [index for index in self._store.indices if index < self._episodes]
         if len(indices) < _PROBED:
@@ -89,39 +110,21 @@ class Watcher:
         found = live_probe(
             self._agent.model,
             [self._store.read(index) for index in indices[-_PROBED:]],
-            envs.wrapping_angles(self._config.task),
+            envs.wrapping_angles(self._task),
             self._seed(Purpose.PROBE),
         )
         return {f"probe/{name}": value for name, value in found.items()}
 
     def film(self, episode):
         """Writes the open-loop prediction of an episode, where it is due."""
-        if not self._is_due(self._config.video_every) or not self._has_learned:
+        if not self._is_due(self._video_every) or not self._has_learned:
             return
         step = int(self._agent.clock.environment_steps.numpy())
         name = f"open_loop_{step}"
-        seed = seed_of_run(self._config.seed, Purpose.FILM)
+        seed = seed_of_run(self._run_seed, Purpose.FILM)
         files = film(self._agent.model, episode, seed, self._videos, name)
         show(files, self._metrics, step)
         release(collect=True)
-
-    def banner(self, environment):
-        """What the run is, in words: dict of name -> text or number."""
-        config, model = self._config, self._agent.model
-        strategy = type(self._agent.strategy).__name__
-        observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
-        action = f"{model.action_size} actions held {environment.action_repeat} steps"
-        words = {
-            "task": f"{config.task}: {observation}, {action}",
-            "agent": f"{config.transition} transition, explore {strategy}",
-            "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
-        }
-        if environment.entries:
-            words["observation"] = f"{_in_words(environment.entries)}, in this order"
-        if self._coverage is None:
-            place = "agents/insight/coverage.py"
-            words["coverage"] = f"not logged: {place} has no grid of this task"
-        return words
 
     @property
     def _episodes(self):
@@ -135,7 +138,25 @@ class Watcher:
         return every > 0 and self._episodes % every == 0
 
     def _seed(self, purpose):
-        return fold(seed_of_run(self._config.seed, purpose), self._episodes)
+        return fold(seed_of_run(self._run_seed, purpose), self._episodes)
+
+
+def banner(config, agent, environment):
+    """What a run is, in words: dict of name -> text or number."""
+    model, strategy = agent.model, type(agent.strategy).__name__
+    observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
+    action = f"{model.action_size} actions held {environment.action_repeat} steps"
+    words = {
+        "task": f"{config.task}: {observation}, {action}",
+        "agent": f"{config.transition} transition, explore {strategy}",
+        "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
+    }
+    if environment.entries:
+        words["observation"] = f"{_in_words(environment.entries)}, in this order"
+    if grid_of(config.task) is None:
+        place = "agents/insight/coverage.py"
+        words["coverage"] = f"not logged: {place} has no grid of this task"
+    return words
 
 
 def show(files, metrics, step):

@@ -9,6 +9,7 @@ from agents.agent.building import choose_devices, configure_tensorflow, make_age
 from agents.agent.loading import make_checkpoints
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import agent_steps, episode_return
 from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
@@ -21,7 +22,7 @@ from agents.training.divergence import Diverged, tell
 from agents.training.learning import Learning
 from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
-from agents.training.monitor import Watcher
+from agents.training.monitor import Monitor, banner
 
 
 def train(config, run):
@@ -124,7 +125,18 @@ class Trainer:
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._replay = Replay(config.replay_capacity)
-        self._watcher = Watcher(config, self._agent, self._store, self._metrics, run.videos)
+        self._monitor = Monitor(
+            self._agent,
+            self._store,
+            Evaluator(config, self._agent),
+            self._metrics,
+            run.videos,
+            task=config.task,
+            seed=config.seed,
+            evaluation=config.evaluation,
+            probe_every=config.probe_every,
+            video_every=config.video_every,
+        )
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
@@ -151,16 +163,16 @@ class Trainer:
         )
         row = {"collect/return": episode_return(episode)}
         row["speed/collect_seconds"] = time.monotonic() - started
-        row |= self._watcher.explored(episode)
+        row |= self._monitor.explored(episode)
         row |= self._learn()
         scores = self._evaluate()
         if scores:
             row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
-        row |= self._watcher.probed()
+        row |= self._monitor.probed()
         row["speed/seconds"] = time.monotonic() - started
         row["memory/resident_mib"] = resident_mib()
         self._record(row, scores)
-        self._watcher.film(episode)
+        self._monitor.film(episode)
         self._checkpoints.save(self._episodes)
         release()
         self._saved = self._counts()
@@ -216,7 +228,7 @@ class Trainer:
 
     def _take(self, episode):
         self._replay.add(episode)
-        self._watcher.see(episode)
+        self._monitor.see(episode)
 
     def _learn(self):
         if self._episodes < self._config.seed_episodes:
@@ -240,10 +252,10 @@ class Trainer:
 
     def _evaluate(self):
         """Seed and return of evaluation episodes; none where it is not their time."""
-        if not self._watcher.evaluation_is_due(is_last=self.done):
+        if not self._monitor.evaluation_is_due(is_last=self.done):
             return []
         self._progress.working("evaluating", 0, 1)
-        return self._watcher.evaluate()
+        return self._monitor.evaluate()
 
     def _record(self, row, scores):
         counts = self._counts()
@@ -255,7 +267,7 @@ class Trainer:
         self._metrics.write(counts | row)
 
     def _start_progress(self, run):
-        words = self._watcher.banner(self._environment)
+        words = banner(self._config, self._agent, self._environment)
         words["run"] = run.folder
         counts = self._counts()
         if counts["episodes"]:

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from agents.episodes.evaluation import Evaluator
 from agents.episodes.store import EpisodeStore
 from agents.training.metrics import MetricsLog
-from agents.training.monitor import Watcher, show
+from agents.training.monitor import Monitor, banner, show
 
 
 @pytest.fixture
@@ -20,7 +21,18 @@ def watch(make_config, build_agent, whole_run, tmp_path):
         agent.clock.episodes.assign(episodes)
         agent.train_step_counter.assign(train_steps)
         store = EpisodeStore(whole_run / "episodes")
-        return Watcher(config, agent, store, MetricsLog(tmp_path), tmp_path / "videos")
+        return Monitor(
+            agent,
+            store,
+            Evaluator(config, agent),
+            MetricsLog(tmp_path),
+            tmp_path / "videos",
+            task=config.task,
+            seed=config.seed,
+            evaluation=config.evaluation,
+            probe_every=config.probe_every,
+            video_every=config.video_every,
+        )
 
     return make
 
@@ -71,18 +83,20 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     }
 
 
-def test_task_without_a_grid_is_said_to_have_no_coverage(watch, environment):
-    watcher = watch(episodes=0, train_steps=0)
-    assert "coverage" not in watcher.banner(environment)
-    ungridded = watch("task=humanoid_walk", episodes=0, train_steps=0)
-    assert "no grid of this task" in ungridded.banner(environment)["coverage"]
+def test_task_without_a_grid_is_said_to_have_no_coverage(
+    make_config, build_agent, environment
+):
+    agent = build_agent()
+    assert "coverage" not in banner(make_config(), agent, environment)
+    said = banner(make_config("task=humanoid_walk"), agent, environment)
+    assert "no grid of this task" in said["coverage"]
 
 
-def test_order_of_an_observation_is_said(watch, environment):
-    watcher = watch(episodes=0, train_steps=0)
-    assert "observation" not in watcher.banner(environment)
+def test_order_of_an_observation_is_said(make_config, build_agent, environment):
+    config, agent = make_config(), build_agent()
+    assert "observation" not in banner(config, agent, environment)
     own = types.SimpleNamespace(action_repeat=1, entries={("joints",): 6, ("target", 0): 3})
-    said = watcher.banner(own)["observation"]
+    said = banner(config, agent, own)["observation"]
     assert said == "joints 6, target/0 3, in this order"
 
 
