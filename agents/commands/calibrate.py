@@ -6,11 +6,13 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.agent.loading import load_agent
+from agents.config.schema import as_dict
 from agents.episodes.held_out import held_out_episodes
 from agents.figures import calibration as calibration_figure
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
-from agents.runs.twins import check_same_observations
+from agents.runs import grouping
+from agents.runs.folder import load_config
 from agents.screen.text import show
 from agents.seeds import Purpose, seed_of_run
 
@@ -59,9 +61,10 @@ def calibrate(run, other, episodes):
     Raises:
         UserError: the runs do not predict the same observations, or episodes are too short.
     """
-    if other:
-        check_same_observations(run, other)
-    runs = _load([run, other] if other else [run])
+    folders = [run, other] if other else [run]
+    configs = {folder: as_dict(load_config(folder)) for folder in folders}
+    grouping.check_same_observations(configs)
+    runs = _load(folders)
     config = runs[0].config
     episodes_of = {f"policy of {each.name}": each.act("policy", episodes) for each in runs}
     episodes_of["random"] = runs[0].act("random", episodes)

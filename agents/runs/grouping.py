@@ -4,6 +4,7 @@ import dataclasses
 
 from agents.config import choices
 from agents.config.schema import flatten
+from agents.errors import UserError
 
 # keys of a config that do not make another experiment, and those that only look at it
 _SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")
@@ -11,6 +12,8 @@ _SAME += ("evaluation.every", "evaluation.episodes")
 _LENGTH = "environment_steps"  # a longer run begins like a short one, unless it anneals
 # what a file of configs/explore/ sets
 _OF_STRATEGY = ("explore.", "action_noise.")
+# what two runs must share for their forecasts to be of the same thing
+_OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
 
 
 def group(configs):
@@ -72,6 +75,23 @@ def labels(configs, most=4):
         else f"{text} ({texts[:index].count(text) + 1})"
         for index, text in enumerate(texts)
     ]
+
+
+def check_same_observations(configs):
+    """Raises a UserError where a run does not predict the observations of the first.
+
+    Args:
+        configs: dict of folder -> nested dict.
+    """
+    (run, first), *others = ((name, flatten(config)) for name, config in configs.items())
+    for other, values in others:
+        for key in first:
+            shared = any(key == each or key.startswith(f"{each}.") for each in _OBSERVED)
+            if shared and first[key] != values.get(key):
+                raise UserError(
+                    f"{other} does not predict the observations of {run}: "
+                    f"{key} is {values.get(key)} instead of {first[key]}"
+                )
 
 
 def _differs(key, flats):

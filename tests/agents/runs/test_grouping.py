@@ -4,6 +4,7 @@ import pytest
 
 from agents.config import overrides
 from agents.config.schema import as_dict
+from agents.errors import UserError
 from agents.runs import grouping
 from agents.runs.history import History
 
@@ -47,6 +48,24 @@ def test_many_differences_are_counted_and_labels_stay_distinct():
 @pytest.fixture(scope="module")
 def make():
     return lambda *words: as_dict(overrides.load(list(words)))
+
+
+def test_runs_of_another_transition_and_seed_predict_the_same(make):
+    twin = make("transition=deterministic", "seed=3")
+    grouping.check_same_observations({"run": make(), "twin": twin})
+
+
+@pytest.mark.parametrize(
+    ("word", "difference"),
+    [
+        ("observation=position", "observation is position instead of state"),
+        ("image.size=32", "image.size is 32 instead of 64"),
+    ],
+)
+def test_what_two_runs_do_not_observe_alike_is_named(make, word, difference):
+    with pytest.raises(UserError) as error:
+        grouping.check_same_observations({"a": make(), "b": make(word)})
+    assert str(error.value) == f"b does not predict the observations of a: {difference}"
 
 
 def test_strategies_are_named_by_their_files(make):
