@@ -5,14 +5,13 @@ Whatever is typed is checked before TensorFlow is imported, which takes seconds.
 
 import atexit
 import contextlib
+import importlib
 import os
 import sys
 
 from agents import interrupts
 from agents.commands.parser import parse
 from agents.errors import UserError
-from agents.runs.folder import load_config
-from envs.quiet import import_gym
 
 
 def main(argv=None):
@@ -30,7 +29,7 @@ def main(argv=None):
     try:
         with interrupts.kept():
             options = parse(argv)
-            return _COMMANDS[options.name](options) or 0
+            return _COMMANDS.get(options.name, _act)(options) or 0
     except UserError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 2
@@ -62,28 +61,9 @@ def _train(options):
     return train(options)
 
 
-def _evaluate(options):
-    _prepare(options.run)
-    from agents.commands.evaluate import evaluate
-
-    return evaluate(options.run, options.episodes)
-
-
-def _probe(options):
-    _prepare(options.run)
-    from agents.commands.probe import probe
-
-    return probe(options.run, options.episodes)
-
-
-def _calibrate(options):
-    _prepare(*filter(None, (options.run, options.twin)))
-    from agents.commands.calibrate import calibrate
-
-    return calibrate(options.run, options.twin, options.episodes)
-
-
 def _plot(options):
+    from agents.runs.folder import load_config
+
     for run in options.runs:
         load_config(run)
     from agents.figures.curves import plot
@@ -99,37 +79,23 @@ def _compare(options):
         print(file)
 
 
-def _video(options):
-    _prepare(options.run)
-    from agents.commands.video import video
+def _act(options):
+    """A command that asks the agent of a run: the function of its name, in its module.
 
-    return video(options.run)
+    The runs are checked before TensorFlow is imported.
+    """
+    from agents.runs.folder import load_config
+    from envs.quiet import import_gym
 
-
-def _export(options):
-    _prepare(options.run)
-    from agents.commands.export import export
-
-    return export(options.run, options.out)
-
-
-_COMMANDS = {
-    "train": _train,
-    "evaluate": _evaluate,
-    "probe": _probe,
-    "calibrate": _calibrate,
-    "plot": _plot,
-    "compare": _compare,
-    "video": _video,
-    "export": _export,
-}
-
-
-def _prepare(*runs):
-    """Checks runs, and imports gym before TF-Agents does, which would print a notice."""
-    for run in runs:
+    arguments = {key: value for key, value in vars(options).items() if key != "name"}
+    for run in filter(None, (options.run, arguments.get("twin"))):
         load_config(run)
-    import_gym()
+    import_gym()  # TF-Agents would import it with a notice
+    module = importlib.import_module(f"agents.commands.{options.name}")
+    return getattr(module, options.name)(**arguments)
+
+
+_COMMANDS = {"train": _train, "plot": _plot, "compare": _compare}  # others: _act
 
 
 def _be_quiet():

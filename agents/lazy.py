@@ -1,4 +1,4 @@
-"""TensorFlow, imported when it is first used.
+"""TensorFlow and NumPy, imported when they are first used.
 
 Strategies and planners are settings of a run too: their keys are read, and wrong ones
 refused, without the seconds that TensorFlow takes.
@@ -19,6 +19,8 @@ class _Module:
 
 
 if typing.TYPE_CHECKING:
+    import numpy as np
     import tensorflow as tf
 else:
+    np = _Module("numpy")
     tf = _Module("tensorflow")

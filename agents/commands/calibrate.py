@@ -44,7 +44,7 @@ class Judged(NamedTuple):
         return judge(model, stddev, episodes, seed, actions, self.name)
 
 
-def calibrate(run, other, episodes):
+def calibrate(run, twin, episodes):
     """Judges open-loop forecasts of the newest checkpoints of one or two runs.
 
     All are judged on the same held-out episodes: of the policy of each run, and of random
@@ -55,13 +55,13 @@ def calibrate(run, other, episodes):
 
     Args:
         run: folder of the run.
-        other: folder of a run to compare with, such as its deterministic twin, or None.
+        twin: folder of a run to compare with, such as a deterministic one, or None.
         episodes: of each kind, at least 1.
 
     Raises:
         UserError: the runs do not predict the same observations, or episodes are too short.
     """
-    folders = [run, other] if other else [run]
+    folders = [run, twin] if twin else [run]
     configs = {folder: as_dict(load_config(folder)) for folder in folders}
     grouping.check_same_observations(configs)
     runs = _load(folders)

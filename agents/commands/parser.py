@@ -33,7 +33,8 @@ def parse(argv):
     for word in rest:
         if options.name != "train" or word.startswith("-"):
             _refuse(word, rest, options.name, commands[options.name].option_names)
-    options.overrides = rest
+    if options.name == "train":
+        options.overrides = rest
     return options
 
 

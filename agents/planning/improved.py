@@ -2,9 +2,7 @@
 
 import dataclasses
 
-import numpy as np
-
-from agents.lazy import tf
+from agents.lazy import np, tf
 from agents.planning.elites import best, check_elites, moments, share
 from agents.seeds import fold, normal, split
 from agents.settings import Settings, key

@@ -1,5 +1,7 @@
 """Tests of agents.__main__."""
 
+import importlib
+import inspect
 import json
 import pathlib
 import subprocess
@@ -89,6 +91,17 @@ def test_end_of_a_command_is_told_in_a_line(error, status, said, monkeypatch, ca
     monkeypatch.setitem(agents.__main__._COMMANDS, "train", train)
     assert main(["train", "task=fake"]) == status
     assert capsys.readouterr().err == f"{said}\n"
+
+
+@pytest.mark.parametrize("name", ["evaluate", "probe", "calibrate", "video", "export"])
+def test_words_of_a_command_reach_its_function(name, monkeypatch, tmp_path):
+    write_run(tmp_path / "run", {})
+    module = importlib.import_module(f"agents.commands.{name}")
+    signature, calls = inspect.signature(getattr(module, name)), []
+    monkeypatch.setattr(module, name, lambda **words: calls.append(signature.bind(**words)))
+    assert main([name, "run"]) == 0
+    assert calls[0].arguments["run"] == "run"
+    assert main([name, "nowhere"]) == 2
 
 
 def write_run(folder, row):

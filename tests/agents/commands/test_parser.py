@@ -14,7 +14,7 @@ from agents.errors import UserError
         (
             ["7"],
             "there is no command '7'; there are train, evaluate, probe, calibrate, plot, "
-            "compare, video",
+            "compare, video, export",
         ),
         (
             ["-m", "train", "seed=0,1"],
