@@ -29,6 +29,7 @@ _LOSSES = {
     "train/loss": "loss",
     "train/observation_loss": "observation loss",
     "train/reward_loss": "reward loss",
+    "train/continuation_loss": "continuation loss",
     "train/latent_kl": "latent KL (nats)",
 }
 

@@ -18,6 +18,7 @@ _SHOWN = {
     "train/loss": "loss",
     "train/observation_loss": "observation loss",
     "train/reward_loss": "reward loss",
+    "train/continuation_loss": "continuation loss",
     "train/latent_kl": "latent KL (nats)",
     "train/weight_kl": "weight KL (nats)",
     "speed/train_steps": "train steps / s",

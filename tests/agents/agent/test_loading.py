@@ -5,7 +5,7 @@ import shutil
 import numpy as np
 import pytest
 
-from agents.agent.loading import load_agent
+from agents.agent.loading import load_agent, make_checkpoints
 from agents.errors import UserError
 from agents.runs.folder import open_run
 
@@ -33,6 +33,26 @@ def test_a_damaged_checkpoint_is_left_to_the_training_that_owns_it(whole_run, tm
     _, agent = load_agent(run)
     assert int(agent.clock.episodes) == 7
     assert sorted(run.rglob("*")) == before
+
+
+def test_a_run_of_an_earlier_version_is_loaded_without_a_continuation_head(
+    make_config, build_agent, tmp_path
+):
+    words = ["task=fake_ending", f"logdir={tmp_path}/run", "transition=deterministic"]
+    words.append("world_model.continuation_scale=0")
+    agent = build_agent(*words)
+    with open_run(make_config(*words)) as run:
+        make_checkpoints(run, agent).save(episodes=1)
+    text = run.config_file.read_text()
+    line = "  continuation_scale: 0.0\n"
+    assert line in text
+    run.config_file.write_text(text.replace(line, ""))
+    _, loaded = load_agent(run.folder)
+    for one, other in zip(agent.model.variables, loaded.model.variables, strict=True):
+        np.testing.assert_array_equal(one, other)
+    run.config_file.write_text(text.replace(line, line.replace("0.0", "1.0")))
+    with pytest.raises(UserError, match="was saved by another model"):
+        load_agent(run.folder)
 
 
 def test_a_run_without_a_checkpoint_is_one_clear_line(make_config, tmp_path):

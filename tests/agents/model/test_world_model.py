@@ -7,6 +7,7 @@ from scipy import stats
 
 from agents.model.world_model import make_transition_dense
 from bayes_rl.weights import hold, kl_divergences, mean_weights, posteriors
+from envs.fake import EDGE, REACH
 
 SEED = tf.constant([1, 2])
 
@@ -248,3 +249,51 @@ def test_computing_in_bfloat16_keeps_variables_and_losses_in_float32(
     for name, value in found.items():
         assert value.dtype == np.float32
         np.testing.assert_allclose(value, expected[name], rtol=0.1, atol=0.1)
+
+
+def walks(size, seed, length=8):
+    """A batch of random walks before the cliff of `fake_ending`; a fall starts another."""
+    random = np.random.default_rng(seed)
+    position, is_first = random.uniform(0.2, EDGE, size), np.ones(size, bool)
+    action, rows = np.zeros(size), []
+    for _ in range(length):
+        rows.append((position, action, is_first))
+        is_first = position > EDGE
+        action = np.where(is_first, 0.0, random.choice([-1.0, 0.5, 1.0], size))
+        start = random.uniform(0.2, EDGE, size)
+        position = np.where(is_first, start, position + REACH * action)
+    position, action, is_first = (np.stack(column, 1) for column in zip(*rows, strict=True))
+    floats = {
+        "observation": np.stack([position, REACH * action], -1),
+        "action": action[..., None],
+        "reward": (1 + position) / 2,
+    }
+    batch = {name: tf.constant(value, tf.float32) for name, value in floats.items()}
+    ends = {"is_first": is_first, "is_terminal": position > EDGE}
+    return batch | {name: tf.constant(value) for name, value in ends.items()}
+
+
+def test_a_model_learns_where_the_cliff_ends(make_model, noise):
+    words = ["transition=deterministic", "world_model.observation_stddev=0.02"]
+    model = make_model("task=fake_ending", *words)
+    optimizer = tf.keras.optimizers.Adam(0.02)
+    optimizer.build(model.trainable_variables)
+
+    @tf.function
+    def step(batch, normal):
+        with tf.GradientTape() as tape:
+            losses, _ = model.losses(batch, normal, SEED)
+            total = tf.add_n([tf.reduce_mean(loss) for loss in losses.values()])
+        gradients = tape.gradient(total, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+
+    for number in range(250):
+        step(walks(64, number), noise(64, 8, 3, seed=number))
+    batch = walks(200, 1000)
+    *_, posterior, _ = pieces(model, batch, noise(200, 8, 3, seed=1000))
+    goes_on = model.continuation(posterior.features).numpy()
+    position = batch["observation"][..., 0].numpy()
+    beyond, inside = position > EDGE + 0.04, position < EDGE - 0.04
+    assert min(beyond.sum(), inside.sum()) > 40
+    assert (goes_on[beyond] < 0.5).mean() > 0.9
+    assert (goes_on[inside] > 0.5).mean() > 0.9
