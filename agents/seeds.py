@@ -1,4 +1,8 @@
-"""Stateless seeds: every random number is a function of the run's seed and of counters."""
+"""Stateless seeds: every random number is a function of the run's seed and of counters.
+
+A seed is [2]. Where the rows of a batch must not know of each other, such as environments
+side by side, there is a seed for each, [B, 2], and row b gets what seed b alone would give.
+"""
 
 import enum
 
@@ -35,26 +39,61 @@ def fold(seed, number):
     """The seed that belongs to a number, such as that of an episode or a train step.
 
     Args:
-        seed: [2], int32.
-        number: [], any integer type.
+        seed: [2] or [B, 2], int32.
+        number: [], any integer type; for seeds [B, 2] also [B], one for each.
 
     Returns:
-        [2], int32; the same on every device.
+        As `seed`, int32; the same on every device.
 
     Example:
         >>> seed = tf.constant([0, 1])
         >>> bool(tf.reduce_all(fold(seed, 2) == fold(seed, 2)))
         True
     """
-    number = tf.cast(number, tf.int32)
+    seed, number = tf.convert_to_tensor(seed), tf.cast(number, tf.int32)
+    if seed.shape.rank == 2:
+        numbers = tf.broadcast_to(number, seed.shape[:1])
+        return _each(lambda row: fold(*row), (seed, numbers), tf.int32)
     return tf.random.experimental.stateless_fold_in(seed, number, alg="philox")
 
 
 def split(seed, count):
-    """`count` independent seeds, [count, 2]."""
+    """`count` independent seeds, [count, 2]; of seeds [B, 2], [count, B, 2]."""
+    seed = tf.convert_to_tensor(seed)
+    if seed.shape.rank == 2:
+        rows = _each(lambda row: split(row, count), seed, tf.int32)
+        return tf.transpose(rows, [1, 0, 2])
     return tf.random.experimental.stateless_split(seed, count, alg="philox")
 
 
 def normal(shape, seed):
-    """Standard normal numbers, float32; without XLA the same on every device."""
-    return tf.random.stateless_normal(shape, seed, alg="philox")
+    """Standard normal numbers, float32; without XLA the same on every device.
+
+    Args:
+        shape: of the result; with seeds [B, 2] its first axis is a multiple of B, of which
+            each seed fills an equal part.
+        seed: [2] or [B, 2].
+    """
+    return _draw(tf.random.stateless_normal, shape, seed)
+
+
+def uniform(shape, seed):
+    """Uniform numbers in [0, 1), float32; otherwise as `normal`."""
+    return _draw(tf.random.stateless_uniform, shape, seed)
+
+
+def _draw(distribution, shape, seed):
+    seed = tf.convert_to_tensor(seed)
+    if seed.shape.rank == 1:
+        return distribution(shape, seed, alg="philox")
+    size, *rest = tf.unstack(shape) if tf.is_tensor(shape) else shape
+    part = [size // seed.shape[0], *rest]
+    rows = _each(lambda row: distribution(part, row, alg="philox"), seed, tf.float32)
+    return tf.reshape(rows, shape)
+
+
+def _each(function, rows, dtype):
+    """One loop for all rows: XLA takes seconds for each copy of a random operation."""
+    if tf.nest.flatten(rows)[0].shape[0] == 1:
+        return function(tf.nest.map_structure(lambda x: x[0], rows))[tf.newaxis]
+    return tf.map_fn(function, rows, fn_output_signature=dtype)

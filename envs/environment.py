@@ -76,6 +76,8 @@ class Environment(py_environment.PyEnvironment):
         action_cost: price of a squared action, per physics step.
         image_size, camera, shadows: of pictures.
         first_episode: number of the first episode, above 0 to go on with a sequence.
+        stride: from the number of an episode to that of the next, above 1 where several
+            environments share a sequence.
 
     Attributes:
         action_repeat: as given.
@@ -96,6 +98,7 @@ class Environment(py_environment.PyEnvironment):
         camera=0,
         shadows=True,
         first_episode=0,
+        stride=1,
     ):
         super().__init__(handle_auto_reset=True)
         self.action_repeat = action_repeat
@@ -112,7 +115,8 @@ class Environment(py_environment.PyEnvironment):
         self._steps = 0
         self._is_open = True
         self._seed = seed
-        self._episode = first_episode
+        self._episode = self._next_episode = first_episode
+        self._stride = stride
         # The specs need one observation; this episode counts for nothing.
         simulation.reset(seed)
         self._observation_spec = self._make_observation_spec(self._observe())
@@ -127,7 +131,14 @@ class Environment(py_environment.PyEnvironment):
     def seed(self, seed):
         """Starts the sequence of episodes that belongs to `seed`, at the next reset."""
         self._seed = seed
-        self._episode = 0
+        self._next_episode = 0
+
+    def get_info(self):
+        """The present episode: its `number`, and the `environment_steps` taken in it."""
+        return {
+            "number": np.int64(self._episode),
+            "environment_steps": np.int64(self._steps),
+        }
 
     def render(self, mode="rgb_array", size=None):
         """The present picture, uint8 [size, size, 3]; by default of `image_size`."""
@@ -142,9 +153,10 @@ class Environment(py_environment.PyEnvironment):
             self._simulation.close()
 
     def _reset(self):
-        is_first = self._episode == 0
-        self._simulation.reset(self._seed if is_first else [self._seed, self._episode])
-        self._episode += 1
+        self._episode = self._next_episode
+        self._next_episode += self._stride
+        seed = [self._seed, self._episode] if self._episode else self._seed
+        self._simulation.reset(seed)
         self._steps = 0
         return ts.restart(self._observe())
 

@@ -68,10 +68,11 @@ def load(
     return make(**arguments)
 
 
-def load_many(count, task, seed=0, processes=True, **settings):
+def load_many(count, task, seed=0, processes=True, first_episodes=None, **settings):
     """Loads environments of one task as one batched `PyEnvironment`.
 
-    Each has its own seed, drawn from `seed`; the first of them do not depend on `count`.
+    Each has its own seed, drawn from `seed`; the first of them do not depend on `count`. Or
+    they share the sequence of episodes of the first seed: each runs every `count`-th.
 
     Args:
         count: number of environments, at least 1.
@@ -79,6 +80,8 @@ def load_many(count, task, seed=0, processes=True, **settings):
         seed: int from 0.
         processes: True steps each in a process of its own, False one after another in this
             one.
+        first_episodes: for environments that share a sequence, the number of the episode
+            that each starts at, [count]; None: each has its own.
         **settings: the other arguments of `load`.
 
     Returns:
@@ -96,7 +99,12 @@ def load_many(count, task, seed=0, processes=True, **settings):
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"the count of environments must be at least 1, got {count!r}")
     _warn(dict(settings, task=task, seed=seed))
-    arguments = [dict(settings, task=task, seed=seed) for seed in spread_seeds(seed, count)]
+    if first_episodes is None:
+        own = [{"seed": each} for each in spread_seeds(seed, count)]
+    else:
+        shared = {"seed": spread_seeds(seed, 1)[0], "stride": count}
+        own = [shared | {"first_episode": number} for number in first_episodes]
+    arguments = [settings | {"task": task} | each for each in own]
     if processes:
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment

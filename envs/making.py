@@ -4,7 +4,13 @@ from envs import quiet, tasks
 
 
 def make(
-    task, observation="state", action_repeat=None, seed=0, first_episode=0, **settings
+    task,
+    observation="state",
+    action_repeat=None,
+    seed=0,
+    first_episode=0,
+    stride=1,
+    **settings,
 ):
     """Makes the environment of `envs.load`, without its warning."""
     found = tasks.check_task(
@@ -20,6 +26,7 @@ def make(
         found.action_repeat,
         seed,
         first_episode=first_episode,
+        stride=stride,
         **settings,
     )
 

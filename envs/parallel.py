@@ -82,6 +82,10 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         """The present pictures, uint8 [environments, size, size, 3]."""
         return np.stack(self._ask_all("render", [(mode,)] * self.batch_size))
 
+    def get_info(self):
+        """See `Environment.get_info`; each entry is [environments]."""
+        return _stack(self._ask_all("get_info", [()] * self.batch_size))
+
     def close(self):
         for connection in self._connections:
             try:
@@ -163,5 +167,5 @@ def _interrupts_kept_off():
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
-def _stack(time_steps):
-    return tf.nest.map_structure(lambda *arrays: np.stack(arrays), *time_steps)
+def _stack(nests):
+    return tf.nest.map_structure(lambda *arrays: np.stack(arrays), *nests)

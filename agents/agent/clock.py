@@ -35,11 +35,11 @@ class Clock(tf.Module):
     def replay_steps(self):
         return tf.minimum(tf.cast(self.agent_steps, tf.float32), self._replay_capacity)
 
-    def advance(self, episodes, agent_steps, action_repeat):
-        """Counts an episode of `agent_steps`, after which there are `episodes`."""
+    def advance(self, episodes, agent_steps, environment_steps):
+        """Counts the steps of an episode, after which there are `episodes`."""
         self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
-        self.environment_steps.assign_add(agent_steps * action_repeat)
+        self.environment_steps.assign_add(environment_steps)
 
 
 def _counter(name):

@@ -4,6 +4,7 @@ import tensorflow as tf
 from tf_agents.policies import tf_policy
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
+from tf_agents.utils import nest_utils
 
 from agents.agent.compiling import compiled
 from agents.model.latents import Latent
@@ -18,7 +19,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     The policy state of each environment holds the latent, the action before, the planner's
     state, the seed of its episode and the number of its decision. Every random number is a
-    function of those two, so nothing else needs to be saved.
+    function of those two, so nothing else needs to be saved, and which environments run
+    side by side changes nothing. It starts anew where an episode does: with B environments
+    the episode after number n is number n + B, so no two ever share a number.
 
     Args:
         time_step_spec: observations are a dict; "observation" alone is read.
@@ -65,6 +68,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             action_spec,
             policy_state_spec=self._state_spec(),
             clip=False,
+            automatic_state_reset=False,  # see `_restart`
             name=name,
         )
 
@@ -81,18 +85,24 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return self._initial_state(batch_size)
 
     def _initial_state(self, batch_size):
-        episodes = self._clock.episodes + tf.range(batch_size, dtype=tf.int64)
         return {
             "latent": self._model.rssm.initial(batch_size)._asdict(),
             "action": tf.zeros([batch_size, self._action_size]),
             "planner": self._planner.initial_state(batch_size, self._action_size),
-            "seed": tf.map_fn(
-                lambda number: fold(self._seed, number),
-                episodes,
-                fn_output_signature=tf.int32,
-            ),
+            "seed": tf.zeros([batch_size, 2], tf.int32),
             "decision": tf.zeros([batch_size], tf.int32),
+            "next_episode": self._clock.episodes + tf.range(batch_size, dtype=tf.int64),
         }
+
+    def _restart(self, is_first, state):
+        """The state of an episode without decisions, where one starts."""
+        batch_size = is_first.shape[0]
+        number = state["next_episode"]
+        start = self._initial_state(batch_size) | {
+            "seed": fold(tf.repeat(self._seed[tf.newaxis], batch_size, axis=0), number),
+            "next_episode": number + batch_size,
+        }
+        return nest_utils.where(is_first, start, state)
 
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
@@ -100,19 +110,21 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _choose(self, time_step, policy_state):
         """The actions and the next policy state."""
+        policy_state = self._restart(time_step.is_first(), policy_state)
         seeds = _Seeds(policy_state["seed"], policy_state["decision"])
         weights = self._draw_weights(seeds)
         latent = self._filter(time_step, policy_state, weights, seeds)
         plans, planner_state = self._plan(latent, policy_state["planner"], weights, seeds)
         action = plans[:, 0]
         if self._noise is not None:
-            action = self._noise(action, self._clock.environment_steps, seeds.one("noise"))
+            action = self._noise(action, self._clock.environment_steps, seeds.of("noise"))
         state = {
             "latent": latent._asdict(),
             "action": action,
             "planner": planner_state,
             "seed": policy_state["seed"],
             "decision": policy_state["decision"] + 1,
+            "next_episode": policy_state["next_episode"],
         }
         return action, state
 
@@ -122,7 +134,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             return None
         each = [
             sample_weights(self._model, [self.strategy.draws], seed)
-            for seed in seeds.of_weights(self.strategy.redraw)
+            for seed in tf.unstack(seeds.of_weights(self.strategy.redraw))
         ]
         return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
 
@@ -130,10 +142,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
         """The latent after the new observation."""
         model = self._model
         observation = model.preprocess(
-            time_step.observation["observation"], seeds.one("observation")
+            time_step.observation["observation"], seeds.of("observation")
         )
         action = state["action"]
-        noise = normal([action.shape[0], model.rssm.latent_size], seeds.one("filter"))
+        noise = normal([action.shape[0], model.rssm.latent_size], seeds.of("filter"))
         step = (model.encode(observation), action, time_step.is_first(), noise)
         latent = Latent(**state["latent"])
         if not self.strategy.filter_with_draw:
@@ -158,7 +170,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             return strategy(rollout, self._clock.progress)
 
         shape = (latent.belief.shape[0], self._action_size)
-        return planner.plan(score, planner_state, shape, seeds.one("plan"))
+        return planner.plan(score, planner_state, shape, seeds.of("plan"))
 
     def _latent_noise(self, plans, seed):
         """[B, N, H, D], standard normal."""
@@ -178,22 +190,17 @@ def _check_draws(strategy, model):
 
 
 class _Seeds:
-    """The seeds of one decision of a batch of environments."""
+    """The seeds of one decision, [B, 2]: one for each environment."""
 
     _PURPOSES = ("observation", "filter", "plan", "noise")
 
     def __init__(self, episode_seeds, decisions):
-        self._episode_seeds = tf.unstack(episode_seeds)
-        self._decisions = tf.unstack(decisions)
+        self._of_episodes = episode_seeds
+        self._of_decisions = fold(episode_seeds, decisions)
 
-    def one(self, purpose):
-        """[2], for numbers drawn for all environments at once."""
-        decision = fold(self._episode_seeds[0], self._decisions[0])
-        return fold(decision, self._PURPOSES.index(purpose))
+    def of(self, purpose):
+        return fold(self._of_decisions, self._PURPOSES.index(purpose))
 
     def of_weights(self, redraw):
-        """A seed [2] for each environment, for its whole episode or for this decision."""
-        if redraw == "episode":
-            return self._episode_seeds
-        pairs = zip(self._episode_seeds, self._decisions, strict=True)
-        return [fold(seed, decision) for seed, decision in pairs]
+        """For a whole episode, or for this decision."""
+        return self._of_episodes if redraw == "episode" else self._of_decisions

@@ -1,9 +1,11 @@
 """Episodes from the environment, through TF-Agents' actor."""
 
 import numpy as np
+import tensorflow as tf
 from tf_agents.policies import py_policy, py_tf_eager_policy, random_py_policy
 from tf_agents.train import actor
 from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
 
 from agents import interrupts
 from agents.episodes.layout import EpisodeWriter
@@ -18,24 +20,39 @@ class Collector:
         environment: batched `PyEnvironment`.
         policy: `PyPolicy`, see `as_py_policy` and `random_policy`.
         train_step: int64 `tf.Variable`, asked for by TF-Agents' actor.
-        finished: called with each finished episode and the number of its environment.
+        finished: called with each finished episode and the row of its environment.
     """
 
     def __init__(self, environment, policy, train_step, finished):
-        self._writer = EpisodeWriter(finished)
         self._environment = environment
-        self._policy = policy
+        self._finished = finished
+        self._info = {}  # of the episode that ended last in each environment
         self._actor = actor.Actor(
             environment,
             policy,
             train_step,
-            episodes_per_run=environment.batch_size,
-            observers=[self._writer, lambda _: interrupts.check()],
+            episodes_per_run=1,
+            observers=[
+                EpisodeWriter(self._finish),
+                self._look,
+                lambda _: interrupts.check(),
+            ],
         )
 
     def collect(self):
-        """Runs until each environment, on average, has finished one episode more."""
+        """Runs until an environment has finished an episode; the others wait in theirs."""
         self._actor.run()
+
+    def _look(self, trajectory):
+        """Asks about an episode where it ends: the next step starts another one."""
+        ended = np.flatnonzero(trajectory.next_step_type == ts.StepType.LAST)
+        if len(ended):
+            info = self._environment.get_info()
+            for row in ended:
+                self._info[row] = {name: values[row] for name, values in info.items()}
+
+    def _finish(self, episode, row):
+        self._finished(episode | self._info[row], row)
 
 
 def first_episodes(environment, policy, train_step):
@@ -106,34 +123,51 @@ class ActingInSome(py_policy.PyPolicy):
 
 
 class RandomAtFirst(py_policy.PyPolicy):
-    """Random actions for the first episodes, then another policy.
+    """Random actions in the first episodes of a run, then another policy.
 
     One policy for both lets one actor run through; a second one would reset the
-    environment and so leave out an episode of its sequence.
+    environment and so leave out an episode of its sequence. Each environment changes over
+    by the number of its own episode.
 
     Args:
-        policy: `PyPolicy` that acts later.
+        policy: `PyPolicy` that acts later, whose state holds the number of the
+            `next_episode`, see `agents.agent.policy.PlanningPolicy`.
         environment: batched `PyEnvironment`.
-        seed: called before each action; returns the seed of the random actions, which start
-            anew when it changes, or None when `policy` is to act.
+        episodes: those with a number below are random.
+        seed: int; random actions depend on it and on the number of their episode.
+        first_episodes: number of the first episode of each environment, [B].
     """
 
-    def __init__(self, policy, environment, seed):
+    def __init__(self, policy, environment, episodes, seed, first_episodes):
         self._policy = policy
         self._environment = environment
+        self._episodes = episodes
         self._seed = seed
-        self._last = None
+        self._first_episodes = first_episodes
+        self._random = [None] * environment.batch_size
         super().__init__(
             policy.time_step_spec, policy.action_spec, policy.policy_state_spec
         )
 
     def _get_initial_state(self, batch_size):
-        return self._policy.get_initial_state(batch_size)
+        state = self._policy.get_initial_state(batch_size)
+        return state | {"next_episode": tf.constant(self._first_episodes, tf.int64)}
 
     def _action(self, time_step, policy_state, seed=None):
-        now = self._seed()
-        if now is None:
+        count = len(self._random)
+        is_first = time_step.is_first()
+        following = np.asarray(policy_state["next_episode"]) + np.where(is_first, count, 0)
+        numbers = following - count
+        for row in np.flatnonzero(is_first):
+            self._random[row] = random_policy(
+                self._environment, [self._seed, numbers[row]], count=1
+            )
+        is_random = numbers < self._episodes
+        if not is_random.any():
             return self._policy.action(time_step, policy_state, seed)
-        if now != self._last:
-            self._last, self._random = now, random_policy(self._environment, now)
-        return policy_step.PolicyStep(self._random.action(time_step).action, policy_state)
+        random = np.concatenate([each.action(time_step).action for each in self._random])
+        if is_random.all():
+            state = policy_state | {"next_episode": tf.constant(following)}
+            return policy_step.PolicyStep(random, state)
+        step = self._policy.action(time_step, policy_state, seed)
+        return step._replace(action=np.where(is_random[:, None], random, step.action))

@@ -11,7 +11,7 @@ from agents.errors import UserError
 COLLECTION, EVALUATION = 0, 1
 
 
-def load_environments(config, count, purpose, processes=False, first_episode=0):
+def load_environments(config, count, purpose, processes=False, first_episodes=None):
     """One batched TF-Agents environment.
 
     Args:
@@ -19,7 +19,7 @@ def load_environments(config, count, purpose, processes=False, first_episode=0):
         count: environments in it.
         purpose: `COLLECTION` or `EVALUATION`.
         processes: whether each has a process of its own.
-        first_episode: number of the episode, in each environment's sequence, to start at.
+        first_episodes: see `envs.load_many`.
 
     Raises:
         UserError: the task does not offer what the config asks for, such as a camera, or
@@ -37,7 +37,7 @@ def load_environments(config, count, purpose, processes=False, first_episode=0):
             image_size=config.image.size,
             camera=config.image.camera,
             shadows=config.image.shadows,
-            first_episode=first_episode,
+            first_episodes=first_episodes,
         )
     except (ValueError, RuntimeError) as error:
         raise UserError(" ".join(str(error).split())) from error

@@ -10,6 +10,11 @@ at time t and the action and reward that led to it, so row 0 has zeros for both:
     is_terminal  [T + 1]       bool, true where the future is worth nothing
     position     [T + 1, P]    float32, of the simulator
     velocity     [T + 1, V]    float32, of the simulator
+
+An environment adds two numbers, which files of earlier versions lack:
+
+    number             []  int64, of the episode in the sequence of its seed
+    environment_steps  []  int64, physics steps
 """
 
 import numpy as np
@@ -23,6 +28,7 @@ KEYS = (
     "position",
     "velocity",
 )
+NUMBERS = ("number", "environment_steps")
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
 
 
@@ -49,6 +55,11 @@ def check_episode(episode):
     is_first = np.asarray(episode["is_first"])
     if not is_first[0] or is_first[1:].any():
         raise ValueError("episode needs is_first true in its first row alone")
+
+
+def first_rows(episode, count):
+    """The start of an episode, at most `count` rows."""
+    return {key: rows[:count] for key, rows in episode.items() if key not in NUMBERS}
 
 
 class EpisodeWriter:

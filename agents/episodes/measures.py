@@ -31,3 +31,16 @@ def reached_reward(episode) -> bool:
 def agent_steps(episode) -> int:
     """Actions taken in an episode."""
     return len(episode["reward"]) - 1
+
+
+def environment_steps(episode, action_repeat) -> int:
+    """Physics steps of an episode, whose last action may be cut short.
+
+    Files of earlier versions do not tell; there every action counts in full.
+
+    Example:
+        >>> environment_steps({"reward": [0.0, 1.0, 1.0]}, action_repeat=3)
+        6
+    """
+    counted = agent_steps(episode) * action_repeat
+    return int(episode.get("environment_steps", counted))

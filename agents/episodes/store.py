@@ -8,7 +8,7 @@ import zlib
 
 import numpy as np
 
-from agents.episodes.layout import KEYS, check_episode
+from agents.episodes.layout import KEYS, NUMBERS, check_episode
 from agents.files import remove_temporary, replacing, sync_folder
 
 log = logging.getLogger(__name__)
@@ -45,8 +45,10 @@ class EpisodeStore:
         self._folder.mkdir(parents=True, exist_ok=True)
         remove_temporary(self._folder)
         found = _numbered(self._folder)
-        self.next_index = max([*found, *_numbered(self._damaged)], default=-1) + 1
-        self.indices = [index for index in sorted(found) if self._survives(found[index])]
+        ever = [*found, *_numbered(self._damaged)]
+        self.next_index = max(ever, default=-1) + 1
+        self._numbers = {index: index for index in ever}  # where a file does not tell
+        self.indices = [index for index in sorted(found) if self._survives(index)]
 
     def __len__(self):
         return len(self.indices)
@@ -66,6 +68,19 @@ class EpisodeStore:
             raise KeyError(f"no episode {index} in {self._folder}")
         return _read(self._file(index))
 
+    def next_numbers(self, count):
+        """Numbers at which environments go on that take turns at one sequence of episodes.
+
+        Environment r of `count` runs the episodes r, r + count, r + 2 count and so on. One
+        may be ahead of another, so each goes on after the largest of its own.
+        """
+        return [
+            max(
+                (n + count for n in self._numbers.values() if n % count == row), default=row
+            )
+            for row in range(count)
+        ]
+
     def append(self, episode):
         """Writes an episode; when this returns, it is on disk.
 
@@ -78,17 +93,19 @@ class EpisodeStore:
         check_episode(episode)
         index = self.next_index
         with replacing(self._file(index)) as file:
-            np.savez_compressed(file, **{key: episode[key] for key in KEYS})
+            np.savez_compressed(file, **_known(episode))
         self.next_index += 1
+        self._numbers[index] = _number(episode, index)
         self.indices.append(index)
         return index
 
     def _file(self, index):
         return self._folder / f"{index:06d}.npz"
 
-    def _survives(self, file):
+    def _survives(self, index):
+        file = self._file(index)
         try:
-            _read(file)
+            self._numbers[index] = _number(_read(file), index)
         except (
             ValueError,
             OSError,
@@ -114,6 +131,14 @@ def _read(file):
     if not zipfile.is_zipfile(file):
         raise ValueError("not a whole archive of arrays")
     with np.load(file, allow_pickle=False) as arrays:
-        episode = {key: arrays[key] for key in KEYS if key in arrays.files}
+        episode = _known(arrays)
     check_episode(episode)
     return episode
+
+
+def _number(episode, index):
+    return int(episode.get("number", index))
+
+
+def _known(arrays):
+    return {key: arrays[key] for key in (*KEYS, *NUMBERS) if key in arrays}

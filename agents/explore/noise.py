@@ -42,7 +42,7 @@ class GaussianNoise(Settings):
 
     def __call__(self, action, environment_steps, seed):
         """The noisy action, of the shape of `action`."""
-        noise = normal(tf.shape(action), seed)
+        noise = normal(action.shape, seed)
         return tf.clip_by_value(
             action + self.stddev_at(environment_steps) * noise, -1.0, 1.0
         )

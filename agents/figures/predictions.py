@@ -4,6 +4,7 @@ import pathlib
 
 import numpy as np
 
+from agents.episodes.layout import first_rows
 from agents.figures.drawing import panels, save_figure, tidy
 from agents.figures.films import check_context, save_open_loop_video
 from agents.insight.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
@@ -89,7 +90,7 @@ def film(model, episode, seed, folder, name):
     """
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
-    episode = {key: value[:rows] for key, value in episode.items()}
+    episode = first_rows(episode, rows)
     if is_image(model.observation_spec):
         predicted = predict_open_loop(model, episode, context, draws=0, seed=seed)[0]
         prediction = model.to_image(predicted).numpy()

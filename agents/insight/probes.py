@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from agents.episodes.layout import first_rows
 from agents.insight.open_loop import (
     CONTEXT,
     PREDICTED,
@@ -161,7 +162,7 @@ class Probes:
         read = fit(fit_mlp, self._inputs["latent"], self._later, fitted_to)
         rows = min(CONTEXT + PREDICTED, len(self._targets[-1]))
         context = min(CONTEXT, rows - 1)
-        episode = {key: value[:rows] for key, value in self._episodes[-1].items()}
+        episode = first_rows(self._episodes[-1], rows)
         features = {
             "filtered": (rows, filtered_features(model, episode, seed)),
             "open_loop": (context, open_loop_features(model, episode, context, seed)),

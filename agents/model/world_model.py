@@ -9,6 +9,7 @@ from agents.model import networks
 from agents.model.latents import above_free_nats, gaussian
 from agents.model.overshooting import overshooting_losses
 from agents.model.rssm import RSSM
+from agents.seeds import uniform
 from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
 from bayes_rl.layers import DenseFlipout, DenseReparameterization
 from bayes_rl.regularizers import NormalKLDivergence
@@ -81,7 +82,7 @@ class WorldModel(tf.Module):
         if not networks.is_image(self.observation_spec):
             return tf.cast(observation, tf.float32)
         bins = tf.floor(tf.cast(observation, tf.float32) / 8.0)
-        noise = tf.random.stateless_uniform(tf.shape(bins), seed)
+        noise = tf.ensure_shape(uniform(tf.shape(bins), seed), bins.shape)
         image = (bins + noise) / 32.0 - 0.5
         return networks.average_pool(image, self._settings.image_pool)
 

@@ -10,7 +10,7 @@ strategy of `agents.explore` asks for one of them. Each is a function of
         weights alone,
     weights: with a leading axis of B * S, S draws for each environment in turn,
     draws: S,
-    seed: [2], of what else is drawn,
+    seed: [2] or [B, 2], of what else is drawn,
 
 and gives a `Rollout`. Axes: B environments, N candidates, H steps, S weight draws,
 D latent_size.
@@ -20,7 +20,7 @@ import tensorflow as tf
 
 from agents.model.latents import Latent
 from agents.planning.rollouts import Layout, Rollout, repeat_candidates, time_first
-from agents.seeds import fold
+from agents.seeds import fold, uniform
 from bayes_rl.weights import hold, mean_weights
 
 
@@ -56,9 +56,9 @@ def imagine_with_switching_draws(model, latent, plans, noise, weights, draws, se
     layout = Layout(plans, draws)
 
     def permute(latent, step):
-        keys = tf.random.stateless_uniform([layout.draws], fold(seed, step), alg="philox")
+        keys = uniform([layout.environments, layout.draws], fold(seed, step))
         order = tf.argsort(keys)
-        return layout.across_draws(lambda x: tf.gather(x, order, axis=1), latent)
+        return layout.across_draws(lambda x: tf.gather(x, order, batch_dims=1), latent)
 
     with hold(model, weights):
         latents = _roll_mixing(model, layout, latent, plans, noise, before=permute)

@@ -10,7 +10,7 @@ from agents.agent.loading import make_checkpoints
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
-from agents.episodes.measures import agent_steps, episode_return
+from agents.episodes.measures import agent_steps, environment_steps, episode_return
 from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
 from agents.errors import UserError
@@ -110,12 +110,13 @@ class Trainer:
         self._progress = progress
         self._devices = choose_devices(config.strategy)
         self._store = EpisodeStore(run.episodes)
+        self._first_episodes = self._store.next_numbers(config.environments)
         self._environment = load_environments(
             config,
             config.environments,
             COLLECTION,
             processes=config.environments > 1,
-            first_episode=-(-self._store.next_index // config.environments),
+            first_episodes=self._first_episodes,
         )
         self._agent = make_agent(config, self._environment, self._devices)
         self._clock = self._agent.clock
@@ -141,7 +142,7 @@ class Trainer:
         for index in self._store.indices:
             if index not in waiting:
                 self._take(self._store.read(index))
-        self._collector = self._random_seed = None
+        self._collector = None
         self._learning = None
         self._saved = self._counts()
         self._start_progress(run)
@@ -159,7 +160,9 @@ class Trainer:
         episode = self._store.read(index)
         self._take(episode)
         self._clock.advance(
-            index + 1, agent_steps(episode), self._environment.action_repeat
+            index + 1,
+            agent_steps(episode),
+            environment_steps(episode, self._environment.action_repeat),
         )
         row = {"collect/return": episode_return(episode)}
         row["speed/collect_seconds"] = time.monotonic() - started
@@ -201,8 +204,6 @@ class Trainer:
         """The number of the next episode to learn from; it is on disk."""
         if not self._waiting():
             self._progress.working("collecting", 0, 1)
-            is_random = self._episodes < self._config.seed_episodes
-            self._random_seed = [self._config.seed, self._episodes] if is_random else None
             if self._collector is None:
                 self._collector = self._make_collector()
             self._collector.collect()
@@ -217,7 +218,9 @@ class Trainer:
         policy = RandomAtFirst(
             as_py_policy(self._agent.collect_policy),
             self._environment,
-            lambda: self._random_seed,
+            self._config.seed_episodes,
+            self._config.seed,
+            self._first_episodes,
         )
         return Collector(
             self._environment,

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from scipy import stats
 
-from agents.seeds import Purpose, fold, normal, seed_of_run, split
+from agents.seeds import Purpose, fold, normal, seed_of_run, split, uniform
 
 SEED = tf.constant([3, 4])
 
@@ -45,3 +45,15 @@ def test_normal_is_standard_normal_and_repeatable():
 def test_seeds_are_the_same_in_graphs():
     in_graph = tf.function(lambda seed: normal([3], fold(seed, 2)))(SEED)
     np.testing.assert_array_equal(in_graph, normal([3], fold(SEED, 2)))
+
+
+def test_rows_of_a_batch_get_what_their_seeds_give_alone():
+    seeds = tf.constant([[3, 4], [5, 6]])
+    for row, seed in enumerate(tf.unstack(seeds)):
+        np.testing.assert_array_equal(fold(seeds, 7)[row], fold(seed, 7))
+        np.testing.assert_array_equal(fold(seeds, [7, 8])[row], fold(seed, 7 + row))
+        np.testing.assert_array_equal(split(seeds, 3)[:, row], split(seed, 3))
+        for draw in (normal, uniform):
+            np.testing.assert_array_equal(draw([2, 3], seeds)[row], draw([1, 3], seed)[0])
+            four = draw([4, 3], seeds)  # an environment with two groups has two rows
+            np.testing.assert_array_equal(four[2 * row : 2 * row + 2], draw([2, 3], seed))

@@ -40,7 +40,7 @@ def test_everything_that_a_run_goes_on_from_is_in_a_checkpoint(
 ):
     batch = make_batch(4, 6)
     agent.train(batch)
-    agent.clock.advance(episodes=3, agent_steps=20, action_repeat=2)
+    agent.clock.advance(episodes=3, agent_steps=20, environment_steps=40)
     saved = tf.train.Checkpoint(agent=agent, train_step=agent.train_step_counter)
     path = saved.save(tmp_path / "checkpoint")
     other = build_agent("planner=cem", "planner.horizon=4", "action_noise.stddev=0.2")

@@ -15,18 +15,18 @@ def test_starts_at_zero():
     assert float(clock.progress) == 0.0
 
 
-def test_environment_steps_count_action_repeats():
+def test_steps_of_episodes_are_summed():
     clock = Clock(total_steps=100)
-    clock.advance(episodes=1, agent_steps=5, action_repeat=4)
-    clock.advance(episodes=2, agent_steps=3, action_repeat=4)
-    assert counts(clock) == (2, 32, 8)
+    clock.advance(episodes=1, agent_steps=5, environment_steps=20)
+    clock.advance(episodes=2, agent_steps=3, environment_steps=10)
+    assert counts(clock) == (2, 30, 8)
 
 
 def test_progress_is_the_share_done_and_at_most_1():
     clock = Clock(total_steps=100)
-    clock.advance(1, 5, 5)
+    clock.advance(1, 5, 25)
     assert float(clock.progress) == pytest.approx(0.25)
-    clock.advance(2, 50, 5)
+    clock.advance(2, 50, 250)
     assert float(clock.progress) == 1.0
 
 
@@ -38,5 +38,5 @@ def test_all_counts_are_kept_in_checkpoints():
 def test_replay_steps_stop_at_the_capacity():
     clock = Clock(total_steps=1000, replay_capacity=30)
     for episodes, expected in ((1, 20.0), (2, 30.0)):
-        clock.advance(episodes, agent_steps=20, action_repeat=2)
+        clock.advance(episodes, agent_steps=20, environment_steps=40)
         assert clock.replay_steps.numpy() == expected

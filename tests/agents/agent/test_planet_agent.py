@@ -22,7 +22,7 @@ ROOT = pathlib.Path(__file__).parents[3]
 def agent(build_agent):
     """An agent that is not trained, with 100 steps in its replay."""
     agent = build_agent("kl_weight=0.5")
-    agent.clock.advance(episodes=5, agent_steps=100, action_repeat=2)
+    agent.clock.advance(episodes=5, agent_steps=100, environment_steps=200)
     return agent
 
 
@@ -106,7 +106,7 @@ def test_kl_weight_warms_up(build_agent, batch):
 @pytest.mark.parametrize("transition", ["deterministic", "reparameterization", "flipout"])
 def test_training_lowers_the_loss(build_agent, batch, transition):
     agent = build_agent(f"transition={transition}", "optimizer.learning_rate=0.01")
-    agent.clock.advance(episodes=1, agent_steps=10_000, action_repeat=1)
+    agent.clock.advance(episodes=1, agent_steps=10_000, environment_steps=10_000)
     losses = [float(info.loss) for info in train(agent, batch, 30)]
     assert np.mean(losses[-5:]) < 0.85 * losses[0]
     assert int(agent.train_step_counter) == 30
@@ -192,7 +192,7 @@ def run(choice, transition):
                              "world_model.overshooting_distance=0"])
     devices = choose_devices(config.strategy)
     agent = make_agent(config, envs.load_many(1, "fake", processes=False), devices)
-    agent.clock.advance(episodes=1, agent_steps=50, action_repeat=1)
+    agent.clock.advance(episodes=1, agent_steps=50, environment_steps=50)
     step = lambda batch: devices.run(agent.train, args=(batch,))
     if devices.num_replicas_in_sync > 1:  # one device needs no graph, which takes seconds
         step = tf.function(step)

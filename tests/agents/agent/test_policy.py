@@ -21,6 +21,8 @@ from tests.agents.presets import preset
 ENVIRONMENTS = 2
 NOISE = GaussianNoise(0.3, None, 0)
 PLANNER = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=2)
+ICEM = preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)
+FIRST_TYPE, MID_TYPE = ts.StepType.FIRST, ts.StepType.MID
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +88,7 @@ MID = observe([[0.4, 0.1], [-0.7, 0.1]])
 
 def run(policy, *time_steps):
     """The policy steps, one after another."""
-    state = policy.get_initial_state(ENVIRONMENTS)
+    state = policy.get_initial_state(len(time_steps[0].reward))
     steps = []
     for time_step in time_steps:
         steps.append(policy.action(time_step, state))
@@ -99,7 +101,7 @@ def run(policy, *time_steps):
 )
 @pytest.mark.parametrize(
     "planner",
-    [PLANNER, preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)],
+    [PLANNER, ICEM],
 )
 def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
     policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0))
@@ -116,9 +118,7 @@ def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
 
 
 def test_the_state_starts_anew_where_an_episode_does(make_policy):
-    policy = make_policy(
-        planner=preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)
-    )
+    policy = make_policy(planner=ICEM)
     *_, last = run(policy, FIRST, MID)
     types = [ts.StepType.FIRST, ts.StepType.MID]
     mixed = policy.action(observe([[0.3, 0.0], [-0.6, 0.1]], types), last.state)
@@ -172,21 +172,78 @@ def test_the_same_episode_is_acted_the_same(make_policy):
 
 def test_episodes_and_decisions_have_numbers_of_their_own(make_policy, clock):
     policy = make_policy(noise=NOISE)
-    first, second = run(policy, FIRST, FIRST)
-    np.testing.assert_array_equal(first.action, second.action)  # one episode, started twice
-    first, second = run(policy, FIRST, MID)
-    assert not np.any(first.action == second.action)
-    clock.advance(episodes=1, agent_steps=5, action_repeat=1)
+    for second_step in (MID, FIRST):
+        first, second = run(policy, FIRST, second_step)
+        assert not np.any(first.action == second.action)
+    clock.episodes.assign(1)
     (later,) = run(policy, FIRST)
     assert not np.any(later.action == first.action)
 
 
 def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock):
-    seeds = make_policy().get_initial_state(2)["seed"].numpy()
-    clock.advance(episodes=1, agent_steps=5, action_repeat=1)
-    later = make_policy().get_initial_state(2)["seed"].numpy()
-    np.testing.assert_array_equal(seeds[1], later[0])
-    assert not np.array_equal(seeds[0], seeds[1])
+    def seeds(*time_steps):
+        return [step.state["seed"].numpy() for step in run(make_policy(), *time_steps)]
+
+    one_ends = observe(FIRST.observation["observation"], [MID_TYPE, FIRST_TYPE])
+    *_, last = together = seeds(FIRST, one_ends, FIRST)
+    assert together[1][0].tolist() == together[0][0].tolist()
+    numbered = {0: together[0][0], 1: together[0][1], 3: together[1][1]}
+    numbered |= {2: last[0], 5: last[1]}
+    for number, seed in numbered.items():
+        clock.episodes.assign(number)
+        np.testing.assert_array_equal(seeds(FIRST)[0][0], seed)
+    assert len({tuple(seed) for seed in numbered.values()}) == 5
+
+
+def only(row, time_step):
+    """What one environment sees."""
+    return tf.nest.map_structure(lambda x: x[row : row + 1], time_step)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "planner"),
+    [
+        (Greedy(), PLANNER),
+        (Thompson("episode", 3), ICEM),
+        (Spy(redraw="decision", trajectories="switching", filter_with_draw=True), ICEM),
+    ],
+    ids=["mean-cem", "groups-icem", "switching-icem"],
+)
+def test_an_episode_is_acted_alike_alone_and_beside_others(
+    make_policy, clock, strategy, planner
+):
+    policy = make_policy(strategy, planner, GaussianNoise(0.1, None, 0))
+    together = run(policy, FIRST, MID)
+    for row in range(ENVIRONMENTS):
+        clock.episodes.assign(row)
+        alone = run(policy, only(row, FIRST), only(row, MID))
+        for one, all_of_them in zip(alone, together, strict=True):
+            np.testing.assert_allclose(all_of_them.action[row], one.action[0], atol=1e-4)
+
+
+def test_pictures_are_dequantized_alike_alone_and_beside_others(make_policy, make_model):
+    seen = []
+    model = make_model("world_model.image_depth=2", image_size=32)
+    policy = make_policy(model=model)
+    pixels = tf.zeros([ENVIRONMENTS, 32, 32, 3], tf.uint8)
+    first = FIRST._replace(observation=FIRST.observation | {"observation": pixels})
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(model, "encode", spy_on(model.encode, seen))
+        run(policy, first)
+        run(policy, only(0, first))
+    together, alone = seen
+    np.testing.assert_array_equal(together[:1], alone)
+    assert not np.any(together[0] == together[1])
+
+
+def spy_on(function, seen):
+    """The function, which keeps what it is given."""
+
+    def call(given):
+        seen.append(given)
+        return function(given)
+
+    return call
 
 
 def test_without_noise_the_action_is_that_of_the_plan(make_policy):
@@ -280,7 +337,7 @@ def test_the_filter_uses_the_first_draw_where_asked(make_policy, model):
     policy = make_policy(spy)
     first, second = run(policy, FIRST, MID)
     for number in range(ENVIRONMENTS):
-        draw = sample_weights(model, [2], policy.get_initial_state(2)["seed"][number])
+        draw = sample_weights(model, [2], first.state["seed"][number])
         with hold(model, {name: value[0] for name, value in draw.items()}):
             expected = model.rssm.filter(
                 Latent(*(state[number][None] for state in first.state["latent"].values())),

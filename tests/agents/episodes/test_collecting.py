@@ -5,6 +5,9 @@ import contextlib
 import numpy as np
 import pytest
 import tensorflow as tf
+from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
+from tf_agents.policies import py_policy
+from tf_agents.trajectories import policy_step
 
 import envs
 from agents.episodes.collecting import (
@@ -15,6 +18,9 @@ from agents.episodes.collecting import (
     first_episodes,
     random_policy,
 )
+from agents.episodes.measures import agent_steps, environment_steps
+from envs.environment import Environment
+from envs.fake import Line
 
 STEP = tf.Variable(0, dtype=tf.int64)
 
@@ -60,7 +66,9 @@ def test_first_episodes_stand_in_the_order_of_the_environments(pair):
 def test_environments_are_closed_at_the_end_and_on_an_error(pair, monkeypatch, fails):
     closed = []
     monkeypatch.setattr(pair, "close", lambda: closed.append(pair))
-    policy = RandomAtFirst(random_policy(pair, 0), pair, lambda: 1 / 0 if fails else [0, 1])
+    policy = random_policy(pair, 0)
+    if fails:
+        monkeypatch.setattr(policy, "_action", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError) if fails else contextlib.nullcontext():
         first_episodes(pair, policy, STEP)
     assert closed == [pair]
@@ -94,12 +102,123 @@ def test_an_agent_collects_what_its_policy_does(pair, build_agent):
         assert np.std(episode["action"][1:]) > 0
 
 
-def test_actions_are_random_at_first(pair, build_agent):
-    agent, seeds = build_agent("action_noise.stddev=0.3"), [[0, 1], [0, 2], [0, 1], None]
-    actions = []
-    for seed in seeds:
-        policy = RandomAtFirst(as_py_policy(agent.collect_policy), pair, lambda s=seed: s)
-        actions.append(np.array([e["action"][1:] for _, e in collect(pair, policy)]))
-    np.testing.assert_array_equal(actions[0], actions[2])
-    assert not np.any(np.isin(actions[0], actions[1]))
-    assert not np.any(np.isin(actions[0], actions[3]))
+class Ragged(Line):
+    """A line whose episodes end after 2 to 9 physics steps, as their seed says."""
+
+    def reset(self, seed):
+        super().reset(seed)
+        self._left = int(np.random.default_rng(seed).integers(2, 10))
+
+    def step(self, action):
+        self._left -= 1
+        reward, _, discount = super().step(action)
+        return reward, self._left == 0, discount
+
+
+def ragged(first_episodes, action_repeat=1):
+    """Environments that share a sequence of episodes of unequal length."""
+    settings = dict(observation="state", action_repeat=action_repeat, seed=3)
+    environments = [
+        Environment(Ragged(), **settings, first_episode=n, stride=len(first_episodes))
+        for n in first_episodes
+    ]
+    return BatchedPyEnvironment(environments, multithreading=False)
+
+
+def lengths(count):
+    """Physics steps of the episodes of `ragged`."""
+    seeds = [3, *([3, number] for number in range(1, count))]
+    return [int(np.random.default_rng(seed).integers(2, 10)) for seed in seeds]
+
+
+def collect_by_number(agent, first_episodes, count, random=0):
+    """The episodes of a sequence by their number, until `count` have ended."""
+    environment, found = ragged(first_episodes), []
+    policy = as_py_policy(agent.collect_policy)
+    policy = RandomAtFirst(policy, environment, random, 0, first_episodes)
+    collector = Collector(
+        environment, policy, STEP, lambda episode, _: found.append(episode)
+    )
+    while len(found) < count:
+        before = len(found)
+        collector.collect()
+        assert len(found) > before
+    numbers = [int(episode["number"]) for episode in found]
+    assert len(set(numbers)) == len(numbers)
+    return dict(zip(numbers, found, strict=True))
+
+
+def test_which_environment_runs_an_episode_changes_nothing_of_it(build_agent):
+    agent = build_agent("explore=thompson", "action_noise.stddev=0.1")
+    alone = collect_by_number(agent, [0], 9, random=2)
+    assert list(alone) == list(range(9))
+    together = collect_by_number(agent, [0, 1, 2], 7, random=2)
+    assert list(together) != sorted(together), "none overtook another"
+    both = set(alone) & set(together)
+    assert len(both) >= 6
+    for number in both:
+        for key, rows in alone[number].items():
+            np.testing.assert_allclose(together[number][key], rows, atol=1e-3)
+
+
+def test_episodes_go_on_where_each_environment_was(build_agent):
+    agent = build_agent("explore=thompson", "action_noise.stddev=0.1")
+    whole = collect_by_number(agent, [0, 1], 6)
+    later = collect_by_number(agent, [4, 3], 3)
+    assert set(later) <= {3, 4, 5, 6, 7, 8, 10, 12}
+    for number in set(whole) & set(later):
+        np.testing.assert_allclose(
+            whole[number]["action"], later[number]["action"], atol=1e-3
+        )
+
+
+@pytest.mark.parametrize("action_repeat", [1, 3])
+def test_physics_steps_are_those_taken(action_repeat):
+    environment = ragged([0, 1], action_repeat)
+    finished = collect(environment, random_policy(environment, 0), times=8)
+    for _, episode in finished:
+        steps = lengths(20)[episode["number"]]
+        assert environment_steps(episode, action_repeat) == steps
+        assert agent_steps(episode) == -(-steps // action_repeat)
+
+
+class Still(py_policy.PyPolicy):
+    """Does nothing and counts episodes as an agent's policy does."""
+
+    def __init__(self, environment):
+        spec = {"next_episode": tf.TensorSpec([], tf.int64)}
+        super().__init__(environment.time_step_spec(), environment.action_spec(), spec)
+
+    def _get_initial_state(self, batch_size):
+        return {"next_episode": np.arange(batch_size)}
+
+    def _action(self, time_step, policy_state, seed=None):
+        is_first = time_step.is_first()
+        following = np.asarray(policy_state["next_episode"]) + len(is_first) * is_first
+        action = np.zeros([len(is_first), 1], np.float32)
+        return policy_step.PolicyStep(action, {"next_episode": following})
+
+
+def random_episodes(environment, episodes, seed, times):
+    """The actions of the episodes that were random, by number."""
+    numbers = range(environment.batch_size)
+    policy = RandomAtFirst(Still(environment), environment, episodes, seed, numbers)
+    found = [episode for _, episode in collect(environment, policy, times)]
+    return {e["number"]: e["action"][1:] for e in found if e["action"].any()}
+
+
+def test_exactly_the_first_episodes_are_random():
+    environment = ragged([0, 1, 2, 3])
+    assert sorted(random_episodes(environment, 5, 0, times=12)) == [0, 1, 2, 3, 4]
+    four = envs.load_many(4, "fake", processes=False, first_episodes=range(4))
+    assert sorted(random_episodes(four, 5, 0, times=3)) == [0, 1, 2, 3, 4]
+
+
+def test_random_episodes_differ_and_depend_on_the_seed():
+    first, again, other = (
+        random_episodes(ragged([0, 1]), 6, seed, times=8) for seed in (0, 0, 1)
+    )
+    for number, actions in first.items():
+        np.testing.assert_array_equal(actions, again[number])
+        assert not np.any(np.isin(actions, other[number]))
+    assert len({float(actions[0, 0]) for actions in first.values()}) == len(first)

@@ -46,6 +46,6 @@ def test_starts_depend_on_seed_purpose_and_episode(make_config):
     for other in (
         starts(make_config("seed=1"), COLLECTION),
         starts(make_config(), EVALUATION),
-        starts(make_config(), COLLECTION, first_episode=1),
+        starts(make_config(), COLLECTION, first_episodes=[2, 3]),
     ):
         assert not np.any(first[:, 0] == other[:, 0])

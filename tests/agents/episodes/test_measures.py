@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agents.episodes.measures import agent_steps, episode_return
+from agents.episodes.measures import agent_steps, environment_steps, episode_return
 
 EPISODE = {"reward": np.array([0.0, 1.0, 0.5, 2.0], np.float32)}
 
@@ -13,3 +13,8 @@ def test_return_is_the_sum_of_rewards():
 
 def test_the_first_row_took_no_action():
     assert agent_steps(EPISODE) == 3
+
+
+def test_physics_steps_are_told_by_the_episode_or_counted_in_full():
+    assert environment_steps(EPISODE, action_repeat=4) == 12
+    assert environment_steps(EPISODE | {"environment_steps": np.int64(10)}, 4) == 10

@@ -165,3 +165,42 @@ def test_every_acknowledged_episode_survives_kill_9(tmp_path):
     assert not list(tmp_path.glob(".*"))
     for _, episode in store:
         check_episode(episode)
+
+
+@pytest.fixture
+def store(tmp_path):
+    """A store of the episodes 0, 1, 3 and 5 of a sequence, in the order they ended in."""
+    store = EpisodeStore(tmp_path)
+    for number in (1, 3, 0, 5):
+        numbers = {"number": np.int64(number), "environment_steps": np.int64(7)}
+        store.append(make_episode() | numbers)
+    return store
+
+
+def test_numbers_of_episodes_are_kept(store, tmp_path):
+    for opened in (store, EpisodeStore(tmp_path)):
+        assert [found["number"] for _, found in opened] == [1, 3, 0, 5]
+        assert [found["environment_steps"] for _, found in opened] == [7] * 4
+
+
+def test_each_environment_goes_on_after_its_own_last_episode(store, tmp_path):
+    for opened in (store, EpisodeStore(tmp_path)):
+        assert opened.next_numbers(2) == [2, 7]
+        assert opened.next_numbers(1) == [6]
+        assert opened.next_numbers(4) == [4, 9, 2, 7]
+
+
+def test_files_of_earlier_versions_are_numbered_by_their_names(tmp_path):
+    store = EpisodeStore(tmp_path)
+    for _ in range(3):
+        store.append(make_episode())
+    opened = EpisodeStore(tmp_path)
+    assert opened.next_numbers(1) == [3]
+    assert opened.next_numbers(2) == [4, 3]
+    assert "number" not in opened.read(0)
+
+
+def test_the_number_of_a_damaged_file_is_not_used_again(store, tmp_path):
+    (tmp_path / "000003.npz").write_bytes(b"half")
+    assert EpisodeStore(tmp_path).indices == [0, 1, 2]
+    assert EpisodeStore(tmp_path).next_numbers(1) == [4]

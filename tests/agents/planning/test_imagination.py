@@ -13,7 +13,7 @@ from agents.planning.imagination import (
     imagine_with_mean_weights,
     imagine_with_switching_draws,
 )
-from agents.seeds import fold
+from agents.seeds import fold, split, uniform
 from bayes_rl.weights import hold, mean_weights, sample_weights
 
 ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 4, 3, 3, 3
@@ -149,16 +149,16 @@ def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
 def test_switching_draws_are_a_new_permutation_at_every_step(
     model, start, plans, normal, draws
 ):
-    seed = tf.constant([3, 4])
-    rollout = imagine_with_switching_draws(model, start, plans, normal, draws, DRAWS, seed)
+    seeds = split([3, 4], ENVIRONMENTS)
+    rollout = imagine_with_switching_draws(model, start, plans, normal, draws, DRAWS, seeds)
     orders = [
-        np.argsort(tf.random.stateless_uniform([DRAWS], fold(seed, step), alg="philox"))
-        for step in range(HORIZON)
+        [np.argsort(uniform([DRAWS], fold(seed, step))) for step in range(HORIZON)]
+        for seed in tf.unstack(seeds)
     ]
-    assert len({tuple(order) for order in orders}) > 1
+    assert len({tuple(order) for order in orders[0]}) > 1
     for b, n in each_plan():
         now = [one(start, b)] * DRAWS
-        for step, order in enumerate(orders):
+        for step, order in enumerate(orders[b]):
             moved = [now[particle] for particle in order]
             now = [
                 follow(

@@ -54,7 +54,7 @@ def test_as_many_steps_are_taken_as_asked(learned):
 
 def test_a_step_that_is_not_finite_ends_learning_within_a_chunk(build_agent, replay):
     agent = build_agent("compile=false")
-    agent.clock.advance(episodes=3, agent_steps=38, action_repeat=1)
+    agent.clock.advance(episodes=3, agent_steps=38, environment_steps=38)
     learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
     learning.run(3, lambda done: None)
     agent.model.trainable_variables[0].assign_add(

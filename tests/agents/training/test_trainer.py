@@ -210,6 +210,7 @@ def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
             "transition=deterministic",
             "world_model.overshooting_distance=2",
             "world_model.global_kl_scale=0.1",
+            "action_repeat=3",  # which does not divide the episodes
         ],
         ["environments=2", "compute_dtype=bfloat16"],
     ],
@@ -220,6 +221,7 @@ def test_a_variant_runs(train_run, tmp_path, words):
     assert train_run(tmp_path / "run", *short, *words) == 0
     rows = metrics(tmp_path / "run")
     assert [row["episodes"] for row in rows] == [1, 2, 3, 4]
+    assert [row["environment_steps"] for row in rows] == [20, 40, 60, 80]
     assert np.isfinite(rows[-1]["train/loss"])
     assert ("train/weight_kl" in rows[-1]) == ("transition=deterministic" not in words)
     starts = [e["position"][0, 0] for _, e in EpisodeStore(tmp_path / "run" / "episodes")]
