@@ -5,6 +5,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 # Compiling the same graphs in more processes than this is slower on a laptop.
 WORKERS ?= 2
+# Tests that stand together share what they are prepared with.
+PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
 .PHONY: help train test slow check bench
@@ -16,10 +18,10 @@ train: .venv/installed  ## train the default in .venv; ARGS="task=... seed=..."
 	@$(BIN)/bayes-rl train $(ARGS)
 
 test: .venv/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
-	$(BIN)/python -m pytest -n $(WORKERS) -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" $(ARGS)
 
 slow: .venv/installed-dev  ## the tests that take minutes
-	$(BIN)/python -m pytest -n $(WORKERS) -m slow $(ARGS)
+	$(PYTEST) -m slow $(ARGS)
 
 check: .venv/installed-dev  ## style, imports and spelling
 	$(BIN)/ruff check .

@@ -7,6 +7,8 @@ import os
 import pytest
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+# Programs run once; to optimize them takes longer than that.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
 import tensorflow as tf  # noqa: E402
 

@@ -33,7 +33,8 @@ def batch(make_batch):
 
 def train(agent, batch, steps):
     """Takes gradient steps on one batch; returns what each told of itself."""
-    step = tf.function(agent.train) if steps > 3 else agent.train  # tracing takes seconds
+    # tracing takes seconds
+    step = tf.function(agent.train, autograph=False) if steps > 8 else agent.train
     return [step(batch) for _ in range(steps)]
 
 
@@ -195,7 +196,7 @@ def run(choice, transition):
     agent.clock.advance(episodes=1, agent_steps=50, environment_steps=50)
     step = lambda batch: devices.run(agent.train, args=(batch,))
     if devices.num_replicas_in_sync > 1:  # one device needs no graph, which takes seconds
-        step = tf.function(step)
+        step = tf.function(step, autograph=False)
     rng = np.random.default_rng(0)
     losses = []
     for _ in range(4):

@@ -3,7 +3,26 @@
 import pytest
 import yaml
 
+from agents.figures import drawing
 from agents.runs import records
+
+
+@pytest.fixture
+def drawn():
+    """Figures are drawn as they are."""
+
+
+@pytest.fixture(autouse=True)
+def _empty_figures(request, monkeypatch):
+    """Leaves figures empty where `drawn` is not asked for: drawing takes a second."""
+
+    def save_figure(figure, file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        return file
+
+    if "drawn" not in request.fixturenames:
+        monkeypatch.setattr(drawing, "save_figure", save_figure)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ def output(make_groups, tmp_path, caplog):
     return tmp_path / "out", file.getvalue(), caplog.text
 
 
-def test_all_figures_are_drawn(output):
+def test_all_figures_are_drawn(drawn, output):
     names = {file.stem for file in output[0].glob("*.png")}
     assert names == {
         "coverage",
@@ -188,7 +188,7 @@ def test_seed_that_is_there_twice_is_named(make_run, tmp_path, caplog):
     assert "seed 7 is there more than once" in caplog.text
 
 
-def test_runs_without_evaluations_are_compared_in_what_they_have(make_run, tmp_path):
+def test_runs_without_evaluations_are_compared_in_what_they_have(drawn, make_run, tmp_path):
     make_run(tmp_path / "a")
     files = compare([tmp_path], tmp_path / "out")
     names = {file.name for file in files}
@@ -285,7 +285,7 @@ def test_run_that_has_just_begun_is_left_out(make_run, tmp_path, caplog):
     assert len(read(tmp_path / "out", "runs")) == 1
 
 
-def test_two_tasks_are_put_on_one_scale(make_groups, make_run, tmp_path):
+def test_two_tasks_are_put_on_one_scale(drawn, make_groups, make_run, tmp_path):
     runs = make_groups()
     for kind in ("Greedy", "Thompson"):
         for seed in range(2):

@@ -19,6 +19,14 @@ def make_frames(length=12, height=64, width=64):
     return random.integers(0, 255, [length, height, width, 3], dtype=np.uint8)
 
 
+def make_bar(length, size):
+    """Frames of a bar that moves: all differ, and are soon written."""
+    frames = np.zeros([length, size, size, 3], np.uint8)
+    for time, frame in enumerate(frames):
+        frame[:, 2 * time : 2 * time + 2] = 255
+    return frames
+
+
 def test_video_of_odd_size_keeps_frames_and_colours(tmp_path):
     frames = np.zeros([6, 33, 35, 3], np.uint8)
     frames[..., 1] = 200
@@ -65,7 +73,7 @@ def test_wrong_frames_are_an_error(tmp_path, change, message):
 
 @pytest.mark.parametrize("seconds", [1 / 30, 0.025, 0.08])
 def test_a_gif_ends_in_time_whatever_a_frame_lasts(tmp_path, seconds):
-    frames = np.random.default_rng(0).integers(0, 255, [30, 64, 64, 3], dtype=np.uint8)
+    frames = make_bar(30, 64)
     recording = Recording({"reward": np.ones(30)}, frames, seconds)
     gif, *_ = save_recording(recording, tmp_path, "episode", "task")
     film = Image.open(gif)
@@ -80,7 +88,7 @@ def test_a_gif_ends_in_time_whatever_a_frame_lasts(tmp_path, seconds):
     ("seconds", "kept", "shown"), [(0.08, 30, 0.08), (0.01, 15, 0.02), (0.005, 8, 0.02)]
 )
 def test_a_film_is_as_fast_as_what_it_shows(tmp_path, seconds, kept, shown):
-    frames = np.random.default_rng(0).integers(0, 255, [30, 240, 240, 3], dtype=np.uint8)
+    frames = make_bar(30, 240)
     recording = Recording({"reward": np.ones(30)}, frames, seconds)
     gif, mp4, strip = save_recording(recording, tmp_path, "episode", "task")
     film = Image.open(gif)

@@ -205,16 +205,19 @@ def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
 @pytest.mark.parametrize(
     "words",
     [
-        ["transition=flipout", "planner=icem", "planner.candidates=8", "planner.elites=2"],
+        [
+            "transition=flipout",
+            *("planner=icem", "planner.candidates=8", "planner.elites=2"),
+            *("environments=2", "compute_dtype=bfloat16"),
+        ],
         [
             "transition=deterministic",
             "world_model.overshooting_distance=2",
             "world_model.global_kl_scale=0.1",
             "action_repeat=3",  # which does not divide the episodes
         ],
-        ["environments=2", "compute_dtype=bfloat16"],
     ],
-    ids=["flipout-icem", "deterministic-overshooting", "processes-bfloat16"],
+    ids=["flipout-icem-processes-bfloat16", "deterministic-overshooting"],
 )
 def test_a_variant_runs(train_run, tmp_path, words):
     short = ["environment_steps=80", "seed_episodes=1", "video_every=0"]

@@ -105,7 +105,7 @@ def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
             at_mean = values(layer(*args))
         return tape.gradient(loss, layer.trainable_variables), at_mean
 
-    gradients, compiled = tf.function(step, jit_compile=True)(*inputs)
+    gradients, compiled = tf.function(step, jit_compile=True, autograph=False)(*inputs)
     assert all(np.all(np.isfinite(x)) for x in gradients if x is not None)
     with ed.hold(layer, weights):
         first, second = (values(layer(*inputs)) for _ in range(2))
@@ -135,7 +135,7 @@ def test_two_devices_draw_their_own_noise_and_share_the_cost(case, two_devices):
         inputs = case.arguments(layer.compute_dtype)
         layer(*inputs)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             outputs = values(layer(*inputs))
