@@ -9,9 +9,15 @@ import importlib
 import os
 import sys
 
-from agents import interrupts
-from agents.commands.parser import parse
-from agents.errors import UserError
+try:
+    from agents import interrupts
+    from agents.commands.parser import parse
+    from agents.errors import UserError
+except ModuleNotFoundError as error:
+    raise SystemExit(
+        f"bayes-rl: {error.name} is not installed, which agents need beside the layers; "
+        "pip install 'bayes_rl[agents]'"
+    ) from error
 
 
 def main(argv=None):

@@ -73,7 +73,9 @@ def test_own_environment_of_the_example_is_one(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "hover.py").write_text(example("Your own environment"))
-    environment = envs.load("python:hover:Hover", seed=1)
+    config = overrides.load(["task=python:hover:Hover"])
+    assert config.logdir == "logdir/python_hover_Hover/noise/0"
+    environment = envs.load(config.task, seed=1)
     assert environment.entries == {("height",): 1, ("speed",): 1}
     step, count = environment.reset(), 0
     height = step.observation["observation"][0]

@@ -73,6 +73,21 @@ assert outputs.shape == (2, 3)
     assert result.returncode == 0, result.stderr
 
 
+def test_command_without_its_extra_says_what_to_install(tmp_path):
+    code = "import sys; sys.modules['yaml'] = None; import agents.__main__"
+    result = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.returncode == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("bayes-rl: yaml is not installed")
+    assert line.endswith("pip install 'bayes_rl[agents]'")
+
+
 @pytest.fixture(scope="module")
 def requirements():
     """Names that setup.py asks for: of the layers under "", and of each extra."""

@@ -68,7 +68,8 @@ class LoadedAgent:
             float32 [A] in [-1, 1], which stand for the bounds of the task's actions.
 
         Raises:
-            ValueError: the observation has another shape, or is not finite.
+            ValueError: the observation has another shape, is not finite, or is an image
+                that is not uint8.
         """
         kind = time_step.StepType.FIRST if self._is_first else time_step.StepType.MID
         seen = tf.constant(self._array(observation)[np.newaxis])
@@ -84,13 +85,15 @@ class LoadedAgent:
                 observation = envs.concatenate(observation, self._entries)
             else:
                 observation = observation["observation"]
-        array = np.asarray(observation, spec.dtype.as_numpy_dtype)
+        array, dtype = np.asarray(observation), spec.dtype.as_numpy_dtype
         if array.shape != spec.shape:
             shape = tuple(spec.shape)
             raise ValueError(f"observation must have shape {shape}, got {array.shape}")
+        if dtype == np.uint8 != array.dtype:
+            raise ValueError(f"observation must be uint8, 0 to 255, got {array.dtype}")
         if not np.all(np.isfinite(array)):
             raise ValueError(f"observation must be finite, got {array}")
-        return array
+        return array.astype(dtype)
 
 
 class ObservationPolicy(tf_policy.TFPolicy):

@@ -20,11 +20,11 @@ from agents.agent.loading import load_agent
 class Summing(tf_policy.TFPolicy):
     """Its action is the sum of what it saw in an episode, the number of which it adds."""
 
-    def __init__(self, clock):
+    def __init__(self, clock, seen):
         self.clock = clock
-        seen, one = tf.TensorSpec([2], tf.float32), tf.TensorSpec([1], tf.float32)
-        spec = {"observation": seen, "position": one, "velocity": one}
-        super().__init__(ts.time_step_spec(spec), seen, policy_state_spec=seen, clip=False)
+        state, one = tf.TensorSpec([2], tf.float32), tf.TensorSpec([1], tf.float32)
+        spec = ts.time_step_spec({"observation": seen, "position": one, "velocity": one})
+        super().__init__(spec, state, policy_state_spec=state, clip=False)
 
     def _variables(self):
         return []
@@ -42,9 +42,9 @@ class Summing(tf_policy.TFPolicy):
 def make_agent():
     """Makes an agent that sums, in its first episode."""
 
-    def make(entries=()):
+    def make(entries=(), seen=(2,), dtype=tf.float32):
         clock = Clock(100)
-        return LoadedAgent(Summing(clock), clock, entries)
+        return LoadedAgent(Summing(clock, tf.TensorSpec(seen, dtype)), clock, entries)
 
     return make
 
@@ -85,6 +85,12 @@ def test_parts_of_an_observation_are_put_together_as_in_the_run(make_agent):
 def test_wrong_observation_is_an_error(make_agent, observation, message):
     with pytest.raises(ValueError, match=message):
         make_agent().act(observation)
+
+
+def test_image_must_be_one(make_agent):
+    agent = make_agent(seen=(4, 4, 3), dtype=tf.uint8)
+    with pytest.raises(ValueError, match="must be uint8, 0 to 255, got float64"):
+        agent.act(np.zeros([4, 4, 3]))
 
 
 def test_exploring_is_what_the_run_collects_with(whole_run):

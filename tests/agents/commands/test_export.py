@@ -10,8 +10,8 @@ import pytest
 import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
-import agents
 from agents.__main__ import main
+from agents.agent.acting import LoadedAgent
 from agents.agent.loading import load_agent
 
 # Runs the lines that the command prints, with TensorFlow alone, for each observation.
@@ -45,9 +45,8 @@ def exported(folder, usage, observations):
     return json.loads(acted.stdout)
 
 
-def of_the_run(folder, observations):
+def of_the_run(agent, observations):
     """The actions of the run's policy, in an episode of the same observations."""
-    _, agent = load_agent(folder)
     act, state = tf.function(agent.policy.action), agent.policy.get_initial_state(1)
     actions = []
     for number, observation in enumerate(observations):
@@ -66,7 +65,9 @@ def run(whole_run, tmp_path_factory):
     return shutil.copytree(whole_run, tmp_path_factory.mktemp("exported") / "run")
 
 
-def test_policy_acts_like_the_run_with_tensorflow_alone(run, capsys, tmp_path):
+def test_policy_acts_like_the_run_with_tensorflow_alone(run, capsys, tmp_path, monkeypatch):
+    config, agent = load_agent(run)  # once, since each agent is compiled anew
+    monkeypatch.setattr("agents.commands.export.load_agent", lambda _: (config, agent))
     assert main(["export", str(run)]) == 0
     said = capsys.readouterr()
     head, *lines = said.out.splitlines()
@@ -77,12 +78,12 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(run, capsys, tmp_path):
     assert not list(run.glob(".*.tmp"))
     random = np.random.default_rng(0)
     observations = random.uniform(-1, 1, [100, 2]).astype(np.float32)
-    expected = of_the_run(run, observations)
+    expected = of_the_run(agent, observations)
     assert np.std(expected) > 0.01
     usage = "\n".join(line.strip() for line in lines)
     actions = exported(tmp_path, usage, observations)
     np.testing.assert_allclose(actions, expected, atol=1e-5)
-    loaded = agents.load(run)
+    loaded = LoadedAgent(agent.policy, agent.clock, entries={})
     np.testing.assert_allclose(
         [loaded.act(seen) for seen in observations], expected, atol=1e-5
     )
