@@ -9,6 +9,9 @@ __all__ = ["load"]
 
 def __getattr__(name):
     if name == "load":
+        from envs.quiet import import_gym
+
+        import_gym()  # TF-Agents would import it with a notice
         from agents.agent import acting
 
         return acting.load

@@ -102,6 +102,8 @@ def test_exploring_is_what_the_run_collects_with(whole_run):
     step = ts.restart(observation, batch_size=1)
     expected = policy.action(step, policy.get_initial_state(1)).action
     np.testing.assert_allclose([loaded.act([0.3, -0.1])], expected, atol=1e-5)
+    assert loaded._policy.name == "collect_policy"
+    assert agents.load(whole_run)._policy.name == "policy"
 
 
 def test_package_imports_nothing_before_it_is_used():

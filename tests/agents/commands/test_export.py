@@ -11,7 +11,6 @@ import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
 from agents.__main__ import main
-from agents.agent.acting import LoadedAgent
 from agents.agent.loading import load_agent
 
 # Runs the lines that the command prints, with TensorFlow alone, for each observation.
@@ -83,10 +82,6 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(run, capsys, tmp_path, m
     usage = "\n".join(line.strip() for line in lines)
     actions = exported(tmp_path, usage, observations)
     np.testing.assert_allclose(actions, expected, atol=1e-5)
-    loaded = LoadedAgent(agent.policy, agent.clock, entries={})
-    np.testing.assert_allclose(
-        [loaded.act(seen) for seen in observations], expected, atol=1e-5
-    )
 
 
 def test_folder_of_something_else_is_left_alone(run, tmp_path, capsys):
