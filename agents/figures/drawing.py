@@ -114,7 +114,7 @@ def save_figure(figure, file):
         The path of the file.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
-    FigureCanvasAgg(figure)
+    figure.set_dpi(120)
     with replacing(file) as handle:
-        figure.savefig(handle, format="png", dpi=120)
+        FigureCanvasAgg(figure).print_png(handle)  # savefig would draw it twice
     return file
