@@ -7,6 +7,8 @@ import tensorflow as tf
 
 from agents.episodes.layout import check_episode
 
+_AHEAD = 2  # batches drawn while a gradient step is taken
+
 KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
 
 
@@ -111,8 +113,8 @@ class Replay:
                 row += count
         return batch
 
-    def dataset(self, batch_size, length, seed, first_batch=0):
-        """Batches without end, each drawn when it is asked for, none ahead of time.
+    def dataset(self, batch_size, length, seed, first_batch=0, until=None):
+        """Batches without end, drawn ahead of time only as far as `until` allows.
 
         Batch k is `sample(batch_size, length, [*seed, first_batch + k])`, so a run that
         resumes at train step n with `first_batch=n` sees the batches that it would have
@@ -123,6 +125,9 @@ class Replay:
             length: rows of each sequence, T.
             seed: int or sequence of ints, none negative.
             first_batch: number of the first batch, at least 0.
+            until: function that says, when a batch is asked for, before which number the
+                replay holds the same episodes; those batches are drawn in the background.
+                None: each batch is drawn when it is asked for.
 
         Returns:
             A `tf.data.Dataset` of the dicts that `sample` returns.
@@ -137,17 +142,34 @@ class Replay:
             for key, (shape, kind) in _spec(self._episodes[0]).items()
         }
 
-        def batches():
+        def spans():
             number = first_batch
             while True:
-                yield self.sample(batch_size, length, [*seed, number])
-                number += 1
+                end = max(number + 1, until() if until else 0)
+                yield number, end
+                number = end
+
+        def draw(number):
+            return tuple(self.sample(batch_size, length, [*seed, int(number)]).values())
+
+        def batch(number):
+            tensors = tf.numpy_function(
+                draw, [number], [spec.dtype for spec in signature.values()]
+            )
+            pairs = zip(signature.items(), tensors, strict=True)
+            return {
+                key: tf.ensure_shape(tensor, spec.shape) for (key, spec), tensor in pairs
+            }
+
+        def batches(first, end):
+            return tf.data.Dataset.range(first, end).map(batch).prefetch(_AHEAD)
 
         # TensorFlow puts a prefetch after any data set, which would draw from old contents
         options = tf.data.Options()
         options.experimental_optimization.inject_prefetch = False
-        dataset = tf.data.Dataset.from_generator(batches, output_signature=signature)
-        return dataset.with_options(options)
+        number = tf.TensorSpec([], tf.int64)
+        dataset = tf.data.Dataset.from_generator(spans, output_signature=(number, number))
+        return dataset.flat_map(batches).with_options(options)
 
     def _check(self, batch_size, length):
         if batch_size < 1 or length < 1:

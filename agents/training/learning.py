@@ -29,6 +29,7 @@ class Learning:
 
     def __init__(self, agent, replay, devices, batch_size, sequence_length, seed):
         self._agent = agent
+        self._last_step = 0
         replicas = devices.num_replicas_in_sync
 
         def batches():
@@ -37,6 +38,7 @@ class Learning:
                 sequence_length,
                 seed=[seed],
                 first_batch=int(agent.train_step_counter.numpy()) * replicas,
+                until=lambda: self._last_step * replicas,
             )
             return dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)
 
@@ -67,6 +69,7 @@ class Learning:
                 `_CHUNK` steps ago.
         """
         first_step = int(self._agent.train_step_counter.numpy())
+        self._last_step = first_step + steps
         for start in range(0, steps, self._CHUNK):
             count = min(self._CHUNK, steps - start)
             self._learner.run(count)

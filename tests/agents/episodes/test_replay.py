@@ -1,5 +1,7 @@
 """Tests of agents.episodes.replay."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -108,6 +110,40 @@ def test_dataset_sees_episodes_added_since():
     assert set(next(batches)["observation"][:, 0, 0].numpy()) == {0}
     replay.add(make_episode(10, number=1))
     assert set(next(batches)["observation"][:, 0, 0].numpy()) == {0, 1}
+
+
+def test_batches_are_drawn_ahead_up_to_a_number_and_not_beyond():
+    replay, drawn, until = make_replay(10), [], [3]
+    sample = replay.sample
+
+    def noted(size, length, seed):
+        drawn.append(seed[-1])
+        return sample(size, length, seed)
+
+    replay.sample = noted
+    batches = iter(replay.dataset(50, 5, seed=0, until=lambda: until[0]))
+    next(batches)
+    deadline = time.monotonic() + 10
+    while len(drawn) < 3 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert drawn == [0, 1, 2], "nothing was drawn in the background"
+    next(batches), next(batches)
+    replay.add(make_episode(10, number=1))
+    time.sleep(0.05)
+    assert drawn == [0, 1, 2], "the next phase was drawn from old contents"
+    until[0] = 5
+    found = [set(next(batches)["observation"][:, 0, 0].numpy()) for _ in range(3)]
+    assert found == 3 * [{0, 1}]
+    assert drawn == list(range(6))  # where nothing is said of batch 5, it is drawn alone
+
+
+def test_batches_drawn_ahead_are_those_drawn_one_by_one():
+    replay = make_replay(30, 40)
+    ahead = iter(replay.dataset(4, 5, seed=3, first_batch=2, until=lambda: 6))
+    for number in range(2, 8):
+        expected, batch = replay.sample(4, 5, [3, number]), next(ahead)
+        for key in expected:
+            np.testing.assert_array_equal(batch[key], expected[key])
 
 
 def test_dataset_has_static_shapes():
