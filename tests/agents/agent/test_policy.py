@@ -267,7 +267,50 @@ def means(spy):
     return [rollout.mean.numpy() for rollout, _ in spy.rollouts]
 
 
-@pytest.mark.parametrize("redraw", ["episode", "decision"])
+def test_a_strategy_is_told_the_progress_of_the_run(make_policy, clock):
+    spy = Spy()
+    clock.environment_steps.assign(25)
+    run(make_policy(spy), FIRST)
+    assert {float(progress) for _, progress in spy.rollouts} == {0.25}
+
+
+def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, monkeypatch):
+    seeds = {}
+
+    @dataclasses.dataclass(frozen=True)
+    class Planner:
+        common_noise = False
+
+        def initial_state(self, batch_size, action_size):
+            return ()
+
+        def plan(self, score, state, shape, seed):
+            seeds["plan"] = seed
+            return tf.zeros([ENVIRONMENTS, 3, 1]), state
+
+    def noise(action, steps, seed):
+        seeds["noise"] = seed
+        return action
+
+    def preprocess(observation, seed):
+        seeds["observation"] = seed
+        return observation
+
+    def normal(shape, seed):
+        seeds["filter"] = seed
+        return tf.zeros(shape)
+
+    policy = make_policy(planner=Planner(), noise=noise)
+    monkeypatch.setattr(model, "preprocess", preprocess)
+    monkeypatch.setattr("agents.agent.policy.normal", normal)
+    run(policy, FIRST)
+    assert set(seeds) == {"plan", "noise", "observation", "filter"}
+    assert len({seed.numpy().tobytes() for seed in seeds.values()}) == len(seeds)
+
+
+@pytest.mark.parametrize(
+    ("redraw", "filter_with_draw"), [("episode", False), ("decision", True)]
+)
 @pytest.mark.parametrize(
     ("trajectories", "rewards", "predictions"),
     [
@@ -277,7 +320,6 @@ def means(spy):
         ("average", 1, 1),
     ],
 )
-@pytest.mark.parametrize("filter_with_draw", [False, True])
 def test_strategies_choose_how_draws_are_used(
     make_policy, redraw, trajectories, rewards, predictions, filter_with_draw
 ):

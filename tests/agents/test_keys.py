@@ -1,0 +1,150 @@
+"""Every key of the config changes what can be seen; in `ELSEWHERE`, other tests say so."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import envs
+from agents.config import overrides
+from agents.config.schema import as_dict, flatten
+from agents.episodes.environments import COLLECTION, load_environments
+from agents.seeds import normal
+from bayes_rl.weights import kl_divergences
+
+ENVIRONMENT = {
+    "task": "cartpole_balance",
+    "observation": "pixels",
+    "action_repeat": 3,
+    "action_cost": 0.5,
+    "image.size": 32,
+    "image.camera": 1,
+    "image.shadows": "false",
+    "seed": 7,
+}
+PIXELS = ["world_model.image_depth=2"]
+FAR = ["world_model.overshooting_distance=2"]
+MODEL = {  # key: another value, words beside it
+    "transition": ("flipout", []),
+    "posterior_scale": (0.6, []),
+    "prior_scale": (0.5, []),
+    "compute_dtype": ("bfloat16", []),
+    "world_model.belief_size": (9, []),
+    "world_model.latent_size": (4, []),
+    "world_model.hidden_size": (9, []),
+    "world_model.embedding_size": (9, []),
+    "world_model.encoder_layers": (2, []),
+    "world_model.decoder_layers": (2, []),
+    "world_model.reward_layers": (2, []),
+    "world_model.reward_units": (9, []),
+    "world_model.min_stddev": (0.4, []),
+    "world_model.observation_stddev": (0.4, []),
+    "world_model.reward_scale": (3.0, []),
+    "world_model.free_nats": (0.0, []),
+    "world_model.kl_scale": (0.3, ["world_model.free_nats=0"]),
+    "world_model.global_kl_scale": (0.3, []),
+    "world_model.overshooting_distance": (3, [*FAR, "world_model.free_nats=0"]),
+    "world_model.overshooting_kl_scale": (0.3, [*FAR, "world_model.free_nats=0"]),
+    "world_model.overshooting_reward_scale": (0.3, FAR),
+    "world_model.image_depth": (3, PIXELS),
+    "world_model.image_decoder": ("dense", PIXELS),
+    "world_model.image_pool": (2, [*PIXELS, "image.size=64", "observation=pixels"]),
+}
+OPTIMIZER = {
+    "optimizer.learning_rate": 0.1,
+    "optimizer.stddev_learning_rate": 0.1,
+    "optimizer.epsilon": 10.0,
+    "optimizer.clip_norm": 1e-6,
+}
+PARTS = ("planner.", "explore.", "action_noise.")  # handed to the agent whole
+ELSEWHERE = {
+    "continuation_scale": "model/test_world_model.py",
+    "kl_weight": "agent/test_planet_agent.py: of the weight KL",
+    "kl_weight_warmup": "agent/test_planet_agent.py",
+    "compile": "agent/test_planet_agent.py: the same numbers, sooner",
+    "strategy": "agent/test_planet_agent.py: the same numbers, on more devices",
+    "threads": "of the machine alone",
+    "logdir": "training/test_trainer.py: every folder of a run",
+    "environment_steps": "training/test_trainer.py: lines of the metrics",
+    "seed_episodes": "training/test_trainer.py: first random episodes",
+    "environments": "training/test_trainer.py: a variant runs",
+    "updates_per_episode": "training/test_trainer.py: train steps of a line",
+    "evaluation.every": "training/test_monitor.py",
+    "evaluation.episodes": "training/test_trainer.py: rows of the scores",
+    "video_every": "training/test_monitor.py",
+    "probe_every": "training/test_monitor.py",
+    "replay_capacity": "episodes/test_replay.py, agent/test_clock.py",
+    "batch_size": "training/test_learning.py",
+    "sequence_length": "training/test_learning.py",
+}
+
+
+def test_every_key_is_looked_at():
+    keys = set(flatten(as_dict(overrides.load(["planner=icem"]))))
+    parts = {key for key in keys if key.startswith(PARTS)}
+    seen = [set(ENVIRONMENT), set(MODEL), set(OPTIMIZER), parts]
+    elsewhere = {key for key in keys if key.removeprefix("world_model.") in ELSEWHERE}
+    assert set.union(*seen, elsewhere) == keys
+
+
+@pytest.mark.parametrize("key", ENVIRONMENT)
+def test_a_key_of_the_environment_reaches_it(key, make_config, monkeypatch):
+    asked = []
+    monkeypatch.setattr(envs, "load_many", lambda *args, **kw: asked.append((args, kw)))
+    task = ["task=cartpole_swingup"]  # the fake one has a single camera
+    for words in (task, [*task, f"{key}={ENVIRONMENT[key]}"]):
+        load_environments(make_config(*words), 2, COLLECTION)
+    assert asked[0] != asked[1]
+
+
+@pytest.mark.parametrize("key", MODEL)
+def test_a_key_of_the_model_changes_its_losses(key, make_model, make_batch):
+    value, words = MODEL[key]
+    size = 64 if "image_pool" in key else 32 if words is PIXELS else None
+    found = [
+        sum_of_losses(make_model(*more, image_size=size), make_batch, size)
+        for more in (words, [*words, f"{key}={value}"])
+    ]
+    assert found[0] != pytest.approx(found[1], rel=1e-6)
+
+
+def sum_of_losses(model, make_batch, size):
+    shape = (size, size, 3) if size else (2,)
+    batch = make_batch(2, 5, observation_shape=shape)
+    if size:
+        batch["observation"] = tf.cast(127 * (1 + tf.tanh(batch["observation"])), tf.uint8)
+    noise = normal([2, 5, model.rssm.latent_size], tf.constant([0, 1]))
+    losses, _ = model.losses(batch, noise, tf.constant([0, 2]))
+    weight_kl = sum(map(float, kl_divergences(model).values()))
+    return sum(float(tf.reduce_sum(loss)) for loss in losses.values()) + weight_kl
+
+
+@pytest.fixture(scope="module")
+def stepped(build_agent, make_batch):
+    """Makes the variables after a gradient step."""
+
+    def step(*words):
+        agent = build_agent("compile=false", *words)
+        agent.train(make_batch(2, 4))
+        return np.concatenate([np.ravel(v) for v in agent.model.trainable_variables])
+
+    return step
+
+
+@pytest.fixture(scope="module")
+def as_it_is(stepped):
+    return stepped()
+
+
+@pytest.mark.parametrize("key", OPTIMIZER)
+def test_a_key_of_the_optimizer_changes_its_step(key, stepped, as_it_is):
+    other = stepped(f"{key}={OPTIMIZER[key]}")
+    assert np.abs(other - as_it_is).max() > 1e-5
+
+
+def test_parts_of_the_agent_are_those_of_the_config(make_config, build_agent):
+    words = ["planner=icem", "explore=thompson", "action_noise.stddev=0.7"]
+    config, agent = make_config(*words), build_agent(*words)
+    policy = agent.collect_policy
+    assert policy._planner == config.planner
+    assert policy.strategy == config.explore
+    assert policy._noise == config.action_noise
