@@ -1,5 +1,7 @@
 """Tests of agents.training.learning."""
 
+import types
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -80,3 +82,22 @@ def test_one_long_run_is_two_short_ones(learned, build_agent, replay):
     other, _, _ = learn(build_agent, replay, 10, 13)
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("step", [0, 3])
+def test_devices_share_the_batches_of_a_step_and_go_on_after_those_seen(
+    replay, monkeypatch, step
+):
+    made = []
+    monkeypatch.setattr(
+        "agents.training.learning.tf_agents_learner.Learner",
+        lambda folder, counter, agent, batches, **_: made.append(batches()),
+    )
+    agent = types.SimpleNamespace(train_step_counter=tf.Variable(step))
+    devices = types.SimpleNamespace(num_replicas_in_sync=2)
+    Learning(agent, replay, devices, **BATCHES)
+    whole = replay.dataset(2, 8, seed=[0]).skip(2 * step)  # a step takes one for each
+    for (found, _), expected in zip(made[0].take(2), whole, strict=False):
+        assert found["reward"].shape == (2, 8)
+        for name, value in expected.items():
+            np.testing.assert_array_equal(found[name], value)
