@@ -22,7 +22,7 @@ def __getattr__(name):
 
         return angles.wrapping_angles
     if name == "concatenate":
-        from envs import own
+        from envs.simulations import own
 
         return own.concatenate
     if name in ("load", "load_many", "spread_seeds"):

@@ -2,8 +2,8 @@
 
 import functools
 
-from envs import rendering
 from envs.quiet import without_deprecations
+from envs.simulations import rendering
 from envs.tasks import check_task
 
 _HINGE = 3  # mujoco.mjtJoint.mjJNT_HINGE

@@ -27,7 +27,8 @@ def load(
     Args:
         task: a DeepMind Control task as `domain_task`, a gym task with continuous actions
             as `gym:Name`, what a function of yours makes as
-            `python:package.module:function` (see `envs.own`), `fake` or `fake_ending`.
+            `python:package.module:function` (see `envs.simulations.own`), `fake` or
+            `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
         action_repeat: physics steps of a decision. None is PlaNet's for its tasks, 2 for
             the other tasks of DeepMind Control, 1 for gym and `fake`.

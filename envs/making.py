@@ -33,17 +33,17 @@ def make(
 
 def _simulate(task, seed):
     if task.suite == "dm_control":
-        from envs.dm_control import Physics
+        from envs.simulations.dm_control import Physics
 
         return Physics(task.domain, task.variant, seed)
     if task.suite == "gym":
-        from envs.gym import Gym
+        from envs.simulations.gym import Gym
 
         return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
     if task.suite == "python":
-        from envs.own import Own
+        from envs.simulations.own import Own
 
         return Own(task.domain, task.variant)
-    from envs.fake import Cliff, Line
+    from envs.simulations.fake import Cliff, Line
 
     return Cliff() if task.variant == "fake_ending" else Line()

@@ -8,10 +8,9 @@ import difflib
 import math
 import numbers
 
-OBSERVATIONS = ("state", "position", "pixels")
+from envs.simulations import FAKE_TIME_LIMIT, TIME_LIMIT
 
-# Physics steps of an episode of every DeepMind Control task, before action repeat.
-TIME_LIMIT = 1000
+OBSERVATIONS = ("state", "position", "pixels")
 
 DM_CONTROL = {
     "acrobot": ("swingup", "swingup_sparse"),
@@ -56,9 +55,8 @@ PLANET_REPEAT = {
 DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "python": 1, "fake": 1}
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
-# Tiny tasks for tests and debugging, and the physics steps of their episodes.
+# Tiny tasks for tests and debugging.
 FAKE = ("fake", "fake_ending")
-FAKE_TIME_LIMIT = 20
 
 # The tasks whose episodes can end before their time limit; of gym's, those that cannot.
 ENDING = ("lqr_lqr_2_1", "lqr_lqr_6_2", "fake_ending")
@@ -232,7 +230,7 @@ def _check_gym(name):
         )
     if name in GYM_VELOCITIES or ":" in name:
         return name
-    from envs.gym import entry_points
+    from envs.simulations.gym import entry_points
 
     known = entry_points()
     if name not in known:
@@ -254,7 +252,7 @@ def _check_own(name):
             f"task {name!r} must be python:package.module:function, where the function "
             "makes an environment"
         )
-    from envs.own import find
+    from envs.simulations.own import find
 
     find(module, function)
     return module, function

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from envs import rendering
+from envs.simulations import rendering
 
 ROOT = pathlib.Path(__file__).parents[2]
 

@@ -2,7 +2,8 @@
 
 import pytest
 
-from envs import can_end, check_task, fake, tasks
+from envs import can_end, check_task, tasks
+from envs.simulations import fake
 
 BAD = [
     (dict(task="cheeta_run"), "did you mean 'cheetah_run'"),
@@ -38,7 +39,7 @@ def test_wrong_argument_is_named_in_one_line(arguments, message):
 
 
 def test_table_is_the_whole_suite():
-    from envs.rendering import import_suite
+    from envs.simulations.rendering import import_suite
 
     listed = {
         (domain, task) for domain, names in tasks.DM_CONTROL.items() for task in names
@@ -47,7 +48,7 @@ def test_table_is_the_whole_suite():
 
 
 def test_tasks_that_can_end_are_those_with_a_termination():
-    from envs.rendering import import_suite
+    from envs.simulations.rendering import import_suite
 
     suite = import_suite()
     for name in tasks.dm_control_names():

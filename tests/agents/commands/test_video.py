@@ -41,7 +41,7 @@ def test_without_a_rendering_library_the_predictions_are_drawn(run, capsys, monk
     def fail(*_):
         raise RuntimeError("pictures need EGL or OSMesa and neither loads")
 
-    monkeypatch.setattr("envs.fake.Line.render", fail)
+    monkeypatch.setattr("envs.simulations.fake.Line.render", fail)
     video(run)
     said = capsys.readouterr()
     assert said.out == f"{run}/videos/open_loop_160.png\n"

@@ -20,7 +20,7 @@ from agents.episodes.collecting import (
 )
 from agents.episodes.measures import agent_steps, environment_steps
 from envs.environment import Environment
-from envs.fake import Line
+from envs.simulations.fake import Line
 
 STEP = tf.Variable(0, dtype=tf.int64)
 

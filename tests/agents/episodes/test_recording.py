@@ -8,7 +8,7 @@ import envs
 from agents.episodes.collecting import first_episodes, random_policy
 from agents.episodes.recording import record
 from agents.errors import UserError
-from envs import rendering
+from envs.simulations import rendering
 
 STEP = tf.Variable(0, dtype=tf.int64)
 

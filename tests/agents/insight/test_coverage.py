@@ -7,7 +7,8 @@ import pytest
 
 import envs
 from agents.insight.coverage import GRIDS, Axis, Coverage, grid_of
-from envs import rendering, tasks
+from envs import tasks
+from envs.simulations import rendering
 
 
 def test_share_counts_each_cell_once():

@@ -7,7 +7,7 @@ from scipy import stats
 
 from agents.model.world_model import make_transition_dense
 from bayes_rl.weights import hold, kl_divergences, mean_weights, posteriors
-from envs.fake import EDGE, REACH
+from envs.simulations.fake import EDGE, REACH
 
 SEED = tf.constant([1, 2])
 

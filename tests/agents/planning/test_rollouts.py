@@ -8,7 +8,7 @@ from agents.explore import Greedy
 from agents.model.latents import Latent
 from agents.planning.imagination import imagine_with_mean_weights
 from agents.planning.rollouts import Layout
-from envs.fake import EDGE, REACH
+from envs.simulations.fake import EDGE, REACH
 from tests.agents.presets import preset
 
 HORIZON = 5

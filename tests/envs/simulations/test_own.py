@@ -12,8 +12,8 @@ from dm_env import specs
 from tf_agents.environments import utils
 
 import envs
-from envs import own
 from envs.quiet import import_gym
+from envs.simulations import own
 
 spaces = import_gym().spaces
 
@@ -232,7 +232,7 @@ def test_picture_is_that_of_render(load):
 
 
 def test_physics_of_dm_control_are_drawn(load, needs_pictures):
-    from envs.rendering import import_suite
+    from envs.simulations.rendering import import_suite
 
     make = import_suite().load
     environment = load(lambda: make("cartpole", "swingup"), "pixels", image_size=16)

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 import envs
-from envs import dm_control, tasks
+from envs import tasks
 from envs.quiet import without_deprecations
-from envs.rendering import import_suite
+from envs.simulations import dm_control
+from envs.simulations.rendering import import_suite
 
 # Contact and joint forces depend on velocities, as any force does, but hold none.
 FORCES = {"touch", "touch_sensors", "foot_forces", "force_torque"}

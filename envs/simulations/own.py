@@ -7,7 +7,8 @@ import traceback
 
 import numpy as np
 
-from envs import interfaces, quiet, rendering
+from envs import quiet
+from envs.simulations import interfaces, rendering
 
 _OURS = ("agents", "bayes_rl", "configs", "envs")
 

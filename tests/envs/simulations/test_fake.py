@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import envs
-from envs import fake
+from envs.simulations import FAKE_TIME_LIMIT, fake
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -25,9 +25,9 @@ def test_before_the_edge_the_optimal_policy_reaches_the_optimum(seed):
     step = environment.reset()
     start, total = step.observation["position"][0], 0.0
     assert start < fake.EDGE
-    for now in range(fake.FAKE_TIME_LIMIT):
+    for now in range(FAKE_TIME_LIMIT):
         way = fake.EDGE - 1e-6 - step.observation["position"][0]
-        is_last = now == fake.FAKE_TIME_LIMIT - 1
+        is_last = now == FAKE_TIME_LIMIT - 1
         step = environment.step([1.0 if is_last else min(way / fake.REACH, 1.0)])
         total += step.reward
         assert step.is_last() == is_last

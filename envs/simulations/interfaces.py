@@ -1,4 +1,4 @@
-"""dm_env, gym and gymnasium behind one face, as `envs.own` needs it.
+"""dm_env, gym and gymnasium behind one face, as `envs.simulations.own` needs it.
 
 An interface has
 
@@ -19,7 +19,7 @@ import multiprocessing
 import dm_env
 import numpy as np
 
-from envs import gym, rendering
+from envs.simulations import gym, rendering
 
 _LOG = logging.getLogger(__name__)
 

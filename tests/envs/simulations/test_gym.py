@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import envs
-from envs.gym import Gym, shrink
 from envs.quiet import import_gym
+from envs.simulations.gym import Gym, shrink
 from tests.envs import cart_pole  # noqa: F401  registers its task
 
 

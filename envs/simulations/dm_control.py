@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from envs import rendering
 from envs.quiet import without_deprecations
-from envs.tasks import TIME_LIMIT
+from envs.simulations import TIME_LIMIT, rendering
 
 # Entries that are velocities, or from sensors of motion (gyroscopes, velocimeters, and the
 # accelerometers that come in one entry with them). They are left out whole.

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import envs
-from envs import rendering
+from envs.simulations import rendering
 
 NOTHING_INSTALLED = "import ctypes.util; ctypes.util.find_library = lambda name: None\n"
 

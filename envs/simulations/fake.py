@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from envs.tasks import FAKE_TIME_LIMIT
+from envs.simulations import FAKE_TIME_LIMIT
 
 REACH = 0.1
 EDGE = 0.5
