@@ -9,7 +9,6 @@ import setuptools
 _VERSION = runpy.run_path(pathlib.Path(__file__).parent / "bayes_rl/version.py")["VERSION"]
 _LAYERS = [
     "numpy>=1.26,<2",
-    "scipy>=1.17,<2",
     "setuptools<81",  # tensorboard 2.15, which TensorFlow brings, imports pkg_resources
     "tensorflow==2.15.1",
     "tensorflow-probability==0.23.0",
@@ -30,6 +29,7 @@ _EXTRAS = {
         "PyYAML>=6",
         "rich>=15",
         "scikit-learn>=1.9,<2",
+        "scipy>=1.17,<2",
         "tensorboard>=2.15.2,<2.16",
         "tf-agents==0.19.0",
         "threadpoolctl>=3.5",

@@ -22,6 +22,7 @@ NOT_OF_LAYERS = [
     "gymnasium",
     "matplotlib",
     "rich",
+    "scipy",
     "sklearn",
     "PIL",
     "imageio",
@@ -106,7 +107,6 @@ def requirements():
 def test_layers_ask_for_what_they_import_alone(requirements):
     assert requirements[""] == {
         "numpy",
-        "scipy",
         "setuptools",
         "tensorflow",
         "tensorflow-probability",
