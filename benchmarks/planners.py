@@ -9,6 +9,7 @@ last line, `planners.txt`, to the run.
 """
 
 import argparse
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -79,7 +80,8 @@ def compare(run, episodes):
             seed=seed_of_run(config.seed, Purpose.POLICY),
             name="policy",
         )
-        results = Evaluator(config, agent, policy).episodes(episodes)
+        with contextlib.closing(Evaluator(config, agent, policy)) as evaluator:
+            results = evaluator.episodes(episodes)
         returns = [episode_return(episode) for _, episode in results]
         row = {
             "planner": type(planner).__name__,

@@ -1,5 +1,6 @@
 """The command `bayes-rl evaluate RUN`: a line and a file of scores."""
 
+import contextlib
 import pathlib
 
 import numpy as np
@@ -18,7 +19,8 @@ def evaluate(run, episodes):
         episodes: how many, at least 1.
     """
     config, agent = load_agent(run)
-    results = Evaluator(config, agent).episodes(episodes)
+    with contextlib.closing(Evaluator(config, agent)) as evaluator:
+        results = evaluator.episodes(episodes)
     rows = [
         {"episode": number, "seed": seed, "return": episode_return(episode)}
         for number, (seed, episode) in enumerate(results)

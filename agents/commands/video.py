@@ -6,7 +6,7 @@ import sys
 from agents.agent.loading import load_agent
 from agents.episodes.collecting import as_py_policy
 from agents.episodes.environments import EVALUATION, load_environments
-from agents.episodes.evaluation import Evaluator
+from agents.episodes.held_out import held_out_episodes
 from agents.episodes.recording import record
 from agents.errors import UserError
 from agents.figures.films import save_recording
@@ -40,7 +40,7 @@ def video(run):
         )
     except UserError as error:
         print(f"The episode is not filmed: {error}", file=sys.stderr)
-        ((_, episode),) = Evaluator(config, agent).episodes(1)
+        (episode,) = held_out_episodes(config, agent, "policy", 1)
         files = []
     else:
         episode = recording.episode

@@ -59,7 +59,7 @@ def first_episodes(environment, policy, train_step):
     """The first episode of each environment: short ones must not count more often.
 
     Args:
-        environment: batched `PyEnvironment`; it is closed at the end.
+        environment: batched `PyEnvironment`.
         policy: `PyPolicy`.
         train_step: as of `Collector`.
 
@@ -67,17 +67,14 @@ def first_episodes(environment, policy, train_step):
         List of episodes in the order of the environments, see `agents.episodes.layout`.
     """
     finished = {}
-    try:
-        collector = Collector(
-            environment,
-            policy,
-            train_step,
-            lambda episode, number: finished.setdefault(number, episode),
-        )
-        while len(finished) < environment.batch_size:
-            collector.collect()
-    finally:
-        environment.close()
+    collector = Collector(
+        environment,
+        policy,
+        train_step,
+        lambda episode, row: finished.setdefault(row, episode),
+    )
+    while len(finished) < environment.batch_size:
+        collector.collect()
     return [finished[number] for number in range(environment.batch_size)]
 
 

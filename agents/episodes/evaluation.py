@@ -1,8 +1,8 @@
 """How good an agent is: episodes without exploration, each from a seed of its own."""
 
 import envs
-from agents.episodes.collecting import TOGETHER, as_py_policy, first_episodes
-from agents.episodes.environments import EVALUATION, environment_seed, load_environments
+from agents.episodes.collecting import TOGETHER, as_py_policy
+from agents.episodes.environments import EVALUATION, Arena, environment_seed
 
 
 class Evaluator:
@@ -15,10 +15,11 @@ class Evaluator:
     """
 
     def __init__(self, config, agent, policy=None):
-        self._config = config
+        self._seed = config.seed
         self._agent = agent
         self._policy = policy or agent.policy
         self._compiled = {}  # for each number of environments
+        self._arena = Arena(config)
 
     def episodes(self, count):
         """Whole episodes, each from a seed of its own.
@@ -34,14 +35,15 @@ class Evaluator:
             results += self._side_by_side(len(results), min(TOGETHER, count - len(results)))
         return results
 
+    def close(self):
+        """Frees the environments."""
+        self._arena.close()
+
     def _side_by_side(self, done, count):
-        purpose = EVALUATION + done
         if count not in self._compiled:
             self._compiled[count] = as_py_policy(self._policy)
-        episodes = first_episodes(
-            load_environments(self._config, count, purpose),
-            self._compiled[count],
-            self._agent.train_step_counter,
+        seeds = envs.spread_seeds(environment_seed(self._seed, EVALUATION + done), count)
+        episodes = self._arena.episodes(
+            seeds, lambda _: self._compiled[count], self._agent.train_step_counter
         )
-        seeds = envs.spread_seeds(environment_seed(self._config.seed, purpose), count)
         return list(zip(seeds, episodes, strict=True))

@@ -1,8 +1,11 @@
 """Held-out episodes: what the agent meets and was never trained on."""
 
+import contextlib
+import functools
+
 import envs
-from agents.episodes.collecting import TOGETHER, ActingInSome, first_episodes, random_policy
-from agents.episodes.environments import EVALUATION, environment_seed, load_environments
+from agents.episodes.collecting import TOGETHER, ActingInSome, random_policy
+from agents.episodes.environments import EVALUATION, Arena, environment_seed
 from agents.episodes.evaluation import Evaluator
 
 ACTIONS = ("policy", "random")
@@ -23,25 +26,19 @@ def held_out_episodes(config, agent, actions, count):
         all agents of a task and seed.
     """
     if actions == "policy":
-        return [episode for _, episode in Evaluator(config, agent).episodes(count)]
+        with contextlib.closing(Evaluator(config, agent)) as evaluator:
+            return [episode for _, episode in evaluator.episodes(count)]
     seeds = envs.spread_seeds(environment_seed(config.seed, EVALUATION), count)
-    return [
-        episode
-        for first in range(0, count, TOGETHER)
-        for episode in _random_episodes(config, agent, seeds, first)
-    ]
+    found = []
+    with contextlib.closing(Arena(config)) as arena:
+        while len(found) < count:
+            some = slice(len(found), min(len(found) + TOGETHER, count))
+            policy = functools.partial(_random_in_some, config.seed, count, some)
+            found += arena.episodes(seeds[some], policy, agent.train_step_counter)
+    return found
 
 
-def _random_episodes(config, agent, seeds, first):
-    """Those of the environments with these seeds, from number `first`, `TOGETHER` at most.
-
-    They are the same however many run side by side.
-    """
-    chosen = slice(first, min(first + TOGETHER, len(seeds)))
-    environment = load_environments(config, chosen.stop - first, EVALUATION)
-    for each, seed in zip(environment.envs, seeds[chosen], strict=True):
-        each.seed(seed)
-    policy = random_policy(environment, [config.seed, *_RANDOM_ACTIONS], len(seeds))
-    return first_episodes(
-        environment, ActingInSome(policy, chosen), agent.train_step_counter
-    )
+def _random_in_some(seed, count, some, environment):
+    """Random actions that are the same however many environments run side by side."""
+    policy = random_policy(environment, [seed, *_RANDOM_ACTIONS], count)
+    return ActingInSome(policy, some)

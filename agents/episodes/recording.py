@@ -1,5 +1,6 @@
 """Recording: pictures of an episode as the simulator shows it, whatever the agent sees."""
 
+import contextlib
 from typing import NamedTuple
 
 import numpy as np
@@ -48,7 +49,8 @@ def record(environment, policy, train_step):
         except (RuntimeError, ValueError) as error:
             raise UserError(" ".join(str(error).split())) from error
 
-    (episode,) = first_episodes(environment, _Watched(policy, take), train_step)
+    with contextlib.closing(environment):
+        (episode,) = first_episodes(environment, _Watched(policy, take), train_step)
     return Recording(episode, np.stack(frames), simulated.seconds)
 
 

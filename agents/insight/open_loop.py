@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from agents.insight.tracing import traced_once
 from agents.model.latents import Latent
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
@@ -133,7 +134,7 @@ def _pad(array, length):
     return np.pad(array, [(0, length - len(array)), *[(0, 0)] * (np.ndim(array) - 1)])
 
 
-@tf.function
+@traced_once(embedding=1, action=1, is_first=1, noise=1)
 def filter_latents(model, embedding, action, is_first, noise, weights):
     """Latents of a batch of sequences under one function, see `RSSM.observe`.
 
@@ -153,7 +154,7 @@ def filter_latents(model, embedding, action, is_first, noise, weights):
     return posterior
 
 
-@tf.function
+@traced_once(action=0, noise=0)
 def imagine_latents(model, start, action, noise, weights):
     """Rolls the prior forward from the same latents under S functions.
 

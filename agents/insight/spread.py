@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from agents.insight.open_loop import filter_latents
+from agents.insight.tracing import traced_once
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
 
@@ -44,7 +45,7 @@ def spread_report(model, episode, seed):
     }
 
 
-@tf.function
+@traced_once(batch=1)
 def predict_each_step(model, batch, seed):
     """What each draw expects of the next latent, from the filter's latents.
 
@@ -56,7 +57,8 @@ def predict_each_step(model, batch, seed):
     Returns:
         Mean and stddev of the next latent, [S, B, T - 1, D].
     """
-    noise = normal([*batch["is_first"].shape, model.rssm.latent_size], fold(seed, 0))
+    size, length = tf.unstack(tf.shape(batch["is_first"]))
+    noise = normal([size, length, model.rssm.latent_size], fold(seed, 0))
     embedding = model.encode(model.preprocess(batch["observation"], fold(seed, 1)))
     latent = filter_latents(
         model, embedding, batch["action"], batch["is_first"], noise, mean_weights(model)
@@ -64,7 +66,7 @@ def predict_each_step(model, batch, seed):
     before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
     with hold(model, sample_weights(model, [DRAWS], fold(seed, 2))):
         after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)
-    shape = [DRAWS, noise.shape[0], noise.shape[1] - 1, noise.shape[2]]
+    shape = [DRAWS, size, length - 1, model.rssm.latent_size]
     return tf.reshape(after.mean, shape), tf.reshape(after.stddev, shape)
 
 

@@ -126,10 +126,11 @@ class Trainer:
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._replay = Replay(config.replay_capacity)
+        self._evaluator = Evaluator(config, self._agent)
         self._monitor = Monitor(
             self._agent,
             self._store,
-            Evaluator(config, self._agent),
+            self._evaluator,
             self._metrics,
             run.videos,
             task=config.task,
@@ -184,6 +185,7 @@ class Trainer:
     def close(self):
         """Frees the environments and closes the logs."""
         self._environment.close()
+        self._evaluator.close()
         self._metrics.close()
 
     @property

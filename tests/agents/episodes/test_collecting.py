@@ -1,7 +1,5 @@
 """Tests of agents.episodes.collecting."""
 
-import contextlib
-
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -60,18 +58,6 @@ def test_first_episodes_stand_in_the_order_of_the_environments(pair):
     for episode, seed in zip(found, envs.spread_seeds(0, 2), strict=True):
         start = envs.load("fake", seed=seed).reset().observation["position"]
         np.testing.assert_array_equal(episode["position"][0], start)
-
-
-@pytest.mark.parametrize("fails", [False, True])
-def test_environments_are_closed_at_the_end_and_on_an_error(pair, monkeypatch, fails):
-    closed = []
-    monkeypatch.setattr(pair, "close", lambda: closed.append(pair))
-    policy = random_policy(pair, 0)
-    if fails:
-        monkeypatch.setattr(policy, "_action", lambda *_: 1 / 0)
-    with pytest.raises(ZeroDivisionError) if fails else contextlib.nullcontext():
-        first_episodes(pair, policy, STEP)
-    assert closed == [pair]
 
 
 def test_some_of_many_environments_are_acted_in_as_all_would_be(pair):

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 from agents.agent.loading import load_agent
+from agents.episodes import environments
+from agents.episodes.environments import load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import episode_return
 
@@ -46,3 +48,26 @@ def test_return_is_the_sum_of_rewards(evaluator):
     assert episode_return(episode) == pytest.approx(
         np.sum(1 - np.abs(episode["position"][1:]))
     )
+
+
+def test_environments_are_loaded_once_and_closed_at_the_end(whole_run, monkeypatch):
+    loaded = []
+
+    def spied(*args, **settings):
+        loaded.append(load_environments(*args, **settings))
+        return loaded[-1]
+
+    monkeypatch.setattr(environments, "load_environments", spied)
+    evaluator = Evaluator(*load_agent(whole_run))
+    first, *_ = (evaluator.episodes(2), evaluator.episodes(1), evaluator.episodes(2))
+    (batch,) = loaded
+    fresh = Evaluator(*load_agent(whole_run)).episodes(2)
+    for (seed, one), (again, other) in zip(first, fresh, strict=True):
+        assert seed == again
+        np.testing.assert_array_equal(one["position"][0], other["position"][0])
+        np.testing.assert_allclose(one["action"], other["action"], atol=1e-3)
+    closed = []
+    for each in batch.envs:
+        monkeypatch.setattr(each, "close", lambda each=each: closed.append(each))
+    evaluator.close()
+    assert closed == list(batch.envs)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.insight.open_loop import filter_latents
 from agents.insight.spread import DRAWS, predict_each_step, spread_report
 
 SEED = tf.constant([0, 1])
@@ -50,3 +51,20 @@ def test_each_draw_predicts_one_step_from_the_filter(make_model, make_batch):
     assert np.ptp(mean, axis=0).min() > 0
     again, _ = predict_each_step(model, batch, SEED)
     np.testing.assert_array_equal(mean, again)
+
+
+def test_one_trace_serves_episodes_of_every_length(make_model, make_batch):
+    model = make_model()
+    spread_report(model, episode_of(make_batch), SEED)
+    functions = [predict_each_step.graph, filter_latents.graph]
+    before = [function.experimental_get_tracing_count() for function in functions]
+    for length in (6, 2, 9, 30):
+        whole = make_batch(1, length)
+        batch = {key: whole[key] for key in ("observation", "action", "is_first")}
+        mean, stddev = predict_each_step(model, batch, SEED)
+        eager = predict_each_step.__wrapped__(model, batch, SEED)
+        np.testing.assert_allclose(mean, eager[0], atol=1e-5)
+        np.testing.assert_allclose(stddev, eager[1], atol=1e-5)
+    after = [function.experimental_get_tracing_count() for function in functions]
+    assert after[0] == before[0]
+    assert after[1] <= before[1] + 1  # outside of the other graph it is another one
