@@ -1,5 +1,7 @@
 """Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 from tf_agents.agents import tf_agent
@@ -77,8 +79,9 @@ class PlaNetAgent(tf_agent.TFAgent):
         self.clock = clock
         self.strategy = strategy
         self._train_seed = seed_of_run(seed, Purpose.TRAIN)
-        if compile:
-            self._loss_and_gradients = compiled(self._loss_and_gradients)
+        trace = compiled if compile else functools.partial(tf.function, autograph=False)
+        self._traced = trace(self._loss_and_gradients)
+        self._compile = compile
 
         def policy(purpose, strategy, noise):
             return PlanningPolicy(
@@ -144,7 +147,10 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _train(self, experience, weights=None):
         del weights
         drawn = self._drawn(experience)
-        loss, metrics, gradients = self._loss_and_gradients(experience, *drawn)
+        # TF-Agents' learner calls this three times in its graphs; so it is traced once.
+        in_graph = self._compile or tf.inside_function()
+        compute = self._traced if in_graph else self._loss_and_gradients
+        loss, metrics, gradients = compute(experience, *drawn)
         variables = self.model.trainable_variables
         gradients = _sum_over_replicas(gradients)
         metrics["gradient_norm"] = self._optimizer.apply(gradients, variables) / _replicas()
