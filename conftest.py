@@ -29,7 +29,15 @@ def pytest_collection_finish():
 
 @pytest.fixture(autouse=True)
 def _collect_garbage():
-    """TensorFlow's graphs are cycles; Python alone would let them grow to gigabytes."""
+    """TensorFlow's graphs are cycles; Python alone would let them grow to gigabytes.
+
+    What survives, such as fixtures, is set apart: to search it again and again takes longer
+    than the tests. Now and then it is searched after all.
+    """
     yield
-    if next(_TESTS) % 20 == 0:
+    tests = next(_TESTS)
+    if tests % 400 == 0:
+        gc.unfreeze()
+    if tests % 20 == 0:
         gc.collect()
+        gc.freeze()

@@ -8,6 +8,7 @@ import contextlib
 import importlib
 import os
 import sys
+import threading
 
 try:
     from agents import interrupts
@@ -18,6 +19,9 @@ except ModuleNotFoundError as error:
         f"bayes-rl: {error.name} is not installed, which agents need beside the layers; "
         "pip install 'bayes_rl[agents]'"
     ) from error
+
+
+_PATIENCE = 1.0  # seconds that a thread is given to end
 
 
 def main(argv=None):
@@ -35,7 +39,7 @@ def main(argv=None):
     try:
         with interrupts.kept():
             options = parse(argv)
-            return _COMMANDS.get(options.name, _act)(options) or 0
+            return _do(options) or 0
     except UserError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 2
@@ -54,54 +58,46 @@ def run():
     end of the process does not.
     """
     status = main()
+    for thread in threading.enumerate():  # of an environment that writes in one, say
+        if thread is not threading.current_thread() and not thread.daemon:
+            thread.join(_PATIENCE)
     atexit._run_exitfuncs()  # of libraries that remove their temporary files
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError):  # who read it has gone
-            stream.flush()
-    os._exit(status)
+    lost = _flush()
+    os._exit(status or lost)
 
 
-def _train(options):
-    from agents.commands.train import train
-
-    return train(options)
-
-
-def _plot(options):
-    from agents.runs.folder import load_config
-
-    for run in options.runs:
-        load_config(run)
-    from agents.figures.curves import plot
-
-    for file in plot(options.runs, options.out):
-        print(file)
+def _flush():
+    """Exit status: 1 where what was printed could not be written."""
+    try:
+        for stream in filter(None, (sys.stdout, sys.stderr)):  # None where it was closed
+            with contextlib.suppress(BrokenPipeError):  # who read it has gone
+                stream.flush()
+    except OSError as error:
+        os.write(2, f"bayes-rl: cannot print: {error.strerror}\n".encode())
+        return 1
+    return 0
 
 
-def _compare(options):
-    from agents.compare import compare
+def _do(options):
+    """Calls the function that has the name of the command, in the module of that name.
 
-    for file in compare(options.runs, options.out):
-        print(file)
-
-
-def _act(options):
-    """A command that asks the agent of a run: the function of its name, in its module.
-
-    The runs are checked before TensorFlow is imported.
+    Those that ask the agent of a run have `run` among their words; such runs are checked
+    before TensorFlow is imported.
     """
+    words = {key: value for key, value in vars(options).items() if key != "name"}
+    if "run" in words:
+        _prepare(filter(None, (words["run"], words.get("twin"))))
+    module = importlib.import_module(f"agents.commands.{options.name}")
+    return getattr(module, options.name)(**words)
+
+
+def _prepare(runs):
     from agents.runs.folder import load_config
     from envs.quiet import import_gym
 
-    arguments = {key: value for key, value in vars(options).items() if key != "name"}
-    for run in filter(None, (options.run, arguments.get("twin"))):
+    for run in runs:
         load_config(run)
     import_gym()  # TF-Agents would import it with a notice
-    module = importlib.import_module(f"agents.commands.{options.name}")
-    return getattr(module, options.name)(**arguments)
-
-
-_COMMANDS = {"train": _train, "plot": _plot, "compare": _compare}  # others: _act
 
 
 def _be_quiet():

@@ -65,7 +65,12 @@ def replacing_folder(folder):
         yield temporary
         if folder.exists():
             os.replace(folder, old)
-        os.replace(temporary, folder)
+        try:
+            os.replace(temporary, folder)
+        except OSError:
+            if old.exists():
+                os.replace(old, folder)
+            raise
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

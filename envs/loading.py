@@ -130,7 +130,7 @@ def _warn(arguments):
 
 @functools.cache
 def _warn_of_pictures():
-    """Warns once; evaluations load environments again and again."""
+    """Warns once, however many environments are loaded."""
     _LOG.warning(
         "shadows=false: pictures differ from the benchmark's, so scores do not compare"
     )

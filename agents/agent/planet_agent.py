@@ -41,8 +41,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         time_step_spec: of the environment; observations are a dict, "observation" is seen.
         action_spec: float32 [A] in [-1, 1].
         model: `agents.model.world_model.WorldModel`.
-        planner: of `agents.planning.cross_entropy`.
-        strategy: of `agents.explore`.
+        planner: `agents.planning.Planner`.
+        strategy: `agents.explore.Strategy`.
         noise: `agents.explore.noise.GaussianNoise`.
         optimizer: `agents.agent.optimizer.Optimizer`.
         kl_weight: of the weight KL.
@@ -176,8 +176,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         """What a gradient step draws that XLA would draw otherwise, and seeds of the rest.
 
         Returns:
-            Noise of this replica's latents, the seed of the weights, and that of the noise
-            that dequantizes images.
+            Noise of this replica's latents, the seed of the weights, that of the noise
+            that dequantizes images, and the number of this replica.
         """
         size, length = batch["reward"].shape
         seeds = tf.unstack(split(fold(self._train_seed, self.train_step_counter), 3))

@@ -27,8 +27,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         time_step_spec: observations are a dict; "observation" alone is read.
         action_spec: float32 [A] in [-1, 1].
         model: `agents.model.world_model.WorldModel`.
-        planner: of `agents.planning.cross_entropy`.
-        strategy: of `agents.explore`.
+        planner: `agents.planning.Planner`.
+        strategy: `agents.explore.Strategy`.
         noise: `agents.explore.noise.GaussianNoise`, added to the chosen actions, or None.
         clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
         seed: [2], of the policy.

@@ -35,6 +35,8 @@ def export(run, out=None):
         UserError: something else lies in the folder.
     """
     folder = output_folder(out or pathlib.Path(run) / "policy")
+    if folder.resolve() in (here := pathlib.Path.cwd(), *here.parents):
+        raise UserError(f"--out must be a folder below this one, got {folder}")
     if folder.exists() and any(folder.iterdir()) and not is_policy(folder):
         raise UserError(f"{folder} holds something other than a policy; name another --out")
     config, agent = load_agent(run)

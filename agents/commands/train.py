@@ -2,7 +2,7 @@
 
 import yaml
 
-from agents.config import overrides
+from agents.config.overrides import expand, load
 from agents.config.schema import as_dict
 from agents.errors import UserError
 from agents.runs.folder import check_run, open_run
@@ -11,25 +11,29 @@ from envs.quiet import import_gym
 _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
 
 
-def train(options):
+def train(overrides, multirun, jobs, print_config, print_commands):
     """Trains one run, or with -m all combinations of values.
 
     Args:
-        options: of `agents.commands.parser.parse`.
+        overrides: words of the config, as typed.
+        multirun: whether values may be several.
+        jobs: runs at the same time, with `multirun`; or None.
+        print_config: whether the config is printed in place of training.
+        print_commands: whether, with `multirun`, commands are.
 
     Returns:
         Exit status.
     """
-    _check(options)
-    if options.print_config:
-        return _print_configs(options)
-    if options.multirun:
+    _check(overrides, multirun, jobs, print_commands)
+    if print_config:
+        return _print_configs(overrides, multirun)
+    if multirun:
         from agents.sweep import sweep
 
-        if options.print_commands:
-            return sweep.print_commands(options.overrides)
-        return sweep.sweep(options.overrides, options.jobs)
-    config = overrides.load(options.overrides)
+        if print_commands:
+            return sweep.print_commands(overrides)
+        return sweep.sweep(overrides, jobs)
+    config = load(overrides)
     check_run(config)
     import_gym()  # TF-Agents would import it with a notice
     from agents.training import trainer
@@ -39,12 +43,12 @@ def train(options):
         return trainer.train(config, run)
 
 
-def _check(options):
-    if options.jobs and not options.multirun:
+def _check(overrides, multirun, jobs, print_commands):
+    if jobs and not multirun:
         raise UserError("--jobs is the number of runs at the same time; it needs -m")
-    if options.print_commands and not options.multirun:
+    if print_commands and not multirun:
         raise UserError("--print-commands prints the command of each run; it needs -m")
-    for word in options.overrides:
+    for word in overrides:
         if word.startswith(_LAUNCHERS):
             raise UserError(
                 f"Hydra's launchers are not used, got {word!r}; --print-commands in its "
@@ -52,9 +56,7 @@ def _check(options):
             )
 
 
-def _print_configs(options):
-    jobs = [options.overrides]
-    if options.multirun:
-        jobs = overrides.expand(options.overrides)
-    configs = [as_dict(overrides.load(job)) for job in jobs]
+def _print_configs(overrides, multirun):
+    jobs = expand(overrides) if multirun else [overrides]
+    configs = [as_dict(load(job)) for job in jobs]
     print(yaml.safe_dump_all(configs, sort_keys=False), end="")

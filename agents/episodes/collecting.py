@@ -10,8 +10,6 @@ from tf_agents.trajectories import time_step as ts
 from agents import interrupts
 from agents.episodes.layout import EpisodeWriter
 
-TOGETHER = 10  # environments at most: one product of the planner serves them all
-
 
 class Collector:
     """Runs a policy and hands over whole episodes.

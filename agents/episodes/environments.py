@@ -3,7 +3,6 @@
 import numpy as np
 
 import envs
-from agents.episodes.collecting import first_episodes
 from agents.errors import UserError
 
 # Purposes of a run's seed; each has environment seeds of its own. They are numpy's, from a
@@ -42,45 +41,6 @@ def load_environments(config, count, purpose, processes=False, first_episodes=No
         )
     except (ValueError, RuntimeError) as error:
         raise UserError(" ".join(str(error).split())) from error
-
-
-class Arena:
-    """Environments that are loaded once, for episodes from one start or another.
-
-    Args:
-        config: `agents.config.schema.Train`.
-    """
-
-    def __init__(self, config):
-        self._config = config
-        self._loaded = []
-
-    def episodes(self, seeds, make_policy, train_step):
-        """The first episode of each seed, all side by side, in the order of the seeds.
-
-        Args:
-            seeds: ints, of environments.
-            make_policy: called with the batched environment, returns the `PyPolicy`.
-            train_step: as of `agents.episodes.collecting.Collector`.
-        """
-        environment = self._batch(len(seeds))
-        for each, seed in zip(environment.envs, seeds, strict=True):
-            each.seed(seed)
-        return first_episodes(environment, make_policy(environment), train_step)
-
-    def close(self):
-        """Frees the environments."""
-        for each in self._loaded:
-            each.close()
-        self._loaded = []
-
-    def _batch(self, count):
-        if len(self._loaded) < count:
-            self.close()
-            self._loaded = load_environments(self._config, count, EVALUATION).envs
-        from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
-
-        return BatchedPyEnvironment(self._loaded[:count], multithreading=False)
 
 
 def environment_seed(seed, purpose):

@@ -1,8 +1,16 @@
 """How good an agent is: episodes without exploration, each from a seed of its own."""
 
+from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
+
 import envs
-from agents.episodes.collecting import TOGETHER, as_py_policy
-from agents.episodes.environments import EVALUATION, Arena, environment_seed
+from agents.episodes.collecting import as_py_policy, first_episodes
+from agents.episodes.environments import (
+    EVALUATION,
+    environment_seed,
+    load_environments,
+)
+
+TOGETHER = 10  # environments at most: one product of the planner serves them all
 
 
 class Evaluator:
@@ -30,20 +38,65 @@ class Evaluator:
         Returns:
             List of `count` pairs (environment seed, episode), see `agents.episodes.layout`.
         """
-        results = []
-        while len(results) < count:
-            results += self._side_by_side(len(results), min(TOGETHER, count - len(results)))
-        return results
+        seeds = []
+        while len(seeds) < count:
+            purpose = environment_seed(self._seed, EVALUATION + len(seeds))
+            seeds += envs.spread_seeds(purpose, min(TOGETHER, count - len(seeds)))
+        episodes = self._arena.episodes(
+            seeds, self._compile, self._agent.train_step_counter
+        )
+        return list(zip(seeds, episodes, strict=True))
 
     def close(self):
         """Frees the environments."""
         self._arena.close()
 
-    def _side_by_side(self, done, count):
+    def _compile(self, environment, _):
+        count = environment.batch_size
         if count not in self._compiled:
             self._compiled[count] = as_py_policy(self._policy)
-        seeds = envs.spread_seeds(environment_seed(self._seed, EVALUATION + done), count)
-        episodes = self._arena.episodes(
-            seeds, lambda _: self._compiled[count], self._agent.train_step_counter
-        )
-        return list(zip(seeds, episodes, strict=True))
+        return self._compiled[count]
+
+
+class Arena:
+    """Environments that are loaded once, for episodes from one start or another.
+
+    Args:
+        config: `agents.config.schema.Train`.
+    """
+
+    def __init__(self, config):
+        self._config = config
+        self._loaded = []
+
+    def episodes(self, seeds, make_policy, train_step):
+        """The first episode of each seed, some side by side, in the order of the seeds.
+
+        Args:
+            seeds: ints, of environments.
+            make_policy: called with the batched environment and the slice of `seeds` that
+                it is for, returns the `PyPolicy`.
+            train_step: as of `agents.episodes.collecting.Collector`.
+        """
+        episodes = []
+        while len(episodes) < len(seeds):
+            some = slice(len(episodes), min(len(episodes) + TOGETHER, len(seeds)))
+            environment = self._batch(seeds[some])
+            policy = make_policy(environment, some)
+            episodes += first_episodes(environment, policy, train_step)
+        return episodes
+
+    def close(self):
+        """Frees the environments."""
+        for each in self._loaded:
+            each.close()
+        self._loaded = []
+
+    def _batch(self, seeds):
+        if len(self._loaded) < len(seeds):
+            self.close()
+            self._loaded = load_environments(self._config, len(seeds), EVALUATION).envs
+        chosen = self._loaded[: len(seeds)]
+        for each, seed in zip(chosen, seeds, strict=True):
+            each.seed(seed)
+        return BatchedPyEnvironment(chosen, multithreading=False)

@@ -54,6 +54,11 @@ class Replay:
     def num_episodes(self):
         return len(self._episodes)
 
+    @property
+    def num_rows(self):
+        """The longest sequence that can be sampled."""
+        return self.num_steps + self.num_episodes
+
     def add(self, episode):
         """Takes an episode, see `agents.episodes.layout`; its arrays are not copied.
 
@@ -178,11 +183,10 @@ class Replay:
             )
         if not self._episodes:
             raise ValueError("the replay is empty; add an episode before sampling")
-        rows = sum(map(_rows, self._episodes))
-        if length > rows:
+        if length > self.num_rows:
             raise ValueError(
-                f"sequences of length {length} are longer than all data, {rows} rows; "
-                "collect more episodes or lower sequence_length"
+                f"sequences of length {length} are longer than all data, {self.num_rows} "
+                "rows; collect more episodes or lower sequence_length"
             )
 
 

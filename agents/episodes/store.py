@@ -88,7 +88,7 @@ class EpisodeStore:
             Its number.
 
         Raises:
-            ValueError: the episode has not the layout of this module.
+            ValueError: the episode has not the layout of `agents.episodes.layout`.
         """
         check_episode(episode)
         index = self.next_index

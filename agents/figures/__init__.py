@@ -1,1 +1,1 @@
-"""Everything that is drawn."""
+"""Figures and films of runs."""

@@ -13,6 +13,10 @@ from agents.episodes.measures import episode_return
 from agents.figures.drawing import save_figure
 from agents.files import replacing
 
+_FRAME = 1.1  # inches, width of a frame in a strip
+_TITLE = 0.4  # inches, of a strip
+_STRIP = 12  # frames of a strip, at most
+_SHORTEST = 0.02  # seconds of a frame; players slow down what is faster
 _ROWS = ("truth", "prediction", "error")
 _SIDE = 192  # pixels, least height of a frame in a video
 _MARGIN = 84  # pixels left of the frames, for the names of the rows
@@ -132,7 +136,7 @@ def _label(frames, context):
         for row, name in enumerate(_ROWS):
             top = _HEAD + height * row
             draw.line([(0, top), (page.width, top)], "white", 2)
-            draw.text((6, _HEAD + height * row + height // 2 - 8), name, "black", font)
+            draw.text((6, top + height // 2 - 8), name, "black", font)
         seen = number <= context
         text = f"{number}  {'seen' if seen else 'predicted'}"
         draw.text((_MARGIN + 4, 2), text, "black" if seen else "firebrick", font)
@@ -168,12 +172,6 @@ def save_strip(folder, name, rows, columns, title=""):
     return save_figure(figure, pathlib.Path(folder) / f"{name}.png")
 
 
-_FRAME = 1.1  # inches, width of a frame in a strip
-
-
-_TITLE = 0.4  # inches, of a strip
-
-
 def save_recording(recording, folder, name, title):
     """Writes what an agent did as GIF and mp4 in real time, and as a strip of frames.
 
@@ -198,12 +196,6 @@ def save_recording(recording, folder, name, title):
         f"{title}: return {episode_return(recording.episode):.1f}",
     )
     return [*files, strip]
-
-
-_STRIP = 12  # frames of a strip, at most
-
-
-_SHORTEST = 0.02  # seconds of a frame; players slow down what is faster
 
 
 def check_context(context, most):

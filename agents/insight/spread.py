@@ -7,7 +7,7 @@ from agents.insight.tracing import traced_once
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
 
-DRAWS = 10
+SPREAD_DRAWS = 10  # fewer than a figure shows: this is measured after each episode
 
 
 def spread_report(model, episode, seed):
@@ -64,13 +64,13 @@ def predict_each_step(model, batch, seed):
         model, embedding, batch["action"], batch["is_first"], noise, mean_weights(model)
     )
     before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
-    with hold(model, sample_weights(model, [DRAWS], fold(seed, 2))):
+    with hold(model, sample_weights(model, [SPREAD_DRAWS], fold(seed, 2))):
         after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)
-    shape = [DRAWS, size, length - 1, model.rssm.latent_size]
+    shape = [SPREAD_DRAWS, size, length - 1, model.rssm.latent_size]
     return tf.reshape(after.mean, shape), tf.reshape(after.stddev, shape)
 
 
 def _rows(tensor):
     """[B, T, X] -> [S, B * T, X], the same for all draws."""
     flat = tf.reshape(tensor, [-1, tensor.shape[-1]])
-    return tf.repeat(flat[tf.newaxis], DRAWS, axis=0)
+    return tf.repeat(flat[tf.newaxis], SPREAD_DRAWS, axis=0)

@@ -8,11 +8,6 @@ import tensorflow as tf
 _DECODER_KERNELS = {64: (5, 5, 6, 6), 32: (5, 6, 6)}
 
 
-def image_sizes():
-    """The image sizes, in pixels, for which there are networks."""
-    return tuple(_DECODER_KERNELS)
-
-
 def make_encoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
     """Observation [N, ...] -> embedding [N, embedding_size].
 

@@ -82,7 +82,7 @@ class WorldModel(tf.Module):
         if not networks.is_image(self.observation_spec):
             return tf.cast(observation, tf.float32)
         bins = tf.floor(tf.cast(observation, tf.float32) / 8.0)
-        noise = tf.ensure_shape(uniform(tf.shape(bins), seed), bins.shape)
+        noise = tf.ensure_shape(uniform(_shape(bins), seed), bins.shape)
         image = (bins + noise) / 32.0 - 0.5
         return networks.average_pool(image, self._settings.image_pool)
 
@@ -223,3 +223,8 @@ def _over_leading_axes(network, inputs, rank):
     event = inputs.shape[inputs.shape.rank - rank :]
     outputs = tf.cast(network(tf.reshape(inputs, [-1, *event])), tf.float32)
     return tf.reshape(outputs, tf.concat([leading, outputs.shape[1:]], 0))
+
+
+def _shape(tensor):
+    """As numbers where they are known: XLA must know how much it draws."""
+    return tensor.shape if tensor.shape.is_fully_defined() else tf.shape(tensor)

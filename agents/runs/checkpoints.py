@@ -5,11 +5,10 @@ import json
 import os
 import pathlib
 import re
-import shutil
 import sys
 
 from agents.errors import UserError
-from agents.files import replacing, sync_folder
+from agents.files import remove_temporary, replacing, sync_folder
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"
@@ -100,8 +99,7 @@ class Checkpoints:
 
     def remove_temporary(self):
         """Removes what killed processes left; only for the process that saves."""
-        for path in self._folder.glob(".*.tmp"):
-            shutil.rmtree(path, ignore_errors=True)
+        remove_temporary(self._folder)
 
     def _write(self, prefix):
         import tensorflow as tf

@@ -4,10 +4,11 @@ import envs
 from agents.explore import STRATEGIES
 from agents.planning import PLANNERS
 
-# Keys that configs of earlier versions lack, and what those versions did.
+# Keys that configs of earlier versions lack, and what those versions did. They compiled
+# nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
 _LATER = {
     "probe_every": 0,
-    "compile": False,
+    "compile": None,
     "world_model.image_pool": 1,
     "world_model.image_decoder": "convolutions",
 }

@@ -22,7 +22,6 @@ _SHOWN = {
     "train/latent_kl": "latent KL (nats)",
     "train/weight_kl": "weight KL (nats)",
     "speed/train_steps": "train steps / s",
-    "speed/environment_steps": "environment steps / s",
 }
 _ON_A_LINE = (
     "collect/return",

@@ -6,7 +6,7 @@ from tf_agents.train import learner as tf_agents_learner
 
 from agents import interrupts
 from agents.insight.weights import weight_report
-from agents.training import divergence
+from agents.training import diverging
 
 
 class Learning:
@@ -65,7 +65,7 @@ class Learning:
             Dict of the mean of each metric, and the weight report after the last step.
 
         Raises:
-            agents.training.divergence.Diverged: a loss or gradient was not finite; at most
+            agents.training.diverging.Diverged: a loss or gradient was not finite; at most
                 `_CHUNK` steps ago.
         """
         first_step = int(self._agent.train_step_counter.numpy())
@@ -73,7 +73,7 @@ class Learning:
         for start in range(0, steps, self._CHUNK):
             count = min(self._CHUNK, steps - start)
             self._learner.run(count)
-            divergence.check(self._agent, first_step)
+            diverging.check(self._agent, first_step)
             interrupts.check()
             watch(start + count)
         return self._agent.pop_metrics() | weight_report(self._agent.model)

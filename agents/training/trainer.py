@@ -18,7 +18,7 @@ from agents.files import remove_temporary
 from agents.runs.divergence import forget
 from agents.runs.provenance import append_session
 from agents.screen.progress import Progress
-from agents.training.divergence import Diverged, tell
+from agents.training.diverging import Diverged, tell
 from agents.training.learning import Learning
 from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
@@ -236,7 +236,8 @@ class Trainer:
         self._monitor.see(episode)
 
     def _learn(self):
-        if self._episodes < self._config.seed_episodes:
+        is_early = self._episodes < self._config.seed_episodes
+        if is_early or self._replay.num_rows < self._config.sequence_length:
             return {}
         if self._learning is None:
             self._learning = Learning(

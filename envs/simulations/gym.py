@@ -1,5 +1,6 @@
 """Tasks of gym (0.23) with continuous actions as simulations."""
 
+import numbers
 import os
 
 import numpy as np
@@ -82,8 +83,9 @@ def reset(env, seed):
     with without_deprecations():
         try:
             result = env.reset(seed=seed)
-        except TypeError:  # written for gym before 0.22
-            env.seed(seed)
+        except TypeError:  # written for gym before 0.22, or without seeds
+            if hasattr(env, "seed"):
+                env.seed(seed)
             result = env.reset()
     is_pair = isinstance(result, tuple) and len(result) == 2
     return result[0] if is_pair and isinstance(result[1], dict) else result
@@ -133,6 +135,8 @@ def picture(env, size):
 def timestep(env):
     """Seconds; where a task does not tell them, those of a frame when gym shows it."""
     seconds = getattr(getattr(env, "unwrapped", env), "dt", None)
+    if not isinstance(seconds, numbers.Real):
+        seconds = None
     frames = (getattr(env, "metadata", None) or {}).get("render_fps")
     return seconds or (1 / frames if frames else SECONDS)
 

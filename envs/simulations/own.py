@@ -34,7 +34,7 @@ def find(module, function):
     try:
         with quiet.without_deprecations():
             found = importlib.import_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise ValueError(
             f"task 'python:{module}:{function}': {module} cannot be imported "
             f"({_told(error)}){_where(module, error)}"
@@ -132,7 +132,7 @@ class Own:
         try:
             with quiet.without_deprecations():
                 env = function()
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             raise RuntimeError(
                 f"{self._name}: {function.__name__} raised {_told(error)}"
             ) from error

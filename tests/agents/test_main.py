@@ -10,7 +10,6 @@ import sys
 import pytest
 import yaml
 
-import agents.__main__
 from agents.__main__ import main
 from agents.config import choices, overrides
 from agents.config.schema import as_dict, flatten
@@ -85,10 +84,10 @@ def test_mistake_is_answered_by_one_line_and_nothing_is_written(
     ],
 )
 def test_end_of_a_command_is_told_in_a_line(error, status, said, monkeypatch, capsys):
-    def train(options):
+    def train(**words):
         raise error
 
-    monkeypatch.setitem(agents.__main__._COMMANDS, "train", train)
+    monkeypatch.setattr("agents.commands.train.train", train)
     assert main(["train", "task=fake"]) == status
     assert capsys.readouterr().err == f"{said}\n"
 
@@ -208,7 +207,8 @@ class Graph:
 
 graph = Graph()
 atexit.register(lambda: print("libraries have tidied up"))
-entry._COMMANDS["plot"] = lambda options: print("done") or 1
+from agents.commands import plot
+plot.plot = lambda runs, out: print("done") or 1
 sys.argv = ["bayes-rl", "plot", "run"]
 entry.run()
 """

@@ -9,6 +9,7 @@ from benchmarks import layers
 TINY = 1 / 64
 
 
+@pytest.mark.slow
 def test_all_cases_are_measured_and_saved(tmp_path, capsys):
     options = ["--repeats", "1", "--threads", "0", "--only", "tch 2", "--folder"]
     layers.main([*options, str(tmp_path)], scale=TINY)

@@ -29,6 +29,7 @@ def _small_products(monkeypatch):
     monkeypatch.setattr(peak, "_INNER_FLOPS", 1e3)
 
 
+@pytest.mark.slow
 def test_all_cases_of_a_size_are_measured_and_saved(tmp_path, capsys):
     options = ["--only", "cpu", "--repeats", "2", "--no-memory", "--folder", str(tmp_path)]
     benchmarks.main([*options, *TINY])
@@ -43,6 +44,7 @@ def test_all_cases_of_a_size_are_measured_and_saved(tmp_path, capsys):
     assert "flipout" in (tmp_path / "benchmarks.md").read_text()
 
 
+@pytest.mark.slow
 def test_memory_is_that_of_a_process_of_its_own():
     case = next(x for x in all_cases(tuple(TINY)) if x.kind == "decide")
     (row,) = benchmarks.run([case], repeats=1)[-1:]

@@ -1,3 +1,5 @@
+import pytest
+
 from benchmarks import reversible
 
 
@@ -5,6 +7,7 @@ def test_row_shows_the_growth_of_a_block():
     assert reversible.row([10.0, 66.0]).split() == ["10", "66", "1.00"]
 
 
+@pytest.mark.slow
 def test_reversible_chain_keeps_no_activations():
     """A block more costs less than a tenth of its inputs, which take 4 MiB."""
     peaks = [reversible.peak("reversible", "eager", x, reversible.BATCH) for x in (8, 40)]

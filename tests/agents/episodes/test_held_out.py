@@ -33,7 +33,7 @@ def test_random_actions_are_not_those_of_training(loaded, whole_run):
 
 def test_random_episodes_are_the_same_however_many_run_together(loaded, monkeypatch):
     together = held_out_episodes(*loaded, "random", 5)
-    monkeypatch.setattr("agents.episodes.held_out.TOGETHER", 2)
+    monkeypatch.setattr("agents.episodes.evaluation.TOGETHER", 2)
     for one, other in zip(together, held_out_episodes(*loaded, "random", 5), strict=True):
         for key, array in one.items():
             np.testing.assert_array_equal(other[key], array)

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.insight.open_loop import filter_latents
-from agents.insight.spread import DRAWS, predict_each_step, spread_report
+from agents.insight.spread import SPREAD_DRAWS, predict_each_step, spread_report
 
 SEED = tf.constant([0, 1])
 
@@ -47,7 +47,7 @@ def test_report_is_made_of_the_predictions_of_each_step(make_model, make_batch):
 def test_each_draw_predicts_one_step_from_the_filter(make_model, make_batch):
     model, batch = make_model(), make_batch(2, 4)
     mean, stddev = predict_each_step(model, batch, SEED)
-    assert mean.shape == stddev.shape == (DRAWS, 2, 3, 3)
+    assert mean.shape == stddev.shape == (SPREAD_DRAWS, 2, 3, 3)
     assert np.ptp(mean, axis=0).min() > 0
     again, _ = predict_each_step(model, batch, SEED)
     np.testing.assert_array_equal(mean, again)

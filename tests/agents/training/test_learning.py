@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from agents.agent.building import choose_devices
 from agents.episodes.replay import Replay
-from agents.training.divergence import Diverged
+from agents.training.diverging import Diverged
 from agents.training.learning import Learning
 
 BATCHES = {"batch_size": 4, "sequence_length": 8, "seed": 0}

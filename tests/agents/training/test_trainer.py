@@ -248,6 +248,7 @@ sys.exit(main(["train", *sys.argv[1:], f"{sys.argv[-1]}_3", "batch_size=3"]))
 """
 
 
+@pytest.mark.slow
 def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_path):
     words = ["environment_steps=60", "seed_episodes=1", "video_every=0", "threads=1"]
     done = subprocess.run(
@@ -277,6 +278,7 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
         training.check(make_config("batch_size=3"))
 
 
+@pytest.mark.slow
 def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(
     train_run, tiny_words, tmp_path
 ):

@@ -169,16 +169,42 @@ def costs(model):
     return [loss for loss in model.losses if not tf.is_symbolic_tensor(loss)]
 
 
-@only(lambda case: case.saves)
+def saved(suffix):
+    """Cases that such a file keeps; of SavedModels, which take seconds, some are slow."""
+    cases = [param for param in ALL if suffix in param.values[0].saves]
+    if suffix:
+        return cases
+    first = {type(param.values[0].make()).__module__: param for param in reversed(cases)}
+    return [
+        param
+        if first[type(param.values[0].make()).__module__] is param
+        else pytest.param(*param.values, id=param.id, marks=pytest.mark.slow)
+        for param in cases
+    ]
+
+
+@every(saved(".keras"))
 def test_saved_and_cloned_models_have_the_same_weights(case, tmp_path):
     tf.keras.utils.set_random_seed(SEED)
     model = keras_model(case, case.make(name="layer"))
-    copies = [tf.keras.models.clone_model(model)]
-    copies[0].set_weights(model.get_weights())
-    for suffix in case.saves:
-        path = tmp_path / f"model{suffix}"
-        model.save(path)
-        copies.append(tf.keras.models.load_model(path))
+    cloned = tf.keras.models.clone_model(model)
+    cloned.set_weights(model.get_weights())
+    assert_same_models(model, [cloned, reloaded(model, tmp_path / "model.keras")])
+
+
+@every(saved(""))
+def test_models_of_tensorflow_have_the_same_weights(case, tmp_path):
+    tf.keras.utils.set_random_seed(SEED)
+    model = keras_model(case, case.make(name="layer"))
+    assert_same_models(model, [reloaded(model, tmp_path / "model")])
+
+
+def reloaded(model, path):
+    model.save(path)
+    return tf.keras.models.load_model(path)
+
+
+def assert_same_models(model, copies):
     for other in copies:
         assert not {id(v) for v in model.variables} & {id(v) for v in other.variables}
         assert_equal(model.get_weights(), other.get_weights())
