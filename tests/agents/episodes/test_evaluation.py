@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents.agent.loading import load_agent
-from agents.episodes import environments
+from agents.episodes import evaluation
 from agents.episodes.environments import load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import episode_return
@@ -57,7 +57,7 @@ def test_environments_are_loaded_once_and_closed_at_the_end(whole_run, monkeypat
         loaded.append(load_environments(*args, **settings))
         return loaded[-1]
 
-    monkeypatch.setattr(environments, "load_environments", spied)
+    monkeypatch.setattr(evaluation, "load_environments", spied)
     evaluator = Evaluator(*load_agent(whole_run))
     first, *_ = (evaluator.episodes(2), evaluator.episodes(1), evaluator.episodes(2))
     (batch,) = loaded

@@ -154,7 +154,7 @@ def test_dataset_has_static_shapes():
 
 def test_oldest_episodes_leave_a_full_replay():
     replay = make_replay(11, 11, 11, capacity=25)
-    assert (replay.num_episodes, replay.num_steps) == (2, 20)
+    assert (replay.num_episodes, replay.num_steps, replay.num_rows) == (2, 20, 22)
     batch = replay.sample(100, 5, seed=0)
     assert set(batch["observation"][:, 0, 0]) == {1, 2}
 

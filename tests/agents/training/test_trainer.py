@@ -162,6 +162,14 @@ def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsy
     assert metrics(whole_run) == before
 
 
+@pytest.mark.slow
+def test_learning_waits_for_a_whole_sequence(train_run, tmp_path):
+    """Two episodes of 21 rows hold no sequence of 50; the third one does."""
+    words = ["sequence_length=50", "seed_episodes=1", "environment_steps=80"]
+    assert train_run(tmp_path, *words, "evaluation.every=0", "video_every=0") == 0
+    assert [row["train_steps"] for row in metrics(tmp_path)] == [0, 0, 2, 4]
+
+
 def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd, caplog):
     folder = tmp_path / "run"
     short = ["seed_episodes=4", "evaluation.every=0", "video_every=0", "batch_size=2"]
