@@ -1,5 +1,6 @@
 """Figures of a comparison; each says its n and what its band is."""
 
+import itertools
 import textwrap
 
 import numpy as np
@@ -23,6 +24,7 @@ _BAND = (
     "thin: each seed."
 )
 _SIZE = (5.6, 3.8)
+_SIGNS = "sD^v*Ph<>Xpd"  # of published methods
 _CHARACTERS = 14  # of a caption, in an inch
 
 
@@ -217,7 +219,7 @@ def _published(axes, methods):
     """Points within the runs' range, and the next one where it is not far."""
     last = axes.dataLim.x1
     furthest = last
-    for method, sign in zip(methods, "sD^v*Ph", strict=False):
+    for method, sign in zip(methods, itertools.cycle(_SIGNS)):
         points = [
             point for point in method.points if point.environment_steps <= FURTHEST * last
         ]
@@ -230,7 +232,8 @@ def _published(axes, methods):
         means = [point.mean for point in points]
         repeat = method.action_repeat
         repeat = f", action repeat {repeat}" if repeat else ""
-        name = f"{method.method}, published mean, n = {method.seeds}{repeat}"
+        count = f", n = {method.seeds}" if method.seeds else ""
+        name = f"{method.method}, published mean{count}{repeat}"
         look = {"color": "0.45", "linestyle": ":", "linewidth": 1, "markersize": 4}
         axes.plot(steps, means, marker=sign, label=name, **look)
     axes.set_xlim(0, 1.05 * furthest)

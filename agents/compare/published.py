@@ -2,10 +2,12 @@
 
 published_scores.csv holds means over seeds, each row with its source: the score files of
 github.com/danijar/dreamerv3 (DreamerV3, D4PG) and github.com/nicklashansen/tdmpc2
-(TD-MPC2, SAC), both under the MIT licence; table 1 of Hafner et al., 2019, Learning Latent
-Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet); section 3.2 of Tran et
-al., 2019, Bayesian Layers (Bayesian PlaNet). Steps are environment steps. The action repeat
-is empty where the source does not state it.
+(TD-MPC2, SAC, its run of DreamerV3), both under the MIT licence; the result files of
+nicklashansen/tdmpc (TD-MPC with an action repeat for each task), wertyuilife2/bmpc (BMPC,
+its run of TD-MPC2) and facebookresearch/MRQ (MR.Q); table 1 of Hafner et al., 2019,
+Learning Latent Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet); section
+3.2 of Tran et al., 2019, Bayesian Layers (Bayesian PlaNet). Steps are environment steps.
+The action repeat, or the number of seeds, is empty where the source does not state it.
 """
 
 import csv
@@ -22,6 +24,7 @@ class Point:
     """A published score; `low` and `high` are the extremes over seeds, or None."""
 
     environment_steps: int
+    seeds: int | None
     action_repeat: int | None
     mean: float
     low: float | None
@@ -34,8 +37,13 @@ class Published:
     """The curve of a method on one task."""
 
     method: str
-    seeds: int
     points: list  # by environment steps
+
+    @property
+    def seeds(self):
+        """The fewest of a point, or None where one does not state them."""
+        counts = [point.seeds for point in self.points]
+        return None if None in counts else min(counts)
 
     @property
     def action_repeat(self):
@@ -79,17 +87,15 @@ def published_scores(config):
             for row in csv.DictReader(file)
             if [row["task"], row["observation"]] == wanted
         ]
-    methods = dict.fromkeys((row["method"], int(row["seeds"])) for row in rows)
     return [
         Published(
             method,
-            seeds,
             sorted(
                 (_point(row) for row in rows if row["method"] == method),
                 key=lambda point: point.environment_steps,
             ),
         )
-        for method, seeds in methods
+        for method in dict.fromkeys(row["method"] for row in rows)
     ]
 
 
@@ -97,6 +103,8 @@ def _point(row):
     low, high = (
         float(row[key]) if row[key] else None for key in ("min_return", "max_return")
     )
+    seeds, repeat = (
+        int(row[key]) if row[key] else None for key in ("seeds", "action_repeat")
+    )
     steps, mean = int(row["environment_steps"]), float(row["mean_return"])
-    repeat = int(row["action_repeat"]) if row["action_repeat"] else None
-    return Point(steps, repeat, mean, low, high, row["source"])
+    return Point(steps, seeds, repeat, mean, low, high, row["source"])

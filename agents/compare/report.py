@@ -111,7 +111,7 @@ def _published(row):
     return [
         row["task"],
         f"{row['method']}, published",
-        f"{row['seeds']}",
+        _text(row["seeds"]),
         f"{row['environment_steps']:,}",
         _text(row["action_repeat"]),
         f"mean {number(row['mean'])}",

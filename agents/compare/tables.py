@@ -48,8 +48,7 @@ def published(scores, others):
             point = each.nearest(scores[task][0].steps)
             if point is None:
                 continue
-            rows.append({"task": task, "method": each.method, "seeds": each.seeds})
-            rows[-1] |= vars(point)
+            rows.append({"task": task, "method": each.method} | vars(point))
     return rows
 
 

@@ -10,10 +10,25 @@ from agents.compare.published import _FILE, published_scores
 def test_every_row_names_its_source_and_its_seeds():
     with open(_FILE, newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) > 300
-    assert all(row["source"] and int(row["seeds"]) > 0 for row in rows)
+    assert len(rows) > 1000
+    assert all(row["source"] and int(row["seeds"] or 1) > 0 for row in rows)
     assert all(int(row["environment_steps"]) > 0 for row in rows)
     assert all(0 <= float(row["mean_return"]) <= 1000 for row in rows)
+
+
+def test_a_method_has_one_score_of_a_task_after_so_many_steps():
+    keys = ("method", "observation", "task", "environment_steps")
+    with open(_FILE, newline="") as file:
+        rows = [tuple(row[key] for key in keys) for row in csv.DictReader(file)]
+    assert len(set(rows)) == len(rows)
+
+
+def test_seeds_are_the_fewest_of_a_curve_and_unknown_where_one_does_not_state_them():
+    found = published_scores({"task": "walker_walk", "observation": "state"})
+    seeds = {each.method: each.seeds for each in found}
+    assert len(seeds) == len(found)  # a curve is not split where its seeds differ
+    assert seeds["DreamerV3 (run by TD-MPC2)"] == 2
+    assert (seeds["MR.Q"], seeds["BMPC"]) == (10, None)
 
 
 def test_nearest_point_is_nearest_in_proportion():
@@ -33,6 +48,8 @@ def test_action_repeat_is_told_where_all_points_have_one():
 
     state = repeats("cartpole_swingup", "state")
     assert (state["DreamerV3"], state["D4PG"]) == (2, None)
+    assert (state["TD-MPC (own repeats)"], state["BMPC"]) == (8, None)
+    assert repeats("finger_spin", "state")["TD-MPC (own repeats)"] == 2
     # 8 in its paper, 2 in that of Dreamer
     assert repeats("cartpole_swingup", "pixels")["PlaNet"] is None
     assert repeats("cartpole_balance", "pixels")["PlaNet"] == 8
