@@ -1,5 +1,9 @@
 """Tests of agents.figures.drawing."""
 
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
 from agents.figures import drawing
 from agents.runs.grouping import Group
 
@@ -13,3 +17,16 @@ def test_a_legend_says_how_many_seeds_there_are():
     group = Group("explore=Greedy", "fake", [], 0)
     assert drawing.label(group, drawing.count_seeds(3)) == "explore=Greedy, 3 seeds"
     assert drawing.label(Group("", "fake", [], 0), drawing.count_seeds(1)) == "1 seed"
+
+
+def test_a_saved_figure_has_a_palette_and_looks_as_it_was_drawn(tmp_path):
+    figure = Figure(figsize=(3, 2))
+    axes = figure.subplots()
+    axes.fill_between([0, 1], [0, 1], color="#0072B2", alpha=0.2)
+    axes.plot([0, 1], [1, 0], color="#D55E00")
+    with Image.open(drawing.save_figure(figure, tmp_path / "in" / "a.png")) as picture:
+        assert picture.mode == "P"
+        saved = np.asarray(picture.convert("RGB"), float)
+    drawn = np.asarray(figure.canvas.buffer_rgba(), float)[..., :3]
+    assert saved.shape == drawn.shape
+    assert abs(saved - drawn).mean() < 3
