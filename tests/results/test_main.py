@@ -1,72 +1,17 @@
 """Tests of python -m results."""
 
-import dataclasses
-
 import pytest
-import yaml
 
-from agents.config.overrides import load
-from agents.config.schema import as_dict
-from agents.runs import records
-from results.__main__ import commanded_runs, finished_runs, main, pictures
-
-
-def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
-    runs = [tmp_path / task / str(seed) for task in ("a", "b") for seed in (0, 1)]
-    for run in runs:
-        (run / "videos").mkdir(parents=True)
-        config = {"task": run.parent.name, "seed": int(run.name)}
-        (run / "config.yaml").write_text(yaml.safe_dump(config))
-        (run / "videos" / "open_loop_20.png").touch()
-    found = pictures(tmp_path, runs)
-    assert found == {
-        f"{task}_0_open_loop_20.png": tmp_path / task / "0" / "videos" / "open_loop_20.png"
-        for task in ("a", "b")
-    }
-    assert list(pictures(runs[0], runs[:1])) == ["open_loop_20.png"]
-
-
-def test_the_picture_of_the_most_environment_steps_is_taken_whenever_it_was_copied(
-    tmp_path,
-):
-    folder = tmp_path / "videos"
-    folder.mkdir()
-    (tmp_path / "config.yaml").write_text("{seed: 0}")
-    for steps in (100_000, 20_000):  # the newer one is the newest file no more
-        (folder / f"open_loop_{steps}_strip.png").touch()
-    assert list(pictures(tmp_path, [tmp_path])) == ["open_loop_100000_strip.png"]
-
-
-def test_what_an_agent_does_is_shown_beside_what_it_imagines(tmp_path):
-    (tmp_path / "videos").mkdir()
-    (tmp_path / "config.yaml").write_text("{seed: 0}")
-    for name in ("open_loop_20.png", "episode_20_strip.png", "episode_9_strip.png"):
-        (tmp_path / "videos" / name).touch()
-    found = pictures(tmp_path, [tmp_path])
-    assert list(found) == ["open_loop_20.png", "episode_20_strip.png"]
-
-
-def test_runs_that_are_not_finished_are_left_out(tmp_path, capsys):
-    for name, steps in (("done", 1000), ("begun", 400)):
-        folder = tmp_path / name
-        (folder / "checkpoints" / "2").mkdir(parents=True)
-        # a run that was moved is judged where it lies
-        config = dataclasses.replace(load(["environment_steps=1000"]), logdir="elsewhere")
-        (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
-        records.append_metrics(folder, {"episodes": 2, "environment_steps": steps})
-    assert finished_runs(tmp_path) == [tmp_path / "done"]
-    assert f"left out, not finished: {tmp_path / 'begun'}" in capsys.readouterr().out
-
-
-def test_runs_of_commands_are_counted():
-    commands = [
-        "bayes-rl train -m task=fake seed=0,1,2 planner=cem,icem 'logdir=a/${seed}'"
-    ]
-    commands += ["bayes-rl probe RUN", "bayes-rl train task=fake"]
-    assert commanded_runs(commands) == 7
+from results.__main__ import main
 
 
 def test_help_says_how_to_run_it(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert capsys.readouterr().out.startswith("usage: python -m results [-h] [NAME ...]")
+    assert capsys.readouterr().out.startswith("usage: python -m results [-h]")
+
+
+def test_an_unknown_study_is_named_with_those_that_there_are(capsys):
+    with pytest.raises(SystemExit):
+        main(["pairty"])
+    assert "no study 'pairty'; there are parity, " in capsys.readouterr().err

@@ -1,0 +1,91 @@
+"""results/README.md: what was asked, what was found, and where it stands."""
+
+import csv
+import math
+import re
+
+from agents.screen.text import as_markdown, number
+
+# file of results/ -> command that wrote it
+_BENCHMARKS = {"benchmarks": "make bench", "layers": "python -m benchmarks.layers"}
+_ABOUT = """
+Made by `python -m results`; no number is typed by hand. A score is an undiscounted return, at
+most 1000 on DeepMind Control. In brackets: the 95 % bootstrap interval over seeds; in
+parentheses: the extremes of seeds. Each page has its commands, commit and hardware.
+""".strip()
+_CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
+
+
+def readme(folder, studies):
+    """The text of README.md.
+
+    Args:
+        folder: results/.
+        studies: dict of experiments.yaml.
+    """
+    rows = [
+        [each["question"], answer(folder / name, each), _link(folder / name, each)]
+        for name, each in studies.items()
+    ]
+    speed = [name for name in _BENCHMARKS if (folder / f"{name}.md").exists()]
+    parts = [
+        "# Results",
+        _ABOUT,
+        as_markdown(["question", "found", "page"], rows),
+        "\n\n".join(
+            f"Speed, [{name}.md]({name}.md): `{_BENCHMARKS[name]}`" for name in speed
+        ),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def answer(folder, study):
+    """What was found, with the numbers that a study's tables hold now.
+
+    Its text names them as `{table.column: column=value; column=value}`: the cell of the
+    only row of `table.csv` that has those values. An interval or the extremes of
+    seeds follow where the table has them.
+
+    Args:
+        folder: of the study.
+        study: its entry in experiments.yaml.
+
+    Raises:
+        SystemExit: a table is there, but not that row.
+    """
+    text = study["answer"]
+    if not all((folder / f"{name}.csv").exists() for name, *_ in _CELL.findall(text)):
+        return "not measured yet"
+    return _CELL.sub(lambda found: _cell(folder, *found.groups()), text)
+
+
+def _cell(folder, table, column, words):
+    wanted = dict(word.split("=", 1) for word in words.split("; "))
+    with open(folder / f"{table}.csv", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
+    if len(rows) != 1:
+        raise SystemExit(f"{folder / table}.csv has {len(rows)} rows with {words}; not one")
+    text = _text(rows[0][column])
+    interval = [rows[0].get(f"{column}{end}") for end in ("_low", "_high")]
+    extremes = [rows[0].get(f"{column}{end}") for end in ("_lowest", "_highest")]
+    if all(interval):
+        text += f" [{_text(interval[0])}, {_text(interval[1])}]"
+    if all(extremes) and extremes[0] != extremes[1]:
+        text += f" ({_text(extremes[0])} to {_text(extremes[1])})"
+    return text
+
+
+def _text(cell):
+    """A number as it is read; anything else as it stands."""
+    try:
+        value = float(cell)
+    except ValueError:
+        return cell
+    if value == math.inf:
+        return "never"
+    return f"{value:,.0f}" if value == int(value) else number(value)
+
+
+def _link(folder, study):
+    title = study["title"] + (" (by an agent of before)" if "agent" in study else "")
+    return f"[{title}]({folder.name}/README.md)" if folder.is_dir() else title

@@ -1,0 +1,139 @@
+"""Makes the folder of a study from its finished runs."""
+
+import contextlib
+import dataclasses
+import itertools
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import tempfile
+
+from rich.console import Console
+
+from agents.compare import compare
+from agents.config.overrides import expand
+from agents.figures.curves import plot
+from agents.runs.folder import load_config, read_config, runs_below
+from agents.runs.following import is_finished
+from agents.runs.grouping import group
+from results.pages import shown_pictures
+from results.summary import summarize
+
+_FILMS = ("open_loop_*.png", "episode_*_strip.png")
+_FIGURES = ("probe_*.png", "calibration.png")
+
+
+def make(folder, study):
+    """Writes the folder of a study anew: figures, tables and summary.json.
+
+    Args:
+        folder: `pathlib.Path`, `results/<name>`.
+        study: its entry in experiments.yaml.
+
+    Raises:
+        SystemExit: no run of it is finished; the message gives the commands.
+    """
+    runs = finished_runs(study["runs"])
+    if not runs:
+        commands = "\n".join(f"  {command}" for command in study["commands"])
+        raise SystemExit(f"no finished runs in {study['runs']}; make them with\n{commands}")
+    with tempfile.TemporaryDirectory() as place:
+        new = pathlib.Path(place) / folder.name
+        new.mkdir()
+        _fill(new, study, runs)
+        shutil.rmtree(folder, ignore_errors=True)
+        shutil.move(new, folder)
+
+
+def _fill(folder, study, runs):
+    """Writes what a study shows into an empty folder."""
+    plot(runs, folder / "training")
+    with open(os.devnull, "w") as nowhere:
+        compare(runs, folder, Console(file=nowhere))
+    for picture_name, picture in pictures(study["runs"], runs).items():
+        shutil.copy(picture, folder / picture_name)
+    keep_shown(folder, study["pictures"])
+    for run in runs:
+        for file in run.glob("planners.*"):
+            shutil.copy(file, folder)
+    summary = {"commands": study["commands"]}
+    summary["runs"] = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
+    summary |= summarize(runs, folder / "evaluations.csv")
+    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def keep_shown(folder, patterns):
+    """Removes the pictures that a study does not show.
+
+    Args:
+        folder: of the study.
+        patterns: of the names of those that it shows.
+    """
+    for picture in {*folder.rglob("*.png")} - {*shown_pictures(folder, patterns)}:
+        picture.unlink()
+    with contextlib.suppress(OSError):  # it is not there, or not empty
+        (folder / "training").rmdir()
+
+
+def finished_runs(root):
+    """The folders of the runs below a folder; one that is not finished is left out.
+
+    One that has just begun would have all others compared at its few steps.
+    """
+    finished = []
+    for run in runs_below(root):
+        config = dataclasses.replace(load_config(run), logdir=str(run))
+        if is_finished(config):
+            finished.append(run)
+        else:
+            print(f"left out, not finished: {run}")
+    return finished
+
+
+def commanded_runs(commands):
+    """The words of each run that the commands of a study make.
+
+    Example:
+        >>> commanded_runs(["bayes-rl train -m --jobs 2 seed=0,1", "bayes-rl probe RUN"])
+        [['seed=0'], ['seed=1']]
+    """
+    found = []
+    for command in commands:
+        program, *words = shlex.split(command)
+        if program == "bayes-rl" and words[0] == "train":
+            found += expand([word for word in words if "=" in word])
+    return found
+
+
+def pictures(root, runs):
+    """What shows one run: the first of each group of seeds.
+
+    The newest open-loop picture and strip of an episode, and those of probes and of
+    calibration.
+
+    Args:
+        root: folder that holds all runs, or is the only one.
+        runs: their folders.
+
+    Returns:
+        Dict of a name that tells the run -> file.
+    """
+    configs = [read_config(run) for run in runs]
+    found = {}
+    for run in (runs[indices[0]] for indices in group(configs)):
+        films = [
+            sorted(run.glob(f"videos/{name}"), key=_environment_steps)[-1:]
+            for name in _FILMS
+        ]
+        figures = [sorted(run.glob(f"figures/{name}")) for name in _FIGURES]
+        for file in itertools.chain(*films, *figures):
+            found["_".join([*run.relative_to(root).parts, file.name])] = file
+    return found
+
+
+def _environment_steps(file):
+    """The number in a name such as open_loop_20000_strip; copies keep it, unlike times."""
+    return int(re.search(r"\d+", file.stem)[0])

@@ -1,0 +1,44 @@
+"""Runs made by hand."""
+
+import json
+
+import pytest
+import yaml
+
+from agents.runs import records
+
+SOURCE = {"commit": "abc", "processor": "Test 1", "cores": 2, "memory_gib": 8}
+
+
+def _make_run(folder, seed, returns, transition="flipout", task="fake", every=1000):
+    """A run with evaluations [points, episodes], one every so many steps."""
+    folder.mkdir(parents=True)
+    config = {
+        "task": task,
+        "observation": "state",
+        "transition": transition,
+        "seed": seed,
+    }
+    (folder / "config.yaml").write_text(yaml.safe_dump(config))
+    (folder / "sessions.jsonl").write_text(json.dumps(SOURCE | {"started": seed}) + "\n")
+    for episode, scores in enumerate(returns, 1):
+        row = {"episodes": episode, "environment_steps": every * episode, "train_steps": 0}
+        weights = {"train/weight_kl/a": 10.0 / episode, "speed/seconds": 30.0}
+        records.append_metrics(folder, row | weights)
+        records.append_scores(
+            folder,
+            [
+                row | {"evaluation_episode": number, "seed": 0, "return": score}
+                for number, score in enumerate(scores)
+            ],
+        )
+    return folder
+
+
+_make_run.source = SOURCE
+
+
+@pytest.fixture
+def make_run():
+    """A function that makes the folder of a run; its `source` is where that comes from."""
+    return _make_run

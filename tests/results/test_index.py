@@ -1,0 +1,58 @@
+"""Tests of results.index."""
+
+import pathlib
+
+import pytest
+import yaml
+
+from results.index import answer, readme
+
+ROOT = pathlib.Path(__file__).parents[2] / "results"
+STUDIES = yaml.safe_load((ROOT / "experiments.yaml").read_text())
+STUDY = {"title": "One", "question": "Is it?", "answer": "Yes: {scores.iqm: task=a; n=2}."}
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "one").mkdir()
+    head = "task,n,iqm,iqm_low,iqm_high,r,r_lowest,r_highest\n"
+    rows = "a,2,700,650.44,inf,0.5,0.25,0.75\na,3,1,,,,,\n"
+    (tmp_path / "one" / "scores.csv").write_text(head + rows)
+    return tmp_path
+
+
+def test_an_answer_has_its_numbers_from_the_tables_of_its_study(folder):
+    assert answer(folder / "one", STUDY) == "Yes: 700 [650.4, never]."
+    extremes = {"answer": "{scores.r: n=2}, {scores.iqm: n=3}"}
+    assert answer(folder / "one", extremes) == "0.5 (0.25 to 0.75), 1"
+
+
+def test_an_answer_that_nothing_was_measured_for_says_so(tmp_path):
+    assert answer(tmp_path, STUDY) == "not measured yet"
+
+
+def test_an_answer_of_no_row_or_of_several_is_an_error(folder):
+    with pytest.raises(SystemExit, match="scores.csv has 2 rows with task=a; not one"):
+        answer(folder / "one", {"answer": "{scores.iqm: task=a}"})
+
+
+def test_readme_is_a_table_of_questions_with_links(folder):
+    (folder / "layers.md").touch()
+    text = readme(folder, {"one": STUDY, "two": STUDY | {"agent": "raw observations"}})
+    assert "| Is it? | Yes: 700 [650.4, never]. | [One](one/README.md) |" in text
+    assert "| Is it? | not measured yet | One (by an agent of before) |" in text
+    assert "[layers.md](layers.md): `python -m benchmarks.layers`" in text
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_answers_of_this_repository_find_their_numbers(name):
+    assert "{" not in answer(ROOT / name, STUDIES[name])
+
+
+def test_pages_of_this_repository_stand_as_they_are_made():
+    assert readme(ROOT, STUDIES) == (ROOT / "README.md").read_text()
+
+
+def test_the_folder_stays_small():
+    size = sum(path.stat().st_size for path in ROOT.rglob("*") if path.is_file())
+    assert size < 12e6

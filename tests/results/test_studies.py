@@ -1,0 +1,83 @@
+"""Tests of results.studies."""
+
+import dataclasses
+
+import pytest
+import yaml
+
+from agents.config.overrides import load
+from agents.config.schema import as_dict
+from agents.runs import records
+from results.studies import commanded_runs, finished_runs, keep_shown, make, pictures
+
+
+def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
+    runs = [tmp_path / task / str(seed) for task in ("a", "b") for seed in (0, 1)]
+    for run in runs:
+        (run / "videos").mkdir(parents=True)
+        config = {"task": run.parent.name, "seed": int(run.name)}
+        (run / "config.yaml").write_text(yaml.safe_dump(config))
+        (run / "videos" / "open_loop_20.png").touch()
+    found = pictures(tmp_path, runs)
+    assert found == {
+        f"{task}_0_open_loop_20.png": tmp_path / task / "0" / "videos" / "open_loop_20.png"
+        for task in ("a", "b")
+    }
+    assert list(pictures(runs[0], runs[:1])) == ["open_loop_20.png"]
+
+
+def test_the_picture_of_the_most_environment_steps_is_taken_whenever_it_was_copied(
+    tmp_path,
+):
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    (tmp_path / "config.yaml").write_text("{seed: 0}")
+    for steps in (100_000, 20_000):  # the newer one is the newest file no more
+        (folder / f"open_loop_{steps}_strip.png").touch()
+    assert list(pictures(tmp_path, [tmp_path])) == ["open_loop_100000_strip.png"]
+
+
+def test_what_an_agent_does_is_shown_beside_what_it_imagines(tmp_path):
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "config.yaml").write_text("{seed: 0}")
+    for name in ("open_loop_20.png", "episode_20_strip.png", "episode_9_strip.png"):
+        (tmp_path / "videos" / name).touch()
+    found = pictures(tmp_path, [tmp_path])
+    assert list(found) == ["open_loop_20.png", "episode_20_strip.png"]
+
+
+def test_runs_that_are_not_finished_are_left_out(tmp_path, capsys):
+    for name, steps in (("done", 1000), ("begun", 400)):
+        folder = tmp_path / name
+        (folder / "checkpoints" / "2").mkdir(parents=True)
+        # a run that was moved is judged where it lies
+        config = dataclasses.replace(load(["environment_steps=1000"]), logdir="elsewhere")
+        (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
+        records.append_metrics(folder, {"episodes": 2, "environment_steps": steps})
+    assert finished_runs(tmp_path) == [tmp_path / "done"]
+    assert f"left out, not finished: {tmp_path / 'begun'}" in capsys.readouterr().out
+
+
+def test_runs_of_commands_are_found():
+    commands = [
+        "bayes-rl train -m --jobs 2 task=fake seed=0,1 planner=cem,icem 'logdir=a/${seed}'"
+    ]
+    commands += ["bayes-rl probe RUN", "bayes-rl train task=fake"]
+    runs = commanded_runs(commands)
+    assert len(runs) == 5
+    assert runs[1] == ["task=fake", "seed=0", "planner=icem", "logdir=a/${seed}"]
+
+
+def test_pictures_that_answer_nothing_go(tmp_path):
+    for name in ("training/losses.png", "scores.png", "coverage.png", "runs.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    keep_shown(tmp_path, ["scores.png", "nothing_*.png"])
+    assert {path.name for path in tmp_path.iterdir()} == {"scores.png", "runs.csv"}
+
+
+def test_a_study_without_runs_says_what_makes_them(tmp_path):
+    study = {"runs": str(tmp_path / "none"), "commands": ["bayes-rl train task=fake"]}
+    with pytest.raises(SystemExit, match="make them with\n  bayes-rl train task=fake"):
+        make(tmp_path / "study", study)
+    assert not (tmp_path / "study").exists()
