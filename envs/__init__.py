@@ -3,7 +3,7 @@
 Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 """
 
-from envs.tasks import can_end, check_task
+from envs.tasks import can_end, check_task, rewards_are_unbounded
 
 __all__ = [
     "can_end",
@@ -11,6 +11,7 @@ __all__ = [
     "concatenate",
     "load",
     "load_many",
+    "rewards_are_unbounded",
     "spread_seeds",
     "wrapping_angles",
 ]

@@ -126,6 +126,19 @@ def can_end(task):
     return name not in GYM_ENDLESS if is_foreign else task in ENDING
 
 
+def rewards_are_unbounded(task):
+    """Whether a task's rewards may be of any size; else a physics step has 0 to 1.
+
+    Args:
+        task: canonical name.
+
+    Example:
+        >>> rewards_are_unbounded("gym:Pendulum-v1"), rewards_are_unbounded("cheetah_run")
+        (True, False)
+    """
+    return ":" in task or task.startswith("lqr_")
+
+
 def check_task(
     task,
     observation="state",

@@ -8,10 +8,13 @@ from tf_agents.specs import tensor_spec
 import envs
 from agents.agent.clock import Clock
 from agents.agent.compiling import should_compile
-from agents.agent.optimizer import Optimizer
+from agents.agent.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
 from agents.model.networks import is_image
+from agents.model.sizes import with_sizes
 from agents.model.world_model import WorldModel, make_transition_dense
+from agents.value import NoValue
+from agents.value.actor_critic import ActorCritic
 
 
 def configure_tensorflow(config):
@@ -40,6 +43,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
         model = make_world_model(config, time_step_spec, action_spec)
         clock = Clock(config.environment_steps, config.replay_capacity)
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
+        value, value_optimizer = _make_value(config, environment, model)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
         return PlaNetAgent(
             time_step_spec,
@@ -49,6 +53,9 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             strategy=config.explore,
             noise=config.action_noise,
             optimizer=optimizer,
+            value=value,
+            value_optimizer=value_optimizer,
+            act=config.act,
             kl_weight=config.kl_weight,
             kl_weight_warmup=config.kl_weight_warmup,
             clock=clock,
@@ -56,6 +63,22 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             train_step_counter=train_step,
             compile=should_compile(config),
         )
+
+
+def _make_value(config, environment, model):
+    """Critics and policy with their optimizer; twice None where the config has no value."""
+    settings = config.value
+    if isinstance(settings, NoValue):
+        return None, None
+    value = ActorCritic(
+        settings,
+        model.rssm.latent_size + model.rssm.belief_size,
+        model.action_size,
+        environment.action_repeat,
+        envs.check_task(config.task, action_repeat=config.action_repeat).episode_length,
+    )
+    optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
+    return value, optimizer
 
 
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
@@ -66,13 +89,15 @@ def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
         config.transition, config.posterior_scale, config.prior_scale, dtype
     )
     spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
+    action_size = action_spec.shape[0]
     return WorldModel(
         spec,
-        action_spec.shape[0],
-        config.world_model,
+        action_size,
+        with_sizes(config.world_model, spec.shape.num_elements(), action_size),
         dense,
         dtype,
         can_end=envs.can_end(config.task),
+        any_reward=envs.rewards_are_unbounded(config.task),
     )
 
 

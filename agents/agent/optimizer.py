@@ -43,6 +43,33 @@ class Optimizer(tf.Module):
         return norm
 
 
+class ValueOptimizer(tf.Module):
+    """Adam for groups of variables, the gradient of each clipped by its own norm.
+
+    Args:
+        groups: lists of variables, such as those of critics and those of a policy.
+        learning_rate: Adam's.
+        clip_norm: largest global norm of the gradient of a group.
+    """
+
+    def __init__(self, groups, learning_rate, clip_norm):
+        super().__init__("value_optimizer")
+        self._clip_norm = clip_norm
+        self._groups = [list(group) for group in groups]
+        self._variables = [variable for group in self._groups for variable in group]
+        self._adam = tf.keras.optimizers.Adam(learning_rate)
+        self._adam.build(self._variables)
+
+    def apply(self, gradients):
+        """One step; gradients of all variables in turn, already summed over replicas."""
+        clipped = []
+        for group in self._groups:
+            own = gradients[len(clipped) : len(clipped) + len(group)]
+            clipped += tf.clip_by_global_norm(own, self._clip_norm)[0]
+        pairs = zip(clipped, self._variables, strict=True)
+        self._adam.apply_gradients(pairs, skip_gradients_aggregation=True)
+
+
 def is_stddev(variable) -> bool:
     """Whether a variable is the unconstrained stddev of a weight posterior."""
     return variable.name.split("/")[-1].startswith("stddev")

@@ -26,6 +26,9 @@ class PlaNetAgent(tf_agent.TFAgent):
         loss = mean over B and T of the world model's losses
                + kl_weight * sum of KL(weight posterior || prior) / replay steps
 
+    With a `value`, critics and a policy learn in the same step on the features of the
+    filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
+
     `policy` exploits: mean weights, no noise. `collect_policy` explores by `strategy` and
     `noise`. One draw of the weights is held over the whole batch of sequences in each
     gradient step; with Flipout every sequence keeps its signs over time.
@@ -44,7 +47,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         planner: `agents.planning.Planner`.
         strategy: `agents.explore.Strategy`.
         noise: `agents.explore.noise.GaussianNoise`.
-        optimizer: `agents.agent.optimizer.Optimizer`.
+        value: `agents.value.actor_critic.ActorCritic` or None.
+        act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
+        optimizer: `agents.agent.optimizer.Optimizer` of the model.
+        value_optimizer: `agents.agent.optimizer.ValueOptimizer` or None.
         kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
         clock: `agents.agent.clock.Clock`.
@@ -65,6 +71,9 @@ class PlaNetAgent(tf_agent.TFAgent):
         strategy,
         noise,
         optimizer,
+        value=None,
+        value_optimizer=None,
+        act="plan",
         kl_weight,
         kl_weight_warmup,
         clock,
@@ -73,7 +82,9 @@ class PlaNetAgent(tf_agent.TFAgent):
         compile=False,
     ):
         self.model = model
+        self.value = value
         self._optimizer = optimizer
+        self._value_optimizer = value_optimizer
         self._kl_weight = kl_weight
         self._kl_weight_warmup = kl_weight_warmup
         self.clock = clock
@@ -83,7 +94,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._traced = trace(self._loss_and_gradients)
         self._compile = compile
 
-        def policy(purpose, strategy, noise):
+        def policy(purpose, strategy, noise, act):
             return PlanningPolicy(
                 time_step_spec,
                 action_spec,
@@ -91,17 +102,20 @@ class PlaNetAgent(tf_agent.TFAgent):
                 planner=planner,
                 strategy=strategy,
                 noise=noise,
+                value=value,
+                act=act,
                 clock=clock,
                 seed=seed_of_run(seed, purpose),
                 name=purpose.name.lower(),
                 compile=compile,
             )
 
+        self.exploiting = functools.partial(policy, Purpose.POLICY, Greedy(), None)
         super().__init__(
             time_step_spec,
             action_spec,
-            policy(Purpose.POLICY, Greedy(), noise=None),
-            policy(Purpose.COLLECT_POLICY, strategy, noise),
+            self.exploiting(act),
+            policy(Purpose.COLLECT_POLICY, strategy, noise, act),
             train_sequence_length=None,
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,
@@ -120,7 +134,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     def metric_names(self):
         """What a gradient step tells of itself."""
         weight_kl = ["weight_kl"] if posteriors(self.model) else []
-        return ["loss", *self.model.loss_names, "latent_kl", *weight_kl, "gradient_norm"]
+        value = self.value.metric_names if self.value else []
+        names = ["loss", *self.model.loss_names, "latent_kl", *weight_kl, *value]
+        return [*names, "gradient_norm"]
 
     def steps_to_divergence(self):
         """The first gradient step since `pop_metrics` of which a metric was not finite.
@@ -151,9 +167,12 @@ class PlaNetAgent(tf_agent.TFAgent):
         in_graph = self._compile or tf.inside_function()
         compute = self._traced if in_graph else self._loss_and_gradients
         loss, metrics, gradients = compute(experience, *drawn)
+        of_model, of_value = map(_sum_over_replicas, gradients)
         variables = self.model.trainable_variables
-        gradients = _sum_over_replicas(gradients)
-        metrics["gradient_norm"] = self._optimizer.apply(gradients, variables) / _replicas()
+        metrics["gradient_norm"] = self._optimizer.apply(of_model, variables) / _replicas()
+        if self.value:
+            self._value_optimizer.apply(of_value)
+            self.value.follow(_sum_over_replicas(metrics["value_spread"]))
         self.train_step_counter.assign_add(1)
         self._count(tf.stack([metrics[name] for name in self.metric_names]))
         return tf_agent.LossInfo(loss, metrics)
@@ -170,22 +189,37 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _loss_and_gradients(self, batch, *drawn):
         with tf.GradientTape() as tape:
             loss, metrics = self._losses(batch, *drawn)
-        return loss, metrics, tape.gradient(loss, self.model.trainable_variables)
+            total = loss + sum(metrics[name] for name in self._value_losses)
+        value = self.value.trainable_variables if self.value else ()
+        variables = (self.model.trainable_variables, value)
+        return loss, metrics, tape.gradient(total, variables)
+
+    @property
+    def _value_losses(self):
+        return self.value.loss_names if self.value else ()
 
     def _drawn(self, batch):
         """What a gradient step draws that XLA would draw otherwise, and seeds of the rest.
 
         Returns:
             Noise of this replica's latents, the seed of the weights, that of the noise
-            that dequantizes images, and the number of this replica.
+            that dequantizes images, noise of the policy's actions, and the number of this
+            replica.
         """
-        size, length = batch["reward"].shape
-        seeds = tf.unstack(split(fold(self._train_seed, self.train_step_counter), 3))
-        noise_shape = [size * _replicas(), length, self.model.rssm.latent_size]
-        noise = _own_rows(normal(noise_shape, seeds[0]), size, _replica())
-        return noise, seeds[1], seeds[2], _replica()
+        seed = fold(self._train_seed, self.train_step_counter)
+        seeds = tf.unstack(split(seed, 3))
+        noise = self._own_noise(batch, self.model.rssm.latent_size, seeds[0])
+        twice = self._own_noise(batch, 2 * self.model.action_size, fold(seed, 0))
+        of_actions = tf.stack(tf.split(twice, 2, axis=-1))
+        return noise, seeds[1], seeds[2], of_actions, _replica()
 
-    def _losses(self, batch, noise, weight_seed, image_seed, replica):
+    def _own_noise(self, batch, size, seed):
+        """This replica's rows of standard normal numbers [B, T, size]."""
+        rows, length = batch["reward"].shape
+        noise = normal([rows * _replicas(), length, size], seed)
+        return _own_rows(noise, rows, _replica())
+
+    def _losses(self, batch, noise, weight_seed, image_seed, of_actions, replica):
         """This replica's share of the loss and of its terms; shares sum to the mean."""
         size = batch["reward"].shape[0]
         global_size = size * _replicas()
@@ -193,7 +227,11 @@ class PlaNetAgent(tf_agent.TFAgent):
         for name in named_signs(self.model):
             weights[name] = _own_rows(weights[name], size, replica)
         with hold(self.model, weights):
-            losses, metrics = self.model.losses(batch, noise, fold(image_seed, replica))
+            losses, metrics, features = self.model.losses(
+                batch, noise, fold(image_seed, replica)
+            )
+        if self.value:
+            metrics |= self.value.losses(batch, features, of_actions)
         terms = {
             name: tf.reduce_sum(value) / global_size
             for name, value in (losses | metrics).items()
@@ -243,7 +281,7 @@ def _own_rows(tensor, size, replica):
     return tensor[start : start + size]
 
 
-def _sum_over_replicas(gradients):
-    if _replicas() == 1:
-        return gradients
-    return tf.distribute.get_replica_context().all_reduce("sum", gradients)
+def _sum_over_replicas(tensors):
+    if _replicas() == 1 or not tf.nest.flatten(tensors):
+        return tensors
+    return tf.distribute.get_replica_context().all_reduce("sum", tensors)

@@ -30,6 +30,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
         planner: `agents.planning.Planner`.
         strategy: `agents.explore.Strategy`.
         noise: `agents.explore.noise.GaussianNoise`, added to the chosen actions, or None.
+        value: `agents.value.actor_critic.ActorCritic`, or None: plans are worth their
+            rewards alone, and nobody proposes any.
+        act: "plan", or "policy": as the policy of `value` says, without planning.
         clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
         seed: [2], of the policy.
         compile: whether XLA compiles decisions.
@@ -47,6 +50,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         planner,
         strategy,
         noise,
+        value,
+        act="plan",
         clock,
         seed,
         name,
@@ -58,6 +63,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
         self.strategy = strategy
         self._noise = noise
+        self._value = value
+        self._act = act
         self._clock = clock
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
@@ -73,7 +80,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         )
 
     def _variables(self):
-        return self._model.variables
+        return [*self._model.variables, *(self._value.variables if self._value else ())]
 
     def _state_spec(self):
         batched = self._initial_state(1)
@@ -114,8 +121,12 @@ class PlanningPolicy(tf_policy.TFPolicy):
         seeds = _Seeds(policy_state["seed"], policy_state["decision"])
         weights = self._draw_weights(seeds)
         latent = self._filter(time_step, policy_state, weights, seeds)
-        plans, planner_state = self._plan(latent, policy_state["planner"], weights, seeds)
-        action = plans[:, 0]
+        planner_state = policy_state["planner"]
+        if self._act == "policy":
+            action = self._value.act(latent.features)
+        else:
+            plans, planner_state = self._plan(latent, planner_state, weights, seeds)
+            action = plans[:, 0]
         if self._noise is not None:
             action = self._noise(action, self._clock.environment_steps, seeds.of("noise"))
         state = {
@@ -165,12 +176,28 @@ class PlanningPolicy(tf_policy.TFPolicy):
             noise = self._latent_noise(plans, seed)
             imagine = TRAJECTORIES[strategy.trajectories]
             rollout = imagine(
-                model, latent, plans, noise, weights, strategy.draws, fold(seed, 1)
+                model,
+                latent,
+                plans,
+                noise,
+                weights,
+                strategy.draws,
+                fold(seed, 1),
+                self._value,
             )
             return strategy(rollout, self._clock.progress)
 
         shape = (latent.belief.shape[0], self._action_size)
-        return planner.plan(score, planner_state, shape, seeds.of("plan"))
+        proposals = self._propose(latent, seeds)
+        return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
+
+    def _propose(self, latent, seeds):
+        """Plans of the policy under the mean weights, [B, P, H, A], or None."""
+        if self._value is None or not self._value.proposals:
+            return None
+        model, horizon = self._model, self._planner.horizon
+        with hold(model, mean_weights(model)):
+            return self._value.propose(model, latent, horizon, seeds.of("proposals"))
 
     def _latent_noise(self, plans, seed):
         """[B, N, H, D], standard normal."""
@@ -192,7 +219,7 @@ def _check_draws(strategy, model):
 class _Seeds:
     """The seeds of one decision, [B, 2]: one for each environment."""
 
-    _PURPOSES = ("observation", "filter", "plan", "noise")
+    _PURPOSES = ("observation", "filter", "plan", "noise", "proposals")
 
     def __init__(self, episode_seeds, decisions):
         self._of_episodes = episode_seeds

@@ -40,8 +40,7 @@ class Judged(NamedTuple):
         return held_out_episodes(self.config, self.agent, actions, count)
 
     def judge(self, episodes, seed, actions):
-        model, stddev = self.agent.model, self.config.world_model.observation_stddev
-        return judge(model, stddev, episodes, seed, actions, self.name)
+        return judge(self.agent.model, episodes, seed, actions, self.name)
 
 
 def calibrate(run, twin, episodes):

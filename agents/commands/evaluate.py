@@ -1,4 +1,4 @@
-"""The command `bayes-rl evaluate RUN`: a line and a file of scores."""
+"""The command `bayes-rl evaluate RUN`: a line for each way of acting, a file of scores."""
 
 import contextlib
 import pathlib
@@ -6,35 +6,49 @@ import pathlib
 import numpy as np
 
 from agents.agent.loading import load_agent
-from agents.episodes.evaluation import Evaluator
+from agents.episodes.evaluation import Evaluator, decision_milliseconds
 from agents.episodes.measures import episode_return
 from agents.files import write_csv
 
 
 def evaluate(run, episodes):
-    """Scores the newest checkpoint of a run; prints a line and writes `evaluation.csv`.
+    """Scores the newest checkpoint of a run; prints lines and writes `evaluation.csv`.
+
+    Where the run has a value, its policy is scored beside the planner: both act by the mean
+    weights and without noise, from the same starts.
 
     Args:
         run: folder of the run.
         episodes: how many, at least 1.
     """
     config, agent = load_agent(run)
-    with contextlib.closing(Evaluator(config, agent)) as evaluator:
+    steps = int(agent.clock.environment_steps.numpy())
+    counts = {
+        "environment_steps": steps,
+        "train_steps": int(agent.train_step_counter.numpy()),
+    }
+    file = pathlib.Path(run) / "evaluation.csv"
+    print(f"{config.task} after {steps:,} environment steps, {episodes} episodes each:")
+    rows = []
+    for act in ("plan", "policy") if agent.value else ("plan",):
+        policy = agent.exploiting(act)
+        scores = _scores(config, agent, policy, episodes)
+        rows += [counts | {"act": act} | score for score in scores]
+        returns = np.array([score["return"] for score in scores])
+        print(
+            f"act={act}: mean return {returns.mean():.1f}, "
+            f"median {np.median(returns):.1f}, lowest {returns.min():.1f}, "
+            f"highest {returns.max():.1f}; "
+            f"{decision_milliseconds(policy):.2f} ms a decision"
+        )
+    write_csv(file, rows)
+    print(file)
+
+
+def _scores(config, agent, policy, episodes):
+    with contextlib.closing(Evaluator(config, agent, policy)) as evaluator:
         results = evaluator.episodes(episodes)
-    rows = [
+    return [
         {"episode": number, "seed": seed, "return": episode_return(episode)}
         for number, (seed, episode) in enumerate(results)
     ]
-    file = pathlib.Path(run) / "evaluation.csv"
-    counts = {
-        "environment_steps": int(agent.clock.environment_steps.numpy()),
-        "train_steps": int(agent.train_step_counter.numpy()),
-    }
-    write_csv(file, [counts | row for row in rows])
-    returns = np.array([row["return"] for row in rows])
-    print(
-        f"{config.task} after {counts['environment_steps']} environment steps: "
-        f"mean return {returns.mean():.1f}, median {np.median(returns):.1f}, "
-        f"lowest {returns.min():.1f}, highest {returns.max():.1f} "
-        f"over {len(rows)} episodes; see {file}"
-    )

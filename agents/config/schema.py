@@ -14,6 +14,7 @@ from agents.explore import STRATEGIES, Strategy
 from agents.explore.noise import GaussianNoise
 from agents.planning import PLANNERS, Planner
 from agents.settings import Settings, key
+from agents.value import VALUES, NoValue, TemporalDifference
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,23 +42,26 @@ class Evaluation(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
-    belief_size: int = key(least=1)
-    latent_size: int = key(least=1)
-    hidden_size: int = key(least=1)  # units of the layers of the transition
-    embedding_size: int = key(least=1)
+    standardize: bool = key()  # vectors, and rewards of any size, by their spread
+    # None of a size: by the rule of `agents.model.sizes`
+    belief_size: int | None = key(least=1)
+    latent_size: int | None = key(least=1)
+    hidden_size: int | None = key(least=1)  # units of the layers of the transition
+    embedding_size: int | None = key(least=1)
     encoder_layers: int = key(least=0)  # dense, for vectors
     decoder_layers: int = key(least=0)  # dense, for vectors and the dense image decoder
     image_pool: int = key(choices=(1, 2))  # pixels a side that the networks see as one
     image_depth: int = key(least=1)  # filters of the first convolution
     image_decoder: str = key(choices=("convolutions", "dense"))
     reward_layers: int = key(least=0)
-    reward_units: int = key(least=1)
+    reward_units: int | None = key(least=1)
     min_stddev: float = key(above=0)  # of a latent
     observation_stddev: float = key(above=0)  # of the likelihood
     reward_scale: float = key(least=0)
     continuation_scale: float = key(least=0)  # where episodes can end; 0: no such head
     free_nats: float = key(least=0)  # per step
     kl_scale: float = key(least=0)
+    kl_balance: float = key(least=0, most=1)  # of the KL's gradient, to the prior
     global_kl_scale: float = key(least=0)
     overshooting_distance: int = key(least=0)  # agent steps
     overshooting_kl_scale: float = key(least=0)
@@ -97,6 +101,8 @@ class Train(Settings):
     world_model: WorldModel = key()
     planner: Planner = key(kinds=PLANNERS)
     explore: Strategy = key(kinds=STRATEGIES)
+    value: NoValue | TemporalDifference = key(kinds=VALUES)
+    act: str = key(choices=("plan", "policy"))
 
 
 def make_config(values):

@@ -1,6 +1,15 @@
-"""How good an agent is: episodes without exploration, each from a seed of its own."""
+"""How good an agent is: episodes without exploration, each from a seed of its own.
 
+And how long it thinks.
+"""
+
+import time
+
+import numpy as np
+import tensorflow as tf
 from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import time_step
 
 import envs
 from agents.episodes.collecting import as_py_policy, first_episodes
@@ -10,6 +19,7 @@ from agents.episodes.environments import (
     load_environments,
 )
 
+_DECISIONS = 50  # that are timed
 TOGETHER = 10  # environments at most: one product of the planner serves them all
 
 
@@ -100,3 +110,24 @@ class Arena:
         for each, seed in zip(chosen, seeds, strict=True):
             each.seed(seed)
         return BatchedPyEnvironment(chosen, multithreading=False)
+
+
+def decision_milliseconds(policy):
+    """Median wall-clock time of a decision in one environment, after the first one.
+
+    Args:
+        policy: `agents.agent.policy.PlanningPolicy`.
+    """
+    observation = tensor_spec.zero_spec_nest(
+        policy.time_step_spec.observation, outer_dims=[1]
+    )
+    now = time_step.restart(observation, batch_size=1)
+    act = tf.function(policy.action, autograph=False)
+    state = act(now, policy.get_initial_state(1)).state
+    return 1000.0 * np.median([_seconds(act, now, state) for _ in range(_DECISIONS)])
+
+
+def _seconds(act, now, state):
+    start = time.perf_counter()
+    act(now, state).action.numpy()
+    return time.perf_counter() - start

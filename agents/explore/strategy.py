@@ -29,7 +29,7 @@ class Strategy(Protocol):
 
         Args:
             rollout: `agents.planning.rollouts.Rollout`: reward and reached [S, B, N, H],
-                mean and stddev [S, B, N, H, D].
+                mean and stddev [S, B, N, H, D], value [S, B, N].
             progress: [], share of the run's environment steps done, for annealing.
 
         Returns:
@@ -38,8 +38,8 @@ class Strategy(Protocol):
 
 
 def returns(rollout):
-    """Expected sum of the mean reward over the horizon, [S, B, N]."""
-    return over_horizon(rollout, rollout.reward)
+    """Expected sum of the mean rewards of a plan and the value after it, [S, B, N]."""
+    return over_horizon(rollout, rollout.reward) + rollout.value
 
 
 def over_horizon(rollout, values):

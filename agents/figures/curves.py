@@ -32,10 +32,18 @@ _LOSSES = {
     "train/continuation_loss": "continuation loss",
     "train/latent_kl": "latent KL (nats)",
 }
+_VALUE = {
+    "value/expected": "value expected of first states",
+    "value/returned": "discounted return that came",
+    "value/error": "mean of | value - return |",
+    "train/value_loss": "value loss",
+    "train/value_mean": "mean value, per physics step",
+    "train/policy_entropy": "policy entropy (nats)",
+}
 
 
 def plot(runs, out=None):
-    """Draws score, weight KL, weight stddev, return and loss curves.
+    """Draws score, weight KL, weight stddev, return, loss and value curves.
 
     Args:
         runs: folders of runs, or one folder.
@@ -74,6 +82,7 @@ def _training(groups):
     ratios = {ratio + layer: f"stddev / size, {layer}" for layer in layers}
     return {
         "losses": _grid(groups, _LOSSES, columns=2),
+        "value": _grid(groups, _VALUE),
         "weight_kl": _grid(
             groups, {"train/weight_kl": "all layers"} | parts, "weight KL (nats)"
         ),

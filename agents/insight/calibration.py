@@ -128,12 +128,11 @@ def _triple(name, values):
     return dict(zip(names, map(float, values), strict=True))
 
 
-def judge(model, stddev, episodes, seed, actions, name):
+def judge(model, episodes, seed, actions, name):
     """Forecasts episodes and judges the forecasts of each kind.
 
     Args:
         model: `agents.model.world_model.WorldModel`.
-        stddev: of the likelihood of an observation.
         episodes: held out, see `agents.episodes.layout`.
         seed: [2].
         actions: who acted in the episodes, to label the curves.
@@ -148,7 +147,7 @@ def judge(model, stddev, episodes, seed, actions, name):
     """
     times = ForecastTimes(model, episodes)
     truths = times.truths(model, episodes, fold(seed, 0))
-    scores = {}
+    scores, stddev = {}, model.observation_stddev.numpy()
     predicted = forecasts(model, episodes, times, fold(seed, 1))
     for truth, found in zip(truths, predicted, strict=True):
         for draws, components in found.items():
@@ -181,7 +180,7 @@ def score(components, stddev, truth):
 
     Args:
         components: [mixtures, K, steps, starts, *observation], decoded means.
-        stddev: of the likelihood of an observation.
+        stddev: of the likelihood of an observation, [] or [D].
         truth: [steps, starts, *observation].
 
     Returns:

@@ -47,12 +47,12 @@ class ForecastTimes:
         self.starts = np.unique(np.linspace(CONTEXT - 1, last, count).astype(int))
 
     def truths(self, model, episodes, seed):
-        """What comes, preprocessed: list of [steps, starts, *observation]."""
+        """What comes, for each episode: [steps, starts, *observation], see `observed`."""
         rows = self.starts + self.steps[:, np.newaxis]
         truths = []
         for number, episode in enumerate(episodes):
             observed = episode["observation"][rows.ravel()]
-            seen = model.preprocess(observed, fold(seed, number)).numpy()
+            seen = model.observed(observed, fold(seed, number)).numpy()
             truths.append(seen.reshape(*rows.shape, *seen.shape[1:]))
         return truths
 
@@ -120,7 +120,7 @@ class _Imagination:
         noise = normal([horizon, functions, count, size], fold(self._seed, 1))
         imagined = imagine_latents(model, start, self._action, noise, weights)
         features = tf.gather(imagined.features, times.steps - 1)
-        decoded = model.decode(features).numpy()
+        decoded = model.expected_observation(features).numpy()
         shape = (len(times.steps), functions, len(times.starts), self._components)
         decoded = decoded.reshape(*shape, *decoded.shape[3:])
         return np.moveaxis(decoded, [1, 3, 0, 2], [0, 1, 2, 3])

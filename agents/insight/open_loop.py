@@ -30,13 +30,14 @@ def predict_open_loop(model, episode, context, draws, seed):
         seed: [2], of draws and noise.
 
     Returns:
-        [max(S, 1), T, ...], decoded means of the preprocessed observations:
+        [max(S, 1), T, ...], means of the observations, of images as the networks see them:
         reconstructions in the context, predictions after it.
     """
     seen, imagined = open_loop_latents(model, episode, context, draws, seed)
     copies = max(draws, 1)
-    reconstruction = tf.repeat(model.decode(seen.features), copies, axis=0)
-    return tf.concat([reconstruction, model.decode(imagined.features)], axis=1)
+    reconstruction = tf.repeat(model.expected_observation(seen.features), copies, axis=0)
+    predicted = model.expected_observation(imagined.features)
+    return tf.concat([reconstruction, predicted], axis=1)
 
 
 def open_loop_latents(model, episode, context, draws, seed):

@@ -95,7 +95,7 @@ def probe_inputs(model, encoded, positions):
     if is_image(model.observation_spec):
         decoded = predict_held_out(fit_ridge, features, positions)
     else:
-        decoded = encoded.cut(model.decode(latent.features))
+        decoded = encoded.cut(model.expected_observation(latent.features))
     return {
         "latent": [rows[1:] for rows in features],
         "embedding": [rows[1:] for rows in encoded.cut(encoded.embedding)],

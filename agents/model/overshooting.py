@@ -40,7 +40,7 @@ def overshooting_losses(model, batch, posterior, noise, settings):
     prior = _unroll(model.rssm, posterior, window(batch["action"]), window(noise))
     target = tf.nest.map_structure(lambda x: window(tf.stop_gradient(x)), posterior)
     kl = tfd.kl_divergence(gaussian(target), gaussian(prior))
-    reward = tfd.Normal(model.reward(prior.features), 1.0).log_prob(window(batch["reward"]))
+    reward = model.reward_log_prob(prior.features, window(batch["reward"]))
     kl = settings.overshooting_kl_scale * above_free_nats(kl, settings.free_nats)
     return {
         "overshooting_latent_loss": tf.reduce_sum(weight * kl, axis=2),

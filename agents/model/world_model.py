@@ -2,13 +2,15 @@
 
 import functools
 
+import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from agents.model import networks
-from agents.model.latents import above_free_nats, gaussian
+from agents.model.latents import above_free_nats, balanced_kl, gaussian
 from agents.model.overshooting import overshooting_losses
 from agents.model.rssm import RSSM
+from agents.model.standardization import Standardizer
 from agents.seeds import uniform
 from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
 from bayes_rl.layers import DenseFlipout, DenseReparameterization
@@ -27,6 +29,8 @@ class WorldModel(tf.Module):
         dtype: Keras dtype policy of the networks.
         can_end: whether episodes can end before their time limit. Unless
             `continuation_scale` is 0, there is a continuation head then.
+        any_reward: whether rewards may be of any size. Unless `standardize` is false, they
+            are divided by their spread then.
     """
 
     def __init__(
@@ -37,12 +41,20 @@ class WorldModel(tf.Module):
         transition_dense,
         dtype="float32",
         can_end=False,
+        any_reward=False,
     ):
         super().__init__("world_model")
         self.observation_spec = observation_spec
         self.action_size = action_size
         self._settings = settings
         self._seen_spec = networks.pooled(observation_spec, settings)
+        is_vector = not networks.is_image(observation_spec)
+        standardize = settings.standardize
+        self._observations = self._rewards = None
+        if standardize and is_vector:
+            self._observations = Standardizer(observation_spec.shape[0])
+        if standardize and any_reward:
+            self._rewards = Standardizer(1)
         self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
         self.rssm = RSSM(
             settings.belief_size,
@@ -72,15 +84,25 @@ class WorldModel(tf.Module):
             names += ["overshooting_latent_loss", "overshooting_reward_loss"]
         return names
 
+    def see(self, episode):
+        """Takes the observations and rewards of an episode into the statistics of both."""
+        if self._observations is not None:
+            self._observations.update(episode["observation"])
+        if self._rewards is not None:
+            self._rewards.update(np.reshape(episode["reward"][1:], [-1, 1]))
+
     def preprocess(self, observation, seed):
         """The observation as the networks see it, float32.
+
+        Vectors are standardized, see `agents.model.standardization`.
 
         Images keep 5 bits and are dequantized by uniform noise (Kingma and Dhariwal, 2018,
         Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) - 1 / 2. Then squares of
         `image_pool` pixels a side are averaged.
         """
         if not networks.is_image(self.observation_spec):
-            return tf.cast(observation, tf.float32)
+            observation = tf.cast(observation, tf.float32)
+            return self._observations(observation) if self._observations else observation
         bins = tf.floor(tf.cast(observation, tf.float32) / 8.0)
         noise = tf.ensure_shape(uniform(_shape(bins), seed), bins.shape)
         image = (bins + noise) / 32.0 - 0.5
@@ -101,8 +123,38 @@ class WorldModel(tf.Module):
         """Features [..., F] -> mean of the preprocessed observation [..., *observation]."""
         return _over_leading_axes(self._decoder, features, 1)
 
+    def observed(self, observation, seed):
+        """What `expected_observation` is of: vectors as they are, images as seen."""
+        if networks.is_image(self.observation_spec):
+            return self.preprocess(observation, seed)
+        return tf.cast(observation, tf.float32)
+
+    def expected_observation(self, features):
+        """As `decode`, but vectors are in the units of the task."""
+        decoded = self.decode(features)
+        return self._observations.invert(decoded) if self._observations else decoded
+
+    @property
+    def observation_stddev(self):
+        """The likelihood's, of `expected_observation`: [] or one for each number, [n]."""
+        unit = self._observations.stddev if self._observations else tf.constant(1.0)
+        return self._settings.observation_stddev * unit
+
     def reward(self, features):
         """Features [..., F] -> mean reward [...]."""
+        return self.reward_unit * self._expected_reward(features)
+
+    @property
+    def reward_unit(self):
+        """The reward that counts 1 in the loss, []."""
+        return self._rewards.stddev[0] if self._rewards else tf.constant(1.0)
+
+    def reward_log_prob(self, features, reward):
+        """Rewards [...] -> log N(r / reward_unit | what the head expects, 1), [...]."""
+        expected = tfd.Normal(self._expected_reward(features), 1.0)
+        return expected.log_prob(reward / self.reward_unit)
+
+    def _expected_reward(self, features):
         return _over_leading_axes(self._reward, features, 1)[..., 0]
 
     def continuation(self, features):
@@ -138,7 +190,8 @@ class WorldModel(tf.Module):
             seed: [2], of the noise that dequantizes images.
 
         Returns:
-            Two dicts of tensors [B]: the losses to add up, and diagnostics in nats.
+            Two dicts of tensors [B]: the losses to add up, and diagnostics in nats. And the
+            posterior's features, [B, T, F].
         """
         settings = self._settings
         observation = self.preprocess(batch["observation"], seed)
@@ -151,11 +204,11 @@ class WorldModel(tf.Module):
         decoded = tfd.Independent(
             tfd.Normal(self.decode(features), settings.observation_stddev), axes
         )
-        reward = tfd.Normal(self.reward(features), 1.0)
-        latent_kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
+        reward = self.reward_log_prob(features, batch["reward"])
+        latent_kl = balanced_kl(posterior, prior, settings.kl_balance)
         losses = {
             "observation_loss": -decoded.log_prob(observation),
-            "reward_loss": -settings.reward_scale * reward.log_prob(batch["reward"]),
+            "reward_loss": -settings.reward_scale * reward,
             "latent_loss": settings.kl_scale
             * above_free_nats(latent_kl, settings.free_nats),
         }
@@ -170,7 +223,7 @@ class WorldModel(tf.Module):
         if settings.overshooting_distance:
             losses |= overshooting_losses(self, batch, posterior, noise, settings)
         means = {name: tf.reduce_mean(loss, axis=1) for name, loss in losses.items()}
-        return means, {"latent_kl": tf.reduce_mean(latent_kl, axis=1)}
+        return means, {"latent_kl": tf.reduce_mean(latent_kl, axis=1)}, features
 
     def _build(self):
         """Creates every variable, so that checkpoints and optimizers see them all."""

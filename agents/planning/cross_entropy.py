@@ -6,7 +6,7 @@ Axes: B environments, N candidates, H horizon, A action size, K elites.
 import dataclasses
 
 from agents.lazy import tf
-from agents.planning.elites import best, check_elites, moments, share
+from agents.planning.elites import best, check_elites, moments, share, with_proposals
 from agents.seeds import fold, normal, split
 from agents.settings import Settings, key
 
@@ -69,7 +69,7 @@ class CrossEntropy(Settings):
         del batch_size, action_size
         return ()
 
-    def plan(self, score, state, shape, seed):
+    def plan(self, score, state, shape, seed, proposals=None):
         """The last mean; arguments and results as in `Planner.plan`."""
         batch_size, action_size = shape
         sample_shape = [batch_size, self.candidates, self.horizon, action_size]
@@ -78,7 +78,7 @@ class CrossEntropy(Settings):
             seeds = split(fold(seed, iteration), 2)
             noise = normal(sample_shape, seeds[0])
             plans = mean[:, tf.newaxis] + stddev[:, tf.newaxis] * noise
-            plans = tf.clip_by_value(plans, -1.0, 1.0)
+            plans = with_proposals(tf.clip_by_value(plans, -1.0, 1.0), proposals)
             elites = best(plans, score(plans, seeds[1]), self.elites)
             return iteration + 1, *moments(elites)
 

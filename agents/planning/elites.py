@@ -15,6 +15,11 @@ def moments(elites):
     return mean, tf.sqrt(variance + 1e-6)
 
 
+def with_proposals(plans, proposals):
+    """Candidates [B, N, H, A] and those that somebody proposes after them."""
+    return plans if proposals is None else tf.concat([plans, proposals], axis=1)
+
+
 def share(count, groups):
     """An equal share, rounded up."""
     return -(-count // groups)

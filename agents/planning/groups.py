@@ -39,6 +39,11 @@ class PlannerOfGroups:
         return self.planner.common_noise
 
     @property
+    def horizon(self) -> int:
+        """As in `Planner`."""
+        return self.planner.horizon
+
+    @property
     def evaluations(self) -> int:
         """Plans scored for one decision."""
         return self.groups * (self._member.evaluations + 1)
@@ -52,8 +57,10 @@ class PlannerOfGroups:
         rows = batch_size * self.groups
         return self._by_group(self._member.initial_state(rows, action_size))
 
-    def plan(self, score, state, shape, seed):
+    def plan(self, score, state, shape, seed, proposals=None):
         """The best plan of any group; arguments and results as in `Planner.plan`.
+
+        Each group gets all proposals.
 
         The plans that `score` gets, [B, N, H, A], are S equal parts, one of each group in
         turn. The groups are rows of one batch, so they take the time of one planner.
@@ -68,7 +75,11 @@ class PlannerOfGroups:
             return tf.reshape(score(together, seed), [rows, size])
 
         state = tf.nest.map_structure(lambda x: tf.reshape(x, [rows, *x.shape[2:]]), state)
-        plans, state = self._member.plan(score_rows, state, (rows, action_size), seeds[0])
+        if proposals is not None:
+            proposals = tf.repeat(proposals, self.groups, axis=0)
+        plans, state = self._member.plan(
+            score_rows, state, (rows, action_size), seeds[0], proposals
+        )
         plans = self._by_group(plans)
         best = tf.argmax(score(plans, seeds[1]), axis=1)
         return tf.gather(plans, best, batch_dims=1), self._by_group(state)

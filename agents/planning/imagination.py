@@ -11,6 +11,7 @@ strategy of `agents.explore` asks for one of them. Each is a function of
     weights: with a leading axis of B * S, S draws for each environment in turn,
     draws: S,
     seed: [2] or [B, 2], of what else is drawn,
+    value: `agents.planning.rollouts.Value` of the last states, or None,
 
 and gives a `Rollout`. Axes: B environments, N candidates, H steps, S weight draws,
 D latent_size.
@@ -25,35 +26,37 @@ from bayes_rl.weights import hold, mean_weights
 
 
 def imagine_with_mean_weights(
-    model, latent, plans, noise, weights=None, draws=0, seed=None
+    model, latent, plans, noise, weights=None, draws=0, seed=None, value=None
 ):
     """Each plan rolled out once, under the posterior means of the weights: S = 1."""
     del weights, draws, seed
-    layout = Layout(plans, draws=1)
+    layout = Layout(plans, 1, value)
     with hold(model, mean_weights(model)):
         latents = _roll(model, layout.flat, latent, plans, noise)
     return layout.rollout(model, latents)
 
 
-def imagine_with_draws(model, latent, plans, noise, weights, draws, seed=None):
+def imagine_with_draws(model, latent, plans, noise, weights, draws, seed=None, value=None):
     """Each plan rolled out under every draw; a draw is held for the whole rollout.
 
     Source: Chua et al., 2018, Deep Reinforcement Learning in a Handful of Trials using
     Probabilistic Dynamics Models (PETS), section 5.1, TS-infinity.
     """
     del seed
-    layout = Layout(plans, draws)
+    layout = Layout(plans, draws, value)
     with hold(model, weights):
         latents = _roll(model, layout.each_draw, latent, plans, noise)
     return layout.rollout(model, latents)
 
 
-def imagine_with_switching_draws(model, latent, plans, noise, weights, draws, seed):
+def imagine_with_switching_draws(
+    model, latent, plans, noise, weights, draws, seed, value=None
+):
     """S particles of each plan change draws at every step: a new permutation of them.
 
     Source: Chua et al., 2018, section 5.1, TS1; there each particle draws by itself.
     """
-    layout = Layout(plans, draws)
+    layout = Layout(plans, draws, value)
 
     def permute(latent, step):
         keys = uniform([layout.environments, layout.draws], fold(seed, step))
@@ -65,13 +68,15 @@ def imagine_with_switching_draws(model, latent, plans, noise, weights, draws, se
     return layout.rollout(model, latents)
 
 
-def imagine_average_of_draws(model, latent, plans, noise, weights, draws, seed=None):
+def imagine_average_of_draws(
+    model, latent, plans, noise, weights, draws, seed=None, value=None
+):
     """The draws' predictions are averaged after every step: S = 1, without noise.
 
     Source: Chua et al., 2018, section 5.1, E.
     """
     del seed
-    layout = Layout(plans, draws)
+    layout = Layout(plans, draws, value)
 
     def average(latent):
         mean = layout.across_draws(
@@ -86,7 +91,7 @@ def imagine_average_of_draws(model, latent, plans, noise, weights, draws, seed=N
 
 
 def imagine_with_a_draw_for_each_group(
-    model, latent, plans, noise, weights, draws, seed=None
+    model, latent, plans, noise, weights, draws, seed=None, value=None
 ):
     """The s-th of S equal parts of the plans is rolled out under draw s alone.
 
@@ -94,7 +99,7 @@ def imagine_with_a_draw_for_each_group(
     `agents.planning.groups`.
     """
     del seed
-    layout = Layout(plans, draws=1)
+    layout = Layout(plans, 1, value)
     noise = tf.tile(noise[:, : layout.candidates // draws], [1, draws, 1, 1])
     with hold(model, weights):
         latents = _roll(
@@ -104,18 +109,19 @@ def imagine_with_a_draw_for_each_group(
 
 
 def imagine_draws_on_shared_trajectory(
-    model, latent, plans, noise, weights, draws, seed=None
+    model, latent, plans, noise, weights, draws, seed=None, value=None
 ):
     """Every draw predicts each next latent from the trajectory of the mean weights.
 
     So the draws are compared at the same latent and action, and their disagreement holds no
-    noise of the latents. `reward` and `reached` are those of the trajectory, with S = 1.
+    noise of the latents. `reward`, `reached` and `value` are those of the trajectory, with
+    S = 1.
 
     Source: Sekar et al., 2020, Planning to Explore via Self-Supervised World Models,
     section 3.1.
     """
     del seed
-    single = Layout(plans, draws=1)
+    single = Layout(plans, 1, value)
     with hold(model, mean_weights(model)):
         latents = _roll(model, single.flat, latent, plans, noise)
     start = single.flat(repeat_candidates(latent, plans))
@@ -129,7 +135,7 @@ def imagine_draws_on_shared_trajectory(
         after = model.rssm.imagine_step(before, actions, noise=0.0)
     reward = single.to_rollout(model.reward(latents.features))
     mean, stddev = map(steps.steps_to_rollout, (after.mean, after.stddev))
-    return Rollout(reward, mean, stddev, single.reached(model, latents))
+    return Rollout(reward, mean, stddev, *single.reached(model, latents))
 
 
 TRAJECTORIES = {

@@ -3,7 +3,7 @@
 import dataclasses
 
 from agents.lazy import np, tf
-from agents.planning.elites import best, check_elites, moments, share
+from agents.planning.elites import best, check_elites, moments, share, with_proposals
 from agents.seeds import fold, normal, split
 from agents.settings import Settings, key
 
@@ -92,7 +92,7 @@ class ImprovedCrossEntropy(Settings):
         plan = tf.zeros([batch_size, self.horizon, action_size])
         return plan, tf.zeros([batch_size, self.num_kept, self.horizon, action_size])
 
-    def plan(self, score, state, shape, seed):
+    def plan(self, score, state, shape, seed, proposals=None):
         """The last mean; arguments and results as in `Planner.plan`."""
         del shape
         mean, elites = tf.nest.map_structure(_move_on, state)
@@ -103,6 +103,7 @@ class ImprovedCrossEntropy(Settings):
             plans = tf.concat([plans, elites[:, : self.num_kept]], axis=1)
             if iteration == self.iterations - 1:
                 plans = tf.concat([plans, mean[:, tf.newaxis]], axis=1)
+            plans = with_proposals(plans, proposals)
             elites = best(plans, score(plans, seeds[1]), self.elites)
             mean, stddev = (
                 self.momentum * old + (1 - self.momentum) * new

@@ -26,7 +26,7 @@ class Planner(Protocol):
     def initial_state(self, batch_size, action_size):
         """What is carried to the first decision: a nest of tensors [B, ...]."""
 
-    def plan(self, score, state, shape, seed):
+    def plan(self, score, state, shape, seed, proposals=None):
         """The best plan found.
 
         Args:
@@ -34,6 +34,8 @@ class Planner(Protocol):
             state: as returned for the decision before.
             shape: (B, A).
             seed: [2], of all random numbers.
+            proposals: [B, P, H, A], plans that are candidates in every iteration beside
+                those that the planner draws; None: there are none.
 
         Returns:
             Plans [B, H, A] and the state for the next decision.

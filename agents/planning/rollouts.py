@@ -3,7 +3,7 @@
 Axes: B environments, N candidates, H steps, S weight draws, D latent_size.
 """
 
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import tensorflow as tf
 
@@ -15,22 +15,45 @@ class Rollout(NamedTuple):
         reward: [S, B, N, H], mean reward after each action, if it is taken.
         mean: [S, B, N, H, D], of the latent prior after each action.
         stddev: [S, B, N, H, D], likewise.
-        reached: [S, B, N, H], probability that the episode has not ended before each
-            action; 1 where none can end. See `Layout.reached`.
+        reached: [S, B, N, H], what each step counts: the probability that the episode has
+            not ended before it, and the discount. See `Layout.reached`.
+        value: [S, B, N], of the state after the last action, as it counts; 0 where plans
+            are worth their rewards alone.
     """
 
     reward: tf.Tensor
     mean: tf.Tensor
     stddev: tf.Tensor
     reached: tf.Tensor | float = 1.0
+    value: tf.Tensor | float = 0.0
+
+
+class Value(Protocol):
+    """What states beyond the horizon are worth.
+
+    Attributes:
+        discount: of one decision.
+    """
+
+    discount: float
+
+    def value(self, features):
+        """[...] of features [..., F], in the unit of a reward."""
 
 
 class Layout:
-    """The arrangements of [B, N] plans and S draws as the rows of one product."""
+    """The arrangements of [B, N] plans and S draws as the rows of one product.
 
-    def __init__(self, plans, draws):
+    Args:
+        plans: [B, N, H, A].
+        draws: S.
+        value: `Value` of the states after the last action, or None.
+    """
+
+    def __init__(self, plans, draws, value=None):
         self.environments, self.candidates, self.horizon = plans.shape[:3]
         self.draws = draws
+        self._value = value
 
     def flat(self, nest):
         """[B, N, ...] -> [B * N, ...]."""
@@ -84,20 +107,34 @@ class Layout:
             self.to_rollout(model.reward(latents.features)),
             self.to_rollout(latents.mean, size),
             self.to_rollout(latents.stddev, size),
-            self.reached(model, latents),
+            *self.reached(model, latents),
         )
 
     def reached(self, model, latents):
-        """The probability that an episode comes to each step of a plan, [S, B, N, H].
+        """What each step of a plan counts, [S, B, N, H], and the value after it, [S, B, N].
 
-            reached_k = product over j < k of continuation(state j)
+            reached_k = product over j < k of discount continuation(state j)
+            value = product over all j of discount continuation(state j) value(state H)
 
         State j is what action j leads to. So the step that ends the episode counts, with
         its reward, and what comes after it does not. The state in which the plan is made
-        goes on, since somebody asks for an action there.
+        goes on, since somebody asks for an action there. Without a value nothing is
+        discounted.
         """
         continuation = self.to_rollout(model.continuation(latents.features))
-        return tf.math.cumprod(continuation, axis=-1, exclusive=True)
+        if self._value is None:
+            reached = tf.math.cumprod(continuation, axis=-1, exclusive=True)
+            return reached, tf.zeros_like(reached[..., 0])
+        to_next = self._value.discount * continuation
+        reached = tf.math.cumprod(to_next, axis=-1, exclusive=True)
+        last = tf.nest.map_structure(lambda x: x[-1], latents)
+        value = self._at_once(self._value.value(last.features))
+        return reached, reached[..., -1] * to_next[..., -1] * value
+
+    def _at_once(self, tensor):
+        """[B * N] or [B * S, N] -> [S, B, N]."""
+        tensor = tf.reshape(tensor, [self.environments, self.draws, self.candidates])
+        return tf.transpose(tensor, [1, 0, 2])
 
 
 def repeat_candidates(latent, plans):

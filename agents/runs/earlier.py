@@ -9,6 +9,10 @@ from agents.planning import PLANNERS
 _LATER = {
     "probe_every": 0,
     "compile": None,
+    "act": "plan",
+    "value": {"kind": "none"},
+    "world_model.standardize": False,
+    "world_model.kl_balance": 0.5,
     "world_model.image_pool": 1,
     "world_model.image_decoder": "convolutions",
 }

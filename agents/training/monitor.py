@@ -12,6 +12,7 @@ from agents.insight.coverage import Coverage, grid_of
 from agents.insight.probes import live_probe
 from agents.insight.spread import spread_report
 from agents.seeds import Purpose, fold, seed_of_run
+from agents.training.foresight import value_report
 from agents.training.memory import release
 
 _PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
@@ -89,12 +90,24 @@ class Monitor:
         return self._has_learned and bool(every) and (is_last or self._is_due(every))
 
     def evaluate(self):
-        """Acts without exploring; a row for each episode, with its seed and return."""
-        episodes = self._evaluator.episodes(self._evaluation.episodes)
-        return [
+        """Acts without exploring.
+
+        Returns:
+            A row for each episode, with its seed and return; and a dict of metrics.
+        """
+        pairs = self._evaluator.episodes(self._evaluation.episodes)
+        scores = [
             {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
-            for number, (seed, episode) in enumerate(episodes)
+            for number, (seed, episode) in enumerate(pairs)
         ]
+        row = {"evaluate/return": float(np.mean([score["return"] for score in scores]))}
+        agent = self._agent
+        if agent.value is not None:
+            episodes = [episode for _, episode in pairs]
+            seed = self._seed(Purpose.POLICY)
+            report = value_report(agent.model, agent.value, episodes, seed)
+            row |= {f"value/{name}": number for name, number in report.items()}
+        return scores, row
 
     def probed(self):
         """How well physics can be read from the latents of the newest episodes.

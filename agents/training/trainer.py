@@ -2,8 +2,6 @@
 
 import time
 
-import numpy as np
-
 from agents import interrupts
 from agents.agent.building import choose_devices, configure_tensorflow, make_agent
 from agents.agent.loading import make_checkpoints
@@ -160,6 +158,7 @@ class Trainer:
         index = self._next_episode()
         episode = self._store.read(index)
         self._take(episode)
+        self._agent.model.see(episode)
         self._clock.advance(
             index + 1,
             agent_steps(episode),
@@ -169,9 +168,8 @@ class Trainer:
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._monitor.explored(episode)
         row |= self._learn()
-        scores = self._evaluate()
-        if scores:
-            row["evaluate/return"] = float(np.mean([score["return"] for score in scores]))
+        scores, evaluated = self._evaluate()
+        row |= evaluated
         row |= self._monitor.probed()
         row["speed/seconds"] = time.monotonic() - started
         row["memory/resident_mib"] = resident_mib()
@@ -257,9 +255,9 @@ class Trainer:
         return speed | {f"train/{name}": value for name, value in metrics.items()}
 
     def _evaluate(self):
-        """Seed and return of evaluation episodes; none where it is not their time."""
+        """Scores of evaluation episodes and metrics; none where it is not their time."""
         if not self._monitor.evaluation_is_due(is_last=self.done):
-            return []
+            return [], {}
         self._progress.working("evaluating", 0, 1)
         return self._monitor.evaluate()
 

@@ -1,0 +1,76 @@
+"""Observations and rewards in units of their own spread, as the networks see them."""
+
+import numpy as np
+import tensorflow as tf
+
+CLIP = 10.0  # stddevs; what lies farther is as if it lay there
+FLOOR = 0.01  # of a stddev: what hardly moves is not blown up to the size of the others
+
+
+class Standardizer(tf.Module):
+    """Mean and stddev of vectors, over all that were ever seen.
+
+        x -> clip((x - mean) / stddev, -10, 10),   stddev^2 = variance + 0.01^2
+
+    The n-th episode moves the statistics by about 1 / n of what sets it apart, so the
+    inputs of a network that learns beside them do not jump. Before the first update they
+    are 0 and 1.
+
+    Source of the update: Chan et al., 1979, Updating Formulae and a Pairwise Algorithm for
+    Computing Sample Variances, equation 2.1.
+
+    Args:
+        size: numbers of a vector.
+
+    Example:
+        >>> standardizer = Standardizer(1)
+        >>> standardizer.update(np.array([[1.0], [3.0]]))
+        >>> standardizer(tf.constant([[3.0]])).numpy().round(2)
+        array([[1.]], dtype=float32)
+    """
+
+    def __init__(self, size):
+        super().__init__("standardizer")
+        self._count = _statistic([], "count")
+        self._mean = _statistic([size], "mean")
+        self._variance = _statistic([size], "variance")
+
+    @property
+    def mean(self):
+        """[size], float32."""
+        return tf.cast(self._mean, tf.float32)
+
+    @property
+    def stddev(self):
+        """[size], float32, at least `FLOOR`; 1 before the first update."""
+        floored = tf.sqrt(self._variance + FLOOR**2)
+        return tf.cast(
+            tf.where(self._count > 0, floored, tf.ones_like(floored)), tf.float32
+        )
+
+    def update(self, rows):
+        """Takes rows, [N, size], into the statistics."""
+        rows = np.asarray(rows, np.float64)
+        before, added = self._count.numpy(), len(rows)
+        share = added / (before + added)
+        apart = rows.mean(axis=0) - self._mean.numpy()
+        spread = before * self._variance.numpy() + added * rows.var(axis=0)
+        spread += before * share * apart**2
+        self._count.assign(before + added)
+        self._mean.assign_add(share * apart)
+        self._variance.assign(spread / (before + added))
+
+    def __call__(self, vectors):
+        """Standardized vectors, [..., size]."""
+        return tf.clip_by_value((vectors - self.mean) / self.stddev, -CLIP, CLIP)
+
+    def invert(self, standardized):
+        """Vectors of standardized ones, [..., size], but for what was clipped."""
+        return self.mean + self.stddev * standardized
+
+
+def _statistic(shape, name):
+    # One value on all devices: replicas read it and never write it.
+    aggregation = tf.VariableAggregation.ONLY_FIRST_REPLICA
+    zeros = tf.zeros(shape, tf.float64)
+    return tf.Variable(zeros, trainable=False, name=name, aggregation=aggregation)

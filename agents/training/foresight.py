@@ -1,0 +1,55 @@
+"""Whether critics foresee what episodes return."""
+
+import numpy as np
+
+from agents.insight.open_loop import filter_latents, stack
+from agents.seeds import fold, normal
+from bayes_rl.weights import mean_weights
+
+
+def value_report(model, value, episodes, seed):
+    """What critics expect of the first states of episodes, beside what came.
+
+        G = sum over k of discount^k r[k + 1]
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        value: `agents.value.actor_critic.ActorCritic`.
+        episodes: of the agent without exploration, see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        Dict, in rewards: `expected`, the mean value of the first states; `returned`, the
+        mean of G; `error`, the mean of |value - G|.
+    """
+    first = [{key: rows[:1] for key, rows in _rows(episode)} for episode in episodes]
+    embedding = model.encode(model.preprocess(stack(first, "observation"), fold(seed, 0)))
+    noise = normal([len(episodes), 1, model.rssm.latent_size], fold(seed, 1))
+    known = (stack(first, "action"), stack(first, "is_first"), noise)
+    latent = filter_latents(model, embedding, *known, mean_weights(model))
+    expected = value.value(latent.features)[:, 0].numpy()
+    returned = np.array([discounted_return(e["reward"], value.discount) for e in episodes])
+    return {
+        "expected": float(expected.mean()),
+        "returned": float(returned.mean()),
+        "error": float(np.abs(expected - returned).mean()),
+    }
+
+
+def discounted_return(rewards, discount):
+    """The sum of rewards, each worth less by the steps before it.
+
+    Args:
+        rewards: [T + 1], of which the first belongs to no action.
+        discount: of one step.
+
+    Example:
+        >>> discounted_return([0.0, 1.0, 1.0], discount=0.5)
+        1.5
+    """
+    rewards = np.asarray(rewards, np.float64)[1:]
+    return float(np.sum(discount ** np.arange(len(rewards)) * rewards))
+
+
+def _rows(episode):
+    return ((key, episode[key]) for key in ("observation", "action", "is_first"))

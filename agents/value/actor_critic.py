@@ -1,0 +1,166 @@
+"""Critics and a policy that learn on features of the filter; what planners ask of them."""
+
+import tensorflow as tf
+
+from agents.seeds import normal
+from agents.value.networks import Critics, SquashedNormal
+from agents.value.targets import after, n_step_targets
+from agents.value.temporal_difference import discount_of
+
+_SPREAD = (0.05, 0.95)  # quantiles of the values whose distance is their scale
+_SCALE_RATE = 0.01
+_LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
+
+
+class ActorCritic(tf.Module):
+    """The value of states and a policy, in rewards of one physics step.
+
+        y    = n-step target of the slow critics, the smaller of both, at a' ~ policy(x')
+        L_Q  = mean over steps of sum over i of (Q_i(x, a) - y)^2
+        L_pi = mean of (-min over i of Q_i(x, a') / scale + entropy log policy(a' | x))
+
+    x are the features of the filter, whose gradients are stopped: model and weight
+    posterior learn by the evidence bound alone. `scale` follows the distance of the 5 and
+    95 per cent quantiles of Q (Hafner et al., 2023, DreamerV3, equation 7).
+
+    Args:
+        settings: `agents.value.temporal_difference.TemporalDifference`.
+        features: F, of the latent.
+        action_size: A.
+        action_repeat: physics steps of a decision.
+        episode_length: decisions of a full episode; None where nobody knows.
+    """
+
+    def __init__(self, settings, features, action_size, action_repeat, episode_length):
+        super().__init__("value")
+        self._settings = settings
+        self._action_repeat = float(action_repeat)
+        self._action_size = action_size
+        self.proposals = settings.proposals
+        self.discount = settings.discount or discount_of(episode_length)
+        sizes = (features, action_size, settings.layers, settings.units)
+        self._critics = Critics(*sizes, "critics")
+        self._slow = Critics(*sizes, "slow_critics")
+        self._policy = SquashedNormal(*sizes)
+        self._slow.follow(self._critics, rate=1.0)
+        self._scale = tf.Variable(
+            1.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
+
+    loss_names = ("value_loss", "policy_loss")
+    metric_names = (*loss_names, "value_mean", "policy_entropy", "value_spread")
+
+    @property
+    def groups(self):
+        """The variables of critics and of policy, which are clipped apart."""
+        return self._critics.trainable_variables, self._policy.trainable_variables
+
+    @property
+    def trainable_variables(self):
+        """Those that losses reach; the slow critics follow."""
+        return sum(self.groups, ())
+
+    def losses(self, batch, features, noise):
+        """Losses and diagnostics of a batch of sequences.
+
+        Args:
+            batch: action [B, T, A]; reward, is_first and is_terminal [B, T].
+            features: [B, T, F], of the filter after each row.
+            noise: [2, B, T, A], standard normal: of the actions in targets and losses.
+
+        Returns:
+            Dict of tensors [B].
+        """
+        steps, stride = self._settings.target_steps, self._settings.stride
+        features = tf.stop_gradient(features)
+
+        def ahead(tensor, count):
+            return after(tensor, count, steps, stride)
+
+        here, later = ahead(features, 0), ahead(features, steps)
+        policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
+        target, weight = n_step_targets(
+            batch,
+            batch["reward"] / self._action_repeat,
+            tf.reduce_min(self._slow(later, policy_action), 0),
+            self.discount,
+            steps,
+            stride,
+        )
+        values = self._critics(here, ahead(batch["action"], 1))
+        errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
+        return {"value_loss": tf.reduce_mean(weight * errors, 1)} | self._policy_losses(
+            here, ahead(noise[1], 0)
+        )
+
+    def _policy_losses(self, features, noise):
+        action, log_density = self._policy.sample(features, noise)
+        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        policy_loss = self._settings.entropy * log_density - best / self._scale
+        return {
+            "policy_loss": tf.reduce_mean(policy_loss, 1),
+            "value_mean": tf.reduce_mean(best, 1),
+            "policy_entropy": -tf.reduce_mean(log_density, 1),
+            "value_spread": tf.fill(tf.shape(best)[:1], _spread(best)),
+        }
+
+    def follow(self, spread):
+        """Moves the slow critics and the scale on, after a gradient step.
+
+        Args:
+            spread: [], of the values of the batch, `value_spread`.
+        """
+        self._slow.follow(self._critics, self._settings.target_rate)
+        moved = self._scale + _SCALE_RATE * (spread - self._scale)
+        self._scale.assign(tf.maximum(moved, _LEAST_SCALE))
+
+    def act(self, features):
+        """The policy's action, [..., A] of features [..., F]."""
+        return self._policy.mode(features)
+
+    def value(self, features):
+        """What a state is worth if the policy acts, [...], in rewards of a decision."""
+        values = self._critics(features, self.act(features))
+        return self._action_repeat * tf.reduce_mean(values, 0)
+
+    def propose(self, model, latent, horizon, seed):
+        """Plans that the policy makes by acting in the model.
+
+        The first takes the modes of policy and latents, the others draw both.
+
+        Args:
+            model: `agents.model.world_model.WorldModel`, its weights held.
+            latent: `Latent` [B, ...].
+            horizon: H.
+            seed: [2] or [B, 2].
+
+        Returns:
+            [B, proposals, H, A].
+        """
+        count, size = self.proposals, latent.sample.shape[-1]
+        rows = latent.belief.shape[0]
+        noise = normal([rows, count, horizon, size + self._action_size], seed)
+        noise *= tf.reshape(tf.cast(tf.range(count) > 0, tf.float32), [1, count, 1, 1])
+        now = _repeated(latent, count)
+        actions = []
+        for step in range(horizon):
+            of_latent, of_action = tf.split(
+                noise[:, :, step], [size, self._action_size], -1
+            )
+            action, _ = self._policy.sample(now.features, of_action)
+            now = model.rssm.imagine_step(now, action, of_latent)
+            actions.append(action)
+        return tf.stack(actions, axis=2)
+
+
+def _repeated(latent, count):
+    """[B, ...] -> [B, count, ...]."""
+    return tf.nest.map_structure(lambda x: tf.repeat(x[:, tf.newaxis], count, 1), latent)
+
+
+def _spread(values):
+    """The distance of two quantiles, []."""
+    ordered = tf.sort(tf.reshape(values, [-1]))
+    last = ordered.shape[0] - 1
+    low, high = (ordered[round(share * last)] for share in _SPREAD)
+    return high - low

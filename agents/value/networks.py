@@ -1,0 +1,130 @@
+"""Critics and policy: networks on features of the latent."""
+
+import math
+
+import tensorflow as tf
+
+_LOG_STDDEVS = (-5.0, 1.0)  # of actions before tanh
+_EPSILON = 1e-6
+
+
+class Ensemble(tf.Module):
+    """Perceptrons of one shape, computed together: one product for each layer.
+
+        h = elu(LayerNorm(x W + b)) in hidden layers, h W + b in the last
+
+    The last kernels are 0 at first, so that nothing is worth anything before it is learned.
+
+    Args:
+        members: M.
+        sizes: of the input, the hidden layers and the output.
+        name: of the variables.
+    """
+
+    def __init__(self, members, sizes, name):
+        super().__init__(name)
+        self._layers = []
+        for number, (before, after) in enumerate(zip(sizes, sizes[1:], strict=False)):
+            is_last = number == len(sizes) - 2
+            self._layers.append(_make_layer(members, before, after, is_last, number))
+
+    def __call__(self, inputs, fixed=False):
+        """Outputs [M, N, ...] of inputs [N, ...]; no gradient to the weights if `fixed`."""
+        outputs = inputs[tf.newaxis]
+        for layer in self._layers:
+            weights = tf.nest.map_structure(tf.stop_gradient, layer) if fixed else layer
+            outputs = tf.matmul(outputs, weights["kernel"]) + weights["bias"]
+            if "scale" in weights:
+                outputs = _normalized(outputs) * weights["scale"] + weights["offset"]
+                outputs = tf.nn.elu(outputs)
+        return outputs
+
+    def follow(self, other, rate):
+        """Takes over a share of the weights of another ensemble of the same shape."""
+        for mine, theirs in zip(self.variables, other.variables, strict=True):
+            mine.assign_add(rate * (theirs - mine))
+
+
+class Critics(tf.Module):
+    """What a state and an action are worth, by two networks.
+
+    Args:
+        features: F, of a state.
+        action_size: A.
+        layers: hidden layers.
+        units: of each.
+        name: of the variables.
+    """
+
+    def __init__(self, features, action_size, layers, units, name):
+        super().__init__(name)
+        sizes = [features + action_size, *[units] * layers, 1]
+        self._networks = Ensemble(2, sizes, name)
+
+    def __call__(self, features, action, fixed=False):
+        """[2, ...] of features [..., F] and actions [..., A]."""
+        inputs = tf.concat([features, action], -1)
+        flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
+        outputs = self._networks(flat, fixed)
+        return tf.reshape(outputs, tf.concat([[2], tf.shape(inputs)[:-1]], 0))
+
+    def follow(self, other, rate):
+        """See `Ensemble.follow`."""
+        self._networks.follow(other._networks, rate)
+
+
+class SquashedNormal(tf.Module):
+    """A policy whose actions are tanh(mean + stddev noise).
+
+    Source: Haarnoja et al., 2018, Soft Actor-Critic, appendix C.
+
+    Args: as in `Critics`.
+    """
+
+    def __init__(self, features, action_size, layers, units):
+        super().__init__("policy")
+        sizes = [features, *[units] * layers, 2 * action_size]
+        self._network = Ensemble(1, sizes, "policy")
+
+    def mode(self, features):
+        """tanh(mean), [..., A] of features [..., F]."""
+        return tf.tanh(self._mean_and_log_stddev(features)[0])
+
+    def sample(self, features, noise):
+        """Actions and their log density, of standard normal noise [..., A].
+
+            log p(a) = sum of log N(u | mean, stddev) - log(1 - tanh(u)^2)
+
+        Returns:
+            [..., A] and [...].
+        """
+        mean, log_stddev = self._mean_and_log_stddev(features)
+        action = tf.tanh(mean + tf.exp(log_stddev) * noise)
+        normal = -0.5 * (noise**2 + math.log(2.0 * math.pi)) - log_stddev
+        squash = tf.math.log(1.0 - action**2 + _EPSILON)
+        return action, tf.reduce_sum(normal - squash, -1)
+
+    def _mean_and_log_stddev(self, features):
+        flat = tf.reshape(features, [-1, features.shape[-1]])
+        outputs = self._network(flat)[0]
+        shape = tf.concat([tf.shape(features)[:-1], outputs.shape[1:]], 0)
+        mean, raw = tf.split(tf.reshape(outputs, shape), 2, -1)
+        low, high = _LOG_STDDEVS
+        return mean, low + 0.5 * (high - low) * (tf.tanh(raw) + 1.0)
+
+
+def _make_layer(members, before, after, is_last, number):
+    shape = [members, before, after]
+    limit = math.sqrt(6.0 / (before + after))  # Glorot and Bengio, 2010
+    kernel = tf.zeros(shape) if is_last else tf.random.uniform(shape, -limit, limit)
+    values = {"kernel": kernel, "bias": tf.zeros([members, 1, after])}
+    if not is_last:
+        values |= {"scale": tf.ones([members, 1, after])}
+        values |= {"offset": tf.zeros([members, 1, after])}
+    return {name: tf.Variable(v, name=f"{name}_{number}") for name, v in values.items()}
+
+
+def _normalized(inputs):
+    """Layer normalization without its scale and offset (Ba et al., 2016)."""
+    mean, variance = tf.nn.moments(inputs, axes=[-1], keepdims=True)
+    return (inputs - mean) * tf.math.rsqrt(variance + 1e-3)

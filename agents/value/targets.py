@@ -1,0 +1,44 @@
+"""What critics learn: rewards of n steps and the value after them."""
+
+import tensorflow as tf
+
+
+def n_step_targets(batch, reward, values, discount, steps, stride=1):
+    """Targets of the value of some steps' states and the actions taken there.
+
+        y_t = sum over k < n of discount^k g_k r[t+k+1] + discount^n g_n V[t+n]
+
+    g_k is 1, and 0 once the episode has ended before. Row t of a batch holds the reward
+    that led to it, so the first reward of the sum stands in row t + 1. A step from which
+    the n rows after it run into another episode, unless this one ended, has weight 0.
+
+    Source: Sutton and Barto, 2018, Reinforcement Learning, equation 7.1.
+
+    Args:
+        batch: is_first and is_terminal [B, T].
+        reward: [B, T].
+        values: V of the states n steps after those, [B, ceil((T - n) / stride)].
+        discount: of one step.
+        steps: n, below T.
+        stride: t is 0, stride, 2 stride and so on.
+
+    Returns:
+        Targets and weights, of the shape of `values`.
+    """
+
+    def ahead(tensor, count):
+        return tf.cast(after(tensor, count, steps, stride), tf.float32)
+
+    going = weight = tf.ones_like(ahead(reward, 0))
+    target = tf.zeros_like(going)
+    for count in range(1, steps + 1):
+        weight *= 1.0 - going * ahead(batch["is_first"], count)
+        target += discount ** (count - 1) * going * ahead(reward, count)
+        going *= 1.0 - ahead(batch["is_terminal"], count)
+    return target + discount**steps * going * values, weight
+
+
+def after(tensor, count, steps, stride):
+    """The rows `count` steps after those that have a target, [B, T, ...] -> [B, ...]."""
+    length = tensor.shape[1] - steps
+    return tensor[:, count : count + length : stride]
