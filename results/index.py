@@ -9,8 +9,8 @@ from agents.screen.text import as_markdown, number
 # file of results/ -> command that wrote it
 _BENCHMARKS = {"benchmarks": "make bench", "layers": "python -m benchmarks.layers"}
 _ABOUT = """
-Made by `python -m results`; no number is typed by hand. A score is an undiscounted return, at
-most 1000 on DeepMind Control. In brackets: the 95 % bootstrap interval over seeds; in
+Made by `python -m results`; no number is typed by hand. A score is an undiscounted return,
+at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap interval over seeds; in
 parentheses: the extremes of seeds. Each page has its commands, commit and hardware.
 """.strip()
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
@@ -51,19 +51,21 @@ def answer(folder, study):
         study: its entry in experiments.yaml.
 
     Raises:
-        SystemExit: a table is there, but not that row.
+        SystemExit: a table has several such rows.
     """
-    text = study["answer"]
-    if not all((folder / f"{name}.csv").exists() for name, *_ in _CELL.findall(text)):
+    try:
+        return _CELL.sub(lambda found: _cell(folder, *found.groups()), study["answer"])
+    except FileNotFoundError:
         return "not measured yet"
-    return _CELL.sub(lambda found: _cell(folder, *found.groups()), text)
 
 
 def _cell(folder, table, column, words):
     wanted = dict(word.split("=", 1) for word in words.split("; "))
     with open(folder / f"{table}.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
-    if len(rows) != 1:
+    if not rows:
+        return "(not measured yet)"
+    if len(rows) > 1:
         raise SystemExit(f"{folder / table}.csv has {len(rows)} rows with {words}; not one")
     text = _text(rows[0][column])
     interval = [rows[0].get(f"{column}{end}") for end in ("_low", "_high")]

@@ -29,7 +29,7 @@ def summarize(runs, evaluations):
             {"task": group.task, "group": group.label, "weights": _weights(group.runs)}
             for group in groups
         ],
-        "sources": _sources(runs),
+        "sources": sources_of(runs),
     }
 
 
@@ -45,7 +45,7 @@ def _weights(runs):
     return table
 
 
-def _sources(runs):
+def sources_of(runs):
     """The distinct commits and machines of all sessions."""
     sources = {}
     for run in runs:

@@ -25,8 +25,9 @@ COMMANDS = re.findall(r"`(bayes-rl train [^`]*)`", README) + [
     "command", [c for c in COMMANDS if "..." not in c and "--help" not in c]
 )
 def test_train_command_composes(command):
-    words = [word for word in shlex.split(command)[2:] if not word.startswith("--print-")]
-    runs = overrides.expand(words[1:]) if words[:1] == ["-m"] else [words]
+    arguments = shlex.split(command)[2:]
+    words = [word for word in arguments if "=" in word]
+    runs = overrides.expand(words) if "-m" in arguments else [words]
     folders = [overrides.load(run).logdir for run in runs]
     assert len(set(folders)) == len(folders)
 

@@ -2,9 +2,11 @@
 
 A row counts when its line is whole, has its numbers of episodes and environment steps, and
 ends in a newline. Lines that a killed process tore are named in a warning and left out.
-Nothing here needs TensorFlow, so that curves can be drawn from a run's folder alone.
+Nothing here needs TensorFlow, so that curves can be drawn from a run's folder alone. Where
+a run is kept for its numbers alone, metrics.jsonl.gz stands in for metrics.jsonl.
 """
 
+import gzip
 import json
 import logging
 import math
@@ -115,10 +117,8 @@ def _score(line):
 
 def _lines(file, parse):
     """Yields (line, row) of each whole line."""
-    if not file.exists():
-        return
     # a loss of power may leave bytes that are no text
-    lines = file.read_bytes().decode(errors="replace").splitlines(keepends=True)
+    lines = _bytes(file).decode(errors="replace").splitlines(keepends=True)
     for number, line in enumerate(lines, 1):
         if line == _HEADER:
             continue
@@ -131,6 +131,14 @@ def _lines(file, parse):
             log.warning("%s: line %d is torn and left out: %.60r", file, number, line)
             continue
         yield line, row
+
+
+def _bytes(file):
+    """Those of a file, or of its compressed copy; none where neither is there."""
+    packed = file.with_name(f"{file.name}.gz")
+    if not file.exists() and packed.exists():
+        return gzip.decompress(packed.read_bytes())
+    return file.read_bytes() if file.exists() else b""
 
 
 def _append(file, text):

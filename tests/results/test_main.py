@@ -14,4 +14,10 @@ def test_help_says_how_to_run_it(capsys):
 def test_an_unknown_study_is_named_with_those_that_there_are(capsys):
     with pytest.raises(SystemExit):
         main(["pairty"])
-    assert "no study 'pairty'; there are parity, " in capsys.readouterr().err
+    assert "no study 'pairty'; there are suite, " in capsys.readouterr().err
+
+
+def test_runs_of_the_suite_that_are_missing_are_commands(capsys):
+    main(["--missing"])
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("bayes-rl train seed=") for line in lines)

@@ -1,5 +1,7 @@
 """Tests of agents.runs.history."""
 
+import gzip
+
 import pytest
 import yaml
 
@@ -33,3 +35,12 @@ def test_null_values_are_left_out(run):
     steps, losses = run.curve("train_steps", "train/loss")
     assert steps.tolist() == [10, 20, 30, 40, 50, 60]
     assert losses.tolist() == [0.5, 1, 1.5, 2, 2.5, 3]
+
+
+def test_a_compressed_copy_of_metrics_stands_in_for_them(tmp_path):
+    row = {"episodes": 1, "environment_steps": 5}
+    records.append_metrics(tmp_path, row)
+    file = tmp_path / records.METRICS
+    (tmp_path / f"{records.METRICS}.gz").write_bytes(gzip.compress(file.read_bytes()))
+    file.unlink()
+    assert records.read_metrics(tmp_path) == [row]

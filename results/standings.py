@@ -1,0 +1,125 @@
+"""Where the suite's runs stand after its steps, beside what was published."""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from agents.compare.published import published_scores
+from agents.compare.tables import minutes
+from agents.config import overrides
+
+STEPS = 100_000
+METHODS = {
+    "TD-MPC (own repeats)": "TD-MPC, own repeats",
+    "TD-MPC2": "TD-MPC2",
+    "TD-MPC2 (run by BMPC)": "its rerun",
+    "MR.Q": "MR.Q",
+    "BMPC": "BMPC",
+    "DreamerV3": "DreamerV3",
+    "DreamerV3 (run by TD-MPC2)": "its rerun by TD-MPC2",
+    "SAC": "SAC",
+}  # as published_scores.csv calls them -> as columns do
+
+
+@dataclasses.dataclass(frozen=True)
+class Standing:
+    """The runs of a task and transition.
+
+    Args:
+        task: of the suite.
+        transition: of the model.
+        wanted: how many seeds the study is to have.
+        scores: dict of seed -> mean return of the evaluation after `STEPS`.
+        minutes: of each of those runs up to there.
+        reached: dict of seed -> environment steps of the runs that are under way.
+        runs: list of `agents.runs.history.History` of all.
+    """
+
+    task: str
+    transition: str
+    wanted: int
+    scores: dict
+    minutes: list
+    reached: dict
+    runs: list
+
+    @property
+    def values(self):
+        """The scores, [seeds]."""
+        return np.array(list(self.scores.values()))
+
+
+def standings(runs, wanted):
+    """Sorts runs by task and transition.
+
+    Args:
+        runs: list of `agents.runs.history.History`.
+        wanted: words of each run that the study is to have.
+
+    Returns:
+        Dict of (task, transition) -> `Standing`, in the order in which they are wanted.
+    """
+    seeds = {}
+    for task, transition, seed in map(identity, wanted):
+        seeds.setdefault((task, transition), []).append(seed)
+    found = {}
+    for run in runs:
+        found.setdefault((run.config["task"], run.config["transition"]), []).append(run)
+    return {
+        key: _standing(*key, len(own), found.get(key, [])) for key, own in seeds.items()
+    }
+
+
+def identity(words):
+    """(task, transition, seed) of a run.
+
+    Example:
+        >>> identity(["task=cheetah_run", "seed=3"])
+        ('cheetah_run', 'reparameterization', '3')
+    """
+    values = dict(word.split("=", 1) for word in words)
+    return values["task"], values.get("transition", default_transition()), values["seed"]
+
+
+@functools.cache
+def default_transition():
+    """The transition of a run that names none."""
+    return overrides.load([]).transition
+
+
+def _standing(task, transition, wanted, runs):
+    scores, times, reached = {}, [], {}
+    for run in sorted(runs, key=lambda run: run.config["seed"]):
+        score = score_of(run)
+        if score is None:
+            reached[run.config["seed"]] = run.metrics[-1]["environment_steps"]
+        else:
+            scores[run.config["seed"]] = score
+            times.append(minutes(run, STEPS))
+    return Standing(task, transition, wanted, scores, times, reached, runs)
+
+
+def score_of(run):
+    """Mean return of the first evaluation after `STEPS` or more, or None before it.
+
+    Args:
+        run: `agents.runs.history.History`.
+    """
+    later = [row for row in run.scores if row["environment_steps"] >= STEPS]
+    if not later:
+        return None
+    first = min(row["environment_steps"] for row in later)
+    return float(np.mean([r["return"] for r in later if r["environment_steps"] == first]))
+
+
+@functools.cache
+def published_at_end(task):
+    """Dict of method -> published mean after `STEPS`, of the methods that have one."""
+    curves = published_scores({"task": task, "observation": "state"})
+    return {
+        curve.method: point.mean
+        for curve in curves
+        for point in curve.points
+        if point.environment_steps == STEPS
+    }

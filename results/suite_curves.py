@@ -1,0 +1,89 @@
+"""The figure of the suite: the curve of each task beside what was published."""
+
+import numpy as np
+
+from agents import statistics
+from agents.compare.published import published_scores
+from agents.compare.scores import seed_curves
+from agents.figures.drawing import finish, panels, style, thin
+from agents.runs.grouping import Group
+from results.standings import METHODS, STEPS
+
+_SIGNS = "sD^v*Ph<"
+_COLOURS = ("#CC79A7", "#E69F00", "#F0D060", "#009E73", "#56B4E9", "0.3", "0.6", "#8C6D31")
+
+
+def curves(found):
+    """Draws a panel for each task that was evaluated.
+
+    Args:
+        found: dict of (task, transition) -> `results.standings.Standing`.
+
+    Returns:
+        A figure, or None where nothing was evaluated.
+    """
+    groups = {}
+    transitions = list(dict.fromkeys(transition for _, transition in found))
+    for (task, transition), each in found.items():
+        runs = [run for run in each.runs if run.scores]
+        if runs:
+            number = transitions.index(transition)
+            groups.setdefault(task, []).append(Group(transition, task, runs, number))
+    if not groups:
+        return None
+    figure, grid = panels(list(groups), columns=4, size=(3.4, 2.5))
+    for task, axes in grid.items():
+        _published(axes, task)
+        for group in groups[task]:
+            _own(axes, group)
+        axes.set_title(task, fontsize="medium")
+        finish(axes, "environment_steps", "")
+        axes.set_xlabel("")
+        axes.set(xlim=(0, 1.05 * STEPS), ylim=(-20, 1020))
+    _legend(figure, grid)
+    return figure
+
+
+def _own(axes, group):
+    """Each seed, and the mean over those that are finished, with its interval."""
+    own = seed_curves(group)
+    for steps, values in own:
+        axes.plot(steps, values, **thin(group))
+    finished = [curve for curve in own if curve[0][-1] >= STEPS]
+    steps, values = statistics.align(finished or own)
+    low, high = statistics.interval([values], _mean, repetitions=2000)
+    colour = style(group)["color"]
+    axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+    axes.plot(steps, _mean(values), label=group.label, linewidth=2, **style(group))
+
+
+def _mean(values):
+    return np.mean(values, axis=-1)
+
+
+def _published(axes, task):
+    known = published_scores({"task": task, "observation": "state"})
+    known = {curve.method: curve for curve in known}
+    looks = zip(METHODS, _SIGNS, _COLOURS, strict=True)
+    for method, sign, colour in looks:
+        points = known[method].points if method in known else []
+        points = [point for point in points if point.environment_steps <= STEPS]
+        steps = [point.environment_steps for point in points]
+        means = [point.mean for point in points]
+        look = {"marker": sign, "color": colour, "linestyle": ":", "linewidth": 1}
+        axes.plot(steps, means, label=method, markersize=4, alpha=0.9, **look)
+
+
+def _legend(figure, grid):
+    entries = {}
+    for axes in grid.values():
+        handles, names = axes.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    place = {"loc": "outside lower center", "ncols": 5, "fontsize": "small"}
+    figure.legend(entries.values(), entries, frameon=False, **place)
+    figure.suptitle(
+        "Return of evaluation episodes over environment steps. Thick: mean over finished "
+        "seeds; band: its 95 % bootstrap interval; thin: each seed.\n"
+        "Dotted, with signs: published means over seeds.",
+        fontsize="small",
+    )

@@ -1,0 +1,178 @@
+"""The suite's folder: tables, curves and page, from its runs as far as they have come."""
+
+import math
+import shlex
+
+from agents.compare.tables import write
+from agents.figures.drawing import save
+from agents.files import write_text
+from agents.runs import divergence, history
+from agents.runs.folder import read_config, runs_below
+from agents.runs.records import read_scores
+from agents.screen.text import as_markdown
+from results.collected import collect
+from results.pages import sources
+from results.standings import METHODS, STEPS, identity, published_at_end, standings
+from results.studies import commanded_runs
+from results.suite_curves import curves
+from results.suite_tables import tables
+from results.summary import sources_of
+
+_NOTES = f"""
+A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
+(before action repeat), planned by the mean weights without noise. Brackets: the 95 %
+bootstrap interval over seeds. Published scores are means over seeds, of other protocols:
+TD-MPC's own repository holds an action for 8 (cartpole), 2 (finger, walker) or 4 steps,
+which is nearly PlaNet's and ours, most others for 2. Minutes are those of training and
+evaluation, start-up aside, with two runs on the machine.
+""".strip()
+
+
+def make(folder, study):
+    """Collects the runs and writes tables, figure and page of the suite.
+
+    Args:
+        folder: `pathlib.Path`, `results/suite`.
+        study: its entry in experiments.yaml.
+
+    Raises:
+        SystemExit: there is no run yet; the message gives the commands.
+    """
+    runs = [history.load(run) for run in collect(study["runs"], folder / "runs")]
+    found = standings(runs, commanded_runs(study["commands"]))
+    if not any(each.runs for each in found.values()):
+        commands = "\n".join(f"  {command}" for command in study["commands"])
+        raise SystemExit(f"no runs in {study['runs']}; make them with\n{commands}")
+    parts = tables(found)
+    for file in folder.glob("*.csv"):
+        file.unlink()
+    write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
+    save({"curves": curves(found)}, folder)
+    write_text(folder / "README.md", _page(study, found, parts))
+
+
+def missing(folder, study):
+    """A command for each run that is not finished, the first seeds of all tasks first.
+
+    A run of which a finished copy is kept does not run again where its folder is gone.
+    """
+    finished = set()
+    for run in (*runs_below(study["runs"]), *runs_below(folder / "runs")):
+        if any(row["environment_steps"] >= STEPS for row in read_scores(run)):
+            config = read_config(run)
+            finished.add((config["task"], config["transition"], str(config["seed"])))
+    wanted = commanded_runs(study["commands"])
+    left = [words for words in wanted if identity(words) not in finished]
+    left.sort(key=lambda words: int(identity(words)[2]))
+    return [shlex.join(["bayes-rl", "train", *words]) for words in left]
+
+
+def _page(study, found, parts):
+    runs = [run.folder for each in found.values() for run in each.runs]
+    parts = [
+        f"# {study['title']}",
+        study["question"],
+        study["about"],
+        sources(sources_of(runs)),
+        "```\n" + "\n".join([*study["commands"], "python -m results suite"]) + "\n```",
+        _progress(found),
+        "![Curves of all tasks](curves.png)",
+        _NOTES,
+        _scores(parts["scores"]),
+        _against(parts["against"]),
+        _twins(parts["twins"]),
+    ]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _progress(found):
+    """How many runs are finished, and how far the others have come."""
+    finished = sum(len(each.scores) for each in found.values())
+    wanted = sum(each.wanted for each in found.values())
+    lines = [f"{finished} of {wanted} runs are finished."]
+    lines += [
+        _unfinished(each, run)
+        for each in found.values()
+        for run in each.runs
+        if run.config["seed"] in each.reached
+    ]
+    return "\n".join(lines) if finished < wanted else ""
+
+
+def _unfinished(each, run):
+    seed = run.config["seed"]
+    name = f"{each.task}, {each.transition}, seed {seed}"
+    reason = divergence.read(run.folder) or "under way"
+    return f"- in no table: {name}, {each.reached[seed]:,} steps; {reason}"
+
+
+def _scores(rows):
+    cells = []
+    for row in rows:
+        theirs = published_at_end(row["task"])
+        seeds = f"{row['seeds']}" + (
+            f" of {row['wanted']}" * (row["seeds"] < row["wanted"])
+        )
+        cells.append(
+            [
+                row["task"],
+                row["transition"],
+                seeds,
+                _interval(row, "mean"),
+                f"{row['iqm']:.0f}",
+                row["each_seed"],
+                f"{row['minutes']:.0f}",
+                *(f"{theirs[name]:.0f}" if name in theirs else "" for name in METHODS),
+            ]
+        )
+    columns = ["task", "transition", "n", "mean", "IQM", "each seed", "minutes a run"]
+    title = f"Scores after {STEPS:,} environment steps, beside published means"
+    return _table(title, [*columns, *METHODS.values()], cells)
+
+
+def _against(rows):
+    columns = ["tasks", "published method", "above on", "least share of it", "IQM of it"]
+    cells = [
+        [
+            row["tasks"],
+            row["method"]
+            + (f", {row['stand_in']} where it has none" * bool(row["stand_in"])),
+            f"{row['above']} of {row['n']}",
+            f"{row['least']:.2f} ({row['least_task']})",
+            f"{row['published']:.0f}",
+            _interval(row, "iqm"),
+        ]
+        for row in rows
+    ]
+    title = (
+        "Against each published method: on how many of the tasks that it has our mean is "
+        "higher, where our share of its score is least, and interquartile means over those "
+        "tasks of the means over seeds"
+    )
+    return _table(title, [*columns, "IQM of ours"], cells)
+
+
+def _twins(rows):
+    cells = [
+        [
+            row["task"],
+            *(
+                f"{row[f'{way}mean']:.0f} (n = {row[f'{way}seeds']})"
+                for way in ("", "than_")
+            ),
+            _interval(row, "difference"),
+        ]
+        for row in rows
+    ]
+    columns = ["task", "Bayesian", "deterministic", "difference"]
+    title = "A posterior over the transition's weights against one value for each"
+    return _table(title, columns, cells)
+
+
+def _table(title, columns, rows):
+    return f"{title}\n\n{as_markdown(columns, rows)}" if rows else ""
+
+
+def _interval(row, name):
+    value, low, high = (row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    return f"{value:.0f}" + ("" if math.isnan(low) else f" [{low:.0f}, {high:.0f}]")

@@ -1,0 +1,54 @@
+"""Tests of results.collected."""
+
+import json
+
+from agents.runs import history, records
+from results.collected import collect
+
+
+def test_a_copy_tells_what_its_run_tells(make_run, tmp_path):
+    run = make_run(tmp_path / "logdir" / "a", 3, [[1.0, 2.0], [3.0, 4.0]])
+    (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
+    assert kept == tmp_path / "runs" / "fake" / "flipout" / "3"
+    assert {file.name for file in kept.iterdir()} == {
+        *("config.yaml", "scores.csv", "sessions.jsonl", "metrics.jsonl.gz")
+    }
+    ours, theirs = history.load(kept), history.load(run)
+    assert ours.config == theirs.config
+    assert ours.scores == theirs.scores
+    assert ours.metrics == theirs.metrics
+
+
+def test_metrics_are_kept_to_five_digits_and_counts_whole(make_run, tmp_path):
+    run = make_run(tmp_path / "logdir", 0, [[1.0]])
+    row = {"episodes": 2, "environment_steps": 1234567, "loss": 0.123456789, "none": None}
+    records.append_metrics(run, row)
+    (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
+    assert records.read_metrics(kept)[-1] == row | {"loss": 0.12346}
+
+
+def test_the_same_run_gives_the_same_bytes(make_run, tmp_path):
+    make_run(tmp_path / "logdir", 0, [[1.0]])
+    files = [
+        collect(tmp_path / "logdir", tmp_path / name)[0] / "metrics.jsonl.gz"
+        for name in ("one", "two")
+    ]
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_run_that_went_on_replaces_its_copy_and_one_begun_anew_does_not(
+    make_run, tmp_path
+):
+    make_run(tmp_path / "a", 0, [[1.0], [2.0]])
+    make_run(tmp_path / "b", 0, [[7.0]])
+    make_run(tmp_path / "c", 0, [[3.0], [4.0], [5.0]])
+    for folder, last in (("a", 2.0), ("b", 2.0), ("c", 5.0)):
+        (kept,) = collect(tmp_path / folder, tmp_path / "runs")
+        assert records.read_scores(kept)[-1]["return"] == last
+
+
+def test_copies_stay_where_the_runs_are_gone(make_run, tmp_path):
+    make_run(tmp_path / "logdir", 0, [[1.0]])
+    kept = collect(tmp_path / "logdir", tmp_path / "runs")
+    assert collect(tmp_path / "nothing", tmp_path / "runs") == kept
+    assert json.loads((kept[0] / "sessions.jsonl").read_text())["commit"] == "abc"

@@ -1,0 +1,80 @@
+"""Tests of results.suite_page and of the figure on it."""
+
+import shutil
+
+import pytest
+
+from agents.compare import compare
+from results.suite_page import make, missing
+
+COMMAND = (
+    "bayes-rl train -m --jobs 2 seed=0,1 task=cheetah_run,hopper_hop "
+    "transition={} 'logdir=logdir/${{task}}/${{seed}}'"
+)
+
+
+@pytest.fixture
+def study(make_run, tmp_path):
+    """The suite of two tasks, with a run under way and one that was not begun."""
+    runs = tmp_path / "logdir"
+    for transition in ("reparameterization", "deterministic"):
+        for seed, task, returns in (
+            (0, "cheetah_run", [[100.0, 200.0], [700.0, 800.0]]),
+            (1, "cheetah_run", [[90.0, 90.0], [650.0, 650.0]]),
+            (0, "hopper_hop", [[3.0, 3.0]]),
+        ):
+            folder = runs / transition / task / str(seed)
+            settings = {"transition": transition, "task": task, "every": 50_000}
+            make_run(folder, seed, returns, **settings)
+    words = {"title": "The suite", "question": "Does it?", "about": "Briefly."}
+    commands = [COMMAND.format(t) for t in ("reparameterization", "deterministic")]
+    return words | {"runs": str(runs), "commands": commands}
+
+
+def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
+    make(tmp_path / "suite", study)
+    text = (tmp_path / "suite" / "README.md").read_text()
+    assert "4 of 8 runs are finished." in text
+    assert (
+        "- in no table: hopper_hop, deterministic, seed 0, 50,000 steps; under way" in text
+    )
+    assert (
+        "| cheetah_run | reparameterization | 2 | 700 [650, 750] | 700 | 750, 650 |" in text
+    )
+    assert "| all | TD-MPC2 | 1 of 1 |" in text
+    assert "| cheetah_run | 700 (n = 2) | 700 (n = 2) | 0 [-100, 100] |" in text
+    assert "Commit abc, Test 1, 2 cores, 8 GiB." in text
+    assert (tmp_path / "suite" / "curves.png").stat().st_size > 10_000
+
+
+def test_a_clone_makes_the_same_page_without_the_runs(study, tmp_path):
+    make(tmp_path / "suite", study)
+    files = sorted((tmp_path / "suite").glob("*.*"))
+    before = [file.read_bytes() for file in files]
+    shutil.rmtree(study["runs"])
+    for file in files:
+        file.unlink()
+    make(tmp_path / "suite", study)
+    assert [file.read_bytes() for file in files] == before
+
+
+def test_copies_of_runs_can_be_compared_as_runs(study, tmp_path):
+    make(tmp_path / "suite", study)
+    compare([tmp_path / "suite" / "runs" / "cheetah_run"], tmp_path / "out")
+    assert "transition=deterministic" in (tmp_path / "out" / "comparison.md").read_text()
+
+
+def test_missing_runs_are_those_without_a_finished_one_first_seeds_first(study, tmp_path):
+    lines = missing(tmp_path / "suite", study)
+    assert len(lines) == 4
+    assert lines[0] == (
+        "bayes-rl train seed=0 task=hopper_hop transition=reparameterization "
+        "'logdir=logdir/${task}/${seed}'"
+    )
+    assert [line.split()[2] for line in lines] == ["seed=0", "seed=0", "seed=1", "seed=1"]
+
+
+def test_without_runs_the_commands_are_told(study, tmp_path):
+    with pytest.raises(SystemExit, match="no runs in nothing; make them with\n  bayes-rl"):
+        make(tmp_path / "suite", study | {"runs": "nothing"})
+    assert not (tmp_path / "suite").exists()
