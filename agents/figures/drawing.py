@@ -131,4 +131,4 @@ def with_palette(picture):
 
     Dithering would strew dots that cost more than the colours do.
     """
-    return picture.quantize(128, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    return picture.quantize(128, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
