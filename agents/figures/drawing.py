@@ -127,8 +127,10 @@ def save_figure(figure, file):
 
 
 def with_palette(picture):
-    """A `PIL.Image` in RGB with at most 128 colours.
+    """A `PIL.Image` in RGB with at most 256 colours, rare ones among them.
 
-    Dithering would strew dots that cost more than the colours do.
+    Means of clusters keep greys grey. Dithering would strew dots that cost more than the
+    colours do.
     """
-    return picture.quantize(128, Image.Quantize.MEDIANCUT, dither=Image.Dither.NONE)
+    method, dither = Image.Quantize.MAXCOVERAGE, Image.Dither.NONE
+    return picture.quantize(256, method, kmeans=2, dither=dither)
