@@ -8,6 +8,7 @@ from agents.figures.drawing import save
 from agents.files import write_text
 from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
+from agents.runs.grouping import group
 from agents.runs.records import read_scores
 from agents.screen.text import as_markdown
 from results.collected import collect
@@ -86,17 +87,22 @@ def _page(study, found, parts):
 
 
 def _progress(found):
-    """How many runs are finished, and how far the others have come."""
+    """How many runs are finished, how far the others have come, and whether they match."""
     finished = sum(len(each.scores) for each in found.values())
     wanted = sum(each.wanted for each in found.values())
     lines = [f"{finished} of {wanted} runs are finished."]
+    lines += [
+        f"- {each.task}, {each.transition}: its runs differ in more than their seed"
+        for each in found.values()
+        if len(group([run.config for run in each.runs])) > 1
+    ]
     lines += [
         _unfinished(each, run)
         for each in found.values()
         for run in each.runs
         if run.config["seed"] in each.reached
     ]
-    return "\n".join(lines) if finished < wanted else ""
+    return "\n".join(lines)
 
 
 def _unfinished(each, run):

@@ -10,15 +10,11 @@ from agents.runs import records
 SOURCE = {"commit": "abc", "processor": "Test 1", "cores": 2, "memory_gib": 8}
 
 
-def _make_run(folder, seed, returns, transition="flipout", task="fake", every=1000):
+def _make_run(folder, seed, returns, every=1000, **config):
     """A run with evaluations [points, episodes], one every so many steps."""
     folder.mkdir(parents=True)
-    config = {
-        "task": task,
-        "observation": "state",
-        "transition": transition,
-        "seed": seed,
-    }
+    known = {"task": "fake", "observation": "state", "transition": "flipout"}
+    config = known | {"seed": seed} | config
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     (folder / "sessions.jsonl").write_text(json.dumps(SOURCE | {"started": seed}) + "\n")
     for episode, scores in enumerate(returns, 1):

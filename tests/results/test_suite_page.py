@@ -47,6 +47,17 @@ def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
     assert (tmp_path / "suite" / "curves.png").stat().st_size > 10_000
 
 
+def test_runs_of_another_config_are_told(study, make_run, tmp_path):
+    make(tmp_path / "suite", study)
+    page = tmp_path / "suite" / "README.md"
+    assert "differ in more than their seed" not in page.read_text()
+    settings = {"transition": "deterministic", "task": "hopper_hop", "batch_size": 2}
+    make_run(tmp_path / "logdir" / "x", 1, [[3.0]], **settings)
+    make(tmp_path / "suite", study)
+    told = "- hopper_hop, deterministic: its runs differ in more than their seed"
+    assert told in page.read_text()
+
+
 def test_a_clone_makes_the_same_page_without_the_runs(study, tmp_path):
     make(tmp_path / "suite", study)
     files = sorted((tmp_path / "suite").glob("*.*"))
