@@ -57,6 +57,7 @@ class WorldModel(Settings):
     reward_units: int | None = key(least=1)
     min_stddev: float = key(above=0)  # of a latent
     observation_stddev: float = key(above=0)  # of the likelihood
+    learn_observation_stddev: bool = key()  # of each number of a vector, from there on
     reward_scale: float = key(least=0)
     continuation_scale: float = key(least=0)  # where episodes can end; 0: no such head
     free_nats: float = key(least=0)  # per step

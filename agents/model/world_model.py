@@ -1,6 +1,7 @@
 """The world model: encoder, latent dynamics, decoder and heads, with their losses."""
 
 import functools
+import math
 
 import numpy as np
 import tensorflow as tf
@@ -15,6 +16,10 @@ from agents.seeds import uniform
 from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
 from bayes_rl.layers import DenseFlipout, DenseReparameterization
 from bayes_rl.regularizers import NormalKLDivergence
+
+
+# Of a learned likelihood: what is predicted better than this counts no more for it.
+LEAST_STDDEV = 0.05
 
 
 class WorldModel(tf.Module):
@@ -53,6 +58,10 @@ class WorldModel(tf.Module):
         self._observations = self._rewards = None
         if standardize and is_vector:
             self._observations = Standardizer(observation_spec.shape[0])
+        self._log_stddev = None
+        if settings.learn_observation_stddev and is_vector:
+            start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))
+            self._log_stddev = tf.Variable(start, name="observation_log_stddev")
         if standardize and any_reward:
             self._rewards = Standardizer(1)
         self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
@@ -138,7 +147,14 @@ class WorldModel(tf.Module):
     def observation_stddev(self):
         """The likelihood's, of `expected_observation`: [] or one for each number, [n]."""
         unit = self._observations.stddev if self._observations else tf.constant(1.0)
-        return self._settings.observation_stddev * unit
+        return self._stddev() * unit
+
+    def _stddev(self):
+        """The likelihood's, of preprocessed observations, [] or [n]."""
+        given = self._settings.observation_stddev
+        if self._log_stddev is None:
+            return tf.constant(given)
+        return tf.exp(tf.maximum(self._log_stddev, math.log(LEAST_STDDEV)))
 
     def reward(self, features):
         """Features [..., F] -> mean reward [...]."""
@@ -202,7 +218,7 @@ class WorldModel(tf.Module):
         features = posterior.features
         axes = len(self.observation_spec.shape)
         decoded = tfd.Independent(
-            tfd.Normal(self.decode(features), settings.observation_stddev), axes
+            tfd.Normal(self.decode(features), self._stddev()), axes
         )
         reward = self.reward_log_prob(features, batch["reward"])
         latent_kl = balanced_kl(posterior, prior, settings.kl_balance)

@@ -13,6 +13,7 @@ _LATER = {
     "value": {"kind": "none"},
     "world_model.standardize": False,
     "world_model.kl_balance": 0.5,
+    "world_model.learn_observation_stddev": False,
     "world_model.image_pool": 1,
     "world_model.image_decoder": "convolutions",
 }
