@@ -62,7 +62,6 @@ class WorldModel(Settings):
     continuation_scale: float = key(least=0)  # where episodes can end; 0: no such head
     free_nats: float = key(least=0)  # per step
     kl_scale: float = key(least=0)
-    kl_balance: float = key(least=0, most=1)  # of the KL's gradient, to the prior
     global_kl_scale: float = key(least=0)
     overshooting_distance: int = key(least=0)  # agent steps
     overshooting_kl_scale: float = key(least=0)

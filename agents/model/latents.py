@@ -1,6 +1,5 @@
 """The latent state of the world model, as numbers and as a distribution."""
 
-import functools
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -31,26 +30,6 @@ class Latent(NamedTuple):
 def gaussian(latent: Latent):
     """The diagonal normal distribution of a latent's `sample`."""
     return tfd.Independent(tfd.Normal(latent.mean, latent.stddev), 1)
-
-
-def balanced_kl(posterior: Latent, prior: Latent, balance):
-    """KL(posterior || prior), [...], whose gradient falls to the prior by `balance`.
-
-        2 balance KL(sg(q) || p) + 2 (1 - balance) KL(q || sg(p)), each half of the value
-
-    with sg the stopped gradient; with 0.5 it is that of the KL itself. A prior that learns
-    faster follows the posterior, in place of holding it back.
-
-    Source: Hafner et al., 2021, Mastering Atari with Discrete World Models, algorithm 2.
-    """
-    kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
-    if balance == 0.5:
-        return kl
-    stop = functools.partial(tf.nest.map_structure, tf.stop_gradient)
-    of_prior = tfd.kl_divergence(gaussian(stop(posterior)), gaussian(prior))
-    of_posterior = tfd.kl_divergence(gaussian(posterior), gaussian(stop(prior)))
-    both = 2.0 * balance * of_prior + 2.0 * (1.0 - balance) * of_posterior
-    return both + tf.stop_gradient(kl - both)
 
 
 def above_free_nats(kl, free_nats):

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from agents.model import networks
-from agents.model.latents import above_free_nats, balanced_kl, gaussian
+from agents.model.latents import above_free_nats, gaussian
 from agents.model.overshooting import overshooting_losses
 from agents.model.rssm import RSSM
 from agents.model.standardization import Standardizer
@@ -16,7 +16,6 @@ from agents.seeds import uniform
 from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
 from bayes_rl.layers import DenseFlipout, DenseReparameterization
 from bayes_rl.regularizers import NormalKLDivergence
-
 
 # Of a learned likelihood: what is predicted better than this counts no more for it.
 LEAST_STDDEV = 0.05
@@ -217,11 +216,9 @@ class WorldModel(tf.Module):
         )
         features = posterior.features
         axes = len(self.observation_spec.shape)
-        decoded = tfd.Independent(
-            tfd.Normal(self.decode(features), self._stddev()), axes
-        )
+        decoded = tfd.Independent(tfd.Normal(self.decode(features), self._stddev()), axes)
         reward = self.reward_log_prob(features, batch["reward"])
-        latent_kl = balanced_kl(posterior, prior, settings.kl_balance)
+        latent_kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
         losses = {
             "observation_loss": -decoded.log_prob(observation),
             "reward_loss": -settings.reward_scale * reward,

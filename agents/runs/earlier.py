@@ -12,7 +12,6 @@ _LATER = {
     "act": "plan",
     "value": {"kind": "none"},
     "world_model.standardize": False,
-    "world_model.kl_balance": 0.5,
     "world_model.learn_observation_stddev": False,
     "world_model.image_pool": 1,
     "world_model.image_decoder": "convolutions",
