@@ -41,18 +41,18 @@ DM_CONTROL = {
     "walker": ("stand", "walk", "run"),
 }
 
-# Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, section 5 and
-# the tasks of its code. What is not named here repeats DEFAULT_REPEAT times.
+# Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, section 5, for all
+# tasks of its domains. Domains that are not named here repeat DEFAULT_REPEAT times, those of
+# DeepMind Control as in Hansen et al., 2022, TD-MPC.
 PLANET_REPEAT = {
-    "cartpole_balance": 8,
-    "cartpole_swingup": 8,
-    "finger_spin": 2,
-    "cheetah_run": 4,
-    "ball_in_cup_catch": 4,
-    "walker_walk": 2,
-    "reacher_easy": 4,
+    "cartpole": 8,
+    "finger": 2,
+    "cheetah": 4,
+    "ball_in_cup": 4,
+    "walker": 2,
+    "reacher": 4,
 }
-DEFAULT_REPEAT = {"dm_control": 2, "gym": 1, "python": 1, "fake": 1}
+DEFAULT_REPEAT = {"dm_control": 4, "gym": 1, "python": 1, "fake": 1}
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
 # Tiny tasks for tests and debugging.
@@ -203,7 +203,7 @@ def check_task(
     if suite != "dm_control" and camera != 0:
         raise ValueError(f"task {name!r} has camera 0 only, got camera {camera}")
     if action_repeat is None:
-        action_repeat = PLANET_REPEAT.get(name, DEFAULT_REPEAT[suite])
+        action_repeat = PLANET_REPEAT.get(domain, DEFAULT_REPEAT[suite])
     return Task(name, suite, domain, variant, int(action_repeat))
 
 

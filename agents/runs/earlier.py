@@ -3,6 +3,7 @@
 import envs
 from agents.explore import STRATEGIES
 from agents.planning import PLANNERS
+from envs.tasks import FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did. They compiled
 # nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
@@ -16,6 +17,19 @@ _LATER = {
     "world_model.image_pool": 1,
     "world_model.image_decoder": "convolutions",
 }
+
+# Where a task was none of these, earlier versions held an action for 2 physics steps unless
+# they were told: of DeepMind Control. They had no value.
+_PLANET_TASKS = (
+    "ball_in_cup_catch",
+    "cartpole_balance",
+    "cartpole_swingup",
+    "cheetah_run",
+    "finger_spin",
+    "reacher_easy",
+    "walker_walk",
+)
+_REPEAT = 2
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
 _KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
@@ -34,6 +48,8 @@ def updated(values):
         >>> updated({"planner": {"_target_": "agents.planner.CrossEntropy"}})["planner"]
         {'kind': 'cem'}
     """
+    if values.get("action_repeat") is None and _repeats_otherwise(values):
+        values["action_repeat"] = _REPEAT
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values
@@ -52,6 +68,13 @@ def updated(values):
     if isinstance(explore, dict) and _stays(explore):
         explore["final_beta"] = None
     return values
+
+
+def _repeats_otherwise(values):
+    task = values.get("task")
+    if "value" in values or task in (None, *_PLANET_TASKS, *FAKE):
+        return False
+    return isinstance(task, str) and ":" not in task
 
 
 def _with_kind(group, kinds):

@@ -79,7 +79,9 @@ def test_planet_repeats_and_lengths():
         "cup_catch": (4, 250),
         "walker_walk": (2, 500),
         "reacher_easy": (4, 250),
-        "hopper_hop": (2, 500),
+        "cartpole_swingup_sparse": (8, 125),
+        "walker_run": (2, 500),
+        "hopper_hop": (4, 250),
         "fake": (1, 20),
     }
     for name, pair in expected.items():

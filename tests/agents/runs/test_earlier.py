@@ -9,6 +9,7 @@ from agents.config import overrides
 from agents.config.schema import as_dict, make_config
 from agents.errors import UserError
 from agents.runs import grouping
+from agents.runs.earlier import updated
 from agents.runs.folder import check_run, load_config, open_run, read_config
 
 
@@ -23,6 +24,15 @@ def test_run_of_an_earlier_version_is_read_and_resumed(tmp_path):
     file.write_text("".join(kept))
     assert load_config(config.logdir) == config
     open_run(config).close()
+
+
+@pytest.mark.parametrize(
+    ("task", "repeat"), [("hopper_hop", 2), ("cheetah_run", None), ("fake", None)]
+)
+def test_earlier_versions_held_actions_as_they_did(task, repeat):
+    values = {"task": task, "action_repeat": None}
+    assert updated(dict(values))["action_repeat"] == repeat
+    assert updated(values | {"value": {"kind": "td"}})["action_repeat"] is None
 
 
 @pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
