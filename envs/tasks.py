@@ -42,8 +42,8 @@ DM_CONTROL = {
 }
 
 # Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, section 5, for all
-# tasks of its domains. Domains that are not named here repeat DEFAULT_REPEAT times, those of
-# DeepMind Control as in Hansen et al., 2022, TD-MPC.
+# tasks of its domains. Domains that are not named here repeat DEFAULT_REPEAT times, those
+# of DeepMind Control as in Hansen et al., 2022, TD-MPC.
 PLANET_REPEAT = {
     "cartpole": 8,
     "finger": 2,

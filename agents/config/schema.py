@@ -169,6 +169,7 @@ def _check_together(config):
         )
     _check_schedules(config)
     _check_draws(config)
+    _check_value(config)
 
 
 def _check_schedules(config):
@@ -197,4 +198,17 @@ def _check_draws(config):
         raise UserError(
             f"explore strategy {name} draws weights: transition must be reparameterization "
             "or flipout, got deterministic"
+        )
+
+
+def _check_value(config):
+    value, length = config.value, config.sequence_length
+    if config.act == "policy" and isinstance(value, NoValue):
+        raise UserError(
+            "act=policy needs a policy that was learned: value must not be none"
+        )
+    if isinstance(value, TemporalDifference) and value.target_steps >= length:
+        raise UserError(
+            f"value.target_steps must be below sequence_length ({length}), "
+            f"got {value.target_steps}"
         )

@@ -44,8 +44,8 @@ def change(values, name, value):
         ("task", "", "task must be a word, got nothing"),
         (
             "planner.elites",
-            151,
-            "planner.elites must be at most candidates (150), got 151",
+            101,
+            "planner.elites must be at most candidates (100), got 101",
         ),
         (
             "world_model.overshooting_distance",
@@ -91,11 +91,11 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
     ("words", "message"),
     [
         (
-            ["action_noise.final_stddev=0"],
+            ["explore=thompson", "action_noise.final_stddev=0"],
             "action_noise.final_stddev=0 is never reached: action_noise.steps must be",
         ),
         (
-            ["action_noise.steps=1000"],
+            ["explore=thompson", "action_noise.steps=1000"],
             "action_noise.steps=1000 changes nothing: action_noise.final_stddev must be a "
             "number, got null",
         ),
@@ -159,3 +159,18 @@ def test_config_is_frozen(values):
     config = make_config(values)
     with pytest.raises(dataclasses.FrozenInstanceError):
         config.planner.horizon = 3
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["act=policy", "value=none"], "act=policy needs a policy that was learned: value"),
+        (
+            ["value.target_steps=8", "sequence_length=8"],
+            "value.target_steps must be below sequence_length (8), got 8",
+        ),
+    ],
+)
+def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
