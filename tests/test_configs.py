@@ -6,8 +6,9 @@ from agents.config import choices, overrides
 from agents.config.schema import as_dict, flatten, make_config
 from agents.explore import STRATEGIES
 from agents.planning import PLANNERS
+from agents.value import VALUES
 
-KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
+KINDS = {"planner": PLANNERS, "explore": STRATEGIES, "value": VALUES}
 CHOICES = [
     f"{group}={choice}" for group, names in choices.groups().items() for choice in names
 ]
@@ -25,7 +26,9 @@ def test_every_kind_is_the_class_of_the_file_of_its_name(group, kinds):
         assert type(getattr(overrides.load([f"{group}={kind}"]), group)) is made
 
 
-@pytest.mark.parametrize("made", [*PLANNERS.values(), *STRATEGIES.values()])
+@pytest.mark.parametrize(
+    "made", [*PLANNERS.values(), *STRATEGIES.values(), *VALUES.values()]
+)
 def test_values_stand_in_yaml_alone(made):
     fields = dataclasses.fields(made)
     assert all(field.default is dataclasses.MISSING for field in fields)
@@ -57,11 +60,14 @@ def test_preset_paper_is_the_last_release_of_planet():
         "optimizer.clip_norm": 1000.0,
         "action_noise.stddev": 0.3,
         "action_noise.final_stddev": None,
+        "act": "plan",
+        "value.kind": "none",
         "planner.kind": "cem",
         "planner.horizon": 12,
         "planner.candidates": 1000,
         "planner.elites": 100,
         "planner.iterations": 10,
+        "world_model.standardize": False,
         "world_model.belief_size": 200,
         "world_model.latent_size": 30,
         "world_model.hidden_size": 200,
@@ -70,6 +76,7 @@ def test_preset_paper_is_the_last_release_of_planet():
         "world_model.reward_units": 300,
         "world_model.min_stddev": 0.1,
         "world_model.observation_stddev": 1.0,
+        "world_model.learn_observation_stddev": False,
         "world_model.reward_scale": 10.0,
         "world_model.free_nats": 3.0,
         "world_model.kl_scale": 1.0,
