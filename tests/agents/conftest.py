@@ -18,6 +18,7 @@ TINY = [
     "world_model.latent_size=3",
     "world_model.hidden_size=7",
     "world_model.embedding_size=5",
+    "world_model.observation_stddev=0.1",
     "world_model.overshooting_distance=0",
     "posterior_scale=0.3",
 ]

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 import envs
+from agents.agent.building import _make_value
 from agents.config import overrides
 from agents.config.schema import as_dict, flatten
 from agents.episodes.environments import COLLECTION, load_environments
@@ -49,15 +50,31 @@ MODEL = {  # key: another value, words beside it
     "world_model.image_decoder": ("dense", PIXELS),
     "world_model.image_pool": (2, [*PIXELS, "image.size=64", "observation=pixels"]),
 }
-OPTIMIZER = {
+STEP = {
     "optimizer.learning_rate": 0.1,
     "optimizer.stddev_learning_rate": 0.1,
     "optimizer.epsilon": 10.0,
     "optimizer.clip_norm": 1e-6,
 }
+VALUE = {
+    "value.discount": 0.5,
+    "value.target_steps": 2,
+    "value.stride": 1,
+    "value.layers": 1,
+    "value.units": 9,
+    "value.learning_rate": 0.1,
+    "value.clip_norm": 1e-6,
+    "value.target_rate": 0.5,
+    "value.entropy": 0.5,
+}
 PARTS = ("planner.", "explore.", "action_noise.")  # handed to the agent whole
 ELSEWHERE = {
+    "standardize": "model/test_standardization.py",
+    "learn_observation_stddev": "model/test_standardization.py",
     "continuation_scale": "model/test_world_model.py",
+    "value.kind": "training/test_without_value.py",
+    "value.proposals": "value/test_actor_critic.py",
+    "act": "agent/test_policy_with_value.py",
     "kl_weight": "agent/test_planet_agent.py: of the weight KL",
     "kl_weight_warmup": "agent/test_planet_agent.py",
     "compile": "agent/test_planet_agent.py: the same numbers, sooner",
@@ -81,7 +98,7 @@ ELSEWHERE = {
 def test_every_key_is_looked_at():
     keys = set(flatten(as_dict(overrides.load(["planner=icem"]))))
     parts = {key for key in keys if key.startswith(PARTS)}
-    seen = [set(ENVIRONMENT), set(MODEL), set(OPTIMIZER), parts]
+    seen = [set(ENVIRONMENT), set(MODEL), set(STEP), set(VALUE), parts]
     elsewhere = {key for key in keys if key.removeprefix("world_model.") in ELSEWHERE}
     assert set.union(*seen, elsewhere) == keys
 
@@ -113,7 +130,7 @@ def sum_of_losses(model, make_batch, size):
     if size:
         batch["observation"] = tf.cast(127 * (1 + tf.tanh(batch["observation"])), tf.uint8)
     noise = normal([2, 5, model.rssm.latent_size], tf.constant([0, 1]))
-    losses, _ = model.losses(batch, noise, tf.constant([0, 2]))
+    losses, *_ = model.losses(batch, noise, tf.constant([0, 2]))
     weight_kl = sum(map(float, kl_divergences(model).values()))
     return sum(float(tf.reduce_sum(loss)) for loss in losses.values()) + weight_kl
 
@@ -123,7 +140,7 @@ def stepped(build_agent, make_batch):
     """Makes the variables after a gradient step."""
 
     def step(*words):
-        agent = build_agent("compile=false", *words)
+        agent = build_agent("compile=false", "world_model.free_nats=0", *words)
         agent.train(make_batch(2, 4))
         return np.concatenate([np.ravel(v) for v in agent.model.trainable_variables])
 
@@ -135,10 +152,42 @@ def as_it_is(stepped):
     return stepped()
 
 
-@pytest.mark.parametrize("key", OPTIMIZER)
-def test_a_key_of_the_optimizer_changes_its_step(key, stepped, as_it_is):
-    other = stepped(f"{key}={OPTIMIZER[key]}")
+@pytest.mark.parametrize("key", STEP)
+def test_a_key_of_a_step_changes_it(key, stepped, as_it_is):
+    other = stepped(f"{key}={STEP[key]}")
     assert np.abs(other - as_it_is).max() > 1e-5
+
+
+@pytest.fixture(scope="module")
+def valued(make_config, make_batch, environment, model, noise):
+    """Makes critics and policy after two gradient steps."""
+
+    def step(*words):
+        config = make_config("value.learning_rate=0.01", *words)
+        tf.keras.utils.set_random_seed(0)
+        value, optimizer = _make_value(config, environment, model)
+        for seed in range(2):
+            with tf.GradientTape() as tape:
+                given = (make_batch(2, 4, seed), noise(2, 4, 9), noise(2, 2, 4, 1))
+                found = value.losses(*given)
+                loss = sum(map(tf.reduce_sum, (found[name] for name in value.loss_names)))
+            optimizer.apply(tape.gradient(loss, value.trainable_variables))
+            value.follow(tf.constant(1.0))
+        return np.concatenate([np.ravel(v) for v in value.variables])
+
+    return step
+
+
+@pytest.fixture(scope="module")
+def value_as_it_is(valued):
+    return valued()
+
+
+@pytest.mark.parametrize("key", VALUE)
+def test_a_key_of_the_value_changes_what_it_learns(key, valued, value_as_it_is):
+    other = valued(f"{key}={VALUE[key]}")
+    is_other_size = len(other) != len(value_as_it_is)
+    assert is_other_size or np.abs(other - value_as_it_is).max() > 1e-5
 
 
 def test_parts_of_the_agent_are_those_of_the_config(make_config, build_agent):

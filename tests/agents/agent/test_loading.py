@@ -35,6 +35,33 @@ def test_a_damaged_checkpoint_is_left_to_the_training_that_owns_it(whole_run, tm
     assert sorted(run.rglob("*")) == before
 
 
+def state_of(agent):
+    """What a gradient step and a decision depend on, as numbers."""
+    adam = [each._adam.variables() for each in (agent._value_optimizer, agent._optimizer)]
+    tensors = [*agent.model.variables, *agent.value.variables, *adam[0], *adam[1]]
+    return np.concatenate([np.ravel(tensor) for tensor in tensors])
+
+
+def test_what_was_learned_goes_on_exactly(make_config, build_agent, make_batch, tmp_path):
+    words = [f"logdir={tmp_path}/run", "transition=deterministic", "value.target_rate=0.5"]
+    agent, other = build_agent(*words, "seed=1"), build_agent(*words, "seed=2")
+    rng = np.random.default_rng(0)
+    episode = {"observation": rng.normal(5.0, 2.0, [9, 2]), "reward": np.zeros(9)}
+    agent.model.see(episode)
+    for seed in (0, 1):
+        agent.train(make_batch(2, 4, seed))
+    with open_run(make_config(*words)) as run:
+        make_checkpoints(run, agent).save(episodes=1)
+        assert np.abs(state_of(other) - state_of(agent)).max() > 1.0
+        make_checkpoints(run, other).restore()
+    np.testing.assert_array_equal(state_of(other), state_of(agent))
+    other._train_seed = agent._train_seed
+    for each in (agent, other):
+        each.model.see(episode)
+        each.train(make_batch(2, 4, seed=2))
+    np.testing.assert_allclose(state_of(other), state_of(agent), rtol=1e-6, atol=1e-7)
+
+
 def test_a_run_of_an_earlier_version_is_loaded_without_a_continuation_head(
     make_config, build_agent, tmp_path
 ):

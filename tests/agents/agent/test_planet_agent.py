@@ -47,7 +47,8 @@ def test_loss_is_that_of_the_world_model_under_one_held_draw(agent, batch):
     seeds = split(fold(tf.constant([0, 0]), 0), 3)
     weights = sample_weights(agent.model, seed=seeds[1])
     with hold(agent.model, weights):
-        losses, metrics = agent.model.losses(batch, normal([4, 6, 3], seeds[0]), seeds[2])
+        noise = normal([4, 6, 3], seeds[0])
+        losses, metrics, _ = agent.model.losses(batch, noise, seeds[2])
     means = {name: np.mean(value) for name, value in (losses | metrics).items()}
     weight_kl = sum(map(float, kl_divergences(agent.model).values()))
     expected = sum(means[name] for name in losses) + 0.5 * weight_kl / 100
@@ -63,7 +64,7 @@ def test_metrics_stop_at_the_first_step_that_is_not_finite(build_agent, batch):
     train(agent, batch, 1)
     assert agent.steps_to_divergence() == (1, [])
     train(agent, batch | {"reward": batch["reward"] + np.inf}, 1)
-    expected = (2, ["loss", "reward_loss", "gradient_norm"])
+    expected = (2, ["loss", "reward_loss", "value_loss", "gradient_norm"])
     assert agent.steps_to_divergence() == expected
     train(agent, batch, 1)  # by weights that are not finite: now nothing is
     assert agent.steps_to_divergence() == expected
@@ -123,6 +124,22 @@ def test_gradients_reach_every_variable(build_agent, batch):
         assert np.any(old != new), f"{name} was not trained"
 
 
+def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
+    valued, plain = build_agent(), build_agent("value=none")
+    for agent in (valued, plain):
+        train(agent, batch, 3)
+    for one, other in zip(values(valued), values(plain), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_a_step_moves_critics_policy_slow_critics_and_scale(build_agent, batch):
+    agent = build_agent("value.target_rate=0.5")
+    before = [variable.numpy() for variable in agent.value.variables]
+    train(agent, batch, 3)
+    for old, now in zip(before, agent.value.variables, strict=True):
+        assert np.any(old != now), f"{now.name} was not trained"
+
+
 def test_the_same_seed_trains_the_same(build_agent, batch):
     first, again = (build_agent("seed=3") for _ in range(2))
     for agent in (first, again):
@@ -161,7 +178,8 @@ def test_bfloat16_trains_float32_variables_to_finite_losses(build_agent, batch):
     agent = build_agent("compute_dtype=bfloat16")
     infos = train(agent, batch, 5)
     assert all(np.isfinite(info.loss) for info in infos)
-    assert {variable.dtype for variable in agent.model.variables} == {tf.float32}
+    trained = (*agent.model.trainable_variables, *agent.value.variables)
+    assert {variable.dtype for variable in trained} == {tf.float32}
 
 
 def test_policy_exploits_and_collect_policy_explores(build_agent):
@@ -198,6 +216,7 @@ def run(choice, transition):
     if devices.num_replicas_in_sync > 1:  # one device needs no graph, which takes seconds
         step = tf.function(step, autograph=False)
     rng = np.random.default_rng(0)
+    agent.model.see({"observation": rng.normal(2.0, 3.0, [9, 2]), "reward": np.zeros(9)})
     losses = []
     for _ in range(4):
         whole = {"observation": rng.normal(size=[4, 6, 2]).astype(np.float32),
@@ -212,7 +231,7 @@ def run(choice, transition):
         batch = devices.experimental_distribute_values_from_function(part)
         losses.append(float(devices.reduce("SUM", step(batch).loss, axis=None)))
     copies = [devices.experimental_local_results(variable)
-              for variable in agent.model.trainable_variables]
+              for variable in (*agent.model.variables, *agent.value.variables)]
     return {"replicas": devices.num_replicas_in_sync, "losses": losses,
             "metrics": agent.pop_metrics(),
             "train_steps": int(agent.train_step_counter.numpy()),

@@ -58,6 +58,7 @@ def make_policy(model, environment, clock):
             planner=planner,
             strategy=strategy or Greedy(),
             noise=noise,
+            value=None,
             clock=clock,
             seed=[0, 1],
             name="policy",
@@ -158,7 +159,7 @@ def test_the_action_is_the_first_of_the_plan(make_policy):
         def initial_state(self, batch_size, action_size):
             return ()
 
-        def plan(self, score, state, shape, seed):
+        def plan(self, score, state, shape, seed, proposals=None):
             return tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]]), state
 
     (step,) = run(make_policy(planner=Fixed()), FIRST)
@@ -284,7 +285,7 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
         def initial_state(self, batch_size, action_size):
             return ()
 
-        def plan(self, score, state, shape, seed):
+        def plan(self, score, state, shape, seed, proposals=None):
             seeds["plan"] = seed
             return tf.zeros([ENVIRONMENTS, 3, 1]), state
 
@@ -403,7 +404,7 @@ def test_with_common_noise_equal_plans_score_the_same(make_policy):
         def initial_state(self, batch_size, action_size):
             return ()
 
-        def plan(self, score, state, shape, seed):
+        def plan(self, score, state, shape, seed, proposals=None):
             self.scores.append(score(tf.zeros([ENVIRONMENTS, 2, 3, 1]), seed))
             return tf.zeros([ENVIRONMENTS, 3, 1]), state
 

@@ -1,20 +1,63 @@
 """Tests of agents.commands.evaluate."""
 
 import csv
+import re
 
 import numpy as np
+import pytest
 
 from agents.commands.evaluate import evaluate
 
+LINE = re.compile(
+    r"act=(\w+): mean return (\S+), median (\S+), lowest (\S+), highest (\S+); "
+    r"(\S+) ms a decision"
+)
 
-def test_scores_are_written_and_summed_up_in_a_line(whole_run, capsys):
-    evaluate(whole_run, episodes=3)
-    with open(whole_run / "evaluation.csv") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["episode"] for row in rows] == ["0", "1", "2"]
-    assert len({row["seed"] for row in rows}) == 3
+
+def rows_of(run):
+    with open(run / "evaluation.csv") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def copied(whole_run, tmp_path_factory):
+    """Rows and words of an evaluation of 3 episodes."""
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        said = []
+        monkeypatch.setattr("builtins.print", lambda *words: said.append(*words))
+        evaluate(whole_run, episodes=3)
+    return rows_of(whole_run), said, whole_run
+
+
+def test_planner_and_policy_are_scored_from_the_same_starts(copied):
+    rows, *_ = copied
+    assert [row["act"] for row in rows] == ["plan"] * 3 + ["policy"] * 3
+    assert [row["episode"] for row in rows] == ["0", "1", "2"] * 2
+    seeds = [row["seed"] for row in rows]
+    assert seeds[:3] == seeds[3:]
+    assert len(set(seeds)) == 3
     assert {row["environment_steps"] for row in rows} == {"160"}
-    mean = np.mean([float(row["return"]) for row in rows])
-    said = capsys.readouterr().out
-    assert said.count("\n") == 1
-    assert f"fake after 160 environment steps: mean return {mean:.1f}" in said
+    assert {row["train_steps"] for row in rows} == {"14"}
+
+
+def test_each_way_of_acting_has_a_line_with_its_scores_and_its_time(copied):
+    rows, (first, *lines, last), folder = copied
+    assert first == "fake after 160 environment steps, 3 episodes each:"
+    assert last == folder / "evaluation.csv"
+    for act, line in zip(("plan", "policy"), lines, strict=True):
+        returns = [float(row["return"]) for row in rows if row["act"] == act]
+        name, *numbers, milliseconds = LINE.fullmatch(line).groups()
+        assert name == act
+        of = (np.mean, np.median, np.min, np.max)
+        assert numbers == [f"{function(returns):.1f}" for function in of]
+        assert float(milliseconds) > 0
+
+
+def test_without_a_value_there_is_nothing_but_the_planner(train_run, tmp_path, capsys):
+    run = tmp_path / "run"
+    words = ["value=none", "environment_steps=40", "seed_episodes=1", "video_every=0"]
+    assert train_run(run, *words, "evaluation.every=0") == 0
+    capsys.readouterr()
+    evaluate(run, episodes=1)
+    assert [row["act"] for row in rows_of(run)] == ["plan"]
+    assert capsys.readouterr().out.count("act=") == 1

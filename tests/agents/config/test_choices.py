@@ -6,7 +6,9 @@ from agents.config import choices, overrides
 from agents.config.schema import as_dict
 
 WITH_KIND = [
-    (group, name) for group in ("explore", "planner") for name in choices.groups()[group]
+    (group, name)
+    for group in ("explore", "planner", "value")
+    for name in choices.groups()[group]
 ]
 
 

@@ -69,6 +69,15 @@ def test_run_without_scores_is_named_and_the_rest_is_drawn(tmp_path, caplog):
     assert names(files) == [name for name in ALL if name != "scores.png"]
 
 
+@pytest.mark.parametrize("key", ["value/error", "train/value_loss"])
+def test_the_value_is_drawn_where_there_is_one(tmp_path, key):
+    run = make_run(tmp_path / "run", scores=False)
+    steps = {"environment_steps": 700, "episodes": 7, "train_steps": 70}
+    records.append_metrics(run, steps | {key: 1.0, "collect/return": 0.0})
+    (file,) = (file for file in plot(run) if file.name == "value.png")
+    assert np.asarray(Image.open(file).convert("L")).std() > 0
+
+
 def test_seeds_of_unequal_length_and_evaluations_are_drawn(tmp_path):
     runs = [make_run(tmp_path / "0", 0), make_run(tmp_path / "1", 1, episodes=2)]
     steps = {"environment_steps": 200, "episodes": 2, "train_steps": 20}

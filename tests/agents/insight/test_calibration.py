@@ -150,3 +150,14 @@ def test_one_episode_has_no_interval():
     mean, low, high = mean_over_episodes(np.array([[3.0]]))
     assert mean == 3
     assert np.isnan([low, high]).all()
+
+
+def test_each_dimension_is_judged_by_a_stddev_of_its_own(drawn):
+    stddev = np.linspace(0.5, 2.0, drawn.shape[-1])
+    both = score(components(), stddev, drawn)
+    for index, each in enumerate(stddev):
+        own = slice(index, index + 1)
+        alone = score(components()[..., own], each, drawn[..., own])
+        np.testing.assert_allclose(
+            both.negative_log_likelihood[..., own], alone.negative_log_likelihood
+        )

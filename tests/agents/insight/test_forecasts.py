@@ -108,3 +108,20 @@ def test_short_episodes_are_refused(model, episodes):
     short = [{key: value[:6] for key, value in episodes[0].items()}]
     with pytest.raises(ValueError, match="at least 7 rows for forecasts, got 6"):
         ForecastTimes(model, short)
+
+
+def test_forecasts_and_truths_are_in_the_units_of_the_task(make_model, episodes):
+    model = make_model()
+    far = [e | {"observation": 500.0 + 3.0 * e["observation"]} for e in episodes]
+    for episode in far:
+        model.see(episode)
+    times = ForecastTimes(model, far)
+    (truth, _), (first, _) = (
+        times.truths(model, far, SEED),
+        forecasts(model, far, times, SEED),
+    )
+    start = times.starts[0]
+    np.testing.assert_array_equal(truth[0, 0], far[0]["observation"][start + 1])
+    for mixtures in first.values():
+        assert np.abs(mixtures - 500.0).max() < 3.0 * 30
+        assert np.std(mixtures) > 0.1

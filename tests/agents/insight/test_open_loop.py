@@ -129,3 +129,15 @@ def test_shorter_episodes_are_padded():
     stacked = stack([{"x": np.ones([2, 3])}, {"x": np.ones([4, 3])}], "x")
     np.testing.assert_array_equal(stacked[0, :, 0], [1, 1, 0, 0])
     np.testing.assert_array_equal(stacked[1], np.ones([4, 3]))
+
+
+def test_predictions_are_in_the_units_of_the_task(make_model, episode):
+    model = make_model()
+    far = episode | {"observation": 500.0 + 3.0 * episode["observation"]}
+    model.see(far)
+    mean, stddev = far["observation"].mean(0), far["observation"].std(0)
+    scaled = episode | {"observation": (far["observation"] - mean) / stddev}
+    plain = make_model("world_model.standardize=false")
+    found = predict_open_loop(model, far, CONTEXT, draws=2, seed=SEED)
+    expected = predict_open_loop(plain, scaled, CONTEXT, draws=2, seed=SEED)
+    np.testing.assert_allclose(found, mean + stddev * expected, rtol=1e-4)

@@ -135,3 +135,15 @@ def test_velocities_of_the_last_episode_are_read_from_its_latents(model, episode
         for episode in episodes
     ]
     assert Probes(model, still, (1,), SEED).readings() == {}
+
+
+def test_differences_are_in_the_units_of_the_task(make_model, episodes):
+    model = make_model()
+    far = [e | {"observation": 500.0 + 3.0 * e["observation"]} for e in episodes]
+    for episode in far:
+        model.see(episode)
+    encoded = encode(model, far, SEED)
+    inputs = probe_inputs(model, encoded, [e["position"] for e in far])
+    position, change = np.split(inputs["differences"][0], 2, axis=1)
+    assert np.abs(position - 500.0).max() < 3.0 * 30
+    assert np.abs(change).max() < 3.0 * 30

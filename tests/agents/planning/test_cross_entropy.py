@@ -169,3 +169,46 @@ def test_more_elites_than_candidates_are_refused(kind):
     message = r"^elites must be at most candidates \(5\), got 6"
     with pytest.raises(ValueError, match=message):
         preset("planner", kind, candidates=5, elites=6)
+
+
+REACHABLE = tf.clip_by_value(BEST, -1.0, 1.0)
+
+
+def plan_with(planner, proposals, score=closeness):
+    return planner.plan(score, planner.initial_state(2, 2), (2, 2), SEED, proposals)
+
+
+@EACH
+def test_proposals_that_are_best_are_the_plan(planner):
+    best = tf.repeat(REACHABLE[:, tf.newaxis], 20, axis=1)  # as many as elites
+    plan, _ = plan_with(planner, best)
+    np.testing.assert_allclose(plan, REACHABLE, atol=5e-4)
+    without, _ = plan_with(planner, None)
+    assert np.abs(without - REACHABLE).max() > 1e-3
+
+
+@EACH
+def test_proposals_that_are_worst_change_nothing(planner):
+    worst = tf.fill([2, 5, 3, 2], 0.123)
+
+    def score(plans, seed):
+        is_proposed = tf.reduce_all(plans == 0.123, axis=[2, 3])
+        return tf.where(is_proposed, -1e9, closeness(plans, seed))
+
+    found, without = plan_with(planner, worst, score), plan_with(planner, None)
+    tf.nest.map_structure(np.testing.assert_array_equal, found, without)
+
+
+@EACH
+def test_proposals_are_scored_beside_the_candidates_of_every_iteration(planner):
+    seen = []
+
+    def score(plans, seed):
+        seen.append(plans.numpy())
+        return closeness(plans, seed)
+
+    proposals = tf.random.stateless_uniform([2, 4, 3, 2], [3, 4], -1, 1)
+    plan_with(planner, proposals, score)
+    assert sum(plans.shape[1] for plans in seen) == planner.evaluations + 4 * 8
+    for plans in seen:
+        np.testing.assert_array_equal(plans[:, -4:], proposals)

@@ -121,3 +121,30 @@ def test_groups_that_are_scored_alike_plan_as_their_planner_does(planner):
     best = tf.argmax(closeness(plans), axis=1)
     expected = tf.gather(plans, best, batch_dims=1)
     np.testing.assert_allclose(make_plan(planner)[0], expected, rtol=1e-5, atol=1e-6)
+
+
+@GROUPS
+def test_every_group_gets_all_proposals(planner):
+    proposals = tf.random.stateless_uniform([2, 4, 3, 2], [3, 4], -1, 1)
+    seen, score = [], score_by_group([])
+
+    def spied(plans, seed):
+        seen.append(plans.numpy())
+        return score(plans, seed)
+
+    planner.plan(spied, planner.initial_state(2, 2), (2, 2), SEED, proposals)
+    *searched, last = seen
+    assert last.shape[1] == 3
+    for plans in searched:
+        groups = plans.reshape([2, 3, -1, 3, 2])
+        for group in range(3):
+            np.testing.assert_array_equal(groups[:, group, -4:], proposals)
+
+
+@GROUPS
+def test_a_proposal_that_is_best_for_its_group_is_the_plan(planner):
+    best = tf.fill([2, 20, 3, 2], TARGETS[1])
+    plan, _ = planner.plan(
+        score_by_group([]), planner.initial_state(2, 2), (2, 2), SEED, best
+    )
+    np.testing.assert_allclose(plan, best[:, 0], atol=1e-3)

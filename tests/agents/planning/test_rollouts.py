@@ -88,3 +88,44 @@ def test_a_planner_that_knows_the_end_stays_before_it_for_the_reward(start):
 def test_a_planner_ends_an_episode_that_costs_more_than_its_end():
     positions = best_plan(Cliff(lambda features: -tf.ones_like(features[..., 0])), 0.42)
     assert positions[0] > EDGE
+
+
+class Half:
+    """Rewards and chances to go on are what the state says."""
+
+    reward = staticmethod(lambda features: features[..., 0])
+    continuation = staticmethod(lambda features: features[..., 0])
+
+
+class Tenfold:
+    """A state is worth ten times what it says."""
+
+    discount = 0.5
+    value = staticmethod(lambda features: 10.0 * features[..., 0])
+
+
+def test_a_value_counts_as_its_state_is_reached_and_discounted():
+    # [H, B * N, D]: two environments, one plan each
+    chances = tf.constant([[[0.5], [1.0]], [[0.2], [0.0]], [[0.9], [0.7]]])
+    latents = Latent(chances[..., :0], chances, chances, chances)
+    layout = Layout(tf.zeros([2, 1, 3, 1]), draws=1, value=Tenfold())
+    rollout = layout.rollout(Half(), latents)
+    reached = [[[1.0, 0.25, 0.025]], [[1.0, 0.5, 0.0]]]
+    np.testing.assert_allclose(rollout.reached, [reached], rtol=1e-6)
+    value = 0.5**3 * 0.5 * 0.2 * 0.9 * 9.0
+    np.testing.assert_allclose(rollout.value, [[[value], [0.0]]], rtol=1e-6)
+    returns = [[0.5 + 0.25 * 0.2 + 0.025 * 0.9 + value], [1.0]]
+    np.testing.assert_allclose(Greedy()(rollout, progress=0.0), returns, rtol=1e-6)
+
+
+def test_values_of_plans_and_draws_keep_their_places():
+    numbers = tf.reshape(tf.range(2.0 * 2 * 3 * 4), [2, 2 * 3, 4, 1])  # [H, B * S, N, D]
+    latents = Latent(numbers[..., :0], numbers, numbers, numbers)
+    layout = Layout(tf.zeros([2, 4, 2, 1]), draws=3, value=Tenfold())
+    found = layout.rollout(Endless(), latents).value
+    last = 10.0 * 0.5**2 * numbers[-1, ..., 0].numpy().reshape([2, 3, 4])
+    np.testing.assert_allclose(found, last.transpose([1, 0, 2]))
+
+
+class Endless(Half):
+    continuation = staticmethod(lambda features: tf.ones_like(features[..., 0]))

@@ -11,6 +11,7 @@ from agents.errors import UserError
 from agents.runs import grouping
 from agents.runs.earlier import updated
 from agents.runs.folder import check_run, load_config, open_run, read_config
+from agents.value import NoValue
 
 
 def test_run_of_an_earlier_version_is_read_and_resumed(tmp_path):
@@ -35,6 +36,24 @@ def test_earlier_versions_held_actions_as_they_did(task, repeat):
     assert updated(values | {"value": {"kind": "td"}})["action_repeat"] is None
 
 
+def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_path):
+    config = overrides.load([f"logdir={tmp_path / 'run'}"])
+    with open_run(config) as run:
+        values = yaml.safe_load(run.config_file.read_text())
+        del values["value"], values["act"]
+        assert values["world_model"].pop("standardize") is True
+        assert values["world_model"].pop("learn_observation_stddev") is False
+        run.config_file.write_text(yaml.safe_dump(values))
+    found = load_config(tmp_path / "run")
+    assert (found.value, found.act) == (NoValue(), "plan")
+    assert not found.world_model.standardize
+    assert not found.world_model.learn_observation_stddev
+    with pytest.raises(UserError, match="value.kind: none -> td"):
+        open_run(config)
+    words = ["value=none", "world_model.standardize=false"]
+    open_run(overrides.load([f"logdir={tmp_path / 'run'}", *words])).close()
+
+
 @pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
 def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, scale):
     config = overrides.load([f"logdir={tmp_path / 'run'}", f"task={task}"])
@@ -53,8 +72,13 @@ def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, sc
 @pytest.mark.parametrize(
     ("words", "group", "name", "old"),
     [
-        ([], "action_noise", "final_stddev", 0.3),
-        (["action_noise.stddev=0.1"], "action_noise", "final_stddev", 0.3),
+        (["explore=thompson"], "action_noise", "final_stddev", 0.1),
+        (
+            ["explore=thompson", "action_noise.stddev=0.3"],
+            "action_noise",
+            "final_stddev",
+            0.1,
+        ),
         (["explore=disagreement"], "explore", "final_beta", 1.0),
     ],
 )
@@ -70,7 +94,7 @@ def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
     check_run(config)
     spelt = as_dict(config) | {group: as_dict(config)[group] | {name: old}}
     assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
-    if not words:
+    if words == ["explore=thompson"]:
         check_run(make_config(spelt))
 
 

@@ -12,6 +12,7 @@ import time
 import numpy as np
 import pytest
 
+from agents.agent.loading import load_agent
 from agents.episodes.store import EpisodeStore
 from agents.figures.curves import plot
 from agents.runs import divergence
@@ -62,6 +63,30 @@ def test_every_episode_has_one_line_of_metrics_with_its_counts(whole_run):
         assert row["memory/resident_mib"] > 0
 
 
+def test_critics_are_held_against_every_evaluation(whole_run):
+    of_critics = {"value/expected", "value/returned", "value/error"}
+    for row in metrics(whole_run):
+        found = {name for name in row if name.startswith("value/")}
+        assert found == (of_critics if "evaluate/return" in row else set())
+        if found:  # 20 rewards of the fake task, discounted by 0.95
+            assert 0 < row["value/returned"] < row["evaluate/return"]
+            assert row["value/error"] > 0
+        learned = {"train/value_loss", "train/policy_loss"} & set(row)
+        assert len(learned) == (2 if "train/loss" in row else 0)
+
+
+def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(whole_run):
+    episodes = [episode for _, episode in EpisodeStore(whole_run / "episodes")]
+    for episode in episodes:
+        raw = np.concatenate([episode["position"], episode["velocity"]], 1)
+        np.testing.assert_allclose(episode["observation"], raw, rtol=1e-6)
+    rows = np.concatenate([episode["observation"] for episode in episodes])
+    _, agent = load_agent(whole_run)
+    found = agent.model.preprocess(rows, [0, 0])
+    expected = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-4)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
 def test_every_evaluation_has_a_row_for_each_of_its_episodes_and_their_seeds(whole_run):
     rows = scores(whole_run)
     assert [int(row["episodes"]) for row in rows] == [2, 2, 4, 4, 6, 6, 8, 8]
@@ -107,7 +132,12 @@ def test_latents_are_probed_when_it_is_time_and_there_are_enough_episodes(whole_
 
 def test_curves_are_drawn_from_a_run(whole_run, tmp_path):
     names = {file.stem for file in plot([whole_run], tmp_path)}
-    assert names == {"scores", "returns", "losses", "weight_kl", "weight_stddev"}
+    expected = {"scores", "returns", "losses", "value", "weight_kl", "weight_stddev"}
+    assert names == expected
+
+
+def variables(module):
+    return np.concatenate([np.ravel(variable) for variable in module.variables])
 
 
 @contextlib.contextmanager
@@ -149,6 +179,11 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     for index, episode in EpisodeStore(whole_run / "episodes"):
         again = EpisodeStore(folder / "episodes").read(index)
         np.testing.assert_allclose(again["action"], episode["action"], atol=1e-3)
+    (_, agent), (_, expected) = map(load_agent, (folder, whole_run))
+    saved = (agent.model, agent.value, agent._value_optimizer)
+    others = (expected.model, expected.value, expected._value_optimizer)
+    for mine, theirs in zip(map(variables, saved), map(variables, others), strict=True):
+        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-5)
     assert leftovers(folder) == []
     assert (folder / "sessions.jsonl").read_text().count("\n") == 4
 

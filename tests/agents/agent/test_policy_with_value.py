@@ -1,0 +1,144 @@
+"""Tests of agents.agent.policy where critics and a policy stand beside the model."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+
+from agents.agent.clock import Clock
+from agents.agent.policy import PlanningPolicy
+from agents.explore import Greedy, Thompson
+from agents.explore.noise import GaussianNoise
+from agents.model.latents import Latent
+from agents.value.actor_critic import ActorCritic
+from bayes_rl.weights import hold, mean_weights
+from tests.agents.agent.test_policy import FIRST, ICEM, MID, PLANNER, Spy, run
+from tests.agents.presets import preset
+
+
+@dataclasses.dataclass(frozen=True)
+class Planner:
+    """Keeps what it is offered, and plans nothing."""
+
+    horizon = 3
+    common_noise = False
+    offered: list = dataclasses.field(default_factory=list)
+
+    def initial_state(self, batch_size, action_size):
+        return ()
+
+    def plan(self, score, state, shape, seed, proposals=None):
+        self.offered.append((score, proposals, seed))
+        return tf.zeros([*shape[:1], 3, 1]), state
+
+
+class NoPlanner(Planner):
+    def plan(self, *args, **kwargs):
+        raise AssertionError("the planner was asked")
+
+
+def make_value(proposals=4, discount=0.9):
+    """Critics and a policy of which nothing is as it was at first."""
+    tf.keras.utils.set_random_seed(0)
+    settings = preset(
+        "value", "td", units=8, layers=1, proposals=proposals, discount=discount
+    )
+    value, rng = ActorCritic(settings, 9, 1, 1, None), np.random.default_rng(0)
+    for variable in value.trainable_variables:
+        variable.assign_add(rng.normal(0.0, 0.5, variable.shape))
+    return value
+
+
+@pytest.fixture
+def make_policy(model, environment):
+    def make(value, planner=PLANNER, strategy=None, noise=None, act="plan"):
+        return PlanningPolicy(
+            tensor_spec.from_spec(environment.time_step_spec()),
+            tensor_spec.from_spec(environment.action_spec()),
+            model,
+            planner=planner,
+            strategy=strategy or Greedy(),
+            noise=noise,
+            value=value,
+            act=act,
+            clock=Clock(total_steps=100),
+            seed=[0, 1],
+            name="policy",
+        )
+
+    return make
+
+
+def actions(policy, *time_steps):
+    return [step.action.numpy() for step in run(policy, *(time_steps or (FIRST, MID)))]
+
+
+def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
+    value = make_value()
+    steps = run(make_policy(value, NoPlanner(), act="policy"), FIRST, MID)
+    for step in steps:
+        expected = value.act(Latent(**step.state["latent"]).features)
+        np.testing.assert_allclose(step.action, expected, rtol=1e-5)
+    assert not np.any(steps[0].action == steps[1].action)
+    with pytest.raises(AssertionError, match="the planner was asked"):
+        run(make_policy(value, NoPlanner()), FIRST)
+
+
+def test_noise_is_added_to_the_actions_of_the_policy_too(make_policy):
+    value, noise = make_value(), GaussianNoise(0.3, None, 0)
+    quiet, noisy = (
+        actions(make_policy(value, NoPlanner(), noise=each, act="policy"), FIRST)[0]
+        for each in (None, noise)
+    )
+    assert 0 < np.abs(quiet - noisy).max() < 2
+
+
+def test_plans_are_worth_their_last_state_too(make_policy):
+    value, spy = make_value(), Spy()
+    run(make_policy(value, strategy=spy), FIRST)
+    for rollout, _ in spy.rollouts:
+        assert rollout.value.shape == rollout.reward.shape[:3]
+        assert np.abs(rollout.value).min() > 0
+        assert np.ptp(rollout.value, axis=0).max() > 1e-4, "the draws share a value"
+
+
+def test_the_planner_is_offered_what_the_policy_proposes_under_the_mean_weights(
+    make_policy, model
+):
+    value, planner = make_value(), Planner()
+    (step,) = run(make_policy(value, planner, strategy=Spy()), FIRST)
+    ((_, proposals, seed),) = planner.offered
+    assert proposals.shape == (2, 4, 3, 1)
+    now = Latent(**step.state["latent"])
+    with hold(model, mean_weights(model)):
+        for step in range(3):
+            action = value.act(now.features)
+            np.testing.assert_allclose(proposals[:, 0, step], action, rtol=1e-3, atol=1e-5)
+            now = model.rssm.imagine_step(now, action, 0.0)
+    for name in ("none", "zero"):
+        none = Planner()
+        run(make_policy(None if name == "none" else make_value(0), none), FIRST)
+        ((_, proposals, same),) = none.offered
+        assert proposals is None
+        np.testing.assert_array_equal(seed, same)
+
+
+@pytest.mark.parametrize("planner", [PLANNER, ICEM], ids=["cem", "icem"])
+@pytest.mark.parametrize("strategy", [Greedy(), Thompson("episode", 3)], ids=["1", "3"])
+def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
+    make_policy, planner, strategy
+):
+    value = make_value(proposals=0)
+    value.discount = 1.0
+    value.value = lambda features: tf.zeros(features.shape[:-1])
+    plain, same = (actions(make_policy(v, planner, strategy)) for v in (None, value))
+    np.testing.assert_allclose(same, plain, atol=1e-6)
+    value.value = make_value().value
+    assert np.abs(actions(make_policy(value, planner, strategy))[0] - plain[0]).max() > 1e-4
+
+
+def test_groups_are_offered_the_same_proposals(make_policy):
+    found = actions(make_policy(make_value(), ICEM, Thompson("episode", 3)))
+    assert np.all(np.isfinite(found))

@@ -1,0 +1,54 @@
+"""What a run without value and standardization gives: as before there were any."""
+
+import json
+
+import pytest
+
+WORDS = [
+    *("value=none", "world_model.standardize=false"),
+    *("task=fake_ending", "explore=thompson_groups", "compile=false"),
+    *("environment_steps=80", "seed_episodes=1", "evaluation={every: 4, episodes: 2}"),
+    *("world_model.free_nats=0", "video_every=0", "probe_every=0"),
+]
+NUMBERS = {
+    "collect/return": [
+        2.2498998939990997,
+        12.466529250144958,
+        9.173628866672516,
+        0.7812286249827594,
+    ],
+    "train/loss": [
+        134.91893005371094,
+        122.22842407226562,
+        118.63473510742188,
+        117.906982421875,
+    ],
+    "train/gradient_norm": [
+        123.11312103271484,
+        82.63607788085938,
+        85.05601501464844,
+        65.412353515625,
+    ],
+    "evaluate/return": [None, None, None, 9.051050215959549],
+}
+
+
+def test_a_run_gives_the_numbers_of_the_agent_before(train_run, tmp_path):
+    folder = tmp_path / "run"
+    assert train_run(folder, *WORDS) == 0
+    rows = [json.loads(line) for line in (folder / "metrics.jsonl").open()]
+    for name, expected in NUMBERS.items():
+        found = [row.get(name) for row in rows]
+        assert found == pytest.approx(expected, rel=1e-6), name
+    names = {name for row in rows for name in row}
+    assert not [name for name in names if "value" in name or "policy" in name]
+
+
+def test_an_agent_without_value_has_no_variables_of_one(build_agent):
+    agent, valued = build_agent("value=none"), build_agent()
+    assert agent.value is None
+    assert not [name for name in agent.metric_names if "value" in name or "policy" in name]
+    extra = [*valued.value.variables, *valued._value_optimizer._adam.variables()]
+    count = len(valued.collect_policy.variables())
+    assert len(agent.collect_policy.variables()) == count - len(valued.value.variables)
+    assert len(extra) > 40
