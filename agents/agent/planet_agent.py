@@ -166,13 +166,14 @@ class PlaNetAgent(tf_agent.TFAgent):
         # TF-Agents' learner calls this three times in its graphs; so it is traced once.
         in_graph = self._compile or tf.inside_function()
         compute = self._traced if in_graph else self._loss_and_gradients
-        loss, metrics, gradients = compute(experience, *drawn)
+        loss, metrics, values, gradients = compute(experience, *drawn)
         of_model, of_value = map(_sum_over_replicas, gradients)
         variables = self.model.trainable_variables
         metrics["gradient_norm"] = self._optimizer.apply(of_model, variables) / _replicas()
         if self.value:
             self._value_optimizer.apply(of_value)
-            self.value.follow(_sum_over_replicas(metrics["value_spread"]))
+            spread = self.value.follow(_of_all_replicas(values))
+            metrics["value_spread"] = spread / _replicas()
         self.train_step_counter.assign_add(1)
         self._count(tf.stack([metrics[name] for name in self.metric_names]))
         return tf_agent.LossInfo(loss, metrics)
@@ -184,15 +185,16 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def _loss(self, experience, weights=None, training=False):
         del weights, training
-        return tf_agent.LossInfo(*self._losses(experience, *self._drawn(experience)))
+        found = self._losses(experience, *self._drawn(experience))
+        return tf_agent.LossInfo(*found[:2])
 
     def _loss_and_gradients(self, batch, *drawn):
         with tf.GradientTape() as tape:
-            loss, metrics = self._losses(batch, *drawn)
+            loss, metrics, values = self._losses(batch, *drawn)
             total = loss + sum(metrics[name] for name in self._value_losses)
         value = self.value.trainable_variables if self.value else ()
         variables = (self.model.trainable_variables, value)
-        return loss, metrics, tape.gradient(total, variables)
+        return loss, metrics, values, tape.gradient(total, variables)
 
     @property
     def _value_losses(self):
@@ -220,7 +222,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         return _own_rows(noise, rows, _replica())
 
     def _losses(self, batch, noise, weight_seed, image_seed, of_actions, replica):
-        """This replica's share of the loss and of its terms; shares sum to the mean."""
+        """This replica's shares of loss and terms, which sum to the mean; its values."""
         size = batch["reward"].shape[0]
         global_size = size * _replicas()
         weights = sample_weights(self.model, seed=weight_seed, batch_size=global_size)
@@ -230,8 +232,10 @@ class PlaNetAgent(tf_agent.TFAgent):
             losses, metrics, features = self.model.losses(
                 batch, noise, fold(image_seed, replica)
             )
+        values = ()
         if self.value:
-            metrics |= self.value.losses(batch, features, of_actions)
+            of_value, values = self.value.losses(batch, features, of_actions)
+            metrics |= of_value
         terms = {
             name: tf.reduce_sum(value) / global_size
             for name, value in (losses | metrics).items()
@@ -241,7 +245,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         if divergences:
             terms["weight_kl"] = tf.add_n(list(divergences.values())) / _replicas()
             total += self._kl_scale() * terms["weight_kl"]
-        return total, {"loss": total, **terms}
+        return total, {"loss": total, **terms}, values
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""
@@ -285,3 +289,10 @@ def _sum_over_replicas(tensors):
     if _replicas() == 1 or not tf.nest.flatten(tensors):
         return tensors
     return tf.distribute.get_replica_context().all_reduce("sum", tensors)
+
+
+def _of_all_replicas(tensor):
+    if _replicas() == 1:
+        return tensor
+    whole = tf.distribute.get_replica_context().all_gather(tensor, axis=0)
+    return tf.ensure_shape(whole, [tensor.shape[0] * _replicas(), *tensor.shape[1:]])

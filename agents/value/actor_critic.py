@@ -69,7 +69,7 @@ class ActorCritic(tf.Module):
             noise: [2, B, T, A], standard normal: of the actions in targets and losses.
 
         Returns:
-            Dict of tensors [B].
+            Dict of tensors [B]; and the values of which `follow` takes the spread.
         """
         steps, stride = self._settings.target_steps, self._settings.stride
         features = tf.stop_gradient(features)
@@ -89,30 +89,34 @@ class ActorCritic(tf.Module):
         )
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
-        return {"value_loss": tf.reduce_mean(weight * errors, 1)} | self._policy_losses(
-            here, ahead(noise[1], 0)
-        )
+        losses, best = self._policy_losses(here, ahead(noise[1], 0))
+        return {"value_loss": tf.reduce_mean(weight * errors, 1)} | losses, best
 
     def _policy_losses(self, features, noise):
         action, log_density = self._policy.sample(features, noise)
         best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
         policy_loss = self._settings.entropy * log_density - best / self._scale
-        return {
+        losses = {
             "policy_loss": tf.reduce_mean(policy_loss, 1),
             "value_mean": tf.reduce_mean(best, 1),
             "policy_entropy": -tf.reduce_mean(log_density, 1),
-            "value_spread": tf.fill(tf.shape(best)[:1], _spread(best)),
         }
+        return losses, best
 
-    def follow(self, spread):
+    def follow(self, values):
         """Moves the slow critics and the scale on, after a gradient step.
 
         Args:
-            spread: [], of the values of the batch, `value_spread`.
+            values: those of the whole batch, of all replicas, see `losses`.
+
+        Returns:
+            Their spread, [].
         """
+        spread = _spread(values)
         self._slow.follow(self._critics, self._settings.target_rate)
         moved = self._scale + _SCALE_RATE * (spread - self._scale)
         self._scale.assign(tf.maximum(moved, _LEAST_SCALE))
+        return spread
 
     def act(self, features):
         """The policy's action, [..., A] of features [..., F]."""

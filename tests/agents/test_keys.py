@@ -169,10 +169,10 @@ def valued(make_config, make_batch, environment, model, noise):
         for seed in range(2):
             with tf.GradientTape() as tape:
                 given = (make_batch(2, 4, seed), noise(2, 4, 9), noise(2, 2, 4, 1))
-                found = value.losses(*given)
+                found, values = value.losses(*given)
                 loss = sum(map(tf.reduce_sum, (found[name] for name in value.loss_names)))
             optimizer.apply(tape.gradient(loss, value.trainable_variables))
-            value.follow(tf.constant(1.0))
+            value.follow(values)
         return np.concatenate([np.ravel(v) for v in value.variables])
 
     return step
