@@ -74,7 +74,7 @@ def _make_value(config, environment, model):
         settings,
         model.rssm.latent_size + model.rssm.belief_size,
         model.action_size,
-        environment.action_repeat,
+        lambda: environment.action_repeat * model.reward_unit,
         envs.check_task(config.task, action_repeat=config.action_repeat).episode_length,
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)

@@ -13,7 +13,7 @@ _LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
 
 
 class ActorCritic(tf.Module):
-    """The value of states and a policy, in rewards of one physics step.
+    """The value of states and a policy, in a unit of reward.
 
         y    = n-step target of the slow critics, the smaller of both, at a' ~ policy(x')
         L_Q  = mean over steps of sum over i of (Q_i(x, a) - y)^2
@@ -27,14 +27,14 @@ class ActorCritic(tf.Module):
         settings: `agents.value.temporal_difference.TemporalDifference`.
         features: F, of the latent.
         action_size: A.
-        action_repeat: physics steps of a decision.
+        reward_unit: function of nothing that gives the reward that counts 1 here, [].
         episode_length: decisions of a full episode; None where nobody knows.
     """
 
-    def __init__(self, settings, features, action_size, action_repeat, episode_length):
+    def __init__(self, settings, features, action_size, reward_unit, episode_length):
         super().__init__("value")
         self._settings = settings
-        self._action_repeat = float(action_repeat)
+        self._reward_unit = reward_unit
         self._action_size = action_size
         self.proposals = settings.proposals
         self.discount = settings.discount or discount_of(episode_length)
@@ -81,7 +81,7 @@ class ActorCritic(tf.Module):
         policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
         target, weight = n_step_targets(
             batch,
-            batch["reward"] / self._action_repeat,
+            batch["reward"] / self._reward_unit(),
             tf.reduce_min(self._slow(later, policy_action), 0),
             self.discount,
             steps,
@@ -125,7 +125,7 @@ class ActorCritic(tf.Module):
     def value(self, features):
         """What a state is worth if the policy acts, [...], in rewards of a decision."""
         values = self._critics(features, self.act(features))
-        return self._action_repeat * tf.reduce_mean(values, 0)
+        return self._reward_unit() * tf.reduce_mean(values, 0)
 
     def propose(self, model, latent, horizon, seed):
         """Plans that the policy makes by acting in the model.

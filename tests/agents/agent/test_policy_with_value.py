@@ -45,7 +45,7 @@ def make_value(proposals=4, discount=0.9):
     settings = preset(
         "value", "td", units=8, layers=1, proposals=proposals, discount=discount
     )
-    value, rng = ActorCritic(settings, 9, 1, 1, None), np.random.default_rng(0)
+    value, rng = ActorCritic(settings, 9, 1, lambda: 1.0, None), np.random.default_rng(0)
     for variable in value.trainable_variables:
         variable.assign_add(rng.normal(0.0, 0.5, variable.shape))
     return value

@@ -21,7 +21,7 @@ SMALL = {"discount": DISCOUNT, "layers": 1, "units": 8, "stride": 1, "proposals"
 def make(features=STATES, seed=0, **settings):
     tf.random.set_seed(seed)
     settings = preset("value", "td", **(SMALL | settings))
-    return ActorCritic(settings, features, 1, REPEAT, episode_length=50)
+    return ActorCritic(settings, features, 1, lambda: REPEAT, episode_length=50)
 
 
 def moves():
@@ -208,7 +208,7 @@ def test_a_state_is_worth_the_mean_of_both_critics_in_rewards_of_a_decision(nois
 @pytest.mark.parametrize(("given", "discount"), [(0.7, 0.7), (None, 0.98)])
 def test_the_discount_is_the_given_one_or_that_of_the_episode(given, discount):
     settings = preset("value", "td", discount=given)
-    assert ActorCritic(settings, 4, 1, 1, episode_length=250).discount == discount
+    assert ActorCritic(settings, 4, 1, lambda: 1, episode_length=250).discount == discount
 
 
 @pytest.fixture(scope="module")
@@ -244,3 +244,29 @@ def test_environments_are_proposed_plans_by_seeds_of_their_own(model, start):
         one = tf.nest.map_structure(lambda x, row=row: x[row : row + 1], start)
         alone = propose(value, model, one, seeds[row : row + 1])
         np.testing.assert_allclose(together[row], alone[0], rtol=1e-3, atol=1e-5)
+
+
+def test_what_counts_is_the_reward_in_its_unit(make_config):
+    """Rewards ten times as large in a unit ten times as large teach the same."""
+    settings = make_config("value.units=4").value
+    rng = np.random.default_rng(0)
+    features = tf.constant(rng.normal(size=[2, 6, 4]), tf.float32)
+    noise = tf.constant(rng.normal(size=[2, 2, 6, 1]), tf.float32)
+    batch = {
+        "action": tf.zeros([2, 6, 1]),
+        "is_first": tf.zeros([2, 6], tf.bool),
+        "is_terminal": tf.zeros([2, 6], tf.bool),
+    }
+    found, worth = [], []
+    for unit in (3.0, 30.0):
+        tf.random.set_seed(0)
+        value = ActorCritic(settings, 4, 1, lambda: unit, episode_length=50)  # noqa: B023
+        for variable in value.trainable_variables:
+            variable.assign_add(0.1 * tf.ones_like(variable))
+        losses, _ = value.losses(
+            batch | {"reward": unit * noise[0, ..., 0]}, features, noise
+        )
+        found.append(losses["value_loss"].numpy())
+        worth.append(value.value(features).numpy())
+    np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
+    np.testing.assert_allclose(10.0 * worth[0], worth[1], rtol=1e-5)
