@@ -60,7 +60,11 @@ class WorldModel(tf.Module):
         self._log_stddev = None
         if settings.learn_observation_stddev and is_vector:
             start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))
-            self._log_stddev = tf.Variable(start, name="observation_log_stddev")
+            self._log_stddev = tf.Variable(
+                start,
+                name="observation_log_stddev",
+                constraint=lambda stddev: tf.maximum(stddev, math.log(LEAST_STDDEV)),
+            )
         if standardize and any_reward:
             self._rewards = Standardizer(1)
         self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
@@ -153,7 +157,7 @@ class WorldModel(tf.Module):
         given = self._settings.observation_stddev
         if self._log_stddev is None:
             return tf.constant(given)
-        return tf.exp(tf.maximum(self._log_stddev, math.log(LEAST_STDDEV)))
+        return tf.exp(self._log_stddev)
 
     def reward(self, features):
         """Features [..., F] -> mean reward [...]."""

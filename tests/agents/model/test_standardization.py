@@ -133,9 +133,7 @@ def test_rewards_of_a_known_size_stay_as_they_are(make_model, noise, task):
     assert float(model.reward_unit) == 1.0
 
 
-def test_a_learned_stddev_starts_at_the_given_one_and_has_a_floor(
-    make_model, make_batch, noise
-):
+def test_a_learned_stddev_starts_at_the_given_one(make_model, make_batch, noise):
     words = ["world_model.learn_observation_stddev=true"]
     model, plain = make_model(*words), make_model()
     given = (make_batch(), noise(3, 5, 3), SEED)
@@ -145,8 +143,17 @@ def test_a_learned_stddev_starts_at_the_given_one_and_has_a_floor(
         found["observation_loss"], expected["observation_loss"], rtol=1e-5
     )
     (learned,) = (v for v in model.trainable_variables if "log_stddev" in v.name)
-    learned.assign(np.log([0.5, 0.01]))
+    learned.assign(np.log([0.5, 0.1]))
     model.see(episode_of(ROWS[:, :2]))
-    np.testing.assert_allclose(
-        model.observation_stddev, STDDEV[:2] * [0.5, LEAST_STDDEV], rtol=1e-5
-    )
+    np.testing.assert_allclose(model.observation_stddev, STDDEV[:2] * [0.5, 0.1], rtol=1e-5)
+
+
+def test_a_learned_stddev_has_a_floor_from_which_it_rises(build_agent, make_batch):
+    agent = build_agent("world_model.learn_observation_stddev=true", "compile=false")
+    variables = agent.model.trainable_variables
+    (learned,) = (v for v in variables if "log_stddev" in v.name)
+    learned.assign(np.log([0.5, 0.01]))
+    agent.train(make_batch(2, 4))
+    assert np.exp(learned[1]) == pytest.approx(LEAST_STDDEV, rel=1e-5)
+    agent.train(make_batch(2, 4))
+    assert np.exp(learned[1]) > LEAST_STDDEV
