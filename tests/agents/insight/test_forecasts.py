@@ -61,7 +61,7 @@ def test_draws_of_a_mixture_start_from_latents_of_their_own(monkeypatch, model, 
         return Latent(*(tf.broadcast_to(x, [*shape, x.shape[-1]]) for x in start))
 
     monkeypatch.setattr("agents.insight.forecasts.imagine_latents", still)
-    monkeypatch.setattr(model, "decode", lambda features: features)
+    monkeypatch.setattr(model, "expected_observation", lambda features: features)
     times = ForecastTimes(model, episodes)
     for mixtures in next(forecasts(model, episodes, times, SEED)).values():
         for mixture in mixtures:
