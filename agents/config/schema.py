@@ -197,7 +197,7 @@ def _check_draws(config):
         name = type(config.explore).__name__
         raise UserError(
             f"explore strategy {name} draws weights: transition must be reparameterization "
-            "or flipout, got deterministic"
+            "or flipout, got deterministic; explore=noise draws none"
         )
 
 

@@ -26,8 +26,13 @@ TINY = [
 
 @pytest.fixture(scope="session")
 def make_config():
-    """Makes a tiny config; takes words as the command line does."""
-    return lambda *words: overrides.load([*TINY, *words])
+    """Makes a tiny config; takes words as the command line does. It acts greedily."""
+
+    def make(*words):
+        explores = any(word.startswith("explore=") for word in words)
+        return overrides.load([*TINY, *([] if explores else ["explore=noise"]), *words])
+
+    return make
 
 
 @pytest.fixture(scope="session")

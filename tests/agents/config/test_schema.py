@@ -74,7 +74,7 @@ def test_wrong_value_is_an_error_that_names_the_key(values, name, value, message
         (
             ["explore=thompson", "transition=deterministic"],
             "explore strategy Thompson draws weights: transition must be "
-            "reparameterization or flipout, got deterministic",
+            "reparameterization or flipout, got deterministic; explore=noise draws none",
         ),
         (
             ["explore=conditional_value_at_risk", "explore.alpha=0.05"],

@@ -79,7 +79,7 @@ def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, sc
             "final_stddev",
             0.1,
         ),
-        (["explore=disagreement"], "explore", "final_beta", 1.0),
+        (["explore=disagreement"], "explore", "final_beta", 0.05),
     ],
 )
 def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(

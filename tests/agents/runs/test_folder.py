@@ -37,7 +37,7 @@ def test_changed_values_are_refused_with_both_values(config):
         open_run(changed)
     assert str(error.value) == (
         f"{config.logdir} holds a run with other values (action_repeat: null -> 4, "
-        "planner.horizon: 12 -> 8); set them back to resume it, or start a new one "
+        "planner.horizon: 6 -> 8); set them back to resume it, or start a new one "
         "with another logdir"
     )
     assert load_config(config.logdir) == config
