@@ -4,9 +4,11 @@ import itertools
 import os
 import pathlib
 import sys
+import time
 
 from agents.errors import UserError
 from benchmarks.options import make_parser
+from benchmarks.timing import CLOCKS, measure, quartiles
 
 
 def main(arguments=None):
@@ -36,35 +38,40 @@ def _measure(options, arguments):
     ]
     if not chosen:
         sys.exit(f"no case has {options.only!r} in its name")
-    rows = run(chosen, options.repeats, options.memory)
+    rows = run(chosen, options.repeats, options.memory, CLOCKS[options.clock])
     command = " ".join(["python -m benchmarks", *arguments])
-    facts = report.origin(command) | {"threads": options.threads or "all"}
+    facts = report.origin(command)
+    facts |= {"threads": options.threads or "all", "clock": options.clock}
+    facts["load"] = f"{os.getloadavg()[0]:.1f}"
     table = report.Report()
     table.show(rows, facts)
     if options.folder:
         table.save(pathlib.Path(options.folder), rows, facts)
 
 
-def run(cases, repeats, with_memory=True):
+def run(cases, repeats, with_memory=True, clock=time.perf_counter):
     """Measures cases.
 
     Args:
         cases: list of `benchmarks.cases.Case`, those of a group next to each other.
         repeats: calls of each case.
         with_memory: whether to measure memory too, which starts a process for each case.
+        clock: as in `benchmarks.timing.measure`.
 
     Returns:
         List of dicts, one for each matrix product's type and then one a case.
     """
     from benchmarks import memory
+    from benchmarks.cases import ACTION_SIZE, OBSERVATION_SIZE
     from benchmarks.peak import SQUARES, flops, make_products, matrix_speeds, shapes
-    from benchmarks.timing import measure
 
     types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
-    products = sorted({*SQUARES, *(x for case in cases for x in shapes(case.config))})
+    sizes = OBSERVATION_SIZE, ACTION_SIZE
+    found = {x for case in cases for x in shapes(case.config, *sizes)}
+    products = sorted({*SQUARES, *found})
     peaks = {}
     for dtype in types:
-        speeds = matrix_speeds(products, dtype)
+        speeds = matrix_speeds(products, dtype, clock)
         best = max(speeds, key=speeds.get)
         peaks[dtype] = (speeds[best], best)
     seconds, of_products = {}, {}
@@ -73,7 +80,7 @@ def run(cases, repeats, with_memory=True):
         print(group, file=sys.stderr, flush=True)
         functions = {case: case.make() for case in members}
         functions |= {x: make_products(peaks[x][1], x) for x in types}
-        measured = measure(functions, repeats)
+        measured = measure(functions, repeats, clock=clock)
         of_products |= {case: measured[case.config.compute_dtype] for case in members}
         seconds |= {case: measured[case] for case in members}
     rows = [_peak_row(dtype, *peaks[dtype]) for dtype in types]
@@ -89,8 +96,6 @@ def run(cases, repeats, with_memory=True):
 
 
 def _case_row(case, seconds, product_speeds, megabytes):
-    from benchmarks.timing import quartiles
-
     low, median, high = quartiles(seconds[case])
     ratios = [None] * 3
     for other in seconds:

@@ -13,11 +13,14 @@ from tf_agents.trajectories import time_step as ts
 
 from agents.agent.building import make_agent
 from agents.config.overrides import load
+from agents.explore import Greedy
 from benchmarks import flops
 
 OBSERVATION_SIZE = 17
 ACTION_SIZE = 6
 _SIZES = {"cpu": (), "paper": ("experiment=paper_state",)}
+# The value that is not the size's own.
+_OTHER_VALUE = {"cpu": "value=none", "paper": "value=td"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,17 +51,8 @@ class Case:
         sizes = OBSERVATION_SIZE, ACTION_SIZE
         if self.kind == "train":
             return flops.train_step(self.config, *sizes)
-        evaluations = self.config.planner.evaluations
-        if self.kind == "decide":
-            return flops.decision(self.config, evaluations, *sizes)
-        strategy = self.config.explore
-        return flops.decision(
-            self.config,
-            evaluations,
-            *sizes,
-            trajectories=strategy.trajectories,
-            draws=strategy.draws,
-        )
+        strategy = self.config.explore if self.kind == "explore" else Greedy()
+        return flops.decision(self.config, strategy, *sizes)
 
     def make(self):
         """A function without arguments that does the work once and waits for its end."""
@@ -93,6 +87,7 @@ def _train_cases(size, words):
         case("flipout", "transition=flipout"),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
         case("not compiled", "transition=reparameterization", "compile=false"),
+        case(_OTHER_VALUE[size], "transition=reparameterization", _OTHER_VALUE[size]),
     ]
 
 
@@ -102,11 +97,19 @@ def _decide_cases(size, words):
     def case(name, *own, reference="cem"):
         return Case(group, name, "decide", (*_SIZES[size], *own, *words), reference)
 
+    cem, icem = (
+        (f"planner={name}", *of_size(size))
+        for name, of_size in (("cem", _cem_size), ("icem", _icem_size))
+    )
     return [
-        case("cem", "planner=cem", *_cem_size(size), reference=None),
-        case("icem", "planner=icem", *_icem_size(size)),
-        case("icem not compiled", "planner=icem", *_icem_size(size), "compile=false"),
-        case("cem bfloat16", "planner=cem", *_cem_size(size), "compute_dtype=bfloat16"),
+        case("cem", *cem, reference=None),
+        case("cem not compiled", *cem, "compile=false"),
+        case("cem bfloat16", *cem, "compute_dtype=bfloat16"),
+        case(f"cem {_OTHER_VALUE[size]}", *cem, _OTHER_VALUE[size]),
+        case("icem", *icem),
+        case("icem not compiled", *icem, "compile=false"),
+        case(f"icem {_OTHER_VALUE[size]}", *icem, _OTHER_VALUE[size]),
+        case("act=policy", *icem, "value=td", "act=policy"),
     ]
 
 
@@ -150,6 +153,8 @@ def _planner(**values):
 
 class Specs:
     """As much of an environment as an agent needs to be made: its specs."""
+
+    action_repeat = 4
 
     def time_step_spec(self):
         observation = array_spec.ArraySpec([OBSERVATION_SIZE], np.float32)

@@ -5,6 +5,12 @@ Matrix products alone are counted: the product of [N, inputs] and [inputs, units
 count as nothing, so a share of the matrix peak is a lower bound of the work done.
 """
 
+from agents.model.sizes import with_sizes
+from agents.planning.groups import PlannerOfGroups
+from agents.value import NoValue
+
+_CRITICS = 2
+
 
 def products(*sizes):
     """Operations per row of dense layers in a chain.
@@ -43,7 +49,7 @@ def parts(config, observation_size, action_size):
         Dict of ints: encoder, transition (the step to the next belief), prior, posterior,
         decoder, reward.
     """
-    model = config.world_model
+    model = with_sizes(config.world_model, observation_size, action_size)
     features = model.belief_size + model.latent_size
     moments = 2 * model.latent_size
     return {
@@ -65,60 +71,112 @@ def parts(config, observation_size, action_size):
     }
 
 
+def value_parts(config, observation_size, action_size):
+    """Operations per row, which is one state, of each part of the value.
+
+    Args: as in `parts`.
+
+    Returns:
+        Dict of ints: policy, critics (both of them); 0 without a value.
+    """
+    value = config.value
+    if isinstance(value, NoValue):
+        return {"policy": 0, "critics": 0}
+    model = with_sizes(config.world_model, observation_size, action_size)
+    features = model.belief_size + model.latent_size
+    hidden = [value.units] * value.layers
+    critic = products(features + action_size, *hidden, 1)
+    return {
+        "policy": products(features, *hidden, 2 * action_size),
+        "critics": _CRITICS * critic,
+    }
+
+
 def train_step(config, observation_size, action_size):
-    """Operations of one gradient step: three times those of the forward pass.
+    """Operations of one gradient step of the model and of the value.
+
+    Args: as in `parts`.
+
+    Returns:
+        Int.
+    """
+    sizes = observation_size, action_size
+    return _model_step(config, *sizes) + _value_step(config, *sizes)
+
+
+def _model_step(config, observation_size, action_size):
+    """Three times the forward pass.
 
     The backward pass counts as twice the forward: one product for the gradient of a
     layer's inputs, one for that of its kernel. Flipout takes a second product in each of
     the transition's dense layers.
-
-    Args and errors: as in `parts`.
-
-    Returns:
-        Int.
     """
     rows = config.batch_size * config.sequence_length
     forward = parts(config, observation_size, action_size)
     total = sum(forward.values())
     if config.transition == "flipout":
-        model = config.world_model
+        model = with_sizes(config.world_model, observation_size, action_size)
         total += forward["prior"]
         total += products(model.latent_size + action_size, model.hidden_size)
     return 3 * rows * total
 
 
-def decision(
-    config,
-    evaluations,
-    observation_size,
-    action_size,
-    environments=1,
-    trajectories="mean",
-    draws=1,
-):
-    """Operations of one decision: filter once, then imagine every plan.
+def _value_step(config, observation_size, action_size):
+    """Targets, both losses, and their gradients.
+
+    A target costs the policy and the slow critics, forward. Each loss costs the network
+    that learns three forward passes; that of the policy costs two of the critics besides,
+    whose kernels get no gradient.
+    """
+    part = value_parts(config, observation_size, action_size)
+    if not any(part.values()):
+        return 0
+    value = config.value
+    learned = -(-(config.sequence_length - value.target_steps) // value.stride)
+    policy, critics = (1 + 3) * part["policy"], (1 + 3 + 2) * part["critics"]
+    return config.batch_size * learned * (policy + critics)
+
+
+def decision(config, strategy, observation_size, action_size, environments=1):
+    """Operations of one decision: filter once, propose plans, then imagine every plan.
 
     Every draw rolls each plan out; on a "shared" trajectory each predicts the latents
-    alone, beside one rollout.
+    alone, beside one rollout. The last state of a rollout costs a policy and two critics.
+    With `act=policy` nothing is imagined.
 
     Args:
         config: as in `parts`.
-        evaluations: plans imagined.
+        strategy: `agents.explore.Strategy` by which plans are scored.
         observation_size: as in `parts`.
         action_size: as in `parts`.
         environments: acted in side by side.
-        trajectories: of `agents.planning.imagination.TRAJECTORIES`.
-        draws: of the weights.
 
     Returns:
         Int.
     """
-    part = parts(config, observation_size, action_size)
+    sizes = observation_size, action_size
+    part = parts(config, *sizes) | value_parts(config, *sizes)
     filtering = part["encoder"] + part["transition"] + part["posterior"]
+    if config.act == "policy":
+        return environments * (filtering + part["policy"])
+    horizon = config.planner.horizon
     latent = part["transition"] + part["prior"]
-    step = latent + part["reward"]
-    if trajectories == "shared":
-        step += draws * latent
-    elif trajectories not in ("mean", "group"):
-        step *= draws
-    return environments * (filtering + evaluations * config.planner.horizon * step)
+    plan = horizon * (latent + part["reward"]) + part["policy"] + part["critics"]
+    if strategy.trajectories == "shared":
+        plan += horizon * strategy.draws * latent
+    elif strategy.trajectories not in ("mean", "group"):
+        plan *= strategy.draws
+    proposing = _proposals(config) * horizon * (part["policy"] + latent)
+    return environments * (filtering + proposing + _evaluations(config, strategy) * plan)
+
+
+def _evaluations(config, strategy):
+    """Plans imagined for one decision: proposals return in every iteration and group."""
+    planner, groups = config.planner, strategy.groups
+    if groups > 1:
+        planner = PlannerOfGroups(planner, groups)
+    return planner.evaluations + groups * config.planner.iterations * _proposals(config)
+
+
+def _proposals(config):
+    return getattr(config.value, "proposals", 0)

@@ -9,6 +9,7 @@ import time
 import typing
 
 from benchmarks.options import make_parser
+from benchmarks.timing import CLOCKS
 
 NOTES = """\
 One training step: outputs, mean squared error plus KL divided by the number of examples,
@@ -18,7 +19,6 @@ count what other processes take; with one thread it is the time of an idle machi
 over reference: median of the ratios of a round [quartiles]; the reference is the group's
 first case, Keras' deterministic layers. XLA: the whole step in
 `tf.function(jit_compile=True)`; else in `tf.function`."""
-CLOCKS = {"processor": time.process_time, "wall": time.perf_counter}
 EXAMPLES = 60_000
 
 
@@ -250,8 +250,7 @@ def main(arguments=None, scale=1.0):
 
 def _parse(arguments):
     parser = make_parser("python -m benchmarks.layers", __doc__.splitlines()[0])
-    parser.add_argument("--clock", choices=CLOCKS, default="processor")
-    parser.set_defaults(threads=1, repeats=40)
+    parser.set_defaults(clock="processor", threads=1, repeats=40)
     return parser.parse_args(arguments)
 
 

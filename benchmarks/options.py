@@ -2,6 +2,8 @@
 
 import argparse
 
+from benchmarks.timing import CLOCKS
+
 
 def make_parser(prog, description):
     """A parser with the options of every benchmark.
@@ -18,4 +20,6 @@ def make_parser(prog, description):
     parser.add_argument("--threads", type=int, default=0, help="0: all")
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--folder", default="results", help="for csv and md; '': none")
+    help = "processor: the time of all threads, without that of other processes"
+    parser.add_argument("--clock", choices=CLOCKS, default="wall", help=help)
     return parser

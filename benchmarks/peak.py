@@ -2,15 +2,20 @@
 
 import tensorflow as tf
 
+from agents.model.sizes import with_sizes
 from benchmarks.timing import measure
 
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
 _INNER_FLOPS = 1e10
 
 
-def shapes(config):
-    """Products (rows, inputs, units) that occur in a config's train step and decision."""
-    model, planner = config.world_model, config.planner
+def shapes(config, observation_size, action_size):
+    """Products (rows, inputs, units) that occur in a config's train step and decision.
+
+    Args: as in `benchmarks.flops.parts`.
+    """
+    model = with_sizes(config.world_model, observation_size, action_size)
+    planner = config.planner
     features = model.belief_size + model.latent_size
     steps = config.batch_size * config.sequence_length
     plans = planner.candidates
@@ -25,19 +30,20 @@ def shapes(config):
     ]
 
 
-def matrix_speeds(products, dtype, repeats=5):
+def matrix_speeds(products, dtype, clock, repeats=5):
     """Best speed of each product.
 
     Args:
         products: list of (rows, inputs, units).
         dtype: of the matrices.
+        clock: as in `benchmarks.timing.measure`.
         repeats: of which the fastest counts.
 
     Returns:
         Dict of product -> operations per second.
     """
     functions = {product: make_products(product, dtype) for product in products}
-    seconds = measure(functions, repeats, warmup=1)
+    seconds = measure(functions, repeats, warmup=1, clock=clock)
     return {product: flops(product) / seconds[product].min() for product in products}
 
 

@@ -8,12 +8,14 @@ from agents.runs.provenance import provenance
 from agents.screen.text import as_markdown, show
 
 NOTES = """\
-Milliseconds are the median of the repeats [quartiles]; the cases of a group were timed in
-turn in one process. GFLOP are the matrix products alone, from the layers' sizes, backward
-pass as twice the forward. Share of the peak: of the speed of the fastest of several matrix
-products (squares, and shapes that occur) in the case's own type, timed in the same rounds.
-Time over reference: median of the ratios of a round [quartiles]; the reference is the
-group's first case. Memory is the peak of a process of its own, libraries included."""
+Milliseconds are the median of the repeats [quartiles] by the clock named below; the cases
+of a group were timed in turn in one process. Processor time does not count what other
+processes take; load is what the machine had to do in the minute before the end. GFLOP are
+the matrix products alone, from the layers' sizes, backward pass as twice the forward.
+Share of the peak: of the speed of the fastest of several matrix products (squares, and
+shapes that occur) in the case's own type, timed in the same rounds. Time over reference:
+median of the ratios of a round [quartiles]; the reference is the group's first case.
+Memory is the peak of a process of its own, libraries included."""
 
 
 def origin(command):

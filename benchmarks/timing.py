@@ -4,6 +4,8 @@ import time
 
 import numpy as np
 
+CLOCKS = {"processor": time.process_time, "wall": time.perf_counter}
+
 
 def measure(functions, repeats, warmup=2, clock=time.perf_counter):
     """Seconds of each call.
