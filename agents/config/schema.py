@@ -96,7 +96,7 @@ class Train(Settings):
     probe_every: int = key(least=0)  # collected episodes; 0: never
     strategy: str = key(choices=("default", "mirrored", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
-    compile: bool | None = key()  # by XLA; null: vectors yes, pictures no
+    compile: bool | None = key()  # by XLA; null: as `agents.agent.compiling` says
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
     world_model: WorldModel = key()
     planner: Planner = key(kinds=PLANNERS)

@@ -4,8 +4,18 @@ import functools
 
 import tensorflow as tf
 
+from bayes_rl.layers import products
+
 # Kernel sizes of the transposed convolutions that lead from one pixel to `size` pixels.
 _DECODER_KERNELS = {64: (5, 5, 6, 6), 32: (5, 6, 6)}
+
+
+class Dense(tf.keras.layers.Dense):
+    """Keras' layer; in narrow types with the matrix units, see `products.finish`."""
+
+    def call(self, inputs):
+        outputs = products.dense(inputs, tf.convert_to_tensor(self.kernel))
+        return products.finish(outputs, self.bias, self.activation)
 
 
 def make_encoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
@@ -110,7 +120,7 @@ def is_image(spec) -> bool:
 def _perceptron(sizes, last_activation, dtype, name):
     activations = ["relu"] * (len(sizes) - 1) + [last_activation]
     layers = [
-        tf.keras.layers.Dense(size, activation, dtype=dtype)
+        Dense(size, activation, dtype=dtype)
         for size, activation in zip(sizes, activations, strict=True)
     ]
     return tf.keras.Sequential(layers, name)

@@ -266,7 +266,7 @@ def make_transition_dense(kind, posterior_scale, prior_scale, dtype="float32"):
         dtype: Keras dtype policy.
     """
     if kind == "deterministic":
-        return functools.partial(tf.keras.layers.Dense, dtype=dtype)
+        return functools.partial(networks.Dense, dtype=dtype)
     layer = {"reparameterization": DenseReparameterization, "flipout": DenseFlipout}[kind]
 
     def make(units, activation, name):

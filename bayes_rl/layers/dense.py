@@ -80,9 +80,8 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
 
     def finish(self, outputs):
         """Bias and activation."""
-        if self.use_bias:
-            outputs = products.add_bias(outputs, self.draw("bias"))
-        return outputs if self.activation is None else self.activation(outputs)
+        bias = self.draw("bias") if self.use_bias else None
+        return products.finish(outputs, bias, self.activation)
 
 
 @register

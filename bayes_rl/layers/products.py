@@ -4,6 +4,8 @@ import dataclasses
 
 import tensorflow as tf
 
+from bayes_rl.fused import fused, is_fused
+
 
 @tf.autograph.experimental.do_not_convert
 def dense(inputs, kernel):
@@ -83,6 +85,39 @@ def add_bias(outputs, bias, layout=Layout()):  # noqa: B008
     if bias.shape.rank == 1:
         return outputs + tf.reshape(bias, [-1] + [1] * layout.rank)
     return outputs + align(bias, outputs, layout)
+
+
+@tf.autograph.experimental.do_not_convert
+def finish(outputs, bias=None, activation=None):
+    """Bias and activation of a product, [..., units].
+
+    Large narrow outputs pass through float32, on a processor: once over memory, where
+    TensorFlow's fusion with the product would leave the matrix units unused.
+
+    Args:
+        outputs: [..., units], or [S, ..., units].
+        bias: [units], or [S, units]; None for none.
+        activation: function of a tensor, or None.
+
+    Returns:
+        As `outputs`.
+
+    Example:
+        >>> finish(tf.constant([[-3.0, 1.0]]), tf.ones([2]), tf.nn.relu).numpy().tolist()
+        [[0.0, 2.0]]
+    """
+    if bias is None:
+        return outputs if activation is None else activation(outputs)
+    if outputs.dtype.size < 4 and is_fused(outputs):
+        return _finish_narrow(outputs, align(bias, outputs), activation=activation)
+    outputs = add_bias(outputs, bias)
+    return outputs if activation is None else activation(outputs)
+
+
+@fused
+def _finish_narrow(outputs, bias, activation):
+    exact = tf.cast(outputs, tf.float32) + tf.cast(bias, tf.float32)
+    return tf.cast(exact if activation is None else activation(exact), outputs.dtype)
 
 
 def align(factors, tensor, layout=Layout()):  # noqa: B008

@@ -38,6 +38,15 @@ def test_by_default_vectors_are_compiled_and_pictures_are_not(make_config):
     assert not should_compile(make_config("compile=false"))
 
 
+@pytest.mark.parametrize(("devices", "compiles"), [([], False), (["GPU:0"], True)])
+def test_by_default_bfloat16_is_compiled_on_a_gpu_alone(
+    make_config, monkeypatch, devices, compiles
+):
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: devices)
+    assert should_compile(make_config("compile=null", "compute_dtype=bfloat16")) is compiles
+    assert should_compile(make_config("compile=true", "compute_dtype=bfloat16"))
+
+
 @pytest.mark.parametrize("transition", TRANSITIONS)
 def test_compiled_gradients_are_those_of_the_graph(build_agent, make_batch, transition):
     results = []

@@ -56,6 +56,23 @@ def test_bfloat16_leaves_belief_and_variables_in_float32(cells, noise):
     np.testing.assert_allclose(rounded, exact.make_step()(inputs, belief), atol=0.05)
 
 
+@pytest.mark.parametrize("rows", [3, 2**14])
+def test_bfloat16_has_the_values_and_gradients_of_float32_but_for_rounding(rows, noise):
+    """With few rows by single operations, with many in one pass over memory."""
+    results = []
+    inputs, belief = noise(rows, 3), noise(rows, 4, seed=1)
+    for dtype in ("float32", "mixed_bfloat16"):
+        cell = GRUCell(4, dtype=dtype)
+        cell.build([None, 3])
+        cell.set_weights([noise(*x.shape, seed=2) for x in cell.variables])
+        with tf.GradientTape() as tape:
+            after = cell.make_step()(inputs, belief)
+            loss = tf.reduce_mean(tf.reduce_sum(after**2, 1))
+        results.append([after, *tape.gradient(loss, cell.trainable_variables)])
+    for exact, rounded in zip(*results, strict=True):
+        np.testing.assert_allclose(rounded, exact, atol=0.1)
+
+
 def test_a_new_cell_remembers():
     cell = GRUCell(4)
     cell.build([None, 3])

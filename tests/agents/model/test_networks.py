@@ -74,6 +74,23 @@ def test_means_are_not_bounded(settings):
         assert outputs.max() > 1
 
 
+@pytest.mark.parametrize("dtype", ["float32", "mixed_bfloat16"])
+@pytest.mark.parametrize("shape", [(5, 3), (2**14, 3), (2, 5, 3)])
+def test_a_dense_layer_is_that_of_keras(shape, dtype, noise):
+    keras = tf.keras.layers.Dense(4, "relu", dtype=dtype)
+    keras.build([None, 3])
+    ours = networks.Dense(4, "relu", dtype=dtype)
+    ours.build([None, 3])
+    ours.set_weights([noise(*x.shape) for x in keras.variables])
+    keras.set_weights(ours.get_weights())
+    inputs = noise(*shape)
+    assert ours(inputs).dtype == keras(inputs).dtype
+    tolerance = 0.0 if dtype == "float32" else 0.05
+    np.testing.assert_allclose(
+        *(tf.cast(x(inputs), float) for x in (ours, keras)), rtol=tolerance, atol=tolerance
+    )
+
+
 def test_the_reward_is_one_number(settings):
     head = networks.make_head(settings, "reward")
     assert head(tf.zeros([2, FEATURES])).shape == (2, 1)

@@ -1,7 +1,8 @@
+import numpy as np
 import pytest
 import tensorflow as tf
 
-from bayes_rl.layers.products import Layout, align
+from bayes_rl.layers.products import Layout, align, finish
 
 
 @pytest.mark.parametrize(
@@ -23,3 +24,29 @@ def test_batch_and_channels_are_what_is_not_space():
     assert Layout(2).without_space([5, 7, 32, 33, 3]) == [5, 7, 3]
     assert Layout(2, channels_first=True).without_space([5, 7, 3, 32, 33]) == [5, 7, 3]
     assert Layout().without_space([5, 7, 3]) == [5, 7, 3]
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16"])
+@pytest.mark.parametrize("bias", [[4], [2, 4]])
+@pytest.mark.parametrize("rows", [3, 2**14])
+def test_large_narrow_outputs_are_finished_as_small_ones(dtype, bias, rows):
+    bias = tf.cast(tf.random.stateless_normal(bias, [0, 1]), dtype)
+    outputs = tf.cast(tf.random.stateless_normal([2, rows, 4], [0, 2]), dtype)
+    results = []
+    for part in (outputs, tf.cast(outputs, tf.float32)):
+        own = tf.cast(bias, part.dtype)
+        with tf.GradientTape() as tape:
+            tape.watch((part, own))
+            finished = finish(part, own, tf.nn.relu)
+            mean = tf.reduce_mean(tf.cast(finished, tf.float32))
+        assert finished.dtype == part.dtype
+        gradients = tape.gradient(mean, (part, own))
+        results.append([tf.cast(x, tf.float32) for x in (finished, *gradients)])
+    for narrow, exact in zip(*results, strict=True):
+        np.testing.assert_allclose(narrow, exact, rtol=0.02, atol=0.02)
+
+
+def test_float32_is_never_finished_in_another_way():
+    outputs = tf.random.stateless_normal([2**15, 4], [0, 1])
+    graph = tf.function(lambda x: finish(x, tf.ones([4]))).get_concrete_function(outputs)
+    assert "BiasAdd" in {operation.type for operation in graph.graph.get_operations()}
