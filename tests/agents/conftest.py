@@ -26,11 +26,18 @@ TINY = [
 
 @pytest.fixture(scope="session")
 def make_config():
-    """Makes a tiny config; takes words as the command line does. It acts greedily."""
+    """Makes a tiny config; takes words as the command line does.
+
+    It acts greedily and without a value, which takes seconds to compile, unless told
+    otherwise.
+    """
 
     def make(*words):
-        explores = any(word.startswith("explore=") for word in words)
-        return overrides.load([*TINY, *([] if explores else ["explore=noise"]), *words])
+        own = {"explore": "explore=noise", "value": "value=none"}
+        unsaid = [
+            word for name, word in own.items() if not any(w.startswith(name) for w in words)
+        ]
+        return overrides.load([*TINY, *unsaid, *words])
 
     return make
 
@@ -125,7 +132,8 @@ def tiny_words():
 @pytest.fixture(scope="session")
 def run_words():
     """Words of `whole_run`."""
-    return ["environment_steps=160", "evaluation={every: 2, episodes: 2}", "video_every=4"]
+    evaluation = ["evaluation={every: 2, episodes: 2}", "video_every=4"]
+    return ["environment_steps=160", "value=td", *evaluation]
 
 
 @pytest.fixture(scope="session")

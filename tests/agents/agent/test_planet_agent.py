@@ -59,7 +59,7 @@ def test_loss_is_that_of_the_world_model_under_one_held_draw(agent, batch):
 
 
 def test_metrics_stop_at_the_first_step_that_is_not_finite(build_agent, batch):
-    agent = build_agent()
+    agent = build_agent("value=td")
     assert agent.steps_to_divergence() == (0, [])
     train(agent, batch, 1)
     assert agent.steps_to_divergence() == (1, [])
@@ -175,7 +175,7 @@ def test_gradient_norm_is_that_before_clipping(build_agent, batch):
 
 
 def test_bfloat16_trains_float32_variables_to_finite_losses(build_agent, batch):
-    agent = build_agent("compute_dtype=bfloat16")
+    agent = build_agent("compute_dtype=bfloat16", "value=td")
     infos = train(agent, batch, 5)
     assert all(np.isfinite(info.loss) for info in infos)
     trained = (*agent.model.trainable_variables, *agent.value.variables)

@@ -45,7 +45,7 @@ def test_a_run_gives_the_numbers_of_the_agent_before(train_run, tmp_path):
 
 
 def test_an_agent_without_value_has_no_variables_of_one(build_agent):
-    agent, valued = build_agent("value=none"), build_agent()
+    agent, valued = build_agent("value=none"), build_agent("value=td")
     assert agent.value is None
     assert not [name for name in agent.metric_names if "value" in name or "policy" in name]
     extra = [*valued.value.variables, *valued._value_optimizer._adam.variables()]
