@@ -5,11 +5,14 @@ import json
 import pathlib
 import shutil
 
+import yaml
+
 from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
 from agents.runs.records import METRICS, read_metrics
 
-_FILES = ("config.yaml", "scores.csv", "sessions.jsonl", "diverged.json")
+_CONFIG = "config.yaml"
+_FILES = ("scores.csv", "sessions.jsonl", "diverged.json")
 _DIGITS = 5  # of a metric; curves show no more, and they cost a third of the space
 
 
@@ -17,7 +20,8 @@ def collect(root, folder):
     """Copies the small files of runs, whether finished or not.
 
     A run that came less far than its copy leaves that alone: another machine may have
-    begun it anew.
+    begun it anew. The config of a copy names a folder below `root` as that is given: where
+    a run lay on one machine tells others nothing.
 
     Args:
         root: folder that holds runs; it need not be there.
@@ -31,7 +35,8 @@ def collect(root, folder):
         kept = folder / config["task"] / config["transition"] / str(config["seed"])
         steps = _steps(run)
         if steps and steps >= _steps(kept):
-            _copy(run, kept)
+            name = kept.relative_to(folder).as_posix()
+            _copy(run, kept, config | {"logdir": f"{root}/{name}"})
     return list(runs_below(folder))
 
 
@@ -39,9 +44,10 @@ def _steps(run):
     return max((row["environment_steps"] for row in read_metrics(run)), default=0)
 
 
-def _copy(run, kept):
+def _copy(run, kept, config):
     kept.parent.mkdir(parents=True, exist_ok=True)
     with replacing_folder(kept) as folder:
+        (folder / _CONFIG).write_text(yaml.safe_dump(config, sort_keys=False))
         for name in _FILES:
             if (run / name).exists():
                 shutil.copy(run / name, folder)

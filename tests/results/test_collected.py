@@ -14,9 +14,17 @@ def test_a_copy_tells_what_its_run_tells(make_run, tmp_path):
         *("config.yaml", "scores.csv", "sessions.jsonl", "metrics.jsonl.gz")
     }
     ours, theirs = history.load(kept), history.load(run)
-    assert ours.config == theirs.config
+    logdir = f"{tmp_path}/logdir/fake/flipout/3"
+    assert ours.config == theirs.config | {"logdir": logdir}
     assert ours.scores == theirs.scores
     assert ours.metrics == theirs.metrics
+
+
+def test_a_copy_names_no_folder_of_one_machine(make_run, tmp_path, monkeypatch):
+    make_run(tmp_path / "logdir" / "a", 3, [[1.0]])
+    monkeypatch.chdir(tmp_path)
+    (kept,) = collect("logdir", tmp_path / "runs")
+    assert str(tmp_path) not in (kept / "config.yaml").read_text()
 
 
 def test_metrics_are_kept_to_five_digits_and_counts_whole(make_run, tmp_path):
