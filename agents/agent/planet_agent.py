@@ -30,9 +30,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
 
     `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
-    `collect_policy` explores by `strategy` and `noise`. One draw of the weights is held over
-    the whole batch of sequences in each gradient step; with Flipout every sequence keeps its
-    signs over time.
+    `collect_policy` explores by `strategy` and `noise`. One draw of the weights is held
+    over the whole batch of sequences in each gradient step; with Flipout every sequence
+    keeps its signs over time.
 
     Losses are sums over a replica's sequences divided by the global batch size, gradients
     are summed over replicas and clipped after that, and the random numbers of a step are

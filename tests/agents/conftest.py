@@ -102,6 +102,25 @@ def make_batch():
 
 
 @pytest.fixture(scope="session")
+def make_episodes():
+    """Makes episodes of vectors of 2 and actions of 1, one for each row of rewards."""
+
+    def make(rewards):
+        rng = np.random.default_rng(0)
+        return [
+            {
+                "observation": rng.normal(size=[len(reward), 2]).astype(np.float32),
+                "action": rng.uniform(-1, 1, [len(reward), 1]).astype(np.float32),
+                "reward": np.array(reward, np.float32),
+                "is_first": np.arange(len(reward)) == 0,
+            }
+            for reward in rewards
+        ]
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def noise():
     """Makes standard normal numbers, float32."""
 

@@ -13,17 +13,8 @@ ROWS = 15
 
 
 @pytest.fixture(scope="module")
-def episodes():
-    rng = np.random.default_rng(0)
-    return [
-        {
-            "observation": rng.normal(size=[ROWS, 2]).astype(np.float32),
-            "action": rng.uniform(-1, 1, [ROWS, 1]).astype(np.float32),
-            "reward": np.zeros(ROWS, np.float32),
-            "is_first": np.arange(ROWS) == 0,
-        }
-        for _ in range(2)
-    ]
+def episodes(make_episodes):
+    return make_episodes(np.zeros([2, ROWS]))
 
 
 @pytest.fixture(scope="module")

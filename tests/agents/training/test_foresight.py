@@ -9,7 +9,6 @@ from agents.training.foresight import discounted_return, value_report
 from bayes_rl.weights import hold, mean_weights
 
 SEED = tf.constant([3, 4])
-ROWS = 5
 
 
 class Fixed:
@@ -27,17 +26,8 @@ class Fixed:
 
 
 @pytest.fixture(scope="module")
-def episodes():
-    rng = np.random.default_rng(0)
-    return [
-        {
-            "observation": rng.normal(size=[ROWS, 2]).astype(np.float32),
-            "action": rng.uniform(-1, 1, [ROWS, 1]).astype(np.float32),
-            "reward": np.array([9.0, first, 0.0, 2.0, 0.0], np.float32),
-            "is_first": np.arange(ROWS) == 0,
-        }
-        for first in (1.0, 4.0)
-    ]
+def episodes(make_episodes):
+    return make_episodes([[9.0, first, 0.0, 2.0, 0.0] for first in (1.0, 4.0)])
 
 
 def test_discounted_return_leaves_out_the_reward_of_no_action():
