@@ -82,7 +82,7 @@ def _train_cases(size, words):
         return Case(group, name, "train", (*_SIZES[size], *own, *words), reference)
 
     return [
-        case(twin, f"transition={twin}", "explore=noise", reference=None),
+        case(twin, f"transition={twin}", reference=None),
         case("reparameterization", "transition=reparameterization"),
         case("flipout", "transition=flipout"),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),

@@ -75,7 +75,7 @@ def test_own_environment_of_the_example_is_one(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", [*sys.path])
     (tmp_path / "hover.py").write_text(example("Your own environment"))
     config = overrides.load(["task=python:hover:Hover"])
-    assert config.logdir == "logdir/python_hover_Hover/information_gain/0"
+    assert config.logdir == "logdir/python_hover_Hover/noise/0"
     environment = envs.load(config.task, seed=1)
     assert environment.entries == {("height",): 1, ("speed",): 1}
     step, count = environment.reset(), 0

@@ -57,9 +57,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         clock: `agents.agent.clock.Clock`.
         seed: of training and acting, int from 0.
         train_step_counter: int64 `tf.Variable`.
-        compile: whether XLA compiles the loss with its gradients, and decisions. They take
-            about two thirds of the time after some seconds of compilation; numbers differ
-            by rounding in training, and planners draw others.
+        compile: whether XLA compiles gradient steps, of several replicas the loss with its
+            gradients, and decisions. They take about two thirds of the time after some
+            seconds of compilation; numbers differ by rounding in training, and planners
+            draw others.
     """
 
     def __init__(
@@ -92,7 +93,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         self.strategy = strategy
         self._train_seed = seed_of_run(seed, Purpose.TRAIN)
         trace = compiled if compile else functools.partial(tf.function, autograph=False)
-        self._traced = trace(self._loss_and_gradients)
+        self._traced_gradients = trace(self._loss_and_gradients)
+        self._traced_step = trace(self._take_step)
         self._compile = compile
 
         def policy(purpose, strategy, noise, act):
@@ -164,9 +166,20 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _train(self, experience, weights=None):
         del weights
         drawn = self._drawn(experience)
-        # TF-Agents' learner calls this three times in its graphs; so it is traced once.
-        in_graph = self._compile or tf.inside_function()
-        compute = self._traced if in_graph else self._loss_and_gradients
+        step = self._traced_step if _replicas() == 1 and self._traces else self._take_step
+        loss, metrics = step(experience, *drawn)
+        self.train_step_counter.assign_add(1)
+        self._count(tf.stack([metrics[name] for name in self.metric_names]))
+        return tf_agent.LossInfo(loss, metrics)
+
+    @property
+    def _traces(self):
+        # TF-Agents' learner calls `_train` three times in its graphs; so it is traced once.
+        return self._compile or tf.inside_function()
+
+    def _take_step(self, experience, *drawn):
+        """Moves the variables; loss and metrics. Replicas sum gradients outside of XLA."""
+        compute = self._traced_gradients if self._traces else self._loss_and_gradients
         loss, metrics, values, gradients = compute(experience, *drawn)
         of_model, of_value = map(_sum_over_replicas, gradients)
         variables = self.model.trainable_variables
@@ -175,9 +188,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             self._value_optimizer.apply(of_value)
             spread = self.value.follow(_of_all_replicas(values))
             metrics["value_spread"] = spread / _replicas()
-        self.train_step_counter.assign_add(1)
-        self._count(tf.stack([metrics[name] for name in self.metric_names]))
-        return tf_agent.LossInfo(loss, metrics)
+        return loss, metrics
 
     def _count(self, metrics):
         counts = tf.reduce_all(tf.math.is_finite(self._metric_sums))

@@ -124,11 +124,13 @@ class PlanningPolicy(tf_policy.TFPolicy):
         planner_state = policy_state["planner"]
         if self._act == "policy":
             action = self._value.act(latent.features)
+            spread = tf.zeros_like(action)
         else:
-            plans, planner_state = self._plan(latent, planner_state, weights, seeds)
-            action = plans[:, 0]
+            plan, planner_state = self._plan(latent, planner_state, weights, seeds)
+            action, spread = plan.actions[:, 0], plan.stddev[:, 0]
         if self._noise is not None:
-            action = self._noise(action, self._clock.environment_steps, seeds.of("noise"))
+            steps = self._clock.environment_steps
+            action = self._noise(action, steps, seeds.of("noise"), spread)
         state = {
             "latent": latent._asdict(),
             "action": action,

@@ -11,27 +11,33 @@ from agents.settings import Settings, key
 class GaussianNoise(Settings):
     """Adds normal noise and clips to the action bounds.
 
-        action = clip(action + stddev(step) * noise, -1, 1)
+        action = clip(action + max(stddev(step), spread) * noise, -1, 1)
 
     The stddev goes linearly from `stddev` to `final_stddev` over `steps` environment steps.
-    Source: Hafner et al., 2019, section 2, "experience collection".
+    The spread is that of the plan's elites, or 0: where many plans are as good as the one
+    chosen, as before anything is rewarded, actions vary as these do.
+    Source: Hafner et al., 2019, section 2, "experience collection"; the spread: Hansen et
+    al., 2022, Temporal Difference Learning for Model Predictive Control, equation 6.
 
     Args:
         stddev: at first, not negative.
         final_stddev: afterwards, not negative; None: `stddev` all along.
         steps: environment steps; 0: `stddev` all along.
+        of_elites: whether the spread counts.
 
     Raises:
         ValueError: an argument is out of its range.
 
     Example:
-        >>> GaussianNoise(0.3, 0.1, steps=1000).stddev_at(500).numpy().round(6)
+        >>> noise = GaussianNoise(0.3, 0.1, steps=1000, of_elites=False)
+        >>> noise.stddev_at(500).numpy().round(6)
         0.2
     """
 
     stddev: float = key(least=0)  # actions are in [-1, 1]
     final_stddev: float | None = key(least=0)
     steps: int = key(least=0)
+    of_elites: bool = key()
 
     def stddev_at(self, environment_steps):
         """The stddev after so many environment steps, []."""
@@ -40,9 +46,17 @@ class GaussianNoise(Settings):
         share = tf.minimum(tf.cast(environment_steps, tf.float32) / self.steps, 1.0)
         return self.stddev + share * (self.final_stddev - self.stddev)
 
-    def __call__(self, action, environment_steps, seed):
-        """The noisy action, of the shape of `action`."""
+    def __call__(self, action, environment_steps, seed, spread=0.0):
+        """The noisy action, of the shape of `action`.
+
+        Args:
+            action: [B, A].
+            environment_steps: [].
+            seed: [2] or [B, 2].
+            spread: of the elites, [B, A].
+        """
+        stddev = self.stddev_at(environment_steps)
+        if self.of_elites:
+            stddev = tf.maximum(stddev, spread)
         noise = normal(action.shape, seed)
-        return tf.clip_by_value(
-            action + self.stddev_at(environment_steps) * noise, -1.0, 1.0
-        )
+        return tf.clip_by_value(action + stddev * noise, -1.0, 1.0)

@@ -7,6 +7,7 @@ import dataclasses
 
 from agents.lazy import tf
 from agents.planning.elites import best, check_elites, moments, share, with_proposals
+from agents.planning.planner import Plan
 from agents.seeds import fold, normal, split
 from agents.settings import Settings, key
 
@@ -37,7 +38,7 @@ class CrossEntropy(Settings):
         ... )
         >>> score = lambda plans, seed: -tf.reduce_sum((plans - 0.5) ** 2, [2, 3])
         >>> plan, _ = planner.plan(score, (), shape=(1, 1), seed=tf.constant([0, 1]))
-        >>> bool(tf.reduce_all(abs(plan - 0.5) < 0.01))
+        >>> bool(tf.reduce_all(abs(plan.actions - 0.5) < 0.01))
         True
     """
 
@@ -83,10 +84,10 @@ class CrossEntropy(Settings):
             return iteration + 1, *moments(elites)
 
         mean = tf.zeros([batch_size, self.horizon, action_size])
-        _, mean, _ = tf.while_loop(
+        _, mean, stddev = tf.while_loop(
             lambda *_: True,
             refine,
             (0, mean, tf.ones_like(mean)),
             maximum_iterations=self.iterations,
         )
-        return mean, state
+        return Plan(mean, stddev), state

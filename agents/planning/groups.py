@@ -26,7 +26,7 @@ class PlannerOfGroups:
         >>> def score(plans, seed):  # the second group is always better
         ...     return tf.repeat([[0.0, 1.0]], plans.shape[1] // 2, axis=1)
         >>> plan, _ = planner.plan(score, (), shape=(1, 1), seed=tf.constant([0, 1]))
-        >>> plan.shape
+        >>> plan.actions.shape
         TensorShape([1, 2, 1])
     """
 
@@ -80,9 +80,10 @@ class PlannerOfGroups:
         plans, state = self._member.plan(
             score_rows, state, (rows, action_size), seeds[0], proposals
         )
-        plans = self._by_group(plans)
-        best = tf.argmax(score(plans, seeds[1]), axis=1)
-        return tf.gather(plans, best, batch_dims=1), self._by_group(state)
+        plans, state = self._by_group((plans, state))
+        best = tf.argmax(score(plans.actions, seeds[1]), axis=1)
+        chosen = tf.nest.map_structure(lambda x: tf.gather(x, best, batch_dims=1), plans)
+        return chosen, state
 
     def _by_group(self, nest):
         """[B * S, ...] -> [B, S, ...]."""

@@ -4,6 +4,7 @@ import dataclasses
 
 from agents.lazy import np, tf
 from agents.planning.elites import best, check_elites, moments, share, with_proposals
+from agents.planning.planner import Plan
 from agents.seeds import fold, normal, split
 from agents.settings import Settings, key
 
@@ -109,7 +110,7 @@ class ImprovedCrossEntropy(Settings):
                 self.momentum * old + (1 - self.momentum) * new
                 for old, new in zip((mean, stddev), moments(elites), strict=True)
             )
-        return mean, (mean, elites[:, : self.num_kept])
+        return Plan(mean, stddev), (mean, elites[:, : self.num_kept])
 
     def _candidates(self, mean, stddev, population, seed):
         basis = tf.constant(colored_noise_basis(self.horizon, self.noise_beta), tf.float32)

@@ -1,6 +1,20 @@
 """Planner: what the agent asks of a planner."""
 
-from typing import Protocol
+from typing import NamedTuple, Protocol
+
+import tensorflow as tf
+
+
+class Plan(NamedTuple):
+    """What a planner finds.
+
+    Attributes:
+        actions: [B, H, A] in [-1, 1].
+        stddev: [B, H, A], of the elites around them: how far other plans are as good.
+    """
+
+    actions: tf.Tensor
+    stddev: tf.Tensor
 
 
 class Planner(Protocol):
@@ -38,5 +52,5 @@ class Planner(Protocol):
                 those that the planner draws; None: there are none.
 
         Returns:
-            Plans [B, H, A] and the state for the next decision.
+            `Plan` and the state for the next decision.
         """

@@ -11,6 +11,7 @@ _LATER = {
     "probe_every": 0,
     "compile": None,
     "act": "plan",
+    "action_noise.of_elites": False,
     "value": {"kind": "none"},
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,

@@ -28,16 +28,12 @@ TINY = [
 def make_config():
     """Makes a tiny config; takes words as the command line does.
 
-    It acts greedily and without a value, which takes seconds to compile, unless told
-    otherwise.
+    It has no value, which takes seconds to compile, unless told otherwise.
     """
 
     def make(*words):
-        own = {"explore": "explore=noise", "value": "value=none"}
-        unsaid = [
-            word for name, word in own.items() if not any(w.startswith(name) for w in words)
-        ]
-        return overrides.load([*TINY, *unsaid, *words])
+        value = [] if any(word.startswith("value") for word in words) else ["value=none"]
+        return overrides.load([*TINY, *value, *words])
 
     return make
 

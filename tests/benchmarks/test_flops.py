@@ -29,7 +29,7 @@ VALUE = ("value=td", "value.units=8", "value.layers=2")
 
 
 def _config(*words):
-    return Case("", "", "train", ("explore=noise", *TINY, *words)).config
+    return Case("", "", "train", (*TINY, *words)).config
 
 
 def _kernels(model):

@@ -53,7 +53,9 @@ def test_compiled_gradients_are_those_of_the_graph(build_agent, make_batch, tran
     for word in ("false", "true"):
         agent = build_agent(f"compile={word}", f"transition={transition}")
         batch = make_batch()
-        results.append(tf.function(lambda a=agent, b=batch: a._traced(b, *a._drawn(b)))())
+        results.append(
+            tf.function(lambda a=agent, b=batch: a._traced_gradients(b, *a._drawn(b)))()
+        )
     for one, two in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
 

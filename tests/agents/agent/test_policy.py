@@ -15,11 +15,12 @@ from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy, Thompson
 from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
+from agents.planning.planner import Plan
 from bayes_rl.weights import hold, mean_weights, sample_weights
 from tests.agents.presets import preset
 
 ENVIRONMENTS = 2
-NOISE = GaussianNoise(0.3, None, 0)
+NOISE = GaussianNoise(0.3, None, 0, False)
 PLANNER = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=2)
 ICEM = preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)
 FIRST_TYPE, MID_TYPE = ts.StepType.FIRST, ts.StepType.MID
@@ -105,7 +106,7 @@ def run(policy, *time_steps):
     [PLANNER, ICEM],
 )
 def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
-    policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0))
+    policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0, False))
     for step in run(policy, FIRST, MID):
         assert step.action.shape == (ENVIRONMENTS, 1)
         assert np.abs(step.action).max() <= 1
@@ -135,7 +136,7 @@ def test_the_state_starts_anew_where_an_episode_does(make_policy):
 def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
     make_policy, model
 ):
-    first, second = run(make_policy(noise=GaussianNoise(0.5, None, 0)), FIRST, MID)
+    first, second = run(make_policy(noise=GaussianNoise(0.5, None, 0, False)), FIRST, MID)
     np.testing.assert_array_equal(first.state["action"], first.action)
     with hold(model, mean_weights(model)):
         expected = model.rssm.filter(
@@ -151,7 +152,7 @@ def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
     assert np.abs(latent["sample"] - latent["mean"]).min() > 1e-4, "nothing was sampled"
 
 
-def test_the_action_is_the_first_of_the_plan(make_policy):
+def test_the_action_is_the_first_of_the_plan_and_noise_knows_its_spread(make_policy):
     @dataclasses.dataclass(frozen=True)
     class Fixed:
         common_noise = False
@@ -160,10 +161,17 @@ def test_the_action_is_the_first_of_the_plan(make_policy):
             return ()
 
         def plan(self, score, state, shape, seed, proposals=None):
-            return tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]]), state
+            actions = tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]])
+            return Plan(actions, tf.constant([[[0.1], [9.0]], [[0.2], [9.0]]])), state
+
+    def noise(action, steps, seed, spread):
+        del steps, seed
+        return action + spread
 
     (step,) = run(make_policy(planner=Fixed()), FIRST)
     np.testing.assert_array_equal(step.action, [[0.25], [-0.5]])
+    (step,) = run(make_policy(planner=Fixed(), noise=noise), FIRST)
+    np.testing.assert_allclose(step.action, [[0.35], [-0.3]])
 
 
 def test_the_same_episode_is_acted_the_same(make_policy):
@@ -213,7 +221,7 @@ def only(row, time_step):
 def test_an_episode_is_acted_alike_alone_and_beside_others(
     make_policy, clock, strategy, planner
 ):
-    policy = make_policy(strategy, planner, GaussianNoise(0.1, None, 0))
+    policy = make_policy(strategy, planner, GaussianNoise(0.1, None, 0, False))
     together = run(policy, FIRST, MID)
     for row in range(ENVIRONMENTS):
         clock.episodes.assign(row)
@@ -250,14 +258,14 @@ def spy_on(function, seen):
 def test_without_noise_the_action_is_that_of_the_plan(make_policy):
     quiet, noisy, silent = (
         run(make_policy(noise=noise), FIRST)[0].action.numpy()
-        for noise in (None, NOISE, GaussianNoise(0.0, None, 0))
+        for noise in (None, NOISE, GaussianNoise(0.0, None, 0, False))
     )
     np.testing.assert_array_equal(quiet, silent)
     assert not np.any(quiet == noisy)
 
 
 def test_noise_follows_its_schedule(make_policy, clock):
-    noise = GaussianNoise(0.3, 0.0, steps=10)
+    noise = GaussianNoise(0.3, 0.0, 10, False)
     clock.environment_steps.assign(10)
     quiet, noisy = (run(make_policy(noise=n), FIRST)[0].action for n in (None, noise))
     np.testing.assert_array_equal(quiet, noisy)
@@ -287,9 +295,9 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
 
         def plan(self, score, state, shape, seed, proposals=None):
             seeds["plan"] = seed
-            return tf.zeros([ENVIRONMENTS, 3, 1]), state
+            return Plan(*[tf.zeros([ENVIRONMENTS, 3, 1])] * 2), state
 
-    def noise(action, steps, seed):
+    def noise(action, steps, seed, spread):
         seeds["noise"] = seed
         return action
 
@@ -406,7 +414,7 @@ def test_with_common_noise_equal_plans_score_the_same(make_policy):
 
         def plan(self, score, state, shape, seed, proposals=None):
             self.scores.append(score(tf.zeros([ENVIRONMENTS, 2, 3, 1]), seed))
-            return tf.zeros([ENVIRONMENTS, 3, 1]), state
+            return Plan(*[tf.zeros([ENVIRONMENTS, 3, 1])] * 2), state
 
     for common_noise in (True, False):
         planner = Twins(common_noise)

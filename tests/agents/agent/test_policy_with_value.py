@@ -12,6 +12,7 @@ from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy, Thompson
 from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
+from agents.planning.planner import Plan
 from agents.value.actor_critic import ActorCritic
 from bayes_rl.weights import hold, mean_weights
 from tests.agents.agent.test_policy import FIRST, ICEM, MID, PLANNER, Spy, run
@@ -31,7 +32,7 @@ class Planner:
 
     def plan(self, score, state, shape, seed, proposals=None):
         self.offered.append((score, proposals, seed))
-        return tf.zeros([*shape[:1], 3, 1]), state
+        return Plan(*[tf.zeros([*shape[:1], 3, 1])] * 2), state
 
 
 class NoPlanner(Planner):
@@ -87,7 +88,7 @@ def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
 
 
 def test_noise_is_added_to_the_actions_of_the_policy_too(make_policy):
-    value, noise = make_value(), GaussianNoise(0.3, None, 0)
+    value, noise = make_value(), GaussianNoise(0.3, None, 0, False)
     quiet, noisy = (
         actions(make_policy(value, NoPlanner(), noise=each, act="policy"), FIRST)[0]
         for each in (None, noise)

@@ -45,7 +45,8 @@ def closeness(plans, seed=None):
 def make_plan(planner, score=closeness, seed=SEED, state=None):
     if state is None:
         state = planner.initial_state(2, 2)
-    return planner.plan(score, state, (2, 2), seed)
+    plan, state = planner.plan(score, state, (2, 2), seed)
+    return plan.actions, state
 
 
 @EACH
@@ -133,9 +134,10 @@ def test_cem_refits_to_the_population_moments_of_the_elites():
         populations.append(plans[0, :, 0, 0].numpy())
         return -((plans[:, :, 0, 0] - 0.3) ** 2)
 
-    plan, _ = planner.plan(score, (), (1, 1), SEED)
+    (plan, stddev), _ = planner.plan(score, (), (1, 1), SEED)
     elites = [each[np.argsort((each - 0.3) ** 2)[:5]] for each in populations]
     np.testing.assert_allclose(plan[0, 0, 0], elites[1].mean(), rtol=1e-5)
+    np.testing.assert_allclose(stddev[0, 0, 0], elites[1].std(), rtol=1e-2)
     assert abs(populations[1].mean() - elites[0].mean()) < 4 * elites[0].std() / 50**0.5
     assert populations[1].std() == pytest.approx(elites[0].std(), rel=0.4)
 
@@ -175,7 +177,9 @@ REACHABLE = tf.clip_by_value(BEST, -1.0, 1.0)
 
 
 def plan_with(planner, proposals, score=closeness):
-    return planner.plan(score, planner.initial_state(2, 2), (2, 2), SEED, proposals)
+    start = planner.initial_state(2, 2)
+    plan, state = planner.plan(score, start, (2, 2), SEED, proposals)
+    return plan.actions, state
 
 
 @EACH

@@ -77,12 +77,13 @@ def test_icem_mixes_old_and_new_moments():
     def score(plans, seed):
         del seed
         populations.append(plans[0, :, 0, 0].numpy())
-        return plans[..., 0, 0]
+        return -tf.abs(plans[..., 0, 0])
 
     state = (tf.constant([[[0.5]]]), tf.zeros([1, 1, 1, 1]))
-    plan, (mean, _) = planner.plan(score, state, (1, 1), SEED)
-    elites = np.sort(populations[0])[-5:]
-    np.testing.assert_allclose(plan, [[[0.4 * 0.5 + 0.6 * elites.mean()]]], rtol=1e-5)
+    (plan, stddev), (mean, _) = planner.plan(score, state, (1, 1), SEED)
+    elites = sorted(populations[0], key=abs)[:5]
+    np.testing.assert_allclose(plan, [[[0.4 * 0.5 + 0.6 * np.mean(elites)]]], rtol=1e-5)
+    np.testing.assert_allclose(stddev, [[[0.4 * 1.0 + 0.6 * np.std(elites)]]], rtol=1e-4)
     np.testing.assert_array_equal(mean, plan)
 
 

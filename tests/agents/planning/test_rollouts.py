@@ -49,7 +49,7 @@ def best_plan(model, start):
         return Greedy()(rollout, progress=0.0)
 
     plan, _ = planner.plan(score, (), (1, 1), tf.constant([0, 1]))
-    return start + REACH * np.cumsum(plan)
+    return start + REACH * np.cumsum(plan.actions)
 
 
 def test_a_step_is_reached_by_what_went_on_before_it(model):
