@@ -12,7 +12,7 @@ import threading
 
 try:
     from agents import interrupts
-    from agents.commands.parser import parse
+    from agents.commands.parser import ROLES, parse
     from agents.errors import UserError
 except ModuleNotFoundError as error:
     raise SystemExit(
@@ -81,13 +81,14 @@ def _flush():
 def _do(options):
     """Calls the function that has the name of the command, in the module of that name.
 
-    Those that ask the agent of a run have `run` among their words; such runs are checked
-    before TensorFlow is imported.
+    Those of roles are in one module. Those that ask the agent of a run have `run` among
+    their words; such runs are checked before TensorFlow is imported.
     """
     words = {key: value for key, value in vars(options).items() if key != "name"}
     if "run" in words:
         _prepare(filter(None, (words["run"], words.get("twin"))))
-    module = importlib.import_module(f"agents.commands.{options.name}")
+    module = "roles" if options.name in ROLES else options.name
+    module = importlib.import_module(f"agents.commands.{module}")
     return getattr(module, options.name)(**words)
 
 

@@ -69,7 +69,9 @@ def load(
     return make(**arguments)
 
 
-def load_many(count, task, seed=0, processes=True, first_episodes=None, **settings):
+def load_many(
+    count, task, seed=0, processes=True, first_episodes=None, stride=None, **settings
+):
     """Loads environments of one task as one batched `PyEnvironment`.
 
     Each has its own seed, drawn from `seed`; the first of them do not depend on `count`. Or
@@ -83,6 +85,8 @@ def load_many(count, task, seed=0, processes=True, first_episodes=None, **settin
             one.
         first_episodes: for environments that share a sequence, the number of the episode
             that each starts at, [count]; None: each has its own.
+        stride: from the number of an episode of theirs to that of the next, above `count`
+            where others share the sequence as well; None: `count`.
         **settings: the other arguments of `load`.
 
     Returns:
@@ -103,7 +107,7 @@ def load_many(count, task, seed=0, processes=True, first_episodes=None, **settin
     if first_episodes is None:
         own = [{"seed": each} for each in spread_seeds(seed, count)]
     else:
-        shared = {"seed": spread_seeds(seed, 1)[0], "stride": count}
+        shared = {"seed": spread_seeds(seed, 1)[0], "stride": stride or count}
         own = [shared | {"first_episode": number} for number in first_episodes]
     arguments = [settings | {"task": task} | each for each in own]
     if processes:

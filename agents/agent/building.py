@@ -62,6 +62,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             seed=config.seed,
             train_step_counter=train_step,
             compile=should_compile(config),
+            sharers=max(config.actors, 1),
         )
 
 

@@ -61,6 +61,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             gradients, and decisions. They take about two thirds of the time after some
             seconds of compilation; numbers differ by rounding in training, and planners
             draw others.
+        sharers: processes that collect, see `agents.agent.policy.PlanningPolicy`.
     """
 
     def __init__(
@@ -82,6 +83,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         seed,
         train_step_counter,
         compile=False,
+        sharers=1,
     ):
         self.model = model
         self.value = value
@@ -97,7 +99,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._traced_step = trace(self._take_step)
         self._compile = compile
 
-        def policy(purpose, strategy, noise, act):
+        def policy(purpose, strategy, noise, act, sharers=1):
             return PlanningPolicy(
                 time_step_spec,
                 action_spec,
@@ -111,6 +113,7 @@ class PlaNetAgent(tf_agent.TFAgent):
                 seed=seed_of_run(seed, purpose),
                 name=purpose.name.lower(),
                 compile=compile,
+                sharers=sharers,
             )
 
         self.exploiting = functools.partial(policy, Purpose.POLICY, Greedy(), None)
@@ -118,7 +121,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             time_step_spec,
             action_spec,
             self.exploiting(act),
-            policy(Purpose.COLLECT_POLICY, strategy, noise, act),
+            policy(Purpose.COLLECT_POLICY, strategy, noise, act, sharers),
             train_sequence_length=None,
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,

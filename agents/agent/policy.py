@@ -21,7 +21,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
     state, the seed of its episode and the number of its decision. Every random number is a
     function of those two, so nothing else needs to be saved, and which environments run
     side by side changes nothing. It starts anew where an episode does: with B environments
-    the episode after number n is number n + B, so no two ever share a number.
+    of each of `sharers` processes, the episode after number n is number n + B sharers, so
+    no two ever share a number.
 
     Args:
         time_step_spec: observations are a dict; "observation" alone is read.
@@ -36,6 +37,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
         seed: [2], of the policy.
         compile: whether XLA compiles decisions.
+        sharers: processes that take turns at one sequence of episodes.
 
     Raises:
         ValueError: the strategy wants draws and no weight of the model is uncertain.
@@ -56,6 +58,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         seed,
         name,
         compile=False,
+        sharers=1,
     ):
         _check_draws(strategy, model)
         self._model = model
@@ -68,6 +71,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._clock = clock
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
+        self._sharers = sharers
         if compile:
             self._choose = compiled(self._choose)
         super().__init__(
@@ -107,7 +111,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         number = state["next_episode"]
         start = self._initial_state(batch_size) | {
             "seed": fold(tf.repeat(self._seed[tf.newaxis], batch_size, axis=0), number),
-            "next_episode": number + batch_size,
+            "next_episode": number + batch_size * self._sharers,
         }
         return nest_utils.where(is_first, start, state)
 

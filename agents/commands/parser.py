@@ -9,6 +9,9 @@ import importlib.metadata
 from agents.commands.help import train_help
 from agents.errors import UserError, nearest
 
+ROLES = ("server", "learner", "actor")
+_OF_A_CONFIG = ("train", *ROLES)
+
 
 def parse(argv):
     """Reads the words of a command line.
@@ -18,7 +21,7 @@ def parse(argv):
 
     Returns:
         An `argparse.Namespace` of the options of the command, with its `name`; those of
-        train have `overrides`, the words that are of the config.
+        train and of roles have `overrides`, the words that are of the config.
 
     Raises:
         UserError: there is no such command or option. One line.
@@ -31,9 +34,9 @@ def parse(argv):
     _check_first(argv, parser, commands)
     options, rest = parser.parse_known_args(argv)
     for word in rest:
-        if options.name != "train" or word.startswith("-"):
+        if options.name not in _OF_A_CONFIG or word.startswith("-"):
             _refuse(word, rest, options.name, commands[options.name].option_names)
-    if options.name == "train":
+    if options.name in _OF_A_CONFIG:
         options.overrides = rest
     return options
 
@@ -82,6 +85,7 @@ def _make_parser():
     _add_compare(commands)
     _add_video(commands)
     _add_export(commands)
+    _add_roles(commands)
     return parser, commands.choices
 
 
@@ -181,6 +185,33 @@ def _add_export(commands):
     )
 
 
+def _add_roles(commands):
+    abouts = {
+        "server": "Keep the replay of a run with actors; one process, on any machine.",
+        "learner": "Learn what actors collect; one process of a run, on any machine.",
+        "actor": "Collect for a learner; one process of a run, on any machine.",
+    }
+    for role in ROLES:
+        command = _add(
+            commands,
+            role,
+            abouts[role],
+            usage=f"bayes-rl {role} --server HOST:PORT {'--number K ' * (role == 'actor')}"
+            "actors=N [key=value ...]",
+        )
+        command.add_argument(
+            "--server",
+            required=True,
+            type=_address,
+            metavar="HOST:PORT",
+            help="of the replay server, the same for all",
+        )
+        if role == "actor":
+            command.add_argument(
+                "--number", required=True, type=int, metavar="K", help="0 to actors - 1"
+            )
+
+
 def _add(commands, name, about, **settings):
     return commands.add_parser(name, help=about, description=about, **settings)
 
@@ -197,6 +228,13 @@ def _add_episodes(command, default, about):
         metavar="N",
         help=f"{about} (default: {default})",
     )
+
+
+def _address(text):
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
+        raise argparse.ArgumentTypeError(f"must be HOST:PORT, got {text!r}")
+    return text
 
 
 def _count(text):

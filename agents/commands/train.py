@@ -35,6 +35,10 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
+    if config.actors:
+        from agents.distributed.supervisor import supervise
+
+        return supervise(config, overrides)
     import_gym()  # TF-Agents would import it with a notice
     from agents.training import trainer
 

@@ -80,6 +80,7 @@ class Train(Settings):
     logdir: str = key()
     seed_episodes: int = key(least=1)
     environments: int = key(least=1)
+    actors: int = key(least=0)  # processes that collect; 0: this one does
     updates_per_episode: int = key(least=1)
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps

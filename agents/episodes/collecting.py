@@ -131,15 +131,18 @@ class RandomAtFirst(py_policy.PyPolicy):
         episodes: those with a number below are random.
         seed: int; random actions depend on it and on the number of their episode.
         first_episodes: number of the first episode of each environment, [B].
+        stride: from the number of an episode to that of the next in its environment; None:
+            B.
     """
 
-    def __init__(self, policy, environment, episodes, seed, first_episodes):
+    def __init__(self, policy, environment, episodes, seed, first_episodes, stride=None):
         self._policy = policy
         self._environment = environment
         self._episodes = episodes
         self._seed = seed
         self._first_episodes = first_episodes
         self._random = [None] * environment.batch_size
+        self._stride = stride or environment.batch_size
         super().__init__(
             policy.time_step_spec, policy.action_spec, policy.policy_state_spec
         )
@@ -149,7 +152,7 @@ class RandomAtFirst(py_policy.PyPolicy):
         return state | {"next_episode": tf.constant(self._first_episodes, tf.int64)}
 
     def _action(self, time_step, policy_state, seed=None):
-        count = len(self._random)
+        count = self._stride
         is_first = time_step.is_first()
         following = np.asarray(policy_state["next_episode"]) + np.where(is_first, count, 0)
         numbers = following - count

@@ -11,7 +11,9 @@ from agents.errors import UserError
 COLLECTION, EVALUATION = 0, 1
 
 
-def load_environments(config, count, purpose, processes=False, first_episodes=None):
+def load_environments(
+    config, count, purpose, processes=False, first_episodes=None, stride=None
+):
     """One batched TF-Agents environment.
 
     Args:
@@ -20,6 +22,7 @@ def load_environments(config, count, purpose, processes=False, first_episodes=No
         purpose: `COLLECTION` or `EVALUATION`.
         processes: whether each has a process of its own.
         first_episodes: see `envs.load_many`.
+        stride: likewise.
 
     Raises:
         UserError: the task does not offer what the config asks for, such as a camera, or
@@ -38,6 +41,7 @@ def load_environments(config, count, purpose, processes=False, first_episodes=No
             camera=config.image.camera,
             shadows=config.image.shadows,
             first_episodes=first_episodes,
+            stride=stride,
         )
     except (ValueError, RuntimeError) as error:
         raise UserError(" ".join(str(error).split())) from error

@@ -15,6 +15,10 @@ An environment adds two numbers, which files of earlier versions lack:
 
     number             []  int64, of the episode in the sequence of its seed
     environment_steps  []  int64, physics steps
+
+and an actor of several a third:
+
+    train_steps        []  int64, that the acting weights had taken
 """
 
 import numpy as np
@@ -28,7 +32,7 @@ KEYS = (
     "position",
     "velocity",
 )
-NUMBERS = ("number", "environment_steps")
+NUMBERS = ("number", "environment_steps", "train_steps")
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
 
 

@@ -13,6 +13,9 @@ from agents.files import remove_temporary, replacing, sync_folder
 
 log = logging.getLogger(__name__)
 
+# What `read_episode` raises of a damaged file.
+DAMAGE = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+
 
 class EpisodeStore:
     """Episodes as files `<folder>/000007.npz`, each whole or not there.
@@ -66,7 +69,7 @@ class EpisodeStore:
         """
         if index not in self.indices:
             raise KeyError(f"no episode {index} in {self._folder}")
-        return _read(self._file(index))
+        return read_episode(self._file(index))
 
     def next_numbers(self, count):
         """Numbers at which environments go on that take turns at one sequence of episodes.
@@ -90,12 +93,25 @@ class EpisodeStore:
         Raises:
             ValueError: the episode has not the layout of `agents.episodes.layout`.
         """
-        check_episode(episode)
         index = self.next_index
-        with replacing(self._file(index)) as file:
-            np.savez_compressed(file, **_known(episode))
+        write_episode(self._file(index), episode)
         self.next_index += 1
         self._numbers[index] = _number(episode, index)
+        self.indices.append(index)
+        return index
+
+    def adopt(self, file):
+        """Takes over a file that another process has written; it is moved, not copied.
+
+        Returns:
+            The number of the episode; None where the file is damaged and was put aside.
+        """
+        index = self.next_index
+        os.replace(file, self._file(index))
+        sync_folder(self._folder)
+        self.next_index += 1
+        if not self._survives(index):
+            return None
         self.indices.append(index)
         return index
 
@@ -105,15 +121,8 @@ class EpisodeStore:
     def _survives(self, index):
         file = self._file(index)
         try:
-            self._numbers[index] = _number(_read(file), index)
-        except (
-            ValueError,
-            OSError,
-            EOFError,
-            KeyError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+            self._numbers[index] = _number(read_episode(file), index)
+        except DAMAGE as error:
             self._damaged.mkdir(exist_ok=True)
             os.replace(file, self._damaged / file.name)
             sync_folder(self._folder)
@@ -127,7 +136,8 @@ def _numbered(folder):
     return {int(file.stem): file for file in folder.glob("*.npz") if file.stem.isdecimal()}
 
 
-def _read(file):
+def read_episode(file):
+    """The episode in a file; raises one of `DAMAGE` where it is no whole one."""
     if not zipfile.is_zipfile(file):
         raise ValueError("not a whole archive of arrays")
     with np.load(file, allow_pickle=False) as arrays:
@@ -138,6 +148,17 @@ def _read(file):
 
 def _number(episode, index):
     return int(episode.get("number", index))
+
+
+def write_episode(file, episode):
+    """Writes an episode that `EpisodeStore.adopt` may take; it is whole or not there.
+
+    Raises:
+        ValueError: the episode has not the layout of `agents.episodes.layout`.
+    """
+    check_episode(episode)
+    with replacing(file) as handle:
+        np.savez_compressed(handle, **_known(episode))
 
 
 def _known(arrays):

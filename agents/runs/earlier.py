@@ -11,6 +11,7 @@ _LATER = {
     "probe_every": 0,
     "compile": None,
     "act": "plan",
+    "actors": 0,
     "action_noise.of_elites": False,
     "value": {"kind": "none"},
     "world_model.standardize": False,

@@ -43,6 +43,11 @@ class Run:
         return self.folder / "episodes"
 
     @property
+    def roles(self):
+        """Of a run of several processes: what each does, and what it prints."""
+        return self.folder / "roles"
+
+    @property
     def videos(self):
         return self.folder / "videos"
 

@@ -14,6 +14,7 @@ class Follower:
 
     Attributes:
         newest: dict of the newest value of each metric.
+        added: rows that the last `update` has read.
     """
 
     def __init__(self, folder):
@@ -26,6 +27,7 @@ class Follower:
         Returns:
             Whether there was something new.
         """
+        self.added = []
         try:
             state = self._file.stat()
         except OSError:
@@ -51,9 +53,10 @@ class Follower:
         if isinstance(row, dict):
             known = {key: value for key, value in row.items() if value is not None}
             self.newest.update(known)
+            self.added.append(row)
 
     def _forget(self):
-        self.newest, self._read, self._inode = {}, 0, None
+        self.newest, self.added, self._read, self._inode = {}, [], 0, None
 
 
 def is_finished(config):

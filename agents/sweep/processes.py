@@ -43,8 +43,14 @@ class Job:
 
     @property
     def command(self):
-        """What a process is started with; -P keeps the current folder from its imports."""
-        return [sys.executable, "-P", "-c", _MAIN, _HOME, "train", *self.words]
+        """What a process is started with."""
+        return command_of("train", *self.words)
+
+
+def command_of(*words):
+    """The command line of `bayes-rl` with these words."""
+    # -P keeps the current folder from its imports
+    return [sys.executable, "-P", "-c", _MAIN, _HOME, *words]
 
 
 class ProcessLauncher:
@@ -74,7 +80,7 @@ class ProcessLauncher:
             Dict of job -> (state, its last error line or "").
         """
         waiting, results = collections.deque(jobs), dict.fromkeys(jobs, (STOPPED, ""))
-        with _wishes_to_stop() as wishes:
+        with stopping() as wishes:
             heard = 0
             while self._running or (waiting and not wishes):
                 while waiting and len(self._running) < self._at_once and not wishes:
@@ -150,7 +156,7 @@ def _reason(status, log, begun):
 
 
 @contextlib.contextmanager
-def _wishes_to_stop():
+def stopping():
     """A list that gets an entry with each Ctrl-C; nothing is raised amid other work."""
     wishes = []
     before = {}

@@ -5,11 +5,9 @@ import time
 from agents import interrupts
 from agents.agent.building import choose_devices, configure_tensorflow, make_agent
 from agents.agent.loading import make_checkpoints
-from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import agent_steps, environment_steps, episode_return
-from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
 from agents.errors import UserError
 from agents.files import remove_temporary
@@ -17,13 +15,14 @@ from agents.runs.divergence import forget
 from agents.runs.provenance import append_session
 from agents.screen.progress import Progress
 from agents.training.diverging import Diverged, tell
+from agents.training.experience import CollectedHere
 from agents.training.learning import Learning
 from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
 from agents.training.monitor import Monitor, banner
 
 
-def train(config, run):
+def train(config, run, make_experience=CollectedHere):
     """Trains the agent of a run until it has seen `environment_steps`.
 
     The run goes on from its newest checkpoint and from the episodes on disk.
@@ -31,6 +30,7 @@ def train(config, run):
     Args:
         config: `agents.config.schema.Train`.
         run: `agents.runs.folder.Run`, open.
+        make_experience: as of `Trainer`.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -38,17 +38,17 @@ def train(config, run):
     configure_tensorflow(config)
     forget(run.folder)
     try:
-        return _train(config, run)
+        return _train(config, run, make_experience)
     except Diverged as error:
         tell(config, run, error.divergence)
         return 1
 
 
-def _train(config, run):
+def _train(config, run, make_experience):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
-            trainer = Trainer(config, run, progress)
+            trainer = Trainer(config, run, progress, make_experience)
             while not trainer.done:
                 trainer.advance()
                 interrupts.check()
@@ -101,21 +101,17 @@ class Trainer:
         config: `agents.config.schema.Train`.
         run: `agents.runs.folder.Run`.
         progress: `agents.screen.progress.Progress`.
+        make_experience: makes of config and store what the run learns from, see
+            `agents.training.experience.CollectedHere`.
     """
 
-    def __init__(self, config, run, progress):
+    def __init__(self, config, run, progress, make_experience=CollectedHere):
         self._config = config
         self._progress = progress
         self._devices = choose_devices(config.strategy)
         self._store = EpisodeStore(run.episodes)
-        self._first_episodes = self._store.next_numbers(config.environments)
-        self._environment = load_environments(
-            config,
-            config.environments,
-            COLLECTION,
-            processes=config.environments > 1,
-            first_episodes=self._first_episodes,
-        )
+        self._experience = make_experience(config, self._store)
+        self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)
         self._clock = self._agent.clock
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
@@ -123,7 +119,6 @@ class Trainer:
         self._checkpoints.restore()
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes, self._environment_steps)
-        self._replay = Replay(config.replay_capacity)
         self._evaluator = Evaluator(config, self._agent)
         self._monitor = Monitor(
             self._agent,
@@ -141,7 +136,6 @@ class Trainer:
         for index in self._store.indices:
             if index not in waiting:
                 self._take(self._store.read(index))
-        self._collector = None
         self._learning = None
         self._saved = self._counts()
         self._start_progress(run)
@@ -182,7 +176,7 @@ class Trainer:
 
     def close(self):
         """Frees the environments and closes the logs."""
-        self._environment.close()
+        self._experience.close()
         self._evaluator.close()
         self._metrics.close()
 
@@ -204,9 +198,7 @@ class Trainer:
         """The number of the next episode to learn from; it is on disk."""
         if not self._waiting():
             self._progress.working("collecting", 0, 1)
-            if self._collector is None:
-                self._collector = self._make_collector()
-            self._collector.collect()
+            self._experience.collect(self._agent)
         return self._waiting()[0]
 
     def _waiting(self):
@@ -214,33 +206,18 @@ class Trainer:
         done = self._episodes
         return [index for index in self._store.indices if index >= done]
 
-    def _make_collector(self):
-        policy = RandomAtFirst(
-            as_py_policy(self._agent.collect_policy),
-            self._environment,
-            self._config.seed_episodes,
-            self._config.seed,
-            self._first_episodes,
-        )
-        return Collector(
-            self._environment,
-            policy,
-            self._agent.train_step_counter,
-            lambda episode, _: self._store.append(episode),
-        )
-
     def _take(self, episode):
-        self._replay.add(episode)
+        self._experience.replay.add(episode)
         self._monitor.see(episode)
 
     def _learn(self):
         is_early = self._episodes < self._config.seed_episodes
-        if is_early or self._replay.num_rows < self._config.sequence_length:
+        if is_early or self._experience.replay.num_rows < self._config.sequence_length:
             return {}
         if self._learning is None:
             self._learning = Learning(
                 self._agent,
-                self._replay,
+                self._experience.replay,
                 self._devices,
                 self._config.batch_size,
                 self._config.sequence_length,
@@ -248,11 +225,13 @@ class Trainer:
             )
         steps = self._config.updates_per_episode
         started = time.monotonic()
-        metrics = self._learning.run(
-            steps, lambda done: self._progress.working("learning", done, steps)
-        )
+        metrics = self._learning.run(steps, lambda done: self._watch(done, steps))
         speed = {"speed/train_steps": steps / (time.monotonic() - started)}
         return speed | {f"train/{name}": value for name, value in metrics.items()}
+
+    def _watch(self, done, steps):
+        self._progress.working("learning", done, steps)
+        self._experience.learned(self._agent)
 
     def _evaluate(self):
         """Scores of evaluation episodes and metrics; none where it is not their time."""

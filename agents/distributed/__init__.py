@@ -1,0 +1,1 @@
+"""One run over many processes: a replay server, actors that collect, one that learns."""

@@ -1,0 +1,156 @@
+"""The role that collects: episodes to disk first, then to the replay server."""
+
+import time
+
+import numpy as np
+import reverb
+import tensorflow as tf
+
+from agents import interrupts
+from agents.agent.building import configure_tensorflow, make_agent
+from agents.distributed.handover import Handover
+from agents.distributed.sequences import SequenceWriter
+from agents.distributed.server import greet
+from agents.distributed.weights import Weights
+from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
+from agents.episodes.environments import COLLECTION, load_environments
+
+_PATIENCE = 5.0  # seconds for the server to confirm an episode
+_POLL = 0.05
+
+
+def act(config, run, number, address, beat):
+    """Collects until it is interrupted.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        run: `agents.runs.folder.Run`, of which it writes its own episodes alone.
+        number: of the actor, from 0.
+        address: of the replay server.
+        beat: `agents.distributed.heartbeat.Heartbeat`.
+
+    Raises:
+        UserError: the server serves another config or version.
+    """
+    configure_tensorflow(config)
+    actor = Actor(config, run, number, address, beat)
+    try:
+        while True:
+            actor.collect()
+            interrupts.check()
+    finally:
+        actor.close()
+
+
+class Actor:
+    """One of the processes that collect, with environments of its own.
+
+    Environment e of actor k runs every n-th episode of the run's sequence, n = actors *
+    environments, from number k * environments + e on. So episodes have the starts and the
+    weight draws of a run that collects alone, whoever runs them.
+
+    Args: as of `act`.
+    """
+
+    def __init__(self, config, run, number, address, beat):
+        self._config, self._number, self._beat = config, number, beat
+        self._address = address
+        self._rows = range(number * config.environments, (number + 1) * config.environments)
+        self._stride = config.actors * config.environments
+        self._handover = Handover(run.episodes)
+        self._handover.open(number)
+        self._serving = self._greet()["serving"]
+        self._client = reverb.Client(address)
+        self._writer = None
+        self._deliver_unconfirmed()
+        firsts = self._handover.next_numbers(self._rows, self._stride)
+        self._environment = load_environments(
+            config,
+            config.environments,
+            COLLECTION,
+            processes=config.environments > 1,
+            first_episodes=firsts,
+            stride=self._stride,
+        )
+        self._agent = make_agent(config, self._environment, tf.distribute.get_strategy())
+        self._weights = Weights(self._agent, address)
+        policy = RandomAtFirst(
+            as_py_policy(self._agent.collect_policy),
+            self._environment,
+            config.seed_episodes,
+            config.seed,
+            firsts,
+            self._stride,
+        )
+        self._collector = Collector(
+            self._environment, policy, self._agent.train_step_counter, self._finished
+        )
+
+    def collect(self):
+        """At least one more episode, with the newest weights.
+
+        Waits until the learner has taken the last one of each environment: so it stays a
+        bounded number of updates ahead of its weights, and the ratio of updates to steps
+        is that of a run that collects alone.
+        """
+        while self._handover.untaken(self._rows, self._stride) >= len(self._rows):
+            self._beat("waiting for the learner")
+            self._pause()
+        self._beat("waiting for weights")
+        self._greet()
+        self._weights.pull()
+        self._beat("collecting", train_steps=int(self._agent.train_step_counter))
+        self._collector.collect()
+
+    def close(self):
+        """Frees the environments."""
+        self._environment.close()
+
+    def _finished(self, episode, _):
+        self._beat("writing")
+        steps = np.int64(self._agent.train_step_counter.numpy())
+        file = self._handover.finish(self._number, episode | {"train_steps": steps})
+        self._deliver(file, episode)
+
+    def _deliver_unconfirmed(self):
+        """Delivers what an earlier process of this actor wrote and could not insert."""
+        from agents.episodes.store import DAMAGE, read_episode
+
+        for file in self._handover.finished(self._number):
+            try:
+                episode = read_episode(file)
+            except DAMAGE:  # the learner names it and puts it aside
+                self._handover.release(file)
+                continue
+            self._deliver(file, episode, is_new=False)
+
+    def _deliver(self, file, episode, is_new=True):
+        """Inserts an episode in the server that serves now, once, and releases its file."""
+        number = int(episode["number"])
+        while True:
+            hello = self._greet()
+            if hello["serving"] != self._serving or not is_new:
+                self._serving, self._writer, is_new = hello["serving"], None, True
+                if number in hello["numbers"]:  # it has read the file
+                    break
+            if self._writer is None:
+                self._writer = SequenceWriter(self._client, self._config.sequence_length)
+            try:
+                self._writer.insert(episode, timeout=_PATIENCE)
+                break
+            except TimeoutError:
+                self._writer = None
+        self._handover.release(file)
+
+    def _greet(self):
+        """Waits for a server that serves; what it says."""
+        while True:
+            try:
+                return greet(self._config, self._address)
+            except TimeoutError as error:
+                self._beat("waiting for the server", reason=str(error))
+                self._pause()
+
+    def _pause(self):
+        interrupts.check()
+        time.sleep(_POLL)

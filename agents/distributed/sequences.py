@@ -1,0 +1,102 @@
+"""Sequences of the replay server: how episodes become its items, and items batches.
+
+Each sequence of T rows inside an episode is an item, so that to draw an item at random is
+to draw an episode by its length and a start in it. Where an episode is shorter than T, a
+sequence that starts in it goes on with the episodes that the same process inserts next.
+"""
+
+import collections
+
+import numpy as np
+import reverb
+import tensorflow as tf
+
+from agents.episodes.replay import KEYS
+
+TABLE = "sequences"
+
+
+class SequenceWriter:
+    """Inserts episodes.
+
+    Args:
+        client: `reverb.Client`.
+        length: T.
+    """
+
+    def __init__(self, client, length):
+        self._writer = client.trajectory_writer(num_keep_alive_refs=length)
+        self._length = length
+        self._starts = collections.deque(maxlen=length)  # of the last rows, see `_is_item`
+        self._episodes = 0
+
+    def insert(self, episode, timeout=None):
+        """Inserts all sequences that end in an episode.
+
+        Args:
+            episode: see `agents.episodes.layout`.
+            timeout: seconds; None: for ever.
+
+        Raises:
+            TimeoutError: the server did not confirm them in time.
+        """
+        rows, is_short = len(episode["reward"]), len(episode["reward"]) < self._length
+        self._episodes += 1
+        for row in range(rows):
+            self._writer.append({key: np.asarray(episode[key][row]) for key in KEYS})
+            self._starts.append((self._episodes, is_short))
+            if self._is_item():
+                trajectory = {
+                    key: self._writer.history[key][-self._length :] for key in KEYS
+                }
+                self._writer.create_item(TABLE, priority=1.0, trajectory=trajectory)
+        try:
+            self._writer.flush(timeout_ms=None if timeout is None else int(1000 * timeout))
+        except reverb.errors.DeadlineExceededError as error:
+            raise TimeoutError(
+                f"the replay server confirmed nothing in {timeout:g} s"
+            ) from error
+
+    def _is_item(self):
+        if len(self._starts) < self._length:
+            return False
+        episode, is_short = self._starts[0]
+        return is_short or episode == self._episodes
+
+
+class ReplayServer:
+    """Stands where `agents.episodes.replay.Replay` does: batches come from the server.
+
+    Args:
+        address: of the server.
+        specs: dict of key -> `tf.TensorSpec` of a row.
+    """
+
+    def __init__(self, address, specs):
+        self._address = address
+        self._specs = specs
+        self.num_rows = 0
+
+    def add(self, episode):
+        """Counts an episode, which its actor has inserted."""
+        self.num_rows += len(episode["reward"])
+
+    def dataset(self, batch_size, length, **_):
+        """Batches without end; which ones, no seed decides.
+
+        Args:
+            batch_size: B.
+            length: T, of the server's sequences.
+
+        Returns:
+            A `tf.data.Dataset` as `Replay.dataset` gives it.
+        """
+        dataset = reverb.TrajectoryDataset(
+            server_address=self._address,
+            table=TABLE,
+            dtypes={key: self._specs[key].dtype for key in KEYS},
+            shapes={key: tf.TensorShape([length, *self._specs[key].shape]) for key in KEYS},
+            max_in_flight_samples_per_worker=2 * batch_size,
+        )
+        dataset = dataset.map(lambda sample: dict(sample.data))
+        return dataset.batch(batch_size, drop_remainder=True).prefetch(1)

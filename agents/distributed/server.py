@@ -1,0 +1,149 @@
+"""The role that keeps the replay: a Reverb server, filled from the episodes on disk.
+
+What it holds can be rebuilt, so nothing of it is saved: a new server reads the episodes.
+Its last act before it serves is to say hello: which config and version it serves, and which
+episodes it has read. Whoever comes later compares.
+"""
+
+import json
+import time
+import uuid
+
+import numpy as np
+import reverb
+
+from agents import interrupts
+from agents.config.schema import as_dict, flatten
+from agents.distributed import sequences, weights
+from agents.distributed.handover import Handover
+from agents.distributed.sequences import SequenceWriter
+from agents.episodes.store import DAMAGE, read_episode
+from agents.errors import UserError
+from bayes_rl.version import VERSION
+
+HELLO = "hello"
+_PATIENCE = 5  # seconds for one answer
+_LOCAL = "logdir", "threads"  # keys that may differ from machine to machine
+
+
+def serve(config, run, port, beat):
+    """Serves until it is interrupted.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        run: `agents.runs.folder.Run`.
+        port: to listen on, of all addresses of the machine: Reverb knows no other way.
+        beat: `agents.distributed.heartbeat.Heartbeat`.
+    """
+    server = reverb.Server(_tables(config), port=port)
+    client = reverb.Client(f"127.0.0.1:{server.port}")
+    beat("reading episodes")
+    numbers = _fill(client, config, Handover(run.episodes))
+    hello = {"serving": uuid.uuid4().hex, "numbers": numbers} | _identity(config)
+    client.insert([np.frombuffer(json.dumps(hello).encode(), np.uint8)], {HELLO: 1.0})
+    try:
+        while True:
+            items = client.server_info(timeout=_PATIENCE)[sequences.TABLE].current_size
+            beat("serving", port=server.port, sequences=items)
+            interrupts.check()
+            time.sleep(1.0)
+    finally:
+        server.stop()
+
+
+def greet(config, address):
+    """What the server says of itself, once it serves.
+
+    Args:
+        config: of who asks.
+        address: of the server.
+
+    Returns:
+        Dict: `serving`, a text that no other server has; `numbers` of the episodes that it
+        has read.
+
+    Raises:
+        TimeoutError: it does not answer, or does not serve yet.
+        UserError: it serves another config or version.
+    """
+    client = reverb.Client(address)
+    try:
+        tables = client.server_info(timeout=_PATIENCE)
+    except reverb.errors.ReverbError as error:
+        raise TimeoutError(f"no replay server answers at {address}") from error
+    if HELLO not in tables or not tables[HELLO].current_size:
+        raise TimeoutError(f"the replay server at {address} is reading episodes")
+    (sample,) = client.sample(HELLO, 1)
+    hello = json.loads(bytes(sample[0].data[0]))
+    mine = _identity(config)
+    different = [
+        f"{name} is {hello['about'].get(name, 'not set')!r} there and "
+        f"{mine['about'].get(name, 'not set')!r} here"
+        for name in sorted(hello["about"].keys() | mine["about"].keys())
+        if hello["about"].get(name) != mine["about"].get(name)
+    ]
+    if different:
+        raise UserError(
+            f"the replay server at {address} serves another run: {'; '.join(different)}"
+        )
+    return hello
+
+
+def _identity(config):
+    """What all processes of a run must agree on."""
+    about = {
+        name: value
+        for name, value in flatten(as_dict(config)).items()
+        if name not in _LOCAL
+    }
+    return {"about": about | {"version of bayes-rl": VERSION}}
+
+
+def _tables(config):
+    def table(name, size, signature=None):
+        return reverb.Table(
+            name,
+            sampler=reverb.selectors.Uniform(),
+            remover=reverb.selectors.Fifo(),
+            max_size=size,
+            rate_limiter=reverb.rate_limiters.MinSize(1),
+            signature=signature,
+        )
+
+    return [
+        table(sequences.TABLE, config.replay_capacity),
+        table(weights.TABLE, 1, weights.SIGNATURE),
+        table(HELLO, 1),
+    ]
+
+
+def _fill(client, config, handover):
+    """Inserts the newest episodes on disk; the numbers of all that were there."""
+    episodes = _episodes_on_disk(handover)
+    newest, steps = [], 0
+    for episode in reversed(episodes.values()):
+        if steps < config.replay_capacity:
+            newest.append(episode)
+            steps += len(episode["reward"]) - 1
+    writer = SequenceWriter(client, config.sequence_length)
+    for episode in reversed(newest):
+        interrupts.check()
+        writer.insert(episode)
+    return sorted(episodes)
+
+
+def _episodes_on_disk(handover):
+    """Dict of number -> episode, the newest last; damaged ones are left out.
+
+    Files move on while they are read, so it looks again until none has.
+    """
+    found, moved = {}, True
+    while moved:
+        moved = False
+        for file, _ in handover.files():
+            try:
+                episode = read_episode(file)
+                found.setdefault(int(episode["number"]), episode)
+            except DAMAGE:
+                moved |= not file.exists()
+    return found
