@@ -48,12 +48,10 @@ def _role(overrides, name):
     if not config.actors:
         raise UserError("a run of several processes needs actors=N, at least 1, got 0")
     check_run(config)
-    _need_reverb()
-    import_gym()  # TF-Agents would import it with a notice
     run = Run(pathlib.Path(config.logdir))
-    run.folder.mkdir(parents=True, exist_ok=True)
-    beat = Heartbeat(run.roles, name)
-    with contextlib.closing(beat):
+    with contextlib.closing(Heartbeat(run.roles, name)) as beat:
+        _need_reverb()
+        import_gym()  # TF-Agents would import it with a notice
         yield config, run, beat
 
 

@@ -35,12 +35,9 @@ def serve(config, run, port, beat):
         port: to listen on, of all addresses of the machine: Reverb knows no other way.
         beat: `agents.distributed.heartbeat.Heartbeat`.
     """
-    server = reverb.Server(_tables(config), port=port)
-    client = reverb.Client(f"127.0.0.1:{server.port}")
     beat("reading episodes")
-    numbers = _fill(client, config, Handover(run.episodes))
-    hello = {"serving": uuid.uuid4().hex, "numbers": numbers} | _identity(config)
-    client.insert([np.frombuffer(json.dumps(hello).encode(), np.uint8)], {HELLO: 1.0})
+    server = open_server(config, Handover(run.episodes), port)
+    client = reverb.Client(f"127.0.0.1:{server.port}")
     try:
         while True:
             items = client.server_info(timeout=_PATIENCE)[sequences.TABLE].current_size
@@ -49,6 +46,22 @@ def serve(config, run, port, beat):
             time.sleep(1.0)
     finally:
         server.stop()
+
+
+def open_server(config, handover, port=None):
+    """A `reverb.Server` that has read the episodes on disk and said hello.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        handover: `agents.distributed.handover.Handover` of the run.
+        port: None: any that is free.
+    """
+    server = reverb.Server(_tables(config), port=port)
+    client = reverb.Client(f"127.0.0.1:{server.port}")
+    numbers = _fill(client, config, handover)
+    hello = {"serving": uuid.uuid4().hex, "numbers": numbers} | _identity(config)
+    client.insert([np.frombuffer(json.dumps(hello).encode(), np.uint8)], {HELLO: 1.0})
+    return server
 
 
 def greet(config, address):

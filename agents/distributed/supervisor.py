@@ -12,6 +12,7 @@ import time
 from agents.distributed.heartbeat import read_beat
 from agents.distributed.loopback import Loopback
 from agents.errors import UserError
+from agents.runs import divergence
 from agents.runs.folder import open_run
 from agents.runs.following import Follower
 from agents.screen.progress import Progress
@@ -20,6 +21,7 @@ from agents.sweep.processes import command_of, stopping
 _POLL = 0.2  # seconds
 _SILENCE = 10.0  # without a beat after which a process is spoken of
 _DEATH = 20.0  # and after which it is killed
+_START = 60.0  # likewise before its first one
 _LONG_WAIT = 15.0  # after which a wait is spoken of
 _MOST_BACKOFF = 10.0
 _STEADY = 60.0  # a process that lived so long has failed by chance
@@ -45,7 +47,7 @@ def supervise(config, words):
         stopping() as wishes,
     ):
         supervisor = Supervisor(config, words, loopback, progress)
-        progress.start(supervisor.banner)
+        progress.start(supervisor.banner, supervisor.environment_steps)
         try:
             while (status := supervisor.look()) is None and not wishes:
                 time.sleep(_POLL)
@@ -95,6 +97,10 @@ class Supervisor:
         words: of the config, as typed.
         loopback: `agents.distributed.loopback.Loopback`.
         progress: `agents.screen.progress.Progress`.
+
+    Attributes:
+        banner: what a person is told first, dict of name -> text.
+        environment_steps: that earlier sessions of the run have done.
     """
 
     def __init__(self, config, words, loopback, progress):
@@ -103,7 +109,9 @@ class Supervisor:
         self._folder = open_run(config)
         self._folder.close()
         self._follower = Follower(self._folder.folder)
-        self._shown = 0
+        self._follower.update()
+        self._shown = self._follower.newest.get("episodes", 0)
+        self.environment_steps = self._follower.newest.get("environment_steps", 0)
         address = f"127.0.0.1:{_free_port()}"
         actors = [f"actor_{number}" for number in range(config.actors)]
         self._roles = [
@@ -186,7 +194,7 @@ class Supervisor:
 
     def _ended(self, role, status):
         role.process = None
-        if role.name == "learner" and status in (0, 1):
+        if role.name == "learner" and (status == 0 or self._diverged(status)):
             return status
         if status == 2:  # no other process of this command would do better
             self._progress.note(f"{role.name}: {_last_line(self._log(role))}")
@@ -203,6 +211,9 @@ class Supervisor:
         self._progress.note(f"{role.name} {how}; it is started again")
         return None
 
+    def _diverged(self, status):
+        return status == 1 and divergence.read(self._folder.folder) is not None
+
     def _listen(self, role):
         beat, now = read_beat(self._folder.roles, role.name), time.monotonic()
         if beat is not None and beat.process == role.process.pid:
@@ -210,10 +221,10 @@ class Supervisor:
                 role.heard = now
             role.beat = beat
         silence = now - role.heard
-        if silence > _DEATH:
+        if silence > (_DEATH if role.beat else _START):
             self._progress.note(f"{role.name}: no sign of life for {silence:.0f} s; killed")
             role.process.kill()
-        elif silence > _SILENCE:
+        elif role.beat and silence > _SILENCE:
             self._say(role, f"no sign of life for {_SILENCE:.0f} s")
         elif role.beat and role.beat.since > _LONG_WAIT and _waits(role.beat):
             self._say(role, f"{role.beat.state} for {_LONG_WAIT:.0f} s")

@@ -1,0 +1,111 @@
+"""Tests of agents.distributed.actor."""
+
+import contextlib
+
+import numpy as np
+import pytest
+
+from agents import interrupts
+from agents.distributed import actor as role
+from agents.distributed.actor import Actor
+from agents.distributed.weights import Weights
+from agents.episodes.store import EpisodeStore, read_episode
+from tests.agents.distributed.test_server import size
+
+
+@pytest.fixture
+def address(serve, config, build_agent):
+    """Of a server that has the weights of a learner."""
+    address = serve()
+    agent = build_agent("actors=2", "sequence_length=5", "seed_episodes=1")
+    agent.train_step_counter.assign(40)
+    Weights(agent, address).push()
+    return address
+
+
+@pytest.fixture
+def make_actor(config, run, address, beat):
+    with contextlib.ExitStack() as actors:
+
+        def make(number, address=address):
+            return actors.enter_context(
+                contextlib.closing(Actor(config, run, number, address, beat))
+            )
+
+        yield make
+
+
+def test_an_episode_is_on_disk_and_in_the_replay_before_the_learner_may_take_it(
+    make_actor, address, handover, beat
+):
+    make_actor(1).collect()
+    (file,) = handover.ready()
+    episode = read_episode(file)
+    assert (int(episode["number"]), int(episode["train_steps"])) == (1, 40)
+    rows = len(episode["reward"])
+    assert size(address) == rows - 5 + 1
+    assert beat.states == ["waiting for weights", "collecting", "writing"]
+
+
+def test_an_actor_waits_until_the_learner_has_taken_its_last_episode(
+    make_actor, handover, run, beat, monkeypatch
+):
+    actor, store = make_actor(1), EpisodeStore(run.episodes)
+    actor.collect()
+
+    def take():
+        store.adopt(handover.ready()[0])
+
+    monkeypatch.setattr(role.interrupts, "check", lambda: None)
+    monkeypatch.setattr(role.time, "sleep", lambda _: take())
+    actor.collect()
+    assert "waiting for the learner" in beat.states
+    assert [int(store.read(0)["number"])] == [1]
+    assert [file.stem for file in handover.ready()] == ["000003"]
+
+
+def test_actors_run_the_episodes_of_a_run_that_collects_alone(
+    make_actor, handover, run, make_config, build_agent
+):
+    """Random ones: those of an agent depend on what it has learned."""
+    from agents.training.experience import CollectedHere
+
+    for number in (0, 1):
+        make_actor(number).collect()
+    words = ["seed_episodes=1", f"logdir={run.folder}"]
+    alone = EpisodeStore(run.folder / "alone")
+    with contextlib.closing(CollectedHere(make_config(*words), alone)) as experience:
+        experience.collect(build_agent(*words))
+        experience.collect(build_agent(*words))
+    files = handover.ready()
+    for key in ("observation", "action", "reward"):
+        np.testing.assert_array_equal(read_episode(files[0])[key], alone.read(0)[key])
+    first = [read_episode(files[1])["observation"][0], alone.read(1)["observation"][0]]
+    np.testing.assert_array_equal(*first)
+
+
+def test_what_a_killed_actor_could_not_deliver_the_next_one_delivers_once(
+    make_actor, address, serve, handover, make_episode
+):
+    handover.open(0)
+    handover.finish(0, make_episode(2, rows=9))
+    make_actor(0)
+    assert [file.stem for file in handover.ready()] == ["000002"]
+    assert size(address) == 9 - 5 + 1
+    handover.finish(0, make_episode(4, rows=9))
+    later = serve()  # has read the file
+    before = size(later)
+    make_actor(0, later)
+    assert size(later) == before == 2 * (9 - 5 + 1)
+    assert len(handover.ready()) == 2
+
+
+def test_ctrl_c_ends_a_wait(make_actor, monkeypatch):
+    actor = make_actor(0)
+    actor.collect()
+    interrupts._wish.set()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            actor.collect()
+    finally:
+        interrupts._wish.clear()

@@ -1,0 +1,70 @@
+"""Tests of agents.distributed.server."""
+
+import pytest
+import reverb
+
+from agents.distributed import server
+from agents.distributed.sequences import TABLE
+from agents.distributed.server import greet
+from agents.errors import UserError
+
+
+def size(address):
+    return reverb.Client(address).server_info(timeout=5)[TABLE].current_size
+
+
+def test_a_new_server_has_read_every_episode_once(
+    config, serve, run, handover, make_episode
+):
+    handover.open(0)
+    handover.finish(0, make_episode(4, rows=6))
+    handover.release(handover.finish(0, make_episode(2, rows=7)))
+    address = serve()
+    assert greet(config, address)["numbers"] == [2, 4]
+    assert size(address) == (7 - 5 + 1) + (6 - 5 + 1)
+    assert greet(config, serve())["serving"] != greet(config, address)["serving"]
+
+
+def test_it_reads_no_more_than_the_replay_holds(
+    make_config, run, serve, handover, make_episode
+):
+    words = ["actors=1", "sequence_length=5", "replay_capacity=7", f"logdir={run.folder}"]
+    config = make_config(*words)
+    handover.open(0)
+    for number in range(5):
+        handover.finish(0, make_episode(number, rows=6))
+    address = serve(config)
+    assert greet(config, address)["numbers"] == [0, 1, 2, 3, 4]
+    assert size(address) == 2 * (6 - 5 + 1)
+
+
+def test_a_damaged_episode_is_passed_over(config, serve, handover, make_episode):
+    handover.open(0)
+    handover.finish(0, make_episode(0, rows=6)).write_bytes(b"no archive")
+    handover.finish(0, make_episode(1, rows=6))
+    assert greet(config, serve())["numbers"] == [1]
+
+
+def test_another_config_or_version_is_refused_by_name(
+    config, make_config, serve, monkeypatch
+):
+    address = serve()
+    words = ["actors=2", "sequence_length=5", "seed_episodes=1", "logdir=elsewhere"]
+    greet(make_config(*words, "threads=3"), address)  # of each machine's own
+    with pytest.raises(UserError) as error:
+        greet(make_config(*words, "kl_weight=7"), address)
+    assert str(error.value) == (
+        f"the replay server at {address} serves another run: kl_weight is 0.1 there and "
+        "7.0 here"
+    )
+    monkeypatch.setattr(server, "VERSION", "99.0")
+    with pytest.raises(
+        UserError, match="version of bayes-rl is '.*' there and '99.0' here"
+    ):
+        greet(config, address)
+
+
+def test_who_does_not_answer_is_named(config, monkeypatch):
+    monkeypatch.setattr(server, "_PATIENCE", 1)
+    with pytest.raises(TimeoutError, match="no replay server answers at 127.0.0.1:1"):
+        greet(config, "127.0.0.1:1")

@@ -1,0 +1,127 @@
+"""Tests of agents.distributed.supervisor, with processes that only pretend."""
+
+import contextlib
+import io
+import sys
+import time
+
+import pytest
+from rich.console import Console
+
+from agents.distributed import supervisor as module
+from agents.distributed.supervisor import Supervisor
+from agents.runs import divergence
+from agents.screen.progress import Progress
+
+BEATING = """
+import sys, time; sys.path.insert(0, sys.argv[1])
+from agents.distributed.heartbeat import Heartbeat
+beat = Heartbeat(sys.argv[2], sys.argv[3]); beat(sys.argv[4]); time.sleep(60)
+"""
+
+
+class Open:
+    """A network that is the machine's own."""
+
+    is_private = False
+
+    def enter(self):
+        pass
+
+
+@pytest.fixture
+def watch(make_config, run):
+    """Watches processes of the given codes, with the words that they were started with."""
+    with contextlib.ExitStack() as stack:
+
+        def make(**codes):
+            text = io.StringIO()
+            config = make_config("actors=1", f"logdir={run.folder}")
+            progress = stack.enter_context(Progress(100, Console(file=text, width=200)))
+            made = Supervisor(config, [], Open(), progress)
+            stack.callback(made.stop)
+            for role in made._roles:
+                code = codes.get(role.name, "import time; time.sleep(60)")
+                words = (sys.path[0] or ".", str(run.roles), role.name, "collecting")
+                role.command = [sys.executable, "-c", code, *words]
+            return made, text
+
+        yield make
+
+
+def look_until(supervisor, is_enough, seconds=20):
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        status = supervisor.look()
+        if status is not None or is_enough():
+            return status
+        time.sleep(0.02)
+    raise AssertionError("it did not come to that")
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_the_run_ends_with_its_learner(watch, run, status):
+    supervisor, _ = watch(learner=f"raise SystemExit({status})")
+    if status:
+        divergence.write(run.folder, divergence.Divergence(3, 70, ("reward_loss",)))
+    assert look_until(supervisor, lambda: False) == status
+
+
+def test_what_dies_is_started_again_later_and_later(watch):
+    supervisor, text = watch(server="import os; os.kill(os.getpid(), 9)")
+    said = "server was killed by SIGKILL; it is started again"
+    look_until(supervisor, lambda: text.getvalue().count(said) == 3)
+    server = supervisor._roles[0]
+    assert server.failures == 3
+    assert 1.5 < server.start_at - time.monotonic() < 2.5
+
+
+def test_what_was_typed_wrongly_ends_all(watch):
+    wrong = "import sys; print('bayes-rl: no such key'); sys.exit(2)"
+    supervisor, text = watch(actor_0=wrong)
+    assert look_until(supervisor, lambda: False) == 2
+    assert "actor_0: no such key" in text.getvalue()
+    supervisor.stop()
+    assert all(role.process is None or role.process.poll() for role in supervisor._roles)
+
+
+def test_a_failure_is_told_with_its_last_line(watch):
+    supervisor, text = watch(learner="raise OSError('disk full')")
+    look_until(supervisor, lambda: "started again" in text.getvalue())
+    said = "learner ended with status 1: OSError: disk full; it is started again"
+    assert said in text.getvalue()
+
+
+def test_who_gives_no_sign_of_life_is_spoken_of_and_killed(watch, monkeypatch):
+    monkeypatch.setattr(module, "_SILENCE", 0.3)
+    monkeypatch.setattr(module, "_DEATH", 0.8)
+    silent = BEATING.replace("beat(sys.argv[4])", "beat._ended.set()")
+    supervisor, text = watch(server=silent)
+    look_until(supervisor, lambda: "started again" in text.getvalue())
+    said = text.getvalue()
+    assert said.index("no sign of life for 0 s") < said.index("; killed")
+    assert said.index("; killed") < said.index("was killed by SIGKILL; it is started again")
+
+
+def test_who_beats_lives(watch, monkeypatch):
+    monkeypatch.setattr(module, "_DEATH", 4.0)
+    monkeypatch.setattr(module, "_START", 20.0)
+    supervisor, text = watch(server=BEATING, learner=BEATING, actor_0=BEATING)
+    look_until(supervisor, lambda: all(role.beat for role in supervisor._roles))
+    began = time.monotonic()
+    look_until(supervisor, lambda: time.monotonic() - began > 5.0)
+    assert "killed" not in text.getvalue()
+    assert {role.beat.state for role in supervisor._roles} == {"collecting"}
+
+
+def test_rows_are_shown_once_though_a_new_learner_writes_them_again(watch, run):
+    supervisor, text = watch()
+    row = '{"episodes": %d, "environment_steps": %d, "collect/return": 1.0}\n'
+    metrics = run.folder / "metrics.jsonl"
+    metrics.write_text("".join(row % (n, 10 * n) for n in (1, 2, 3)))
+    supervisor.look()
+    metrics.unlink()
+    metrics.write_text("".join(row % (n, 10 * n) for n in (1, 2, 3, 4)))
+    supervisor.look()
+    lines = [line for line in text.getvalue().splitlines() if line.startswith("episode")]
+    assert [line.split()[1] for line in lines] == ["1", "2", "3", "4"]
