@@ -34,6 +34,7 @@ _EXTRAS = {
         "tf-agents==0.19.0",
         "threadpoolctl>=3.5",
     ],
+    "distributed": ["dm-reverb==0.14.0"],
     "dev": [
         "codespell",
         "import-linter",

@@ -113,26 +113,11 @@ class Supervisor:
         self._shown = self._follower.newest.get("episodes", 0)
         self.environment_steps = self._follower.newest.get("environment_steps", 0)
         address = f"127.0.0.1:{_free_port()}"
-        actors = [f"actor_{number}" for number in range(config.actors)]
-        self._roles = [
-            _Role("server", command_of("server", "--server", address, *words)),
-            _Role("learner", command_of("learner", "--server", address, *words)),
-            *(
-                _Role(
-                    name,
-                    command_of(
-                        "actor", "--server", address, "--number", str(number), *words
-                    ),
-                )
-                for number, name in enumerate(actors)
-            ),
-        ]
+        names = ["server", "learner", *(f"actor_{n}" for n in range(config.actors))]
+        self._roles = [_Role(name, _command(name, address, words)) for name in names]
         self._folder.roles.mkdir(exist_ok=True)
-        where = (
-            "in a network of its own"
-            if loopback.is_private
-            else ("which this system leaves open to all that reach this machine")
-        )
+        open_to_all = "which this system leaves open to all that reach this machine"
+        where = "in a network of its own" if loopback.is_private else open_to_all
         self.banner = {
             "run": config.logdir,
             "processes": f"1 server, 1 learner, {config.actors} actors",
@@ -251,6 +236,12 @@ class Supervisor:
 
     def _log(self, role):
         return self._folder.roles / f"{role.name}.log"
+
+
+def _command(name, address, words):
+    role, _, number = name.partition("_")
+    numbered = ["--number", number] if number else []
+    return command_of(role, "--server", address, *numbered, *words)
 
 
 def _waits(beat):

@@ -159,6 +159,9 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
         )
         row = {"collect/return": episode_return(episode)}
+        if "train_steps" in episode:  # of an actor's weights
+            steps = int(self._agent.train_step_counter.numpy())
+            row["collect/staleness"] = steps - int(episode["train_steps"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._monitor.explored(episode)
         row |= self._learn()

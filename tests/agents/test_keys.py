@@ -84,6 +84,7 @@ ELSEWHERE = {
     "environment_steps": "training/test_trainer.py: lines of the metrics",
     "seed_episodes": "training/test_trainer.py: first random episodes",
     "environments": "training/test_trainer.py: a variant runs",
+    "actors": "distributed/: everything",
     "updates_per_episode": "training/test_trainer.py: train steps of a line",
     "evaluation.every": "training/test_monitor.py",
     "evaluation.episodes": "training/test_trainer.py: rows of the scores",
