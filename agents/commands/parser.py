@@ -10,7 +10,7 @@ from agents.commands.help import train_help
 from agents.errors import UserError, nearest
 
 ROLES = ("server", "learner", "actor")
-_OF_A_CONFIG = ("train", *ROLES)
+_OF_A_CONFIG = ("train", "cluster", *ROLES)
 
 
 def parse(argv):
@@ -86,6 +86,7 @@ def _make_parser():
     _add_video(commands)
     _add_export(commands)
     _add_roles(commands)
+    _add_cluster(commands)
     return parser, commands.choices
 
 
@@ -210,6 +211,25 @@ def _add_roles(commands):
             command.add_argument(
                 "--number", required=True, type=int, metavar="K", help="0 to actors - 1"
             )
+
+
+def _add_cluster(commands):
+    command = _add(
+        commands,
+        "cluster",
+        "Print a job script for a run of many processes.",
+        usage="bayes-rl cluster slurm --actors N [--gpus N] [--cores N] [key=value ...]",
+    )
+    command.add_argument("system", choices=("slurm",), help="that runs the job")
+    command.add_argument(
+        "--actors", type=_count, required=True, metavar="N", help="that collect"
+    )
+    command.add_argument(
+        "--gpus", type=int, default=0, metavar="N", help="of the learner (default: 0)"
+    )
+    command.add_argument(
+        "--cores", type=_count, default=1, metavar="N", help="a process (default: 1)"
+    )
 
 
 def _add(commands, name, about, **settings):
