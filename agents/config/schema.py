@@ -92,6 +92,7 @@ class Train(Settings):
     prior_scale: float = key(above=0)  # stddev of the prior of a weight
     optimizer: Optimizer = key()
     action_noise: GaussianNoise = key()
+    noise_ladder: float = key(least=1)  # most noise of an actor over least
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
     probe_every: int = key(least=0)  # collected episodes; 0: never
@@ -180,6 +181,11 @@ def _check_schedules(config):
         raise UserError(
             f"action_noise.final_stddev={noise.final_stddev:g} is never reached: "
             "action_noise.steps must be above 0, got 0"
+        )
+    if config.noise_ladder != 1 and config.actors < 2:
+        raise UserError(
+            f"noise_ladder={config.noise_ladder:g} changes nothing: "
+            f"actors must be at least 2, got {config.actors}"
         )
     if noise.final_stddev is None and noise.steps:
         raise UserError(

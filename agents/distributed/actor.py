@@ -1,5 +1,6 @@
 """The role that collects: episodes to disk first, then to the replay server."""
 
+import dataclasses
 import time
 
 import numpy as np
@@ -72,7 +73,8 @@ class Actor:
             first_episodes=firsts,
             stride=self._stride,
         )
-        self._agent = make_agent(config, self._environment, tf.distribute.get_strategy())
+        own = _with_own_noise(config, number)
+        self._agent = make_agent(own, self._environment, tf.distribute.get_strategy())
         self._weights = Weights(self._agent, address)
         policy = RandomAtFirst(
             as_py_policy(self._agent.collect_policy),
@@ -154,3 +156,11 @@ class Actor:
     def _pause(self):
         interrupts.check()
         time.sleep(_POLL)
+
+
+def _with_own_noise(config, number):
+    """The config of an actor, whose noise stands on its rung of the ladder."""
+    if config.noise_ladder == 1:
+        return config
+    noise = config.action_noise.on_ladder(config.noise_ladder, number, config.actors)
+    return dataclasses.replace(config, action_noise=noise)

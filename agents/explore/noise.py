@@ -39,6 +39,24 @@ class GaussianNoise(Settings):
     steps: int = key(least=0)
     of_elites: bool = key()
 
+    def on_ladder(self, ratio, rung, rungs):
+        """The noise of one of several actors; the last has `ratio` times that of the first.
+
+        The stddevs are multiplied by ratio^(rung / (rungs - 1) - 1/2), so that the middle
+        of the ladder is this noise.
+
+        Source: Horgan et al., 2018, Distributed Prioritized Experience Replay (Ape-X),
+        section 4, whose actors have different epsilons.
+
+        Example:
+            >>> noise = GaussianNoise(0.4, None, steps=0, of_elites=False)
+            >>> [noise.on_ladder(4.0, rung, rungs=3).stddev for rung in range(3)]
+            [0.2, 0.4, 0.8]
+        """
+        factor = ratio ** (rung / max(rungs - 1, 1) - 0.5)
+        final = None if self.final_stddev is None else factor * self.final_stddev
+        return dataclasses.replace(self, stddev=factor * self.stddev, final_stddev=final)
+
     def stddev_at(self, environment_steps):
         """The stddev after so many environment steps, []."""
         if not self.steps or self.final_stddev is None:

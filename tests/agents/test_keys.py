@@ -85,6 +85,7 @@ ELSEWHERE = {
     "seed_episodes": "training/test_trainer.py: first random episodes",
     "environments": "training/test_trainer.py: a variant runs",
     "actors": "distributed/: everything",
+    "noise_ladder": "distributed/test_actor.py",
     "updates_per_episode": "training/test_trainer.py: train steps of a line",
     "evaluation.every": "training/test_monitor.py",
     "evaluation.episodes": "training/test_trainer.py: rows of the scores",

@@ -100,6 +100,10 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
             "number, got null",
         ),
         (
+            ["noise_ladder=2", "actors=1"],
+            "noise_ladder=2 changes nothing: actors must be at least 2, got 1",
+        ),
+        (
             ["explore=disagreement", "explore.annealed_at=0.5"],
             "explore.annealed_at=0.5 changes nothing: explore.final_beta must be a number",
         ),

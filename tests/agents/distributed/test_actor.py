@@ -100,6 +100,15 @@ def test_what_a_killed_actor_could_not_deliver_the_next_one_delivers_once(
     assert len(handover.ready()) == 2
 
 
+def test_actors_stand_on_rungs_of_a_ladder_of_noise(config, make_config):
+    assert role._with_own_noise(config, 1) == config
+    words = ["actors=3", "noise_ladder=9", "action_noise.stddev=0.3"]
+    laddered = make_config(*words, "action_noise.final_stddev=null", "action_noise.steps=0")
+    noises = [role._with_own_noise(laddered, n).action_noise for n in range(3)]
+    np.testing.assert_allclose([noise.stddev for noise in noises], [0.1, 0.3, 0.9])
+    assert {noise.final_stddev for noise in noises} == {None}
+
+
 def test_ctrl_c_ends_a_wait(make_actor, monkeypatch):
     actor = make_actor(0)
     actor.collect()
