@@ -2,7 +2,7 @@
 
 from typing import NamedTuple, Protocol
 
-import tensorflow as tf
+from agents.lazy import tf
 
 
 class Plan(NamedTuple):
@@ -13,8 +13,8 @@ class Plan(NamedTuple):
         stddev: [B, H, A], of the elites around them: how far other plans are as good.
     """
 
-    actions: tf.Tensor
-    stddev: tf.Tensor
+    actions: "tf.Tensor"
+    stddev: "tf.Tensor"
 
 
 class Planner(Protocol):
