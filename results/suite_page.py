@@ -2,6 +2,7 @@
 
 import math
 import shlex
+import shutil
 
 from agents.compare.tables import write
 from agents.figures.drawing import save
@@ -13,7 +14,14 @@ from agents.runs.records import read_scores
 from agents.screen.text import as_markdown
 from results.collected import collect
 from results.pages import sources
-from results.standings import METHODS, STEPS, identity, published_at_end, standings
+from results.standings import (
+    METHODS,
+    STEPS,
+    default_transition,
+    identity,
+    published_at_end,
+    standings,
+)
 from results.studies import commanded_runs
 from results.suite_curves import curves
 from results.suite_tables import tables
@@ -44,12 +52,13 @@ def make(folder, study):
     if not any(each.runs for each in found.values()):
         commands = "\n".join(f"  {command}" for command in study["commands"])
         raise SystemExit(f"no runs in {study['runs']}; make them with\n{commands}")
+    films = _keep_films(study["runs"], folder / "films")
     parts = tables(found)
     for file in folder.glob("*.csv"):
         file.unlink()
     write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
     save({"curves": curves(found)}, folder)
-    write_text(folder / "README.md", _page(study, found, parts))
+    write_text(folder / "README.md", _page(study, found, parts, films))
 
 
 def missing(folder, study):
@@ -68,7 +77,18 @@ def missing(folder, study):
     return [shlex.join(["bayes-rl", "train", *words]) for words in left]
 
 
-def _page(study, found, parts):
+def _keep_films(root, folder):
+    """Copies the strips of films that were made of finished runs; names of all copies."""
+    for run in runs_below(root):
+        config = read_config(run)
+        strip = run / "videos" / f"episode_{STEPS}_strip.png"
+        if strip.exists() and config["transition"] == default_transition():
+            folder.mkdir(parents=True, exist_ok=True)
+            shutil.copy(strip, folder / f"{config['task']}_{config['seed']}.png")
+    return sorted(file.name for file in folder.glob("*.png"))
+
+
+def _page(study, found, parts, films):
     runs = [run.folder for each in found.values() for run in each.runs]
     parts = [
         f"# {study['title']}",
@@ -82,6 +102,7 @@ def _page(study, found, parts):
         _scores(parts["scores"]),
         _against(parts["against"]),
         _twins(parts["twins"]),
+        _films(films),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -173,6 +194,13 @@ def _twins(rows):
     columns = ["task", "Bayesian", "deterministic", "difference"]
     title = "A posterior over the transition's weights against one value for each"
     return _table(title, columns, cells)
+
+
+def _films(names):
+    if not names:
+        return ""
+    title = "An episode of the agent at the end of a run, by `bayes-rl video RUN`"
+    return "\n\n".join([title, *(f"![{name[:-4]}](films/{name})" for name in names)])
 
 
 def _table(title, columns, rows):

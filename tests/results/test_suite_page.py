@@ -89,3 +89,21 @@ def test_without_runs_the_commands_are_told(study, tmp_path):
     with pytest.raises(SystemExit, match="no runs in nothing; make them with\n  bayes-rl"):
         make(tmp_path / "suite", study | {"runs": "nothing"})
     assert not (tmp_path / "suite").exists()
+
+
+def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
+    runs = tmp_path / "logdir"
+    for place, steps in (
+        ("reparameterization/cheetah_run/0", 100_000),
+        ("reparameterization/cheetah_run/1", 50_000),
+        ("deterministic/cheetah_run/1", 100_000),
+    ):
+        (runs / place / "videos").mkdir()
+        (runs / place / "videos" / f"episode_{steps}_strip.png").write_bytes(b"film")
+    make(tmp_path / "suite", study)
+    shutil.rmtree(runs / "reparameterization/cheetah_run/0/videos")
+    make(tmp_path / "suite", study)
+    kept = list((tmp_path / "suite" / "films").iterdir())
+    assert [file.name for file in kept] == ["cheetah_run_0.png"]
+    page = (tmp_path / "suite" / "README.md").read_text()
+    assert "![cheetah_run_0](films/cheetah_run_0.png)" in page
