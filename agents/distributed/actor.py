@@ -15,6 +15,7 @@ from agents.distributed.server import greet
 from agents.distributed.weights import Weights
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.store import DAMAGE, read_episode
 
 _PATIENCE = 5.0  # seconds for the server to confirm an episode
 _POLL = 0.05
@@ -116,8 +117,6 @@ class Actor:
 
     def _deliver_unconfirmed(self):
         """Delivers what an earlier process of this actor wrote and could not insert."""
-        from agents.episodes.store import DAMAGE, read_episode
-
         for file in self._handover.finished(self._number):
             try:
                 episode = read_episode(file)

@@ -2,6 +2,8 @@
 
 import time
 
+import tensorflow as tf
+
 from agents import interrupts
 from agents.agent.building import configure_tensorflow
 from agents.distributed.handover import Handover
@@ -55,7 +57,6 @@ class CollectedByActors:
         self.environment = load_environments(config, 1, COLLECTION)
         self.replay = ReplayServer(address, _row_specs(self.environment))
         self._weights = None
-        self._served_by = None
         self._pushed = 0.0
 
     def collect(self, agent):
@@ -83,19 +84,17 @@ class CollectedByActors:
         if time.monotonic() - self._pushed < _BETWEEN_PUSHES:
             return
         try:
-            served_by = greet(self._config, self._address)["serving"]
-        except TimeoutError:
+            greet(self._config, self._address)
+        except TimeoutError:  # to push would wait for ever
             return
         if self._weights is None:
             self._weights = Weights(agent, self._address)
         self._weights.push()
-        self._served_by, self._pushed = served_by, time.monotonic()
+        self._pushed = time.monotonic()
 
 
 def _row_specs(environment):
     """Specs of what `agents.episodes.replay.Replay` holds of each row."""
-    import tensorflow as tf
-
     seen = environment.observation_spec()["observation"]
     action = environment.action_spec()
     return {
