@@ -111,7 +111,8 @@ def test_layers_ask_for_what_they_import_alone(requirements):
         "tensorflow",
         "tensorflow-probability",
     }
-    assert set(requirements) == {"", "agents", "dev", "gpu", "gymnasium"}
+    extras = {"agents", "dev", "distributed", "gpu", "gymnasium"}
+    assert set(requirements) == {"", *extras}
 
 
 def test_targets_of_make_install_what_setup_asks_for(requirements):
@@ -119,5 +120,5 @@ def test_targets_of_make_install_what_setup_asks_for(requirements):
     names = [re.match(r"[\w-]+", line) for line in (ROOT / "requirements-dev.txt").open()]
     names += [re.match(r"[\w-]+", line) for line in (ROOT / "requirements.txt").open()]
     pinned = {name[0].lower().replace("_", "-") for name in names if name}
-    for extra in ("", "agents", "dev"):
+    for extra in ("", "agents", "dev", "distributed"):
         assert requirements[extra] <= pinned

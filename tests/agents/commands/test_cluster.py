@@ -14,16 +14,19 @@ while [[ $1 == -* ]]; do shift; done
 exec "$@"
 """
 SCONTROL = "#!/bin/bash\necho 127.0.0.1\n"
-# Notes how each role was started; the learner dies once before it ends as it should.
+# Notes how each role was started; when all are, the learner dies once before it ends
+# as it should.
 ROLE = """#!{python}
 import pathlib, sys, time
 note = pathlib.Path("started")
+def started():
+    return [line.split()[0] for line in note.read_text().splitlines()]
 with note.open("a") as file:
     print(*sys.argv[1:], file=file)
 if sys.argv[1] == "learner":
-    while note.read_text().count("actor") < 2:
+    while len(set(roles := started())) < 3 or roles.count("actor") < 2:
         time.sleep(0.05)
-    sys.exit({status} if note.read_text().count("learner") == 1 else 0)
+    sys.exit({status} if roles.count("learner") == 1 else 0)
 time.sleep(60)
 """
 
