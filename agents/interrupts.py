@@ -9,6 +9,7 @@ import contextlib
 import signal
 import sys
 import threading
+import time
 
 _wish = threading.Event()  # of the process, as signals are
 
@@ -32,6 +33,12 @@ def check():
     """Raises the KeyboardInterrupt that was dropped, if there was one."""
     if _wish.is_set():
         raise KeyboardInterrupt
+
+
+def pause(seconds=0.05):
+    """Lets others work, and raises the KeyboardInterrupt that was dropped."""
+    check()
+    time.sleep(seconds)
 
 
 def _interrupt(*_):

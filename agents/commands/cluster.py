@@ -11,13 +11,15 @@ _SLURM = """\
 #SBATCH --job-name={name}
 #SBATCH --ntasks={tasks}
 #SBATCH --cpus-per-task={cores}
-#SBATCH --gpus={gpus}
-# A run of bayes_rl: a server, a learner, {actors} actors. All nodes see the run's folder.
+#SBATCH --gpus={all_gpus}
+# A run of bayes_rl: a server, {learners} learners, {actors} actors.
+# All nodes see its folder.
 set -u
 run=({words})
 folder={folder}
-host=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
-server=$host:$((20000 + SLURM_JOB_ID % 20000))
+hosts=($(scontrol show hostnames "$SLURM_JOB_NODELIST"))
+port=$((20000 + SLURM_JOB_ID % 20000))
+server=${{hosts[0]}}:$port
 mkdir -p "$folder"
 
 # Starts a role again until it ends as it should, or what was typed is wrong (status 2).
@@ -30,15 +32,35 @@ keep() {{
 }}
 step() {{ srun --exact --nodes=1 --ntasks=1 "$@"; }}
 
-keep step --nodelist="$host" --gpus=0 {program} server --server "$server" "${{run[@]}}" &
-for number in $(seq 0 {last}); do
-  keep step --gpus=0 {program} actor --server "$server" --number "$number" "${{run[@]}}" &
+keep step --nodelist="${{hosts[0]}}" --gpus=0 \
+  bayes-rl server --server "$server" "${{run[@]}}" &
+for number in $(seq 0 {last_actor}); do
+  keep step --gpus=0 bayes-rl actor --server "$server" --number "$number" "${{run[@]}}" &
 done
-keep step --gpus={gpus} {program} learner --server "$server" "${{run[@]}}"
+{learn}
 status=$?
 trap "" TERM
 kill 0  # server and actors have nothing to save
 exit "$status"
+"""
+
+
+_LEARNER = """\
+keep step --gpus={gpus} bayes-rl learner --server "$server" "${{run[@]}}"\
+"""
+# Learner k runs on node k, or where there are fewer, on node k modulo their number.
+_LEARNERS = """\
+places=() learners=""
+for number in $(seq 0 {last_learner}); do
+  places+=("${{hosts[number % ${{#hosts[@]}}]}}")
+  learners+=${{learners:+,}}${{places[number]}}:$((port + 1 + number))
+done
+learner() {{
+  keep step --nodelist="${{places[$1]}}" --gpus={gpus} \
+    bayes-rl learner --server "$server" --number "$1" --learners "$learners" "${{run[@]}}"
+}}
+for number in $(seq 1 {last_learner}); do learner "$number" & done
+learner 0\
 """
 
 
@@ -48,7 +70,7 @@ def cluster(system, actors, gpus, cores, overrides):
     Args:
         system: "slurm".
         actors: how many collect.
-        gpus: of the learner.
+        gpus: of each learner.
         cores: of each process.
         overrides: words of the config, as typed.
     """
@@ -57,15 +79,20 @@ def cluster(system, actors, gpus, cores, overrides):
     words = [*overrides, f"actors={actors}"]
     config = load(words)
     check_run(config)
+    several = config.learners > 1
+    learn = (_LEARNERS if several else _LEARNER).format(
+        gpus=gpus, last_learner=config.learners - 1
+    )
     script = _SLURM.format(
         name=f"bayes-rl-{config.task}",
-        tasks=actors + 2,
+        tasks=1 + config.learners + actors,
         cores=cores,
-        gpus=gpus,
+        all_gpus=gpus * config.learners,
+        learners=config.learners,
         actors=actors,
-        last=actors - 1,
+        last_actor=actors - 1,
         words=shlex.join(words),
         folder=shlex.quote(config.logdir),
-        program="bayes-rl",
+        learn=learn,
     )
     print(script, end="")

@@ -192,14 +192,14 @@ def _add_roles(commands):
         "learner": "Learn what actors collect; one process of a run, on any machine.",
         "actor": "Collect for a learner; one process of a run, on any machine.",
     }
+    own = {
+        "server": "",
+        "learner": "[--number K --learners HOST:PORT,...] ",
+        "actor": "--number K ",
+    }
     for role in ROLES:
-        command = _add(
-            commands,
-            role,
-            abouts[role],
-            usage=f"bayes-rl {role} --server HOST:PORT {'--number K ' * (role == 'actor')}"
-            "actors=N [key=value ...]",
-        )
+        usage = f"bayes-rl {role} --server HOST:PORT {own[role]}actors=N [key=value ...]"
+        command = _add(commands, role, abouts[role], usage=usage)
         command.add_argument(
             "--server",
             required=True,
@@ -207,9 +207,22 @@ def _add_roles(commands):
             metavar="HOST:PORT",
             help="of the replay server, the same for all",
         )
-        if role == "actor":
+        if role != "server":
             command.add_argument(
-                "--number", required=True, type=int, metavar="K", help="0 to actors - 1"
+                "--number",
+                required=role == "actor",
+                default=0,
+                type=int,
+                metavar="K",
+                help=f"of this {role}, 0 to {role}s - 1",
+            )
+        if role == "learner":
+            command.add_argument(
+                "--learners",
+                type=_addresses,
+                default=(),
+                metavar="HOST:PORT,...",
+                help="of all learners, for strategy=multi_worker",
             )
 
 
@@ -225,7 +238,7 @@ def _add_cluster(commands):
         "--actors", type=_count, required=True, metavar="N", help="that collect"
     )
     command.add_argument(
-        "--gpus", type=int, default=0, metavar="N", help="of the learner (default: 0)"
+        "--gpus", type=int, default=0, metavar="N", help="of a learner (default: 0)"
     )
     command.add_argument(
         "--cores", type=_count, default=1, metavar="N", help="a process (default: 1)"
@@ -255,6 +268,10 @@ def _address(text):
     if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
         raise argparse.ArgumentTypeError(f"must be HOST:PORT, got {text!r}")
     return text
+
+
+def _addresses(text):
+    return tuple(map(_address, text.split(",")))
 
 
 def _count(text):

@@ -4,55 +4,80 @@ import contextlib
 import pathlib
 
 from agents.config.overrides import load
-from agents.distributed.heartbeat import Heartbeat
 from agents.errors import UserError
-from agents.runs.folder import Run, check_run, open_run
+from agents.processes.heartbeat import Heartbeat, learner_name
+from agents.runs.folder import Run, check_run, open_part, open_run
 from envs.quiet import import_gym
 
 
 def server(overrides, server):
     """Keeps the replay, at the port of the address `server`, until it is interrupted."""
-    with _role(overrides, "server") as (config, run, beat):
+    config = _load(overrides)
+    with _beating(config, "server") as (run, beat):
         from agents.distributed.server import serve
 
         serve(config, run, int(server.rpartition(":")[2]), beat)
 
 
-def learner(overrides, server):
-    """Learns; its exit status is that of `bayes-rl train`."""
-    with _role(overrides, "learner") as (config, _, beat):
-        from agents.distributed.learner import learn
+def learner(overrides, server, number, learners):
+    """Learns, alone or as one of several; its exit status is that of `bayes-rl train`."""
+    config = _load(overrides)
+    _check_learners(config, number, learners)
+    with _beating(config, learner_name(number)) as (run, beat):
+        from agents.distributed.learner import learn, learn_together
+        from agents.distributed.workers import Workers
         from agents.training import trainer
 
-        trainer.check(config)
-        with open_run(config) as run:
-            return learn(config, run, server, beat)
+        with open_part(run, number) if number else open_run(config) as own:
+            if learners:
+                workers = Workers(learners, number)
+                return learn_together(config, own, server, beat, workers)
+            trainer.check(config)
+            return learn(config, own, server, beat)
 
 
 def actor(overrides, server, number):
     """Collects, as actor `number` of the run, until it is interrupted."""
-    with _role(overrides, f"actor_{number}") as (config, run, beat):
+    config = _load(overrides)
+    _check_number(number, "actors", config.actors)
+    with _beating(config, f"actor_{number}") as (run, beat):
         from agents.distributed.actor import act
 
-        if not 0 <= number < config.actors:
-            raise UserError(
-                f"--number must be from 0 to {config.actors - 1}, below "
-                f"actors={config.actors}, got {number}"
-            )
         act(config, run, number, server, beat)
 
 
-@contextlib.contextmanager
-def _role(overrides, name):
+def _load(overrides):
     config = load(overrides)
     if not config.actors:
         raise UserError("a run of several processes needs actors=N, at least 1, got 0")
     check_run(config)
+    _need_reverb()
+    return config
+
+
+def _check_learners(config, number, addresses):
+    expected = config.learners if config.learners > 1 else 0
+    if len(addresses) != expected:
+        raise UserError(
+            f"--learners must give {expected} addresses, one for each of "
+            f"learners={config.learners} where there are several, got {len(addresses)}"
+        )
+    _check_number(number, "learners", config.learners)
+
+
+def _check_number(number, role, count):
+    if not 0 <= number < count:
+        raise UserError(
+            f"--number must be from 0 to {count - 1}, below {role}={count}, got {number}"
+        )
+
+
+@contextlib.contextmanager
+def _beating(config, name):
     run = Run(pathlib.Path(config.logdir))
     with contextlib.closing(Heartbeat(run.roles, name)) as beat:
-        _need_reverb()
         import_gym()  # TF-Agents would import it with a notice
-        yield config, run, beat
+        yield run, beat
 
 
 def _need_reverb():

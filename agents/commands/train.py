@@ -1,11 +1,16 @@
 """The command `bayes-rl train`: one run, several, or only their configs."""
 
+import concurrent.futures
+import multiprocessing
+import pathlib
+
 import yaml
 
 from agents.config.overrides import expand, load
 from agents.config.schema import as_dict
 from agents.errors import UserError
-from agents.runs.folder import check_run, open_run
+from agents.processes.starting import die_with_parent
+from agents.runs.folder import Run, check_run, open_run
 from envs.quiet import import_gym
 
 _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
@@ -36,15 +41,31 @@ def train(overrides, multirun, jobs, print_config, print_commands):
     config = load(overrides)
     check_run(config)
     if config.actors:
-        from agents.distributed.supervisor import supervise
+        from agents.processes.supervisor import supervise
 
+        if not Run(pathlib.Path(config.logdir)).config_file.exists():
+            _check_elsewhere(config)
         return supervise(config, overrides)
+    _check_here(config)
+    from agents.training import trainer
+
+    with open_run(config) as run:
+        return trainer.train(config, run)
+
+
+def _check_here(config):
     import_gym()  # TF-Agents would import it with a notice
     from agents.training import trainer
 
     trainer.check(config)
-    with open_run(config) as run:
-        return trainer.train(config, run)
+
+
+def _check_elsewhere(config):
+    """Leaves TensorFlow out of this process, which waits more than it works."""
+    executor = concurrent.futures.ProcessPoolExecutor
+    spawn = multiprocessing.get_context("spawn")
+    with executor(1, spawn, initializer=die_with_parent) as process:
+        process.submit(_check_here, config).result()
 
 
 def _check(overrides, multirun, jobs, print_commands):

@@ -81,6 +81,7 @@ class Train(Settings):
     seed_episodes: int = key(least=1)
     environments: int = key(least=1)
     actors: int = key(least=0)  # processes that collect; 0: this one does
+    learners: int = key(least=1)  # processes that learn as one, by strategy=multi_worker
     updates_per_episode: int = key(least=1)
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
@@ -96,7 +97,7 @@ class Train(Settings):
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
     probe_every: int = key(least=0)  # collected episodes; 0: never
-    strategy: str = key(choices=("default", "mirrored", "tpu"))
+    strategy: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
     compile: bool | None = key()  # by XLA; null: as `agents.agent.compiling` says
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
@@ -169,9 +170,26 @@ def _check_together(config):
             "world_model.overshooting_distance must be below sequence_length "
             f"({config.sequence_length}), got {distance}"
         )
+    _check_learners(config)
     _check_schedules(config)
     _check_draws(config)
     _check_value(config)
+
+
+def _check_learners(config):
+    several = config.strategy == "multi_worker"
+    if several != (config.learners > 1):
+        raise UserError(
+            "learners must be at least 2 with strategy=multi_worker and 1 with any other, "
+            f"got learners={config.learners} strategy={config.strategy}"
+        )
+    if several and not config.actors:
+        raise UserError("strategy=multi_worker needs actors=N, at least 1, got 0")
+    if config.batch_size % config.learners:
+        raise UserError(
+            f"batch_size must be a multiple of learners ({config.learners}), "
+            f"got {config.batch_size}"
+        )
 
 
 def _check_schedules(config):

@@ -1,7 +1,6 @@
 """The role that collects: episodes to disk first, then to the replay server."""
 
 import dataclasses
-import time
 
 import numpy as np
 import reverb
@@ -18,7 +17,6 @@ from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.store import DAMAGE, read_episode
 
 _PATIENCE = 5.0  # seconds for the server to confirm an episode
-_POLL = 0.05
 
 
 def act(config, run, number, address, beat):
@@ -29,7 +27,7 @@ def act(config, run, number, address, beat):
         run: `agents.runs.folder.Run`, of which it writes its own episodes alone.
         number: of the actor, from 0.
         address: of the replay server.
-        beat: `agents.distributed.heartbeat.Heartbeat`.
+        beat: `agents.processes.heartbeat.Heartbeat`.
 
     Raises:
         UserError: the server serves another config or version.
@@ -98,11 +96,11 @@ class Actor:
         """
         while self._handover.untaken(self._rows, self._stride) >= len(self._rows):
             self._beat("waiting for the learner")
-            self._pause()
+            interrupts.pause()
         self._beat("waiting for weights")
         self._greet()
         self._weights.pull()
-        self._beat("collecting", train_steps=int(self._agent.train_step_counter))
+        self._beat("collecting", train_steps=int(self._agent.train_step_counter.numpy()))
         self._collector.collect()
 
     def close(self):
@@ -123,17 +121,16 @@ class Actor:
             except DAMAGE:  # the learner names it and puts it aside
                 self._handover.release(file)
                 continue
-            self._deliver(file, episode, is_new=False)
+            self._deliver(file, episode)
 
-    def _deliver(self, file, episode, is_new=True):
-        """Inserts an episode in the server that serves now, once, and releases its file."""
-        number = int(episode["number"])
+    def _deliver(self, file, episode):
+        """Sees to it that the server which serves now has an episode; releases its file."""
         while True:
             hello = self._greet()
-            if hello["serving"] != self._serving or not is_new:
-                self._serving, self._writer, is_new = hello["serving"], None, True
-                if number in hello["numbers"]:  # it has read the file
-                    break
+            if int(episode["number"]) in hello["numbers"]:  # it has read the file
+                break
+            if hello["serving"] != self._serving:
+                self._serving, self._writer = hello["serving"], None
             if self._writer is None:
                 self._writer = SequenceWriter(self._client, self._config.sequence_length)
             try:
@@ -150,11 +147,7 @@ class Actor:
                 return greet(self._config, self._address)
             except TimeoutError as error:
                 self._beat("waiting for the server", reason=str(error))
-                self._pause()
-
-    def _pause(self):
-        interrupts.check()
-        time.sleep(_POLL)
+                interrupts.pause()
 
 
 def _with_own_noise(config, number):

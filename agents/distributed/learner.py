@@ -1,5 +1,6 @@
 """The role that learns: a run whose episodes others collect."""
 
+import sys
 import time
 
 import tensorflow as tf
@@ -7,13 +8,14 @@ import tensorflow as tf
 from agents import interrupts
 from agents.agent.building import configure_tensorflow
 from agents.distributed.handover import Handover
-from agents.distributed.sequences import ReplayServer
+from agents.distributed.sequences import ReplayServer, row_specs
 from agents.distributed.server import greet
 from agents.distributed.weights import Weights
+from agents.distributed.workers import TakenByAnother, without_reports
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.store import EpisodeStore
 from agents.training import trainer
 
-_POLL = 0.05
 _BETWEEN_PUSHES = 1.0  # seconds
 
 
@@ -24,17 +26,50 @@ def learn(config, run, address, beat):
         config: `agents.config.schema.Train`.
         run: `agents.runs.folder.Run`, open.
         address: of the replay server.
-        beat: `agents.distributed.heartbeat.Heartbeat`.
+        beat: `agents.processes.heartbeat.Heartbeat`.
 
     Returns:
         Exit status, as of `agents.training.trainer.train`.
     """
+
+    def experience(config, run):
+        return CollectedByActors(config, run, address, beat)
+
+    return trainer.train(config, run, experience)
+
+
+def learn_together(config, run, address, beat, workers):
+    """Trains as one of several learners.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        run: `agents.runs.folder.Run`, open; its part of the run, where it is not the first.
+        address: of the replay server.
+        beat: `agents.processes.heartbeat.Heartbeat`.
+        workers: `agents.distributed.workers.Workers`.
+
+    Returns:
+        As `learn`; 1 with one line where another learner has gone: all must start again.
+    """
     configure_tensorflow(config)
-    return trainer.train(
-        config,
-        run,
-        lambda config, store: CollectedByActors(config, store, run, address, beat),
-    )
+    devices = workers.devices()
+    trainer.check_devices(config, devices)
+    make = TakenByAnother if workers.number else CollectedByActors
+
+    def experience(_, run):
+        return make(config, run, address, beat)
+
+    own = without_reports(config) if workers.number else config
+    try:
+        return trainer.train(own, run, experience, devices)
+    except (tf.errors.OpError, ConnectionError) as error:
+        reason = str(getattr(error, "message", error)).partition("\n")[0]
+        print(
+            f"bayes-rl: another learner has gone ({reason}); all start again from the last "
+            "checkpoint",
+            file=sys.stderr,
+        )
+        return 1
 
 
 class CollectedByActors:
@@ -44,18 +79,18 @@ class CollectedByActors:
 
     Args:
         config: `agents.config.schema.Train`.
-        store: `agents.episodes.store.EpisodeStore` of the run.
-        run: `agents.runs.folder.Run`.
+        run: `agents.runs.folder.Run`, open.
         address: of the server.
-        beat: `agents.distributed.heartbeat.Heartbeat`.
+        beat: `agents.processes.heartbeat.Heartbeat`.
     """
 
-    def __init__(self, config, store, run, address, beat):
-        self._config, self._store, self._beat = config, store, beat
+    def __init__(self, config, run, address, beat):
+        self._config, self._beat = config, beat
         self._address = address
+        self.store = EpisodeStore(run.episodes)
         self._handover = Handover(run.episodes)
         self.environment = load_environments(config, 1, COLLECTION)
-        self.replay = ReplayServer(address, _row_specs(self.environment))
+        self.replay = ReplayServer(address, row_specs(self.environment))
         self._weights = None
         self._pushed = 0.0
 
@@ -63,17 +98,16 @@ class CollectedByActors:
         """Takes over the episode of the lowest number that is ready; waits for one."""
         while True:
             for file in self._handover.ready():
-                if self._store.adopt(file) is not None:
+                if self.store.adopt(file) is not None:
                     self._beat("learning")
                     return
             self._beat("waiting for episodes")
             self._push(agent)
-            interrupts.check()
-            time.sleep(_POLL)
+            interrupts.pause()
 
     def learned(self, agent):
         """Sends the weights, at most once a second."""
-        self._beat("learning", train_steps=int(agent.train_step_counter))
+        self._beat("learning", train_steps=int(agent.train_step_counter.numpy()))
         self._push(agent)
 
     def close(self):
@@ -91,16 +125,3 @@ class CollectedByActors:
             self._weights = Weights(agent, self._address)
         self._weights.push()
         self._pushed = time.monotonic()
-
-
-def _row_specs(environment):
-    """Specs of what `agents.episodes.replay.Replay` holds of each row."""
-    seen = environment.observation_spec()["observation"]
-    action = environment.action_spec()
-    return {
-        "observation": tf.TensorSpec(seen.shape, seen.dtype),
-        "action": tf.TensorSpec(action.shape, tf.float32),
-        "reward": tf.TensorSpec([], tf.float32),
-        "is_first": tf.TensorSpec([], tf.bool),
-        "is_terminal": tf.TensorSpec([], tf.bool),
-    }

@@ -69,7 +69,7 @@ class ReplayServer:
 
     Args:
         address: of the server.
-        specs: dict of key -> `tf.TensorSpec` of a row.
+        specs: dict of key -> `tf.TensorSpec` of a row, see `row_specs`.
     """
 
     def __init__(self, address, specs):
@@ -100,3 +100,16 @@ class ReplayServer:
         )
         dataset = dataset.map(lambda sample: dict(sample.data))
         return dataset.batch(batch_size, drop_remainder=True).prefetch(1)
+
+
+def row_specs(environment):
+    """Dict of key -> `tf.TensorSpec` of a row of an environment's episodes."""
+    seen = environment.observation_spec()["observation"]
+    action = environment.action_spec()
+    return {
+        "observation": tf.TensorSpec(seen.shape, seen.dtype),
+        "action": tf.TensorSpec(action.shape, tf.float32),
+        "reward": tf.TensorSpec([], tf.float32),
+        "is_first": tf.TensorSpec([], tf.bool),
+        "is_terminal": tf.TensorSpec([], tf.bool),
+    }

@@ -6,7 +6,6 @@ episodes it has read. Whoever comes later compares.
 """
 
 import json
-import time
 import uuid
 
 import numpy as np
@@ -33,7 +32,7 @@ def serve(config, run, port, beat):
         config: `agents.config.schema.Train`.
         run: `agents.runs.folder.Run`.
         port: to listen on, of all addresses of the machine: Reverb knows no other way.
-        beat: `agents.distributed.heartbeat.Heartbeat`.
+        beat: `agents.processes.heartbeat.Heartbeat`.
     """
     beat("reading episodes")
     server = open_server(config, Handover(run.episodes), port)
@@ -42,8 +41,7 @@ def serve(config, run, port, beat):
         while True:
             items = client.server_info(timeout=_PATIENCE)[sequences.TABLE].current_size
             beat("serving", port=server.port, sequences=items)
-            interrupts.check()
-            time.sleep(1.0)
+            interrupts.pause(seconds=1.0)
     finally:
         server.stop()
 

@@ -47,8 +47,8 @@ class EpisodeStore:
         self._damaged = self._folder / "damaged"
         self._folder.mkdir(parents=True, exist_ok=True)
         remove_temporary(self._folder)
-        found = _numbered(self._folder)
-        ever = [*found, *_numbered(self._damaged)]
+        found = numbered_files(self._folder)
+        ever = [*found, *numbered_files(self._damaged)]
         self.next_index = max(ever, default=-1) + 1
         self._numbers = {index: index for index in ever}  # where a file does not tell
         self.indices = [index for index in sorted(found) if self._survives(index)]
@@ -132,7 +132,8 @@ class EpisodeStore:
         return True
 
 
-def _numbered(folder):
+def numbered_files(folder):
+    """Dict of the number of each episode in a folder -> its file."""
     return {int(file.stem): file for file in folder.glob("*.npz") if file.stem.isdecimal()}
 
 

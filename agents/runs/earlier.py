@@ -12,6 +12,7 @@ _LATER = {
     "compile": None,
     "act": "plan",
     "actors": 0,
+    "learners": 1,
     "noise_ladder": 1.0,
     "action_noise.of_elites": False,
     "value": {"kind": "none"},

@@ -25,10 +25,17 @@ class Run:
     Args:
         folder: `pathlib.Path`.
         lock: open file that keeps other processes out, or None.
+        whole: the run of which this is the part of one of several learners, or None.
     """
 
     folder: pathlib.Path
     lock: typing.IO | None = dataclasses.field(default=None, compare=False, repr=False)
+    whole: typing.Self | None = None
+
+    @property
+    def first(self):
+        """The run as its first learner writes it; all others go on from there."""
+        return self.whole or self
 
     @property
     def config_file(self):
@@ -40,7 +47,7 @@ class Run:
 
     @property
     def episodes(self):
-        return self.folder / "episodes"
+        return self.first.folder / "episodes"
 
     @property
     def roles(self):
@@ -94,6 +101,24 @@ def open_run(config):
         run.close()
         raise
     return run
+
+
+def open_part(run, number):
+    """The part of a run to which learner `number` writes, from 1: `learner_<number>/`.
+
+    Args:
+        run: `Run`.
+        number: of the learner; the first of all writes to the run itself.
+
+    Returns:
+        A `Run`; a context manager.
+
+    Raises:
+        UserError: the folder is in use.
+    """
+    folder = run.folder / f"learner_{number}"
+    folder.mkdir(parents=True, exist_ok=True)
+    return Run(folder, _lock(folder), whole=run)
 
 
 def check_run(config):

@@ -10,7 +10,7 @@ from agents.config import overrides
 from agents.errors import UserError
 from agents.runs.folder import check_run
 from agents.runs.following import is_finished
-from agents.sweep.processes import FAILED, STOPPED, Job, ProcessLauncher
+from agents.sweep.launching import FAILED, STOPPED, Job, ProcessLauncher
 from agents.sweep.table import SweepTable
 
 _GPU = "/dev/nvidia0"

@@ -11,7 +11,7 @@ from rich.text import Text
 from agents.runs.following import Follower
 from agents.screen.pace import Pace, in_words
 from agents.screen.text import number
-from agents.sweep.processes import DONE, FAILED, LOG, RUNNING, STOPPED, WAITING
+from agents.sweep.launching import DONE, FAILED, LOG, RUNNING, STOPPED, WAITING
 
 _REPORT_SECONDS = 60.0  # between reports of what runs, off a terminal
 _STYLES = {WAITING: "dim", RUNNING: "cyan", DONE: "green", FAILED: "red", STOPPED: "yellow"}
@@ -22,7 +22,7 @@ class SweepTable:
     """Shows how the runs of a sweep go on, from their folders.
 
     Args:
-        jobs: list of `agents.sweep.processes.Job`.
+        jobs: list of `agents.sweep.launching.Job`.
         at_once: jobs that run at the same time.
         finished: those of `jobs` that earlier sessions have finished.
         console: a `rich.console.Console`; None: standard output.

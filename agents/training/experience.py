@@ -3,6 +3,7 @@
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.replay import Replay
+from agents.episodes.store import EpisodeStore
 
 
 class CollectedHere:
@@ -10,17 +11,18 @@ class CollectedHere:
 
     Args:
         config: `agents.config.schema.Train`.
-        store: `agents.episodes.store.EpisodeStore` of the run.
+        run: `agents.runs.folder.Run`, open.
 
     Attributes:
+        store: `agents.episodes.store.EpisodeStore` of the run.
         environment: batched `PyEnvironment`, in which episodes are collected.
         replay: holds what `dataset` draws from.
     """
 
-    def __init__(self, config, store):
+    def __init__(self, config, run):
         self._config = config
-        self._store = store
-        self._first_episodes = store.next_numbers(config.environments)
+        self.store = EpisodeStore(run.episodes)
+        self._first_episodes = self.store.next_numbers(config.environments)
         self.environment = load_environments(
             config,
             config.environments,
@@ -56,5 +58,5 @@ class CollectedHere:
             self.environment,
             policy,
             agent.train_step_counter,
-            lambda episode, _: self._store.append(episode),
+            lambda episode, _: self.store.append(episode),
         )

@@ -2,6 +2,7 @@
 
 import tempfile
 
+import tensorflow as tf
 from tf_agents.train import learner as tf_agents_learner
 
 from agents import interrupts
@@ -40,7 +41,10 @@ class Learning:
                 first_batch=int(agent.train_step_counter.numpy()) * replicas,
                 until=lambda: self._last_step * replicas,
             )
-            return dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)
+            dataset = dataset.map(lambda batch: (batch, ()))  # TF-Agents wants (data, info)
+            # Said, because several processes would else allow for a last, smaller batch.
+            endless = tf.data.experimental.assert_cardinality(tf.data.INFINITE_CARDINALITY)
+            return dataset.apply(endless)
 
         # Checkpoints and summaries are the run's; this folder stays empty.
         with tempfile.TemporaryDirectory() as unused:

@@ -8,7 +8,6 @@ from agents.agent.loading import make_checkpoints
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import agent_steps, environment_steps, episode_return
-from agents.episodes.store import EpisodeStore
 from agents.errors import UserError
 from agents.files import remove_temporary
 from agents.runs.divergence import forget
@@ -22,7 +21,7 @@ from agents.training.metrics import MetricsLog
 from agents.training.monitor import Monitor, banner
 
 
-def train(config, run, make_experience=CollectedHere):
+def train(config, run, make_experience=CollectedHere, devices=None):
     """Trains the agent of a run until it has seen `environment_steps`.
 
     The run goes on from its newest checkpoint and from the episodes on disk.
@@ -31,6 +30,7 @@ def train(config, run, make_experience=CollectedHere):
         config: `agents.config.schema.Train`.
         run: `agents.runs.folder.Run`, open.
         make_experience: as of `Trainer`.
+        devices: likewise.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -38,17 +38,17 @@ def train(config, run, make_experience=CollectedHere):
     configure_tensorflow(config)
     forget(run.folder)
     try:
-        return _train(config, run, make_experience)
+        return _train(config, run, make_experience, devices)
     except Diverged as error:
         tell(config, run, error.divergence)
         return 1
 
 
-def _train(config, run, make_experience):
+def _train(config, run, make_experience, devices):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
-            trainer = Trainer(config, run, progress, make_experience)
+            trainer = Trainer(config, run, progress, make_experience, devices)
             while not trainer.done:
                 trainer.advance()
                 interrupts.check()
@@ -75,7 +75,21 @@ def check(config):
     """
     configure_tensorflow(config)
     load_environments(config, 1, COLLECTION).close()
-    count = choose_devices(config.strategy).num_replicas_in_sync
+    if config.learners == 1:
+        check_devices(config, choose_devices(config.strategy))
+
+
+def check_devices(config, devices):
+    """Refuses a batch that the devices cannot share.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        devices: as of `agents.agent.building.choose_devices`.
+
+    Raises:
+        UserError: its size is no multiple of their number.
+    """
+    count = devices.num_replicas_in_sync
     if config.batch_size % count:
         raise UserError(
             f"batch_size must be a multiple of the {count} devices of "
@@ -101,22 +115,23 @@ class Trainer:
         config: `agents.config.schema.Train`.
         run: `agents.runs.folder.Run`.
         progress: `agents.screen.progress.Progress`.
-        make_experience: makes of config and store what the run learns from, see
+        make_experience: makes of config and run what the run learns from, see
             `agents.training.experience.CollectedHere`.
+        devices: None: those that `strategy` names.
     """
 
-    def __init__(self, config, run, progress, make_experience=CollectedHere):
+    def __init__(self, config, run, progress, make_experience=CollectedHere, devices=None):
         self._config = config
         self._progress = progress
-        self._devices = choose_devices(config.strategy)
-        self._store = EpisodeStore(run.episodes)
-        self._experience = make_experience(config, self._store)
+        self._devices = devices or choose_devices(config.strategy)
+        self._experience = make_experience(config, run)
+        self._store = self._experience.store
         self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)
         self._clock = self._agent.clock
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
         _remove_temporary(run, self._checkpoints)
-        self._checkpoints.restore()
+        self._restore(run)
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
@@ -196,6 +211,12 @@ class Trainer:
     @property
     def _environment_steps(self):
         return int(self._clock.environment_steps.numpy())
+
+    def _restore(self, run):
+        """Several learners all go on from what the first of them has saved."""
+        is_first = run.first is run
+        saved = self._checkpoints if is_first else make_checkpoints(run.first, self._agent)
+        saved.restore()
 
     def _next_episode(self):
         """The number of the next episode to learn from; it is on disk."""

@@ -8,7 +8,7 @@ from tf_agents.specs import tensor_spec
 import envs
 from agents.agent.building import choose_devices, make_agent, make_world_model
 from agents.config import overrides
-from agents.runs.folder import open_run
+from agents.runs.folder import Run, open_run
 from agents.training.trainer import train
 
 TINY = [
@@ -124,6 +124,12 @@ def noise():
         return tf.constant(np.random.default_rng(seed).normal(size=shape), tf.float32)
 
     return make
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run's folder with nothing in it."""
+    return Run(tmp_path / "run")
 
 
 @pytest.fixture(scope="session")

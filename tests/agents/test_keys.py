@@ -85,6 +85,7 @@ ELSEWHERE = {
     "seed_episodes": "training/test_trainer.py: first random episodes",
     "environments": "training/test_trainer.py: a variant runs",
     "actors": "distributed/: everything",
+    "learners": "distributed/test_workers.py",
     "noise_ladder": "distributed/test_actor.py",
     "updates_per_episode": "training/test_trainer.py: train steps of a line",
     "evaluation.every": "training/test_monitor.py",

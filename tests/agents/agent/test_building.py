@@ -77,3 +77,26 @@ def test_mirrored_uses_all_devices_of_the_best_kind():
     kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
     devices = tf.config.list_logical_devices(kind)
     assert choose_devices("mirrored").num_replicas_in_sync == len(devices)
+
+
+def test_a_tpu_is_found_connected_and_initialized_before_it_is_used(monkeypatch):
+    """With stand-ins for TensorFlow's functions: no TPU has run this."""
+    calls = []
+
+    def stand_in(name):
+        return lambda *given: calls.append((name, *given)) or name
+
+    for place, name in [
+        (tf.distribute.cluster_resolver, "TPUClusterResolver"),
+        (tf.config, "experimental_connect_to_cluster"),
+        (tf.tpu.experimental, "initialize_tpu_system"),
+        (tf.distribute, "TPUStrategy"),
+    ]:
+        monkeypatch.setattr(place, name, stand_in(name))
+    assert choose_devices("tpu") == "TPUStrategy"
+    assert calls == [
+        ("TPUClusterResolver",),
+        ("experimental_connect_to_cluster", "TPUClusterResolver"),
+        ("initialize_tpu_system", "TPUClusterResolver"),
+        ("TPUStrategy", "TPUClusterResolver"),
+    ]

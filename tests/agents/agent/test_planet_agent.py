@@ -148,6 +148,17 @@ def test_the_same_seed_trains_the_same(build_agent, batch):
         np.testing.assert_array_equal(one, other)
 
 
+@pytest.mark.parametrize("transition", ["reparameterization", "flipout"])
+def test_a_whole_gradient_step_compiles_as_a_tpu_needs_it(build_agent, batch, transition):
+    """Of static shapes, without Python inside; what no processor's run would need."""
+    agent = build_agent(f"transition={transition}", "value=td", "compile=false")
+    step = tf.function(agent.train, autograph=False, jit_compile=True)
+    losses = [float(step(batch).loss) for _ in range(2)]
+    assert np.isfinite(losses).all()
+    assert losses[0] != losses[1]
+    assert int(agent.train_step_counter.numpy()) == 2
+
+
 def test_a_deterministic_transition_has_no_weight_kl(build_agent, batch):
     agent = build_agent("transition=deterministic")
     assert "weight_kl" not in agent.metric_names

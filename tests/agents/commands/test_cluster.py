@@ -79,6 +79,21 @@ def test_each_role_is_started_and_a_dead_learner_again(job):
     assert "#SBATCH --gpus=3\n" in script
 
 
+def test_learners_are_placed_on_nodes_and_know_each_other(job):
+    words = ["task=fake", "logdir=run", "learners=2", "strategy=multi_worker"]
+    script, status, started = job(0, *words)
+    assert status == 0
+    common = (
+        "learner --server 127.0.0.1:21234 --number {} --learners {} task=fake logdir=run"
+    )
+    addresses = "127.0.0.1:21235,127.0.0.1:21236"
+    learners = sorted(line for line in started if line.startswith("learner"))
+    assert [line.startswith(common.format(k, addresses)) for k, line in enumerate(learners)]
+    assert len(learners) == 2
+    assert "#SBATCH --ntasks=5\n" in script
+    assert "#SBATCH --gpus=6\n" in script
+
+
 def test_what_was_typed_wrongly_ends_the_job(job):
     _, status, started = job(2, "task=fake", "logdir=run")
     assert status == 2

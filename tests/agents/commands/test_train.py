@@ -66,6 +66,15 @@ def test_other_values_in_the_folder_of_a_run_are_refused(trained, capsys):
     assert len(trained) == 1
 
 
+def test_a_task_that_cannot_be_had_starts_no_process(capfd, tmp_path):
+    words = ["task=cartpole_swingup", "observation=pixels", "image.camera=99", "actors=1"]
+    assert main(["train", *words, "logdir=run"]) == 2
+    told = capfd.readouterr()
+    assert "camera must be -1 (free) or one of 0 (fixed)" in told.err
+    assert told.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_print_config_writes_nothing(capsys, tmp_path):
     assert main(["train", "task=fake", "--print-config", "seed=3"]) == 0
     assert "seed: 3\n" in capsys.readouterr().out
@@ -74,7 +83,7 @@ def test_print_config_writes_nothing(capsys, tmp_path):
 
 def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
     command = property(lambda job: [sys.executable, "-S", "-c", "print(7)"])
-    monkeypatch.setattr("agents.sweep.processes.Job.command", command)
+    monkeypatch.setattr("agents.sweep.launching.Job.command", command)
     assert main(["train", "-m", "--jobs", "2", "task=fake", "seed=0,1"]) == 0
     assert "2 of 2 runs done" in capsys.readouterr().out
     logs = sorted(tmp_path.glob("logdir/fake/noise/*/output.log"))

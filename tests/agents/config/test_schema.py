@@ -114,6 +114,30 @@ def test_half_a_schedule_is_refused(words, message):
         overrides.load(words)
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["strategy=multi_worker", "actors=1"],
+            "learners must be at least 2 with strategy=multi_worker and 1 with any other, "
+            "got learners=1 strategy=multi_worker",
+        ),
+        (["learners=2", "actors=1"], "got learners=2 strategy=default"),
+        (
+            ["learners=2", "strategy=multi_worker"],
+            "strategy=multi_worker needs actors=N, at least 1, got 0",
+        ),
+        (
+            ["learners=3", "strategy=multi_worker", "actors=1", "batch_size=32"],
+            "batch_size must be a multiple of learners (3), got 32",
+        ),
+    ],
+)
+def test_learners_that_cannot_learn_together_are_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
 def test_a_schedule_has_a_time_and_an_end():
     config = overrides.load(["action_noise.final_stddev=0", "action_noise.steps=1000"])
     assert (config.action_noise.final_stddev, config.action_noise.steps) == (0.0, 1000)

@@ -7,13 +7,6 @@ import pytest
 
 from agents.distributed.handover import Handover
 from agents.distributed.server import open_server
-from agents.runs.folder import Run
-
-
-@pytest.fixture
-def run(tmp_path):
-    """A run's folder with nothing in it."""
-    return Run(tmp_path / "run")
 
 
 @pytest.fixture

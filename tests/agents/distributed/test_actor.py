@@ -10,6 +10,7 @@ from agents.distributed import actor as role
 from agents.distributed.actor import Actor
 from agents.distributed.weights import Weights
 from agents.episodes.store import EpisodeStore, read_episode
+from agents.runs.folder import Run
 from tests.agents.distributed.test_server import size
 
 
@@ -56,8 +57,7 @@ def test_an_actor_waits_until_the_learner_has_taken_its_last_episode(
     def take():
         store.adopt(handover.ready()[0])
 
-    monkeypatch.setattr(role.interrupts, "check", lambda: None)
-    monkeypatch.setattr(role.time, "sleep", lambda _: take())
+    monkeypatch.setattr(role.interrupts, "pause", take)
     actor.collect()
     assert "waiting for the learner" in beat.states
     assert [int(store.read(0)["number"])] == [1]
@@ -73,10 +73,11 @@ def test_actors_run_the_episodes_of_a_run_that_collects_alone(
     for number in (0, 1):
         make_actor(number).collect()
     words = ["seed_episodes=1", f"logdir={run.folder}"]
-    alone = EpisodeStore(run.folder / "alone")
-    with contextlib.closing(CollectedHere(make_config(*words), alone)) as experience:
+    other = Run(run.folder / "alone")
+    with contextlib.closing(CollectedHere(make_config(*words), other)) as experience:
         experience.collect(build_agent(*words))
         experience.collect(build_agent(*words))
+    alone = experience.store
     files = handover.ready()
     for key in ("observation", "action", "reward"):
         np.testing.assert_array_equal(read_episode(files[0])[key], alone.read(0)[key])

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from agents.distributed.handover import Handover
-from agents.distributed.heartbeat import read_beat
 from agents.episodes.store import read_episode
+from agents.processes.heartbeat import read_beat
+from agents.processes.starting import command_of
 from agents.runs.records import read_metrics
-from agents.sweep.processes import command_of
 
 KILLS = 60
 ROLES = ("server", "learner", "actor_0", "actor_1")

@@ -10,29 +10,23 @@ from agents.distributed import learner as role
 from agents.distributed.learner import CollectedByActors
 from agents.distributed.weights import Weights
 from agents.episodes.replay import Replay
-from agents.episodes.store import EpisodeStore
 
 
 @pytest.fixture
-def store(run):
-    return EpisodeStore(run.episodes)
-
-
-@pytest.fixture
-def experience(config, store, run, serve, beat):
-    made = CollectedByActors(config, store, run, serve(), beat)
+def experience(config, run, serve, beat):
+    made = CollectedByActors(config, run, serve(), beat)
     with contextlib.closing(made):
         yield made
 
 
 def test_it_takes_the_episode_of_the_lowest_number(
-    experience, store, handover, make_episode, build_agent, beat
+    experience, handover, make_episode, build_agent, beat
 ):
     handover.open(0)
     for number in (6, 2):
         handover.release(handover.finish(0, make_episode(number, rows=6)))
     experience.collect(build_agent())
-    assert [int(store.read(index)["number"]) for index in store.indices] == [2]
+    assert [int(episode["number"]) for _, episode in experience.store] == [2]
     assert [file.stem for file in handover.ready()] == ["000006"]
     assert beat.states == ["learning"]
 
@@ -43,10 +37,10 @@ def test_while_it_waits_actors_get_weights(
     agent, other = build_agent("actors=2"), build_agent("actors=2", "seed=5")
     handover.open(0)
 
-    def deliver(_):
+    def deliver():
         handover.release(handover.finish(0, make_episode(0, rows=6)))
 
-    monkeypatch.setattr(role.time, "sleep", deliver)
+    monkeypatch.setattr(role.interrupts, "pause", deliver)
     experience.collect(agent)
     assert beat.states == ["waiting for episodes", "learning"]
     Weights(other, experience._address).pull()

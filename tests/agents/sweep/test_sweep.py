@@ -14,7 +14,7 @@ import pytest
 from agents.config import overrides
 from agents.errors import UserError
 from agents.runs.following import Follower, is_finished
-from agents.sweep import processes, sweep
+from agents.sweep import launching, sweep
 
 # Stands in for training: does what `trouble` beside the run's folder says, or finishes.
 TRAIN = """
@@ -38,7 +38,7 @@ def fake(monkeypatch, tmp_path):
     """Runs that end at once; the folder of all."""
     monkeypatch.chdir(tmp_path)
     command = property(lambda job: [sys.executable, "-S", "-c", TRAIN, str(job.folder)])
-    monkeypatch.setattr(processes.Job, "command", command)
+    monkeypatch.setattr(launching.Job, "command", command)
     # another folder would not be taken for a run
     monkeypatch.setattr(sweep, "check_run", lambda config: None)
     return tmp_path
@@ -119,9 +119,9 @@ def test_printed_commands_run_what_is_missing_by_a_shell(fake, capsys):
 
 def test_ctrl_c_before_all_have_run_ends_with_130(fake, monkeypatch, capsys):
     def launch(self, jobs):
-        return dict.fromkeys(jobs, (processes.STOPPED, ""))
+        return dict.fromkeys(jobs, (launching.STOPPED, ""))
 
-    monkeypatch.setattr(processes.ProcessLauncher, "launch", launch)
+    monkeypatch.setattr(launching.ProcessLauncher, "launch", launch)
     assert sweep.sweep([*WORDS, "seed=0,1"]) == 130
     assert capsys.readouterr().err == "stopped; the same command goes on\n"
 

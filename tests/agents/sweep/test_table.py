@@ -7,7 +7,7 @@ from rich.console import Console
 
 from agents.runs import records
 from agents.sweep import table as sweep_table
-from agents.sweep.processes import DONE, FAILED, RUNNING, Job
+from agents.sweep.launching import DONE, FAILED, RUNNING, Job
 from agents.sweep.table import SweepTable
 
 ROW = {"episodes": 3, "environment_steps": 3000, "collect/return": 12.34}

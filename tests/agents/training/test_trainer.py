@@ -163,7 +163,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     folder = tmp_path / "run"
     # with random actions; with lines on disk and no checkpoint; amid gradient steps
     moments = [
-        (training.EpisodeStore, "append", 2, 1),
+        (EpisodeStore, "append", 2, 1),
         (Checkpoints, "save", 2, 2),
         (training.Learning, "run", 3, 4),
     ]

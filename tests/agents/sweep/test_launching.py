@@ -1,4 +1,4 @@
-"""Tests of agents.sweep.processes."""
+"""Tests of agents.sweep.launching."""
 
 import os
 import pathlib
@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from agents.sweep import processes
-from agents.sweep.processes import DONE, FAILED, LOG, STOPPED, Job, ProcessLauncher
+from agents.sweep import launching
+from agents.sweep.launching import DONE, FAILED, LOG, STOPPED, Job, ProcessLauncher
 
 ROOT = pathlib.Path(__file__).parents[3]
 SLEEPS = "import time; open('begun', 'a').write('.'); time.sleep(60)"
@@ -45,7 +45,7 @@ def make(monkeypatch, tmp_path):
     """Makes jobs that run Python code."""
     monkeypatch.chdir(tmp_path)
     command = property(lambda job: [sys.executable, "-S", "-c", *job.words])
-    monkeypatch.setattr(processes.Job, "command", command)
+    monkeypatch.setattr(launching.Job, "command", command)
     return lambda code, name="job": Job((code,), tmp_path / name, 10, name)
 
 

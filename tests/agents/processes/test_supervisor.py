@@ -1,4 +1,4 @@
-"""Tests of agents.distributed.supervisor, with processes that only pretend."""
+"""Tests of agents.processes.supervisor, with processes that only pretend."""
 
 import contextlib
 import io
@@ -8,14 +8,14 @@ import time
 import pytest
 from rich.console import Console
 
-from agents.distributed import supervisor as module
-from agents.distributed.supervisor import Supervisor
+from agents.processes import supervisor as module
+from agents.processes.supervisor import Supervisor
 from agents.runs import divergence
 from agents.screen.progress import Progress
 
 BEATING = """
 import sys, time; sys.path.insert(0, sys.argv[1])
-from agents.distributed.heartbeat import Heartbeat
+from agents.processes.heartbeat import Heartbeat
 beat = Heartbeat(sys.argv[2], sys.argv[3]); beat(sys.argv[4]); time.sleep(60)
 """
 
@@ -34,16 +34,16 @@ def watch(make_config, run):
     """Watches processes of the given codes, with the words that they were started with."""
     with contextlib.ExitStack() as stack:
 
-        def make(**codes):
+        def make(*words, **codes):
             text = io.StringIO()
-            config = make_config("actors=1", f"logdir={run.folder}")
+            config = make_config("actors=1", f"logdir={run.folder}", *words)
             progress = stack.enter_context(Progress(100, Console(file=text, width=200)))
             made = Supervisor(config, [], Open(), progress)
             stack.callback(made.stop)
             for role in made._roles:
                 code = codes.get(role.name, "import time; time.sleep(60)")
-                words = (sys.path[0] or ".", str(run.roles), role.name, "collecting")
-                role.command = [sys.executable, "-c", code, *words]
+                told = (sys.path[0] or ".", str(run.roles), role.name, "collecting")
+                role.command = [sys.executable, "-c", code, *told]
             return made, text
 
         yield make
@@ -69,11 +69,55 @@ def test_the_run_ends_with_its_learner(watch, run, status):
 
 def test_what_dies_is_started_again_later_and_later(watch):
     supervisor, text = watch(server="import os; os.kill(os.getpid(), 9)")
-    said = "server was killed by SIGKILL; it is started again"
+    said = "server ended: killed by SIGKILL; it is started again"
     look_until(supervisor, lambda: text.getvalue().count(said) == 3)
     server = supervisor._roles[0]
     assert server.failures == 3
     assert 1.5 < server.start_at - time.monotonic() < 2.5
+
+
+SEVERAL = "learners=2", "strategy=multi_worker"
+
+
+def test_learners_know_the_addresses_of_all(make_config, run):
+    config = make_config("actors=2", *SEVERAL, f"logdir={run.folder}")
+    learners = ["127.0.0.1:1", "127.0.0.1:2"]
+    assert list(module._parts(config, learners)) == [
+        ("server", "server", []),
+        ("learner", "learner", ["--number", "0", "--learners", ",".join(learners)]),
+        ("learner_1", "learner", ["--number", "1", "--learners", ",".join(learners)]),
+        ("actor_0", "actor", ["--number", "0"]),
+        ("actor_1", "actor", ["--number", "1"]),
+    ]
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_when_a_learner_ends_all_are_started_again(watch, first):
+    names = ["learner", "learner_1"]
+    supervisor, text = watch(*SEVERAL, **dict.fromkeys(names, BEATING))
+    dies, other = (
+        next(role for role in supervisor._roles if role.name == name)
+        for name in (names if first else names[::-1])
+    )
+    look_until(supervisor, lambda: dies.beat and other.beat)
+    before = [dies.process.pid, other.process.pid]
+    dies.process.kill()
+    look_until(supervisor, lambda: dies.process and dies.process.pid not in before)
+    look_until(supervisor, lambda: other.process and other.process.pid not in before)
+    assert text.getvalue().count("started again") == 1
+    assert supervisor._roles[0].process is not None
+
+
+def test_a_run_of_several_learners_ends_with_the_first_of_them(watch):
+    supervisor, text = watch(*SEVERAL, learner_1="raise SystemExit(0)", learner=BEATING)
+    other, first = supervisor._roles[2], supervisor._roles[1]
+    look_until(supervisor, lambda: other.is_done and first.beat)
+    first.process.kill()  # so what the other had done was not enough
+    look_until(supervisor, lambda: other.process is not None)
+    first.command = [sys.executable, "-c", ""]
+    look_until(supervisor, lambda: other.is_done)
+    first.process.kill()
+    assert look_until(supervisor, lambda: False) == 0
 
 
 def test_what_was_typed_wrongly_ends_all(watch):
@@ -88,7 +132,7 @@ def test_what_was_typed_wrongly_ends_all(watch):
 def test_a_failure_is_told_with_its_last_line(watch):
     supervisor, text = watch(learner="raise OSError('disk full')")
     look_until(supervisor, lambda: "started again" in text.getvalue())
-    said = "learner ended with status 1: OSError: disk full; it is started again"
+    said = "learner ended: OSError: disk full (exit status 1); it is started again"
     assert said in text.getvalue()
 
 
@@ -100,7 +144,7 @@ def test_who_gives_no_sign_of_life_is_spoken_of_and_killed(watch, monkeypatch):
     look_until(supervisor, lambda: "started again" in text.getvalue())
     said = text.getvalue()
     assert said.index("no sign of life for 0 s") < said.index("; killed")
-    assert said.index("; killed") < said.index("was killed by SIGKILL; it is started again")
+    assert said.index("; killed") < said.index("killed by SIGKILL; it is started again")
 
 
 def test_who_beats_lives(watch, monkeypatch):

@@ -1,11 +1,11 @@
-"""Tests of agents.distributed.heartbeat."""
+"""Tests of agents.processes.heartbeat."""
 
 import contextlib
 import os
 import time
 
-from agents.distributed import heartbeat
-from agents.distributed.heartbeat import Heartbeat, read_beat
+from agents.processes import heartbeat
+from agents.processes.heartbeat import Heartbeat, read_beat
 
 
 def test_a_process_says_what_it_does_and_since_when(tmp_path):

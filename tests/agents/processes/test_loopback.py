@@ -1,4 +1,4 @@
-"""Tests of agents.distributed.loopback."""
+"""Tests of agents.processes.loopback."""
 
 import contextlib
 import socket
@@ -7,8 +7,8 @@ import sys
 
 import pytest
 
-from agents.distributed import loopback
-from agents.distributed.loopback import Loopback
+from agents.processes import loopback
+from agents.processes.loopback import Loopback
 
 CONNECT = "import socket, sys; socket.create_connection(('127.0.0.1', int(sys.argv[1])), 2)"
 LISTEN = """

@@ -1,22 +1,20 @@
 """The process that a person starts: it starts the others and brings back what dies."""
 
 import contextlib
-import ctypes
 import dataclasses
-import os
 import signal
 import socket
 import subprocess
 import time
 
-from agents.distributed.heartbeat import read_beat
-from agents.distributed.loopback import Loopback
 from agents.errors import UserError
+from agents.processes.heartbeat import learner_name, read_beat
+from agents.processes.loopback import Loopback
+from agents.processes.starting import LoggedProcess, command_of, die_with_parent, stopping
 from agents.runs import divergence
 from agents.runs.folder import open_run
 from agents.runs.following import Follower
 from agents.screen.progress import Progress
-from agents.sweep.processes import command_of, stopping
 
 _POLL = 0.2  # seconds
 _SILENCE = 10.0  # without a beat after which a process is spoken of
@@ -25,12 +23,10 @@ _START = 60.0  # likewise before its first one
 _LONG_WAIT = 15.0  # after which a wait is spoken of
 _MOST_BACKOFF = 10.0
 _STEADY = 60.0  # a process that lived so long has failed by chance
-_KILL_CHILD = 1  # of linux/prctl.h: PR_SET_PDEATHSIG
-_LIBC = ctypes.CDLL(None)
 
 
 def supervise(config, words):
-    """Trains a run by a server, a learner and actors on this machine.
+    """Trains a run by a server, learners and actors on this machine.
 
     Args:
         config: `agents.config.schema.Train`, with actors.
@@ -80,13 +76,23 @@ class _Role:
 
     name: str
     command: list
-    process: subprocess.Popen | None = None
+    process: LoggedProcess | None = None
     started: float = 0.0
     failures: int = 0
     start_at: float = 0.0
     beat: object = None  # the newest, and when its count was new
     heard: float = 0.0
     told: str = ""  # what was said of it last
+    is_done: bool = False
+
+    @property
+    def learns(self):
+        return self.name.startswith("learner")
+
+    def send(self, number):
+        """Sends a signal to its process, if there is one."""
+        if self.process is not None:
+            self.process.send_signal(number)
 
 
 class Supervisor:
@@ -95,7 +101,7 @@ class Supervisor:
     Args:
         config: `agents.config.schema.Train`.
         words: of the config, as typed.
-        loopback: `agents.distributed.loopback.Loopback`.
+        loopback: `agents.processes.loopback.Loopback`.
         progress: `agents.screen.progress.Progress`.
 
     Attributes:
@@ -112,16 +118,18 @@ class Supervisor:
         self._follower.update()
         self._shown = self._follower.newest.get("episodes", 0)
         self.environment_steps = self._follower.newest.get("environment_steps", 0)
-        address = f"127.0.0.1:{_free_port()}"
-        names = ["server", "learner", *(f"actor_{n}" for n in range(config.actors))]
-        self._roles = [_Role(name, _command(name, address, words)) for name in names]
+        server, *learners = _addresses(1 + config.learners)
+        self._roles = [
+            _Role(name, command_of(role, "--server", server, *options, *words))
+            for name, role, options in _parts(config, learners)
+        ]
         self._folder.roles.mkdir(exist_ok=True)
         open_to_all = "which this system leaves open to all that reach this machine"
         where = "in a network of its own" if loopback.is_private else open_to_all
         self.banner = {
             "run": config.logdir,
-            "processes": f"1 server, 1 learner, {config.actors} actors",
-            "server": f"{address}, {where}",
+            "processes": f"1 server, {config.learners} learners, {config.actors} actors",
+            "server": f"{server}, {where}",
         }
 
     def look(self):
@@ -131,6 +139,8 @@ class Supervisor:
             Exit status of the run where it has ended, else None.
         """
         for role in self._roles:
+            if role.is_done:
+                continue
             if role.process is None:
                 self._start_if_due(role)
             elif (status := role.process.poll()) is not None:
@@ -145,9 +155,8 @@ class Supervisor:
     def stop(self):
         """Ends all processes: the learner saves, the others have nothing to lose."""
         for role in self._roles:
-            if role.process is not None:
-                role.process.send_signal(signal.SIGCONT)
-                role.process.send_signal(signal.SIGINT)
+            role.send(signal.SIGCONT)
+            role.send(signal.SIGINT)
         until = time.monotonic() + 15.0
         for role in self._roles:
             if role.process is not None:
@@ -159,45 +168,52 @@ class Supervisor:
     def _start_if_due(self, role):
         if time.monotonic() < role.start_at:
             return
-        with open(self._log(role), "ab") as log:
-            role.process = subprocess.Popen(
-                role.command,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=subprocess.STDOUT,
-                env=os.environ | {"PYTHONUNBUFFERED": "1"},
-                start_new_session=True,  # Ctrl-C reaches it through this process alone
-                preexec_fn=self._prepare,
-            )
+        log = self._folder.roles / f"{role.name}.log"
+        role.process = LoggedProcess(role.command, log, preexec_fn=self._prepare)
         role.started = role.heard = time.monotonic()
         role.beat = None
 
     def _prepare(self):
         """In the new process: it shares the run's network, and dies with this process."""
         self._loopback.enter()
-        _LIBC.prctl(_KILL_CHILD, signal.SIGKILL)
+        die_with_parent()
 
     def _ended(self, role, status):
-        role.process = None
-        if role.name == "learner" and (status == 0 or self._diverged(status)):
-            return status
+        """The run's exit status, where it ends with this process, else None."""
+        reason, role.process = role.process.reason, None
+        if role.learns and (status == 0 or self._diverged(role, status)):
+            role.is_done = True  # so will be the first of them, which says how it ended
+            return status if role.name == learner_name(0) else None
         if status == 2:  # no other process of this command would do better
-            self._progress.note(f"{role.name}: {_last_line(self._log(role))}")
+            self._progress.note(f"{role.name}: {reason}")
             return status
+        self._start_later(role)
+        self._progress.note(f"{role.name} ended: {reason}; it is started again")
+        if role.learns:
+            self._end_other_learners(role)
+        return None
+
+    def _start_later(self, role):
         lived = time.monotonic() - role.started
         role.failures = 1 if lived > _STEADY else role.failures + 1
         wait = min(2.0 ** (role.failures - 2), _MOST_BACKOFF) if role.failures > 1 else 0.0
         role.start_at = time.monotonic() + wait
-        how = (
-            f"was killed by {signal.Signals(-status).name}"
-            if status < 0
-            else (f"ended with status {status}: {_last_line(self._log(role))}")
-        )
-        self._progress.note(f"{role.name} {how}; it is started again")
-        return None
 
-    def _diverged(self, status):
-        return status == 1 and divergence.read(self._folder.folder) is not None
+    def _end_other_learners(self, ended):
+        """Learners compute as one: all go on from the last checkpoint, or none does."""
+        for role in self._roles:
+            if role.learns and role is not ended:
+                role.is_done = False
+                if role.process is not None:
+                    role.process.kill()
+                    role.process.wait()
+                    role.process = None
+                    role.start_at = ended.start_at
+
+    def _diverged(self, role, status):
+        first = role.name == learner_name(0)
+        folder = self._folder.folder if first else self._folder.folder / role.name
+        return status == 1 and divergence.read(folder) is not None
 
     def _listen(self, role):
         beat, now = read_beat(self._folder.roles, role.name), time.monotonic()
@@ -234,26 +250,25 @@ class Supervisor:
                     self._shown = row["episodes"]
                     self._progress.episode(row)
 
-    def _log(self, role):
-        return self._folder.roles / f"{role.name}.log"
 
-
-def _command(name, address, words):
-    role, _, number = name.partition("_")
-    numbered = ["--number", number] if number else []
-    return command_of(role, "--server", address, *numbered, *words)
+def _parts(config, learners):
+    """Name, role and options of each process of a run; `learners` are addresses."""
+    yield "server", "server", []
+    for number in range(config.learners):
+        among = ["--number", str(number), "--learners", ",".join(learners)]
+        yield learner_name(number), "learner", among if config.learners > 1 else []
+    for number in range(config.actors):
+        yield f"actor_{number}", "actor", ["--number", str(number)]
 
 
 def _waits(beat):
     return beat.state.startswith("waiting")
 
 
-def _free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def _last_line(log):
-    lines = [line for line in log.read_text(errors="replace").splitlines() if line.strip()]
-    return lines[-1].strip().removeprefix("bayes-rl: ") if lines else "no output"
+def _addresses(count):
+    """So many addresses of this machine that are free."""
+    with contextlib.ExitStack() as probes:
+        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
+        for probe in sockets:
+            probe.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{probe.getsockname()[1]}" for probe in sockets]

@@ -1,0 +1,93 @@
+"""Processes of `bayes-rl` that other processes of it start."""
+
+import contextlib
+import ctypes
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+
+import agents
+
+# The very package that this process runs: neither one of its name in the current folder,
+# which `python -m agents` would take first, nor another one that is installed.
+_HOME = str(pathlib.Path(agents.__file__).parents[1])
+_MAIN = (
+    "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
+    "from agents.__main__ import run; run()"
+)
+
+_KILL_CHILD = 1  # of linux/prctl.h: PR_SET_PDEATHSIG
+_LIBC = ctypes.CDLL(None)
+_NOTES = "In call to configurable"  # gin's, below the error that it belongs to
+
+
+def command_of(*words):
+    """The command line of `bayes-rl` with these words."""
+    # -P keeps the current folder from its imports
+    return [sys.executable, "-P", "-c", _MAIN, _HOME, *words]
+
+
+class LoggedProcess(subprocess.Popen):
+    """A process that reads nothing and whose output goes to the end of a log.
+
+    Args:
+        command: list of words.
+        log: `pathlib.Path`, in a folder that exists.
+        **options: others of `subprocess.Popen`.
+
+    Raises:
+        OSError: it cannot be started, or the log not be written.
+    """
+
+    def __init__(self, command, log, **options):
+        self._log = log
+        with open(log, "ab") as file:
+            self._begun = file.tell()
+            super().__init__(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=file,
+                stderr=subprocess.STDOUT,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                start_new_session=True,  # Ctrl-C reaches it through this process alone
+                **options,
+            )
+
+    @property
+    def reason(self):
+        """Why it has failed, in one line: the last of its output, or what killed it."""
+        if self.returncode < 0:
+            return f"killed by {signal.Signals(-self.returncode).name}"
+        with open(self._log, "rb") as file:
+            file.seek(self._begun)
+            text = file.read().decode(errors="replace")
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        told = [line for line in lines if not line.startswith(_NOTES)]
+        last = told[-1].removeprefix("bayes-rl: ") if told else "no output"
+        return f"{last} (exit status {self.returncode})"
+
+
+def die_with_parent():
+    """Lets the system kill the calling process when the one that started it dies."""
+    _LIBC.prctl(_KILL_CHILD, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def stopping():
+    """A list that gets an entry with each Ctrl-C; nothing is raised amid other work."""
+    wishes = []
+    before = {}
+    if threading.current_thread() is not threading.main_thread():  # gets no signals
+        yield wishes
+        return
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        if number == signal.SIGINT or signal.getsignal(number) != signal.SIG_IGN:  # nohup
+            before[number] = signal.signal(number, lambda *_: wishes.append(True))
+    try:
+        yield wishes
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
