@@ -42,6 +42,7 @@ _EXTRAS = {
         "pytest-timeout",
         "pytest-xdist",
         "ruff",
+        "simpy",
     ],
     "gpu": ["tensorflow[and-cuda]==2.15.1"],
     "gymnasium": ["gymnasium>=1,<2"],

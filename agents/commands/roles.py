@@ -6,7 +6,7 @@ import pathlib
 from agents.config.overrides import load
 from agents.errors import UserError
 from agents.processes.heartbeat import Heartbeat, learner_name
-from agents.runs.folder import Run, check_run, open_part, open_run
+from agents.runs.folder import Run, check_run, open_part, open_run, write_config
 from envs.quiet import import_gym
 
 
@@ -74,6 +74,7 @@ def _check_number(number, role, count):
 
 @contextlib.contextmanager
 def _beating(config, name):
+    write_config(config)  # before anything else is in the folder
     run = Run(pathlib.Path(config.logdir))
     with contextlib.closing(Heartbeat(run.roles, name)) as beat:
         import_gym()  # TF-Agents would import it with a notice

@@ -93,14 +93,30 @@ def open_run(config):
         raise UserError(f"cannot write to logdir {run.folder}: {error.strerror}") from None
     run = dataclasses.replace(run, lock=lock)
     try:
-        check_run(config)  # another process may have started it a moment ago
-        if not run.config_file.exists() or load_config(run.folder) != config:
-            with replacing(run.config_file) as file:
-                file.write(yaml.safe_dump(as_dict(config), sort_keys=False).encode())
+        write_config(config)
     except BaseException:
         run.close()
         raise
     return run
+
+
+def write_config(config):
+    """Writes the config of a run that has none yet, or is made longer.
+
+    Of several processes that start a run together each may do so, for theirs is the same.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Raises:
+        UserError: the folder holds a run with other values, or is no folder.
+    """
+    check_run(config)  # another process may have started it a moment ago
+    run = Run(pathlib.Path(config.logdir))
+    run.folder.mkdir(parents=True, exist_ok=True)
+    if not run.config_file.exists() or load_config(run.folder) != config:
+        with replacing(run.config_file) as file:
+            file.write(yaml.safe_dump(as_dict(config), sort_keys=False).encode())
 
 
 def open_part(run, number):

@@ -1,0 +1,79 @@
+"""Measures a run of many processes here, and simulates it for more of them."""
+
+import argparse
+import itertools
+import os
+import pathlib
+import sys
+
+from agents.errors import UserError
+
+ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000
+LEARNERS = 1, 4, 16
+UPDATES = 300, 10
+CHECKED = 1, 2, 4
+_QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
+
+
+def main():
+    options = _parse()
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    from envs.quiet import import_gym
+
+    import_gym()
+    from benchmarks import report
+    from benchmarks.scale import page
+    from benchmarks.scale.costs import measure_costs
+
+    words = [*options.words, *_QUIET]
+    facts = report.origin(" ".join(["python -m benchmarks.scale", *sys.argv[1:]]))
+    facts["load"] = f"{os.getloadavg()[0]:.1f}"
+    try:
+        costs = measure_costs([*words, "actors=1"])
+        checks = check(costs, words, options.episodes)
+    except UserError as error:
+        sys.exit(f"benchmarks.scale: {error}")
+    page.write_page(pathlib.Path(options.folder), facts, costs, checks, simulated(costs))
+    print(pathlib.Path(options.folder, "scale.md").read_text())
+
+
+def check(costs, words, episodes):
+    """Rows of (actors, measured, simulated) environment steps a second."""
+    from agents.config.overrides import load
+    from benchmarks.scale.real import measure_run
+    from benchmarks.scale.simulation import Layout, simulate
+
+    updates, rows = load(words).updates_per_episode, []
+    for actors in CHECKED:
+        real = measure_run(words, actors, episodes)
+        model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
+        rows.append((actors, real, model.steps_per_second))
+        print(f"{actors} actors: {real:.0f}, simulated {rows[-1][2]:.0f}", file=sys.stderr)
+    return rows
+
+
+def simulated(costs):
+    """List of (`Layout`, `Outcome`)."""
+    from benchmarks.scale.simulation import Layout, simulate
+
+    layouts = [
+        Layout(actors, learners=learners, updates=updates)
+        for updates, learners, actors in itertools.product(UPDATES, LEARNERS, ACTORS)
+    ]
+    return [(layout, simulate(costs, layout)) for layout in layouts]
+
+
+def _parse():
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks.scale", description=__doc__.splitlines()[0]
+    )
+    parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="of the config")
+    parser.add_argument("--folder", default="results", help="for scale.md and its figure")
+    parser.add_argument(
+        "--episodes", type=int, default=20, help="of each real run (default: 20)"
+    )
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""What a real run of many processes on this machine does in a second."""
+
+import pathlib
+import signal
+import subprocess
+import tempfile
+import time
+
+from agents.processes.starting import LoggedProcess, command_of
+from agents.runs.following import Follower
+
+_SKIPPED = 3  # learned episodes, while functions are traced and compiled
+
+
+def measure_run(words, actors, episodes):
+    """Trains for some episodes.
+
+    Args:
+        words: of the config.
+        actors: 0: one process collects and learns in turn.
+        episodes: that are measured, after the first ones.
+
+    Returns:
+        Environment steps a second, of episodes that were learned from.
+
+    Raises:
+        RuntimeError: the run ended before.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        run, log = pathlib.Path(folder) / "run", pathlib.Path(folder) / "log"
+        command = command_of("train", *words, f"actors={actors}", f"logdir={run}")
+        process = LoggedProcess(command, log)
+        try:
+            moments = _learned(process, Follower(run), _SKIPPED + episodes)
+        finally:
+            _end(process)
+    (begun, before), (ended, after) = moments[_SKIPPED - 1], moments[-1]
+    return (after - before) / (ended - begun)
+
+
+def _learned(process, follower, episodes):
+    """When each of the first learned episodes was done, with the environment steps then."""
+    moments = []
+    while len(moments) < episodes:
+        if process.poll() is not None:
+            raise RuntimeError(f"the run ended: {process.reason}")
+        if follower.update():
+            now = time.monotonic()
+            moments += [
+                (now, row["environment_steps"])
+                for row in follower.added
+                if row["train_steps"]
+            ]
+        time.sleep(0.02)
+    return moments
+
+
+def _end(process):
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(60)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

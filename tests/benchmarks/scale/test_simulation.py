@@ -1,0 +1,89 @@
+"""Tests of benchmarks.scale.simulation, against what follows from the times by hand."""
+
+import dataclasses
+
+import pytest
+
+from benchmarks.scale.costs import Costs
+from benchmarks.scale.simulation import Layout, simulate
+
+NOTHING = Costs(
+    decision={1: 0.0, 4: 0.0},
+    step={1: 0.0, 4: 0.0},
+    episode_steps=10,
+    action_repeat=8,
+    write=0.0,
+    insert=0.0,
+    sample=0.0,
+    push=0.0,
+    pull=0.0,
+    train={1: 0.0, 2: 0.0},
+    save=0.0,
+    weights=0,
+    gradients=0,
+)
+
+
+def episodes_per_second(layout, **costs):
+    outcome = simulate(dataclasses.replace(NOTHING, **costs), layout, episodes=300)
+    return outcome.steps_per_second / 80, outcome
+
+
+def test_a_slow_actor_is_what_a_run_waits_for():
+    rate, outcome = episodes_per_second(
+        Layout(1, updates=5),
+        decision={1: 0.3},
+        step={1: 0.1},
+        write=0.5,
+        insert=0.25,
+        pull=0.25,
+        train={1: 0.1},
+        save=0.5,
+    )
+    assert rate == pytest.approx(1 / 5.0)
+    assert outcome.bottleneck == "actors"
+    assert outcome.busy["learners"] == pytest.approx(0.2)
+
+
+def test_actors_add_up_until_the_learner_is_what_a_run_waits_for():
+    costs = {"decision": {1: 0.4}, "train": {1: 0.1}, "save": 0.5}
+    rates = [episodes_per_second(Layout(n, updates=5), **costs)[0] for n in (1, 2, 4, 8)]
+    assert rates == pytest.approx([0.25, 0.5, 1.0, 1.0], rel=0.02)
+
+
+def test_a_server_that_serves_one_after_another_can_be_what_all_wait_for():
+    rate, outcome = episodes_per_second(
+        Layout(20, updates=1), decision={1: 0.1}, insert=0.2, pull=0.05, push=0.0
+    )
+    assert rate == pytest.approx(4.0, rel=0.04)  # actors come in waves
+    assert outcome.bottleneck == "server"
+
+
+def test_environments_of_an_actor_share_its_decisions():
+    rate, _ = episodes_per_second(
+        Layout(1, environments=4, updates=1), decision={4: 0.1}, step={4: 0.1}
+    )
+    assert rate == pytest.approx(2.0, rel=0.02)
+
+
+def test_processes_that_share_a_core_take_turns():
+    costs = {"decision": {1: 0.1}, "train": {1: 0.1}}
+    rate, _ = episodes_per_second(Layout(1, updates=10, cores=1), **costs)
+    assert rate == pytest.approx(0.5, rel=0.02)
+    rate, _ = episodes_per_second(Layout(1, updates=10, cores=2), **costs)
+    assert rate == pytest.approx(1.0, rel=0.02)
+
+
+def test_learners_share_a_batch_and_sum_gradients():
+    layout = Layout(8, learners=2, updates=10, bandwidth=100.0, latency=0.01)
+    rate, _ = episodes_per_second(layout, train={1: 0.2, 2: 0.1}, gradients=9)
+    assert rate == pytest.approx(1 / (10 * (0.1 + 0.09 + 0.01)), rel=0.02)
+
+
+def test_weights_are_as_old_as_the_wait_for_the_learner():
+    """An actor gets them when its last episode is taken, which two others follow."""
+    _, outcome = episodes_per_second(
+        Layout(3, updates=50), decision={1: 1e-3}, train={1: 0.1}
+    )
+    sent_before = 10  # updates, at one push a second
+    assert 150 <= outcome.staleness <= 150 + sent_before
