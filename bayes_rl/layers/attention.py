@@ -32,6 +32,14 @@ class _Projection(tf.keras.layers.Layer):
         return tf.reshape(outputs, [*leading, *self.last_axes])
 
 
+def _einsum(equation, *tensors):
+    """Sum of products; where S draws are held, an axis stands in front of the batch."""
+    parts = equation.replace("->", ",").split(",")
+    if tensors[0].shape.rank > len(parts[0]):
+        equation = "...{},...{}->...{}".format(*parts)
+    return tf.einsum(equation, *tensors)
+
+
 @register
 class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     """Multi-head attention that draws its kernels from their posteriors at every call.
@@ -146,13 +154,15 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
 
     def _build_attention(self, rank):
         super()._build_attention(rank)
-        # Where S draws are held, an axis stands in front of the batch.
-        self._dot_product_equation, self._combine_equation = (
-            "...{},...{}->...{}".format(*equation.replace("->", ",").split(","))
-            for equation in (self._dot_product_equation, self._combine_equation)
-        )
         axes = tuple(range(-len(self._attention_axes), 0))
         self._softmax = tf.keras.layers.Softmax(axes, dtype=self._dtype_policy)
+
+    def _compute_attention(self, query, key, value, attention_mask=None, training=None):
+        query = tf.multiply(query, 1.0 / math.sqrt(float(self._key_dim)))
+        scores = _einsum(self._dot_product_equation, key, query)
+        scores = self._masked_softmax(scores, attention_mask)
+        dropped = self._dropout_layer(scores, training=training)
+        return _einsum(self._combine_equation, dropped, value), scores
 
     def _masked_softmax(self, attention_scores, attention_mask=None):
         # [S, B, heads, ..., T, T] for S draws, else [B, heads, ..., T, T].
