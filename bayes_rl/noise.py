@@ -113,8 +113,25 @@ def quantized_normal(shape, seed, dtype=tf.float32):
     """
     counter = tf.cast(tf.reshape(tf.range(math.prod(shape)), shape), tf.uint32)
     bits, _ = threefry(counter, tf.zeros_like(counter), tf.bitcast(seed, tf.uint32))
-    index = tf.bitwise.right_shift(bits, 16)
-    return tf.gather(tf.constant(_normal_levels(), dtype), tf.cast(index, tf.int32))
+    return normal_of_bits(bits, dtype)
+
+
+def normal_of_bits(bits, dtype=tf.float32):
+    """The value of `quantized_normal` that random bits stand for.
+
+    Args:
+        bits: uint32, [...].
+        dtype: float32 or float64.
+
+    Returns:
+        [...].
+
+    Example:
+        >>> normal_of_bits(tf.constant([2**31 - 1, 2**31], tf.uint32)).numpy().round(4)
+        array([-0.,  0.], dtype=float32)
+    """
+    index = tf.cast(tf.bitwise.right_shift(bits, 16), tf.int32)
+    return tf.gather(tf.constant(_normal_levels(), dtype), index)
 
 
 def threefry(first, second, key):

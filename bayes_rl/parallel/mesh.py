@@ -1,0 +1,63 @@
+"""A mesh of devices, `batch` x `model`."""
+
+import re
+
+import tensorflow as tf
+from tensorflow.experimental import dtensor
+
+from bayes_rl.parallel.rules import BATCH, MODEL
+
+
+def make_mesh(sizes):
+    """Arranges the GPUs of this machine or, without any, its CPU devices.
+
+    Args:
+        sizes: numbers of devices along `batch` and `model` such as "2x4".
+
+    Returns:
+        A `dtensor.Mesh` of the first so many devices.
+
+    Raises:
+        ValueError: `sizes` is malformed, or there are not so many devices.
+
+    Example:
+        >>> mesh = make_mesh("1x2")
+        >>> mesh.dim_size("model"), mesh.num_local_devices()
+        (2, 2)
+    """
+    found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", sizes)
+    if not found:
+        raise ValueError(
+            f"a mesh is two numbers of devices, batch x model, such as 2x4; got {sizes!r}"
+        )
+    rows, columns = map(int, found.groups())
+    kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
+    there = len(tf.config.list_logical_devices(kind))
+    if rows * columns > there:
+        raise ValueError(
+            f"mesh {sizes} needs {rows * columns} devices, and there are {there} of kind "
+            f"{kind}; give a smaller mesh{'' if kind == 'GPU' else _VIRTUAL}"
+        )
+    devices = [f"{kind}:{i}" for i in range(rows * columns)]
+    return dtensor.create_mesh([(BATCH, rows), (MODEL, columns)], devices=devices)
+
+
+_VIRTUAL = ", or call make_virtual_cpus before TensorFlow starts"
+
+
+def make_virtual_cpus(count=8):
+    """Makes this machine's CPU look like many, to try a mesh; nothing becomes faster.
+
+    TensorFlow optimizes the program of each device anew, which takes longer than it saves
+    here, so that is switched off.
+
+    Args:
+        count: number of devices.
+
+    Raises:
+        RuntimeError: TensorFlow uses its devices already.
+    """
+    (cpu,) = tf.config.list_physical_devices("CPU")
+    virtual = [tf.config.LogicalDeviceConfiguration()] * count
+    tf.config.set_logical_device_configuration(cpu, virtual)
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})

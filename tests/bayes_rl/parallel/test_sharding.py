@@ -1,0 +1,87 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.experimental import dtensor
+
+import bayes_rl as ed
+from bayes_rl import parallel
+
+
+def _transformer(heads=2, filter_size=6, **options):
+    return ed.models.build_transformer(5, 4, 3, 2, 4, 1, heads, filter_size, **options)
+
+
+@pytest.fixture
+def transformer():
+    return _transformer()
+
+
+def _axes(variable):
+    return [None if x == "unsharded" else x for x in variable.layout.sharding_specs]
+
+
+def test_weights_are_split_by_their_names(transformer):
+    parallel.shard(transformer, parallel.make_mesh("1x2"))
+    axes = {x.name.removesuffix(":0"): _axes(x) for x in transformer.variables}
+    for parameter in ("mean", "stddev"):
+        assert axes[f"decoder_0_cross/query/kernel/{parameter}"] == [None, "model"]
+        assert axes[f"encoder_0_expand/kernel/{parameter}"] == [None, "model"]
+        assert axes[f"encoder_0_contract/kernel/{parameter}"] == ["model", None]
+        kernel = f"encoder_0_self/attention_output/kernel/{parameter}"
+        assert axes[kernel] == ["model", None]
+    assert axes["encoder_0_self/key/bias"] == ["model"]
+    assert axes["encoder_0_contract/bias"] == [None]
+    assert axes["source_words/embeddings"] == [None, None]
+
+
+def test_values_stay_and_come_back_whole(transformer, mesh):
+    before = transformer.get_weights()
+    parallel.shard(transformer, mesh)
+    for old, new in zip(before, transformer.variables, strict=True):
+        assert isinstance(new, dtensor.DVariable)
+        np.testing.assert_array_equal(parallel.gather(new), old)
+
+
+def test_posteriors_and_attributes_are_those_of_the_split_weights(transformer):
+    parallel.shard(transformer, parallel.make_mesh("1x2"))
+    (weight,) = (
+        w
+        for name, (_, w) in ed.weights.named_weights(transformer).items()
+        if name == "encoder_0_expand/kernel"
+    )
+    assert any(weight.initializer.mean is x for x in transformer.trainable_variables)
+    assert _axes(weight.initializer.mean) == [None, "model"]
+
+
+def test_checkpoint_of_a_mesh_is_read_on_one_device(transformer, tmp_path):
+    parallel.shard(transformer, parallel.make_mesh("1x2"))
+    path = tf.train.Checkpoint(transformer).write(str(tmp_path / "weights"))
+    other = _transformer()
+    tf.train.Checkpoint(other).read(path).assert_consumed()
+    for split, whole in zip(transformer.variables, other.variables, strict=True):
+        np.testing.assert_array_equal(parallel.gather(split), whole)
+
+
+def test_heads_that_devices_cannot_share_are_an_error():
+    message = "encoder_0_self has 1 heads, which 2 devices along 'model' cannot share"
+    with pytest.raises(ValueError, match=message):
+        parallel.shard(_transformer(heads=1), parallel.make_mesh("1x2"))
+
+
+def test_hidden_units_that_devices_cannot_share_are_an_error():
+    message = r"encoder_0_expand.* 2 devices along 'model' cannot share 5; give a multiple"
+    with pytest.raises(ValueError, match=message) as raised:
+        parallel.shard(_transformer(filter_size=5), parallel.make_mesh("1x2"))
+    assert "\n" not in str(raised.value)
+
+
+def test_examples_that_devices_cannot_share_are_an_error():
+    mesh = parallel.make_mesh("2x1")
+    with pytest.raises(ValueError, match="2 devices along 'batch' cannot share 3"):
+        parallel.place(np.zeros([3, 4]), mesh, [parallel.BATCH])
+
+
+def test_without_a_mesh_values_stay_where_they_are():
+    placed = parallel.place([1.0, 2.0], None, [parallel.BATCH])
+    assert not dtensor.is_dtensor(placed)
+    assert parallel.gather(placed).tolist() == [1.0, 2.0]
