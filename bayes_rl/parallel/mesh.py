@@ -8,6 +8,10 @@ from tensorflow.experimental import dtensor
 from bayes_rl.parallel.rules import BATCH, MODEL
 
 
+class MeshError(ValueError):
+    """A mesh that cannot be, or that does not fit a model; its message is one line."""
+
+
 def make_mesh(sizes):
     """Arranges the GPUs of this machine or, without any, its CPU devices.
 
@@ -15,10 +19,11 @@ def make_mesh(sizes):
         sizes: numbers of devices along `batch` and `model` such as "2x4".
 
     Returns:
-        A `dtensor.Mesh` of the first so many devices.
+        A `dtensor.Mesh` of the first so many devices. A CPU is one device, until
+        `make_virtual_cpus` makes it look like many.
 
     Raises:
-        ValueError: `sizes` is malformed, or there are not so many devices.
+        MeshError: `sizes` is malformed, or there are not so many devices.
 
     Example:
         >>> mesh = make_mesh("1x2")
@@ -27,22 +32,19 @@ def make_mesh(sizes):
     """
     found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", sizes)
     if not found:
-        raise ValueError(
+        raise MeshError(
             f"a mesh is two numbers of devices, batch x model, such as 2x4; got {sizes!r}"
         )
     rows, columns = map(int, found.groups())
     kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
     there = len(tf.config.list_logical_devices(kind))
     if rows * columns > there:
-        raise ValueError(
+        raise MeshError(
             f"mesh {sizes} needs {rows * columns} devices, and there are {there} of kind "
-            f"{kind}; give a smaller mesh{'' if kind == 'GPU' else _VIRTUAL}"
+            f"{kind}; give a smaller mesh"
         )
     devices = [f"{kind}:{i}" for i in range(rows * columns)]
     return dtensor.create_mesh([(BATCH, rows), (MODEL, columns)], devices=devices)
-
-
-_VIRTUAL = ", or call make_virtual_cpus before TensorFlow starts"
 
 
 def make_virtual_cpus(count=8):

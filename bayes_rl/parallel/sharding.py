@@ -5,6 +5,7 @@ import re
 import tensorflow as tf
 from tensorflow.experimental import dtensor
 
+from bayes_rl.parallel.mesh import MeshError
 from bayes_rl.parallel.rules import MODEL, TRANSFORMER
 
 
@@ -17,7 +18,7 @@ def shard(model, mesh, rules=TRANSFORMER):
         rules: see `bayes_rl.parallel.rules`.
 
     Raises:
-        ValueError: the mesh does not divide the heads or an axis that is to be split.
+        MeshError: the mesh does not divide the heads or an axis that is to be split.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -41,7 +42,7 @@ def _check_heads(model, devices):
             continue
         heads = layer.get_config()["num_heads"]
         if heads % devices:
-            raise ValueError(
+            raise MeshError(
                 f"{layer.name} has {heads} heads, which {devices} devices along {MODEL!r} "
                 f"cannot share; give a multiple of {devices}"
             )
@@ -57,7 +58,7 @@ def _layout_of(name, shape, mesh, axes):
     for size, axis in zip(shape, axes, strict=True):
         devices = mesh.dim_size(axis) if axis else 1
         if size % devices:
-            raise ValueError(
+            raise MeshError(
                 f"{name} has shape {tuple(shape)}; {devices} devices along {axis!r} cannot "
                 f"share {size}; give a multiple of {devices}"
             )
@@ -95,7 +96,7 @@ def place(value, mesh, axes=()):
         A tensor.
 
     Raises:
-        ValueError: the mesh does not divide the value.
+        MeshError: the mesh does not divide the value.
 
     Example:
         >>> from bayes_rl import parallel

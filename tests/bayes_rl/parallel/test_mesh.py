@@ -1,11 +1,14 @@
 import pytest
 
+from bayes_rl import parallel
 from bayes_rl.parallel import make_mesh
 
 
 @pytest.mark.parametrize("sizes", ["2xq", "2", "0x2", "2x4x1", "-1x2", ""])
 def test_a_malformed_mesh_is_told_with_an_example(sizes):
-    with pytest.raises(ValueError, match="batch x model, such as 2x4; got") as raised:
+    with pytest.raises(
+        parallel.MeshError, match="batch x model, such as 2x4; got"
+    ) as raised:
         make_mesh(sizes)
     assert repr(sizes) in str(raised.value)
     assert "\n" not in str(raised.value)
@@ -13,7 +16,7 @@ def test_a_malformed_mesh_is_told_with_an_example(sizes):
 
 def test_more_devices_than_there_are_is_an_error():
     message = "mesh 2x4 needs 8 devices, and there are 2 of kind CPU; give a smaller mesh"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(parallel.MeshError, match=message):
         make_mesh("2x4")
 
 
