@@ -38,10 +38,10 @@ _ONES = [
 ]
 _TENS = ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"]
 _FILLERS = ["er", "uh"]
-_WORDS = ["", *_ONES, *_TENS, "hundred", "thousand", "and", *_FILLERS]
-_END = 10  # of a number, after its digits; also what starts one
-_LENGTH = 7  # of the longest number with its end
-_SOURCE_LENGTH = 13
+WORDS = ["", *_ONES, *_TENS, "hundred", "thousand", "and", *_FILLERS]
+END = 10  # of a number, after its digits; also what starts one
+LENGTH = 7  # of the longest number with its end
+SOURCE_LENGTH = 13
 METHODS = ("deterministic", "flipout")
 
 
@@ -99,18 +99,18 @@ def make_pairs(numbers, fillers, generator):
         theirs; the targets one position later, as the decoder is given them; and 1 for each
         digit and its end, 0 for the ends after it [N, 7].
     """
-    sources = np.zeros([len(numbers), _SOURCE_LENGTH], np.int32)
-    targets = np.full([len(numbers), _LENGTH], _END, np.int32)
+    sources = np.zeros([len(numbers), SOURCE_LENGTH], np.int32)
+    targets = np.full([len(numbers), LENGTH], END, np.int32)
     for source, target, number in zip(sources, targets, numbers, strict=True):
         words = words_of(number)
         for _ in range(generator.integers(1, 3) if fillers else 0):
             filler = _FILLERS[generator.integers(2)]
             words.insert(generator.integers(len(words) + 1), filler)
-        source[: len(words)] = [_WORDS.index(word) for word in words]
+        source[: len(words)] = [WORDS.index(word) for word in words]
         digits = str(number)
         target[: len(digits)] = list(map(int, digits))
-    given = np.concatenate([np.full_like(targets[:, :1], _END), targets[:, :-1]], axis=1)
-    counts = np.cumsum(targets == _END, axis=1) - (targets == _END) == 0
+    given = np.concatenate([np.full_like(targets[:, :1], END), targets[:, :-1]], axis=1)
+    counts = np.cumsum(targets == END, axis=1) - (targets == END) == 0
     return sources, targets, given, counts.astype(np.float32)
 
 
@@ -142,8 +142,8 @@ def make_model(method, sizes):
         )
         options = {"kernel_initializer": posterior, "kernel_regularizer": cost}
     shape = sizes.hidden, sizes.layers, sizes.heads, sizes.filter
-    values = len(_WORDS), _END + 1
-    return ed.models.build_transformer(*values, _SOURCE_LENGTH, _LENGTH, *shape, **options)
+    values = len(WORDS), END + 1
+    return ed.models.build_transformer(*values, SOURCE_LENGTH, LENGTH, *shape, **options)
 
 
 def logits_of(model, seed, sources, given):
@@ -192,7 +192,7 @@ def _place(array, mesh):
 def predict(one_draw, data, draws, batch, seed, mesh=None):
     """Probabilities [N, 7, 11] of each digit given those before, a mean over draws."""
     sources, _, given, _ = data
-    total = np.zeros([*given.shape, _END + 1])
+    total = np.zeros([*given.shape, END + 1])
     for number in range(draws):
         draw = parallel.place(tf.constant([-1 - seed, number]), mesh)
         for first in range(0, len(sources), batch):

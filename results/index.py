@@ -6,8 +6,12 @@ import re
 
 from agents.screen.text import as_markdown, number
 
-# file of results/ -> command that wrote it
-_BENCHMARKS = {"benchmarks": "make bench", "layers": "python -m benchmarks.layers"}
+# file of results/ -> what it shows, and the command that wrote it
+_BENCHMARKS = {
+    "benchmarks": ("Speed", "make bench"),
+    "layers": ("Speed", "python -m benchmarks.layers"),
+    "mesh": ("Weights over devices", "python -m benchmarks.mesh"),
+}
 _ABOUT = """
 Made by `python -m results`; no number is typed by hand. A score is an undiscounted return,
 at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap interval over seeds; in
@@ -27,14 +31,16 @@ def readme(folder, studies):
         [each["question"], answer(folder / name, each), _link(folder / name, each)]
         for name, each in studies.items()
     ]
-    speed = [name for name in _BENCHMARKS if (folder / f"{name}.md").exists()]
+    benchmarks = [
+        f"{what}, [{name}.md]({name}.md): `{command}`"
+        for name, (what, command) in _BENCHMARKS.items()
+        if (folder / f"{name}.md").exists()
+    ]
     parts = [
         "# Results",
         _ABOUT,
         as_markdown(["question", "found", "page"], rows),
-        "\n\n".join(
-            f"Speed, [{name}.md]({name}.md): `{_BENCHMARKS[name]}`" for name in speed
-        ),
+        "\n\n".join(benchmarks),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 

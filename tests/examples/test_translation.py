@@ -34,7 +34,7 @@ def test_numbers_have_words(number, words):
 
 def test_pairs_are_padded_and_shifted():
     (source,), (target,), (given,), (counts,) = translation.make_pairs([40], False, None)
-    words = [translation._WORDS[index] for index in source]
+    words = [translation.WORDS[index] for index in source]
     assert words == ["forty"] + [""] * 12
     assert target.tolist() == [4, 0, 10, 10, 10, 10, 10]
     assert given.tolist() == [10, 4, 0, 10, 10, 10, 10]
@@ -44,7 +44,7 @@ def test_pairs_are_padded_and_shifted():
 def test_hesitation_adds_words_that_mean_nothing():
     generator = np.random.default_rng(0)
     sources, targets, _, _ = translation.make_pairs([40] * 50, True, generator)
-    fillers = [translation._WORDS.index(word) for word in translation._FILLERS]
+    fillers = [translation.WORDS.index(word) for word in translation._FILLERS]
     added = np.isin(sources, fillers).sum(axis=1)
     assert set(added) == {1, 2}
     assert np.all((sources > 0).sum(axis=1) == 1 + added)

@@ -1,0 +1,37 @@
+import bayes_rl as ed
+from bayes_rl import parallel
+from benchmarks.mesh.formula import Transformer, largest
+
+SIZES = {"source_values": 5, "target_values": 4, "positions": 7}
+WIDE = {"hidden": 1024, "heads": 8, "filter": 4096}
+
+
+def test_state_by_formula_is_what_devices_hold():
+    paper = Transformer(hidden=8, layers=2, heads=2, filter=6, **SIZES)
+    for mesh, devices in (("1x1", 1), ("1x2", 2), ("2x1", 1)):
+        model = ed.models.build_transformer(5, 4, 4, 3, 8, 2, 2, 6)
+        parallel.shard(model, parallel.make_mesh(mesh))
+        optimizer = parallel.Adam()
+        optimizer.build(model.trainable_variables)
+        held = parallel.bytes_per_device([*model.variables, *optimizer.variables])
+        assert set(held.values()) == {paper.state(devices)}
+
+
+def test_weights_with_a_posterior_are_counted():
+    model = ed.models.build_transformer(5, 4, 4, 3, 8, 2, 2, 6)
+    paper = Transformer(hidden=8, layers=2, heads=2, filter=6, **SIZES)
+    posteriors = ed.posteriors(model).values()
+    assert paper.kernels == sum(x.event_shape.num_elements() for x in posteriors)
+
+
+def test_the_largest_model_fits_and_one_with_a_layer_more_does_not():
+    for devices in (1, 8):
+        found = largest(devices, 80e9, 100, **WIDE)
+        deeper = Transformer(layers=found.layers + 1, **WIDE)
+        whole = 16 * found.whole
+        assert 100 * found.kernels / devices + whole <= 80e9
+        assert 100 * deeper.kernels / devices + 16 * deeper.whole > 80e9
+
+
+def test_no_model_fits_devices_that_are_too_small():
+    assert largest(8, 1e6, 100, **WIDE) is None
