@@ -1,0 +1,35 @@
+"""Draws of a model's weights: draw them, hold them, take their mean.
+
+A Bayesian layer is a distribution over functions. One draw of all weights is one function,
+and S draws are S functions:
+
+    weights = sample_weights(model, sample_shape=[S], seed=seed)  # name -> [S, ...]
+    with hold(model, weights):
+        outputs = model(inputs)  # [S, N, features] -> [S, N, units]
+
+* drawing.py: What can be asked of all weights: draws, means, posteriors, costs
+* holding.py: To hold draws
+* naming.py: Stochastic weights of a model, by name
+
+Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
+"""
+
+from bayes_rl.weights.drawing import (
+    kl_divergences,
+    mean_weights,
+    posteriors,
+    sample_weights,
+)
+from bayes_rl.weights.holding import held, hold
+from bayes_rl.weights.naming import named_signs, named_weights
+
+__all__ = [
+    "held",
+    "hold",
+    "kl_divergences",
+    "mean_weights",
+    "named_signs",
+    "named_weights",
+    "posteriors",
+    "sample_weights",
+]

@@ -1,0 +1,129 @@
+"""To hold draws: a model uses them, and is deterministic in its weights."""
+
+import collections
+import contextlib
+import difflib
+import threading
+
+import tensorflow as tf
+
+from bayes_rl import graphs
+from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
+
+_local = threading.local()
+
+_Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
+
+
+@contextlib.contextmanager
+def hold(model, weights):
+    """Fixes the stochastic weights of a model while the context lasts.
+
+    Inside, the model is deterministic. Weights with a leading axis S are S functions:
+    inputs [S, N, ..., features] give outputs [S, N, ..., units]. Contexts nest, the
+    innermost counts; other threads do not see them. A `tf.function` that calls the model
+    must enter the context itself, because it is traced once and would keep the first draw;
+    `model.predict` is such a function, so call the model. With a distribution strategy
+    enter it in the function that the replicas run, each in a thread of its own.
+
+    Args:
+        model: as in `sample_weights`.
+        weights: full name -> tensor for every stochastic weight, as from `sample_weights`
+            or `mean_weights`. A Flipout layer without signs uses its kernel as it is.
+
+    Yields:
+        None.
+
+    Raises:
+        ValueError: a name is missing or unknown, or a shape is wrong.
+
+    Example:
+        >>> import bayes_rl as ed, tensorflow as tf
+        >>> layer = ed.layers.DenseReparameterization(4)
+        >>> layer.build([None, 3])
+        >>> with ed.hold(layer, ed.sample_weights(layer, seed=1)):
+        ...     same = layer(tf.ones([2, 3])) == layer(tf.ones([2, 3]))
+        >>> bool(tf.reduce_all(same))
+        True
+    """
+    values = _checked(model, weights)
+    frame = _Frame(graphs.current(), values, list(stochastic_layers(model)))
+    frames = _frames()
+    frames.append(frame)
+    try:
+        yield
+    finally:
+        frames.pop()
+
+
+def _frames():
+    if not hasattr(_local, "frames"):
+        _local.frames = []
+    return _local.frames
+
+
+def _checked(model, weights):
+    named = named_weights(model)
+    if missing := sorted(named.keys() - weights.keys()):
+        raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
+    slots = {
+        name: (layer, weight.key, weight.shape) for name, (layer, weight) in named.items()
+    }
+    for name, (layer, key, size) in named_signs(model).items():
+        slots[name] = layer, key, (None, size)
+    values = {}
+    for name, value in weights.items():
+        if name not in slots:
+            raise ValueError(_unknown(name, slots))
+        layer, key, shape = slots[name]
+        values[id(layer), key] = _with_shape(name, tf.convert_to_tensor(value), shape)
+    return values
+
+
+def _unknown(name, slots):
+    nearest = difflib.get_close_matches(name, slots, n=1)
+    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    return f"{name!r} is not a stochastic weight of the model{hint}"
+
+
+def _with_shape(name, value, shape):
+    if not any(value.shape.is_compatible_with(s) for s in (shape, (None, *shape))):
+        raise ValueError(
+            f"weight {name!r} to hold must have shape {tuple(shape)}, or one more axis in "
+            f"front, got {tuple(value.shape)}"
+        )
+    return value
+
+
+@tf.autograph.experimental.do_not_convert
+def held(layer, key):
+    """The held tensor of a layer's weight or signs, or None.
+
+    Args:
+        layer: the layer itself.
+        key: name within the layer, such as "kernel" or "kernel/sign_input".
+
+    Returns:
+        The tensor of the innermost `hold` that names it, or None.
+
+    Raises:
+        RuntimeError: it was entered outside of the `tf.function` being traced.
+    """
+    for frame in reversed(_frames()):
+        if (id(layer), key) in frame.values:
+            _check_same_function(frame, layer)
+            return frame.values[id(layer), key]
+        # Signs belong to the draw they were made with, so an outer frame's do not count.
+        if any(layer is other for other in frame.layers):
+            return None
+    return None
+
+
+def _check_same_function(frame, layer):
+    if any(graph is frame.graph for graph in graphs.enclosing()):
+        return
+    raise RuntimeError(
+        f"layer {layer.name!r} is traced in a tf.function, but its weights are held "
+        "outside of it: the function would keep this draw for ever. Pass the weights as an "
+        "argument and enter hold inside the function"
+    )
