@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 from tensorflow.python.framework import type_spec  # has no public name
+from tensorflow_probability import distributions as tfd
+from tensorflow_probability.python.internal import batch_shape_lib  # likewise
 
 
 def map_parts(function, parts, *values):
@@ -79,11 +81,24 @@ class PartsSpec(type_spec.BatchableTypeSpec):
             distribution[0], value, self._sample_shape, self._name, self._is_given
         )
 
+    def _to_batched_tensor_list(self, variable):
+        spec = super(PartsSpec, self._of_items())
+        whole = with_whole_batch(variable.distribution)
+        return spec._to_batched_tensor_list(
+            self.value_type._restore(whole, variable.value, *self._serialize()[2:])
+        )
+
+    def _of_items(self):
+        """What has an item on every first axis; a sample's items are values alone."""
+        is_sample = self._sample_shape is None or self._sample_shape.rank != 0
+        distribution = None if is_sample else _spec_of_whole_batch(self._distribution)
+        return type(self)(self._value, distribution, *self._serialize()[2:])
+
     def _batch(self, batch_size):
         return self._changed(lambda spec: spec._batch(batch_size))
 
     def _unbatch(self):
-        return self._changed(lambda spec: spec._unbatch())
+        return self._of_items()._changed(lambda spec: spec._unbatch())
 
     def _changed(self, change):
         # A batch axis stands in front of the sample's axes, where none of ours can be.
@@ -93,6 +108,51 @@ class PartsSpec(type_spec.BatchableTypeSpec):
         distribution = self._distribution and change(self._distribution)
         value = tf.nest.map_structure(change, self._value)
         return type(self)(value, distribution, sample_shape, self._name, self._is_given)
+
+
+def with_whole_batch(distribution):
+    """A distribution whose parameters all have the axes of its batch.
+
+    A parameter that is the same for all would not know which part is an item's.
+
+    Args:
+        distribution: any distribution.
+
+    Returns:
+        An equal one; the same where nothing is to be done.
+
+    Example:
+        >>> with_whole_batch(tfd.Normal(tf.zeros([4]), 1.0)).scale.shape
+        TensorShape([4])
+    """
+    shape = distribution.batch_shape
+    try:
+        if not isinstance(shape, tf.TensorShape) or _has_whole_batch(distribution):
+            return distribution
+        sizes = shape if shape.is_fully_defined() else distribution.batch_shape_tensor()
+        return distribution._broadcast_parameters_with_batch_shape(sizes)
+    except NotImplementedError:  # It does not say what its parameters are.
+        return distribution
+
+
+def _has_whole_batch(distribution):
+    parts = batch_shape_lib.map_fn_over_parameters_with_event_ndims(
+        distribution, batch_shape_lib.get_batch_shape_part
+    )
+    values = distribution.parameters.values()
+    return all(part == distribution.batch_shape for part in parts.values()) and all(
+        _has_whole_batch(x) for x in values if isinstance(x, tfd.Distribution)
+    )
+
+
+def _spec_of_whole_batch(spec):
+    if spec is None:
+        return None
+    with tf.Graph().as_default():
+        parts = tf.nest.flatten(spec, expand_composites=True)
+        parts = [tf.compat.v1.placeholder(part.dtype, part.shape) for part in parts]
+        distribution = tf.nest.pack_sequence_as(spec, parts, expand_composites=True)
+        return _spec_of(with_whole_batch(distribution))
 
 
 def _spec_of(distribution):

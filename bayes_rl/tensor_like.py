@@ -46,6 +46,14 @@ class TensorLike:
     def __array__(self, dtype=None):
         return np.asarray(self.value.numpy(), dtype=dtype)
 
+    def __array_function__(self, function, types, args, kwargs):
+        # Without it, NumPy would call methods such as `mean` of the distribution.
+        def plain(x):
+            return x.numpy() if isinstance(x, TensorLike) else x
+
+        args, kwargs = tf.nest.map_structure(plain, (args, kwargs))
+        return function(*args, **kwargs)
+
     def __iter__(self):
         return iter(self.value)
 

@@ -233,3 +233,52 @@ def test_string_shows_the_value():
     x = ed.Normal(0.0, 1.0, value=1.5)
     assert str(x) == 'RandomVariable("1.5", shape=(), dtype=float32)'
     assert repr(x) == "<ed.RandomVariable 'Normal' shape=() dtype=float32 numpy=1.5>"
+
+
+def variables_of_narrow_parameters():
+    covariance = tf.linalg.diag([1.0, 4.0, 9.0])
+    normal = tfd.Normal(tf.zeros([4, 3]), [1.0, 2.0, 3.0])
+    return [
+        ed.Normal(tf.zeros([4]), 1.0),
+        ed.Normal(tf.zeros([4, 3]), [1.0, 2.0, 3.0]),
+        ed.Normal(tf.zeros([4, 1]), tf.ones([1, 3])),
+        ed.Independent(normal, 1),
+        ed.MultivariateNormalTriL(tf.zeros([4, 3]), tf.linalg.cholesky(covariance)),
+    ]
+
+
+@pytest.mark.parametrize("x", variables_of_narrow_parameters())
+def test_items_of_a_variable_have_their_part_of_its_distribution(x):
+    def log_prob(item):
+        return item.log_prob(item.value)
+
+    expected = x.log_prob(x.value)
+    mapped = tf.map_fn(log_prob, x, fn_output_signature=tf.float32)
+    np.testing.assert_allclose(mapped, expected, rtol=1e-6)
+    np.testing.assert_allclose(tf.vectorized_map(log_prob, x), expected, rtol=1e-6)
+    items = list(tf.data.Dataset.from_tensor_slices(x))
+    np.testing.assert_allclose([log_prob(i) for i in items], expected, rtol=1e-6)
+
+
+def test_items_of_a_sample_are_values():
+    x = ed.Normal(0.0, 1.0, sample_shape=[4])
+    doubled = tf.map_fn(lambda item: 2.0 * item, x, fn_output_signature=tf.float32)
+    np.testing.assert_array_equal(doubled, 2.0 * x)
+    np.testing.assert_array_equal(list(tf.data.Dataset.from_tensor_slices(x)), x)
+
+
+def test_keras_fits_and_predicts_a_random_variable():
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[3])])
+    model.compile("sgd", "mse")
+    x = ed.Normal(tf.zeros([8, 3]), 1.0)
+    history = model.fit(x, ed.Normal(tf.zeros([8, 1]), 1.0), batch_size=4, verbose=0)
+    assert np.isfinite(history.history["loss"]).all()
+    np.testing.assert_allclose(model.predict(x, verbose=0), model(x.value), rtol=1e-5)
+
+
+def test_numpy_reduces_the_value():
+    x = ed.Normal(tf.zeros([4, 3]), 1.0)
+    for reduce in (np.mean, np.var, np.std, np.sum, np.max, np.prod):
+        np.testing.assert_allclose(reduce(x, axis=0), reduce(x.numpy(), axis=0))
+    assert np.mean(x) == x.numpy().mean()
+    assert np.all(x.mean() == 0.0)
