@@ -24,6 +24,7 @@ from bayes_rl.weights import (
     kl_divergences,
     mean_weights,
     posteriors,
+    predict,
     sample_weights,
 )
 
@@ -46,6 +47,7 @@ __all__ = [
     "models",
     "posterior_summary",
     "posteriors",
+    "predict",
     "regularizers",
     "sample_weights",
     "start_at_means",

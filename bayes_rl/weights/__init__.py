@@ -10,6 +10,7 @@ and S draws are S functions:
 * drawing.py: What can be asked of all weights: draws, means, posteriors, costs
 * holding.py: To hold draws
 * naming.py: Stochastic weights of a model, by name
+* prediction.py: What each of S functions says of inputs, for every model
 
 Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
 """
@@ -22,6 +23,7 @@ from bayes_rl.weights.drawing import (
 )
 from bayes_rl.weights.holding import held, hold
 from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.prediction import predict
 
 __all__ = [
     "held",
@@ -31,5 +33,6 @@ __all__ = [
     "named_signs",
     "named_weights",
     "posteriors",
+    "predict",
     "sample_weights",
 ]

@@ -1,0 +1,202 @@
+"""predict: what each of S functions says of inputs, for every model."""
+
+import time
+
+import numpy as np
+import tensorflow as tf
+
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variable_spec import with_whole_batch
+from bayes_rl.weights.drawing import sample_weights
+from bayes_rl.weights.holding import hold
+from bayes_rl.weights.naming import named_signs, named_weights
+
+_SECONDS_WITHOUT_PROGRESS = 2.0
+
+
+def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
+    """Outputs of a model under each of S draws of its weights, for all inputs.
+
+        outputs[s] = model(inputs, training=False) with draw s held
+
+    Any model that Keras can call works, as each draw is held on its own: the model never
+    sees an axis of draws. Means over the first axis are the predictive distribution; see
+    `bayes_rl.uncertainty`. A Flipout layer uses its kernel as it is, for all examples.
+
+    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
+    section 2.
+
+    Args:
+        model: Keras model or layer; it is built on the first inputs where it is not yet.
+        inputs: [N, ...], a tuple, list or dict of such, or a `tf.data.Dataset` of batches,
+            of inputs alone or as for `fit`.
+        draws: S, a number of draws; or draws, as from `sample_weights(model, [S])`, whose
+            S copies of the weights are in memory at once.
+        seed: of the draws where their number is given, as in `sample_weights`.
+        batch_size: number of inputs that the model takes at a time, at least 1.
+        verbose: 1 for a progress bar, 0 for none; "auto" for one after two seconds.
+
+    Returns:
+        NumPy array [S, N, ...], without the first axis where draws have none, in the
+        structure of the model's outputs. An output that is a random variable is one here,
+        with distributions [S, N, ...].
+
+    Raises:
+        ValueError: a number is below 1; draws do not fit the model, differ in their number
+            or have signs, which belong to the examples of one batch.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> model = tf.keras.Sequential([
+        ...     ed.layers.Conv1DFlipout(4, 3), tf.keras.layers.BatchNormalization(),
+        ...     tf.keras.layers.GlobalMaxPooling1D(), ed.layers.DenseFlipout(2)])
+        >>> ed.predict(model, tf.ones([7, 9, 3]), 5, seed=1).shape
+        (5, 7, 2)
+    """
+    batches = _batches(inputs, batch_size)
+    if not getattr(model, "built", True):
+        model(_inputs_of(next(iter(batches))))
+    weights, count = _checked(model, draws, seed)
+    outputs_of = _Draws(model, weights, count, batches.element_spec)
+    progress = _Progress(int(batches.cardinality()) * (count or 1), verbose)
+    parts = []  # [batches][draws] lists of arrays
+    for batch in batches:
+        parts.append([])
+        for index in range(count or 1):
+            parts[-1].append(outputs_of(index, batch))
+            progress.step()
+    progress.end()
+    return outputs_of.joined(parts)
+
+
+def _batches(inputs, batch_size):
+    if isinstance(inputs, tf.data.Dataset):
+        return inputs
+    if batch_size < 1:
+        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    # A dataset would make one tensor of a list.
+    inputs = tuple(inputs) if isinstance(inputs, list) else inputs
+    return tf.data.Dataset.from_tensor_slices((inputs,)).batch(batch_size)
+
+
+def _inputs_of(batch):
+    return tf.keras.utils.unpack_x_y_sample_weight(batch)[0]
+
+
+def _checked(model, draws, seed):
+    """Draws, and their number; None for one without an axis."""
+    if not isinstance(draws, dict):
+        if draws < 1:
+            raise ValueError(f"draws must be at least 1, got {draws}")
+        return sample_weights(model, [draws], seed), int(draws)
+    if signs := sorted(draws.keys() & named_signs(model).keys()):
+        raise ValueError(
+            f"signs belong to examples of one batch, got {signs[0]!r}; draw weights without "
+            "batch_size"
+        )
+    with hold(model, draws):  # It checks names and shapes.
+        named = named_weights(model)
+    shapes = {name: tf.TensorShape(draw.shape) for name, draw in draws.items()}
+    counts = {
+        shape[0] if shape.rank > len(named[name][1].shape) else None
+        for name, shape in shapes.items()
+    }
+    if len(counts) > 1:
+        raise ValueError(
+            f"all weights must have the same number of draws, got {sorted(map(str, counts))}"
+        )
+    return draws, counts.pop() if counts else None
+
+
+class _Draws:
+    """The model under one draw after the other, as arrays."""
+
+    def __init__(self, model, weights, count, batch_spec):
+        self._count = count
+        self._specs = None  # of the outputs
+
+        def outputs_of(index, batch):
+            one = {k: w if count is None else w[index] for k, w in weights.items()}
+            options = {"training": False} if isinstance(model, tf.keras.layers.Layer) else {}
+            with hold(model, one):
+                outputs = model(_inputs_of(batch), **options)
+            outputs = tf.nest.map_structure(_with_whole_batch, outputs)
+            self._specs = tf.nest.map_structure(tf.type_spec_from_value, outputs)
+            return tf.nest.flatten(outputs, expand_composites=True)
+
+        # The number of examples is not static, so that parts that have it can be told.
+        signature = [tf.TensorSpec([], tf.int32), batch_spec]
+        self._function = tf.function(outputs_of, input_signature=signature)
+
+    def __call__(self, index, batch):
+        outputs = self._function(tf.constant(index, tf.int32), batch)
+        return [output.numpy() for output in outputs]
+
+    def joined(self, parts):
+        """The outputs of all batches, [S, N, ...]."""
+        specs = tf.nest.flatten(self._specs, expand_composites=True)
+        arrays = [
+            np.stack([_joined(x, spec) for x in draws])
+            for spec, draws in zip(specs, _regrouped(parts), strict=True)
+        ]
+        if self._count is None:
+            arrays, batched = [x[0] for x in arrays], self._specs
+        else:
+            batched = tf.nest.map_structure(lambda x: x._batch(self._count), self._specs)
+        return _packed(batched, arrays)
+
+
+def _with_whole_batch(output):
+    if not isinstance(output, RandomVariable):
+        return output
+    value, whole = output.value, with_whole_batch(output.distribution)
+    return RandomVariable(whole, output.sample_shape, value)
+
+
+def _regrouped(parts):
+    """[batches][draws][outputs] as [outputs][draws][batches]."""
+    outputs, draws = range(len(parts[0][0])), range(len(parts[0]))
+    return [[[batch[s][i] for batch in parts] for s in draws] for i in outputs]
+
+
+def _joined(batches, spec):
+    is_shared = spec.shape.rank is not None and spec.shape[:1].is_fully_defined()
+    return batches[0] if is_shared else np.concatenate(batches)
+
+
+def _packed(specs, arrays):
+    arrays = iter(arrays)
+
+    def pack(spec):
+        if isinstance(spec, tf.TensorSpec):
+            return next(arrays)
+        parts = tf.nest.flatten(spec, expand_composites=True)
+        parts = [tf.convert_to_tensor(next(arrays)) for _ in parts]
+        return tf.nest.pack_sequence_as(spec, parts, expand_composites=True)
+
+    return tf.nest.map_structure(pack, specs)
+
+
+class _Progress:
+    """Keras' progress bar."""
+
+    def __init__(self, total, verbose):
+        self._total = total if total > 0 else None
+        self._bar = self._new() if verbose not in ("auto", 0) else None
+        self._is_late = verbose == "auto"
+        self._start, self._done = time.monotonic(), 0
+
+    def _new(self):
+        return tf.keras.utils.Progbar(self._total, unit_name="batch")
+
+    def step(self):
+        self._done += 1
+        elapsed = time.monotonic() - self._start
+        if self._bar is None and self._is_late and elapsed > _SECONDS_WITHOUT_PROGRESS:
+            self._bar = self._new()
+        if self._bar is not None:
+            self._bar.update(self._done, finalize=False)
+
+    def end(self):
+        if self._bar is not None:
+            self._bar.update(self._done, finalize=True)

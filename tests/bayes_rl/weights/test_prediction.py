@@ -1,0 +1,155 @@
+import time
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+
+def images(size=8, count=5):
+    return tf.random.stateless_normal([count, size, size, 3], [0, 1]).numpy()
+
+
+def conv_net():
+    return ed.models.build_conv_net(4, filters=3), images()
+
+
+def resnet():
+    convolution = ed.layers.Conv2DFlipout
+    model = ed.models.build_bayesian_resnet50(
+        [16, 16, 3], 4, convolution, width=4, blocks=[1, 1]
+    )
+    return model, images(16)
+
+
+def lstm():
+    model = ed.models.build_bayesian_lstm(3, units=4)
+    return model, tf.random.stateless_normal([5, 6, 2], [0, 1]).numpy()
+
+
+def mobile_net():
+    plain = tf.keras.applications.MobileNetV2([32, 32, 3], 0.35, weights=None, classes=3)
+    return ed.to_bayesian(plain), images(32)
+
+
+def encoder():
+    model, _ = ed.models.build_vae([16, 16, 3], 4, 4, 2, num_values=8)
+    model.build([None, 16, 16, 3])
+    return ed.to_bayesian(model), images(16)
+
+
+def dense_on_sequences():
+    layer = ed.layers.DenseFlipout(4, input_shape=[7, 3])
+    return tf.keras.Sequential([layer]), np.ones([3, 7, 3], np.float32)  # N == S
+
+
+def two_inputs():
+    first, second = tf.keras.Input([3], name="first"), tf.keras.Input([2], name="second")
+    hidden = ed.layers.DenseReparameterization(4)(first)
+    outputs = {"sum": tf.keras.layers.Dense(2)(second) + hidden[:, :2], "hidden": hidden}
+    model = tf.keras.Model({"first": first, "second": second}, outputs)
+    return model, {"first": np.ones([5, 3]), "second": np.ones([5, 2])}
+
+
+MODELS = [conv_net, resnet, lstm, mobile_net, encoder, dense_on_sequences, two_inputs]
+
+
+def means(outputs):
+    """Values; of random variables, which a model draws anew at every call, the means."""
+    is_variable = isinstance(outputs, ed.RandomVariable)
+    return outputs.mean() if is_variable else outputs
+
+
+@pytest.mark.parametrize("make", MODELS)
+def test_prediction_is_that_of_a_loop_over_draws(make):
+    model, inputs = make()
+    model(inputs)
+    draws = ed.sample_weights(model, [3], seed=1)
+    each = []
+    for s in range(3):
+        with ed.hold(model, {name: draw[s] for name, draw in draws.items()}):
+            each.append(means(model(inputs, training=False)))
+    expected = tf.nest.map_structure(lambda *xs: np.stack(xs), *each)
+    for given in (draws, 3):
+        found = means(ed.predict(model, inputs, given, seed=1, batch_size=2))
+        check = tf.nest.map_structure(lambda x: x, found)
+        tf.nest.map_structure(
+            lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6),
+            check,
+            expected,
+        )
+
+
+def test_one_draw_has_no_axis_of_draws():
+    model, inputs = dense_on_sequences()
+    weights = ed.mean_weights(model)
+    with ed.hold(model, weights):
+        expected = model(inputs)
+    np.testing.assert_allclose(ed.predict(model, inputs, weights), expected, rtol=1e-6)
+
+
+def test_random_outputs_keep_their_distribution():
+    model, inputs = encoder()
+    code = ed.predict(model, inputs, 3, batch_size=2)
+    assert isinstance(code, ed.RandomVariable)
+    assert code.shape == [3, 5, 1, 1, 4] == code.stddev().shape
+    assert code.log_prob(code.value).shape == [3, 5, 1, 1, 4]
+
+
+def test_a_dataset_is_a_source_of_inputs():
+    model, inputs = conv_net()
+    dataset = tf.data.Dataset.from_tensor_slices((inputs, np.arange(5))).batch(2)
+    model(inputs)
+    np.testing.assert_allclose(
+        ed.predict(model, dataset, 2, seed=1),
+        ed.predict(model, inputs, 2, seed=1),
+        atol=1e-6,
+    )
+
+
+def test_model_that_is_not_built_is_built():
+    model = tf.keras.Sequential([ed.layers.DenseFlipout(4)])
+    assert ed.predict(model, np.ones([5, 3]), 2).shape == (2, 5, 4)
+
+
+def test_progress_is_shown(capsys):
+    model, inputs = dense_on_sequences()
+    ed.predict(model, inputs, 4, batch_size=2, verbose=1)
+    assert "8/8" in capsys.readouterr().out
+    ed.predict(model, inputs, 4, batch_size=2)  # short
+    assert capsys.readouterr().out == ""
+
+
+@pytest.mark.parametrize(
+    ("draws", "message"),
+    [
+        (0, "draws must be at least 1, got 0"),
+        ({}, "lack"),
+        ("signs", "signs belong to examples"),
+        ("uneven", "must have the same number of draws"),
+    ],
+)
+def test_wrong_draws_are_an_error(draws, message):
+    model = tf.keras.Sequential(
+        [ed.layers.DenseFlipout(3, input_shape=[3], name=name) for name in "ab"]
+    )
+    if draws == "signs":
+        draws = ed.sample_weights(model, [2], batch_size=5)
+    if draws == "uneven":
+        draws = ed.sample_weights(model, [2])
+        draws["b/kernel"] = draws["b/kernel"][:1]
+    with pytest.raises(ValueError, match=message):
+        ed.predict(model, np.ones([5, 3]), draws)
+
+
+def test_twenty_draws_cost_at_most_twenty_times_one():
+    model, inputs = conv_net()
+    model(inputs)
+
+    def seconds(draws):
+        start = time.perf_counter()
+        ed.predict(model, inputs, draws)
+        return time.perf_counter() - start
+
+    assert min(seconds(20) for _ in range(3)) < 20 * min(seconds(1) for _ in range(3))
