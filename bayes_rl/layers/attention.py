@@ -22,14 +22,15 @@ class _Projection(tf.keras.layers.Layer):
 
     def build(self, input_shape):
         with tf.name_scope(f"{self.dense.name}/"):
-            self.dense.build([None, math.prod(input_shape[-self.num_axes :])])
+            leading = input_shape[: -self.num_axes]
+            self.dense.build([*leading, math.prod(input_shape[-self.num_axes :])])
         self.built = True
 
     def call(self, inputs):
         leading = products.sizes(inputs)[: -self.num_axes]
         features = math.prod(inputs.shape[-self.num_axes :])
         outputs = self.dense(tf.reshape(inputs, [*leading, features]))
-        return tf.reshape(outputs, [*leading, *self.last_axes])
+        return tf.reshape(outputs, [*products.sizes(outputs)[:-1], *self.last_axes])
 
 
 def _einsum(equation, *tensors):
@@ -125,7 +126,10 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
                 "value", self._value_shape, [heads, value_dim]
             )
             self._output_dense = self._project(
-                "attention_output", [heads, value_dim], outputs, num_axes=2
+                "attention_output",
+                self._query_shape[:-1] + [heads, value_dim],
+                outputs,
+                num_axes=2,
             )
             self._build_attention(self._query_shape.rank + 1)
 

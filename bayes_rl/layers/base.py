@@ -7,6 +7,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import initializers, regularizers, softplus_normal
 from bayes_rl.families import draw_from, mean_of
+from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.tracing import is_tracing, traceable
@@ -82,6 +83,24 @@ class StochasticLayer:
     def stochastic_weights(self):
         """Name within the layer -> `StochasticWeight`; empty before the layer is built."""
         return vars(self).get("_stochastic_weights", {})
+
+    def build(self, input_shape):
+        if not isinstance(input_shape, dict):
+            self._input_rank = tf.TensorShape(input_shape).rank
+        super().build(input_shape)
+
+    def __call__(self, inputs, *args, **kwargs):
+        return super().__call__(self._whole_for_each_draw(inputs), *args, **kwargs)
+
+    @tf.autograph.experimental.do_not_convert
+    def _whole_for_each_draw(self, inputs):
+        """Inputs of the rank that the layer was built for have no axis of draws yet."""
+        rank = getattr(inputs, "shape", tf.TensorShape(None)).rank
+        is_paired = rank is None or rank != vars(self).get("_input_rank")
+        draws = [] if is_paired else self.held_draws()
+        if not draws or (rank == 2 and inputs.dtype.is_floating):
+            return inputs  # Products of matrices with S kernels need no copies.
+        return tf.broadcast_to(inputs, [*draws, *products.sizes(inputs)])
 
     def sign_sizes(self):
         """Sizes of the signs per example that estimators such as Flipout can hold.

@@ -7,6 +7,7 @@ and S draws are S functions:
     with hold(model, weights):
         outputs = model(inputs)  # [S, N, features] -> [S, N, units]
 
+* axis_of_draws.py: Which of Keras' layers leave an axis in front of the batch as it is
 * drawing.py: What can be asked of all weights: draws, means, posteriors, costs
 * holding.py: To hold draws
 * naming.py: Stochastic weights of a model, by name

@@ -8,6 +8,7 @@ import threading
 import tensorflow as tf
 
 from bayes_rl import graphs
+from bayes_rl.weights.axis_of_draws import check_axis_of_draws
 from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
 
 _local = threading.local()
@@ -19,9 +20,11 @@ _Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
 def hold(model, weights):
     """Fixes the stochastic weights of a model while the context lasts.
 
-    Inside, the model is deterministic. Weights with a leading axis S are S functions:
-    inputs [S, N, ..., features] give outputs [S, N, ..., units]. Contexts nest, the
-    innermost counts; other threads do not see them. A `tf.function` that calls the model
+    Inside, the model is deterministic. Weights with a leading axis S are S functions.
+    Inputs of the rank that a layer was built for go whole to each: [N, ..., features] give
+    [S, N, ..., units], as do inputs that have the axis, [S, N, ..., features]. Layers such
+    as pooling have no room for it; `bayes_rl.predict` holds draw by draw. Contexts nest,
+    the innermost counts; other threads do not see them. A `tf.function` that calls the model
     must enter the context itself, because it is traced once and would keep the first draw;
     `model.predict` is such a function, so call the model. With a distribution strategy
     enter it in the function that the replicas run, each in a thread of its own.
@@ -35,7 +38,8 @@ def hold(model, weights):
         None.
 
     Raises:
-        ValueError: a name is missing or unknown, or a shape is wrong.
+        ValueError: a name is missing or unknown, a shape is wrong, or a layer of Keras
+            cannot be given S draws.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -71,12 +75,17 @@ def _checked(model, weights):
     }
     for name, (layer, key, size) in named_signs(model).items():
         slots[name] = layer, key, (None, size)
-    values = {}
+    values, draws = {}, tf.TensorShape([])
     for name, value in weights.items():
         if name not in slots:
             raise ValueError(_unknown(name, slots))
         layer, key, shape = slots[name]
-        values[id(layer), key] = _with_shape(name, tf.convert_to_tensor(value), shape)
+        value = _with_shape(name, tf.convert_to_tensor(value), shape)
+        values[id(layer), key] = value
+        if value.shape.rank is not None and value.shape.rank > len(shape):
+            draws = value.shape[:1]
+    if draws.rank:
+        check_axis_of_draws(model, draws[0])
     return values
 
 

@@ -39,7 +39,7 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     Returns:
         NumPy array [S, N, ...], without the first axis where draws have none, in the
         structure of the model's outputs. An output that is a random variable is one here,
-        with distributions [S, N, ...].
+        with distributions [S, N, ...]; what has no axis of examples is the first batch's.
 
     Raises:
         ValueError: a number is below 1; draws do not fit the model, differ in their number
@@ -56,7 +56,7 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     batches = _batches(inputs, batch_size)
     if not getattr(model, "built", True):
         model(_inputs_of(next(iter(batches))))
-    weights, count = _checked(model, draws, seed)
+    weights, count = _weights(model, draws, seed)
     outputs_of = _Draws(model, weights, count, batches.element_spec)
     progress = _Progress(int(batches.cardinality()) * (count or 1), verbose)
     parts = []  # [batches][draws] lists of arrays
@@ -83,7 +83,7 @@ def _inputs_of(batch):
     return tf.keras.utils.unpack_x_y_sample_weight(batch)[0]
 
 
-def _checked(model, draws, seed):
+def _weights(model, draws, seed):
     """Draws, and their number; None for one without an axis."""
     if not isinstance(draws, dict):
         if draws < 1:
@@ -91,19 +91,18 @@ def _checked(model, draws, seed):
         return sample_weights(model, [draws], seed), int(draws)
     if signs := sorted(draws.keys() & named_signs(model).keys()):
         raise ValueError(
-            f"signs belong to examples of one batch, got {signs[0]!r}; draw weights without "
-            "batch_size"
+            f"signs belong to examples of one batch, got {signs[0]!r}; draw weights "
+            "without batch_size"
         )
-    with hold(model, draws):  # It checks names and shapes.
-        named = named_weights(model)
-    shapes = {name: tf.TensorShape(draw.shape) for name, draw in draws.items()}
     counts = {
-        shape[0] if shape.rank > len(named[name][1].shape) else None
-        for name, shape in shapes.items()
+        draws[name].shape[0] if len(draws[name].shape) > len(weight.shape) else None
+        for name, (_, weight) in named_weights(model).items()
+        if name in draws
     }
     if len(counts) > 1:
         raise ValueError(
-            f"all weights must have the same number of draws, got {sorted(map(str, counts))}"
+            "all weights must have the same number of draws, got "
+            f"{sorted(map(str, counts))}"
         )
     return draws, counts.pop() if counts else None
 
@@ -117,9 +116,8 @@ class _Draws:
 
         def outputs_of(index, batch):
             one = {k: w if count is None else w[index] for k, w in weights.items()}
-            options = {"training": False} if isinstance(model, tf.keras.layers.Layer) else {}
             with hold(model, one):
-                outputs = model(_inputs_of(batch), **options)
+                outputs = model(_inputs_of(batch), training=False)
             outputs = tf.nest.map_structure(_with_whole_batch, outputs)
             self._specs = tf.nest.map_structure(tf.type_spec_from_value, outputs)
             return tf.nest.flatten(outputs, expand_composites=True)

@@ -1,0 +1,92 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+keras = tf.keras.layers
+
+
+def normal(*shape):
+    return tf.random.stateless_normal(shape, [0, 1])
+
+
+LAYERS = {
+    "dense": lambda: (ed.layers.DenseReparameterization(4), normal(3, 7, 2)),
+    "flipout": lambda: (ed.layers.DenseFlipout(4), normal(3, 7, 2)),
+    "dropout": lambda: (ed.layers.DenseVariationalDropout(4), normal(3, 7, 2)),
+    "convolution": lambda: (ed.layers.Conv2DFlipout(4, 3), normal(3, 5, 5, 2)),
+    "embedding": lambda: (
+        ed.layers.EmbeddingReparameterization(5, 4),
+        tf.ones([3, 7], "int32"),
+    ),
+    "model": lambda: (
+        tf.keras.Sequential(
+            [
+                keras.Dense(3, activation="relu", input_shape=[7, 2]),
+                ed.layers.DenseReparameterization(4, activation="relu"),
+                keras.Dropout(0.5),
+                ed.layers.DenseFlipout(2),
+                keras.ReLU(),
+            ]
+        ),
+        normal(3, 7, 2),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", LAYERS)
+def test_inputs_of_the_rank_built_for_go_whole_to_each_draw(kind):
+    layer, inputs = LAYERS[kind]()
+    layer(inputs)
+    draws = ed.sample_weights(layer, [3], seed=1)  # as many as examples
+    with ed.hold(layer, draws):
+        outputs = layer(inputs)
+    np.testing.assert_allclose(outputs, ed.predict(layer, inputs, draws), atol=1e-5)
+
+
+def test_attention_gives_its_inputs_whole_to_each_draw():
+    layer, inputs = ed.layers.MultiHeadAttentionFlipout(2, 4), normal(3, 7, 2)
+    layer(inputs, inputs)
+    draws = ed.sample_weights(layer, [3], seed=1)
+    with ed.hold(layer, draws):
+        together = layer(inputs, inputs)
+    for s in range(3):
+        with ed.hold(layer, {name: draw[s] for name, draw in draws.items()}):
+            np.testing.assert_allclose(together[s], layer(inputs, inputs), atol=1e-5)
+
+
+MODELS = {
+    "BatchNormalization": lambda: tf.keras.Sequential(
+        [ed.layers.DenseFlipout(4, input_shape=[3]), keras.BatchNormalization(name="part")]
+    ),
+    "GlobalMaxPooling1D": lambda: tf.keras.Sequential(
+        [
+            tf.keras.Sequential(
+                [
+                    ed.layers.Conv1DFlipout(4, 3, input_shape=[5, 3]),
+                    keras.GlobalMaxPooling1D(name="part"),
+                ]
+            )
+        ]
+    ),
+    "Flatten": lambda: tf.keras.Sequential(
+        [ed.layers.DenseFlipout(4, input_shape=[5, 3]), keras.Flatten(name="part")]
+    ),
+    "RNN": lambda: keras.RNN(ed.layers.LSTMCellFlipout(4), name="part"),
+}
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_layers_without_room_for_draws_are_refused_by_name(kind):
+    model = MODELS[kind]()
+    if kind == "RNN":
+        model(tf.ones([2, 5, 3]))
+    message = f"'part' \\({kind}\\) .* 2 draws.*ed.predict"
+    with (
+        pytest.raises(ValueError, match=message),
+        ed.hold(model, ed.sample_weights(model, [2])),
+    ):
+        pass
+    with ed.hold(model, ed.sample_weights(model)):  # one draw is no axis
+        pass
