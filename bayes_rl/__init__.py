@@ -20,15 +20,18 @@ from bayes_rl.transformed import TransformedRandomVariable
 from bayes_rl.uncertainty import posterior_summary
 from bayes_rl.version import VERSION, __version__
 from bayes_rl.weights import (
+    AnnealKL,
     hold,
     kl_divergences,
     mean_weights,
     posteriors,
     predict,
     sample_weights,
+    scale_kl,
 )
 
 __all__ = [
+    "AnnealKL",
     "RandomVariable",
     "RandomVariableSpec",
     "TransformedRandomVariable",
@@ -50,6 +53,7 @@ __all__ = [
     "predict",
     "regularizers",
     "sample_weights",
+    "scale_kl",
     "start_at_means",
     "tape",
     "to_bayesian",

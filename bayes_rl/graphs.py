@@ -10,6 +10,22 @@ def current():
     return None if tf.executing_eagerly() else tf.compat.v1.get_default_graph()
 
 
+def outer():
+    """The graph being built and those that it is built in; none in eager mode.
+
+    Yields:
+        Graphs.
+
+    Example:
+        >>> list(outer())
+        []
+    """
+    graph = current()
+    while graph is not None:
+        yield graph
+        graph = getattr(graph, "outer_graph", None)
+
+
 def enclosing():
     """Graphs of the function being traced, from the innermost loop or branch outwards.
 

@@ -4,8 +4,8 @@ import tensorflow as tf
 
 from bayes_rl.families import normal_parameters
 from bayes_rl.initializers import TrainableNormalFixedStddev
-from bayes_rl.regularizers.updating import forget_functions, keep_prior
-from bayes_rl.weights import named_weights
+from bayes_rl.regularizers.updating import keep_prior
+from bayes_rl.weights import forget_functions, named_weights
 
 
 def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):

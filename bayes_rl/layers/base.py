@@ -10,8 +10,9 @@ from bayes_rl.families import draw_from, mean_of
 from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variable import RandomVariable
+from bayes_rl.regularizers.base import KLDivergence, ScaleFactor
 from bayes_rl.tracing import is_tracing, traceable
-from bayes_rl.weights import held
+from bayes_rl.weights import held, warn_of_whole_kl
 
 
 @traceable
@@ -30,6 +31,7 @@ class StochasticWeight:
         shape: of the weight.
         initializer: the trainable initializer that holds the posterior's parameters.
         regularizer: maps the weight's random variable to its cost, or None.
+        scale: of the costs of its layer.
     """
 
     key: str
@@ -37,6 +39,7 @@ class StochasticWeight:
     shape: tuple
     initializer: tf.keras.layers.Layer
     regularizer: object
+    scale: ScaleFactor
 
     def posterior(self):
         """TFP distribution over the whole weight, at the parameters' current values."""
@@ -61,6 +64,10 @@ class StochasticWeight:
 
     def cost(self):
         """Cost of the posterior, [], in the type of its parameters; needs no draw."""
+        cost = self._unscaled_cost()
+        return cost * self.scale(cost.dtype)
+
+    def _unscaled_cost(self):
         found = softplus_normal.parameters_of(self.initializer)
         prior = found and softplus_normal.prior_of(self.regularizer)
         if not prior:
@@ -84,6 +91,17 @@ class StochasticLayer:
         """Name within the layer -> `StochasticWeight`; empty before the layer is built."""
         return vars(self).get("_stochastic_weights", {})
 
+    @property
+    def kl_scale(self):
+        """What the costs of the layer's weights are multiplied by, see `scale_kl`."""
+        if "_kl_scale" not in vars(self):
+            self._kl_scale = ScaleFactor()
+        return self._kl_scale
+
+    def scaled(self, cost):
+        """A cost times the scale of this moment."""
+        return cost * self.kl_scale(cost.dtype)
+
     def build(self, input_shape):
         if not isinstance(input_shape, dict):
             self._input_rank = tf.TensorShape(input_shape).rank
@@ -95,11 +113,12 @@ class StochasticLayer:
     @tf.autograph.experimental.do_not_convert
     def _whole_for_each_draw(self, inputs):
         """Inputs of the rank that the layer was built for have no axis of draws yet."""
-        rank = getattr(inputs, "shape", tf.TensorShape(None)).rank
+        rank = tf.TensorShape(getattr(inputs, "shape", None)).rank
         is_paired = rank is None or rank != vars(self).get("_input_rank")
         draws = [] if is_paired else self.held_draws()
-        if not draws or (rank == 2 and inputs.dtype.is_floating):
+        if not draws or (rank == 2 and tf.as_dtype(inputs.dtype).is_floating):
             return inputs  # Products of matrices with S kernels need no copies.
+        inputs = tf.convert_to_tensor(inputs)
         return tf.broadcast_to(inputs, [*draws, *products.sizes(inputs)])
 
     def sign_sizes(self):
@@ -128,8 +147,10 @@ class StochasticLayer:
         regularizer = regularizers.get(kwargs.pop("regularizer", None))
         regularizer = self._own_regularizer(regularizer, regularizer, name, shape)
         if not isinstance(initializer, tf.keras.layers.Layer):
+            is_kl = isinstance(regularizer, KLDivergence)
+            cost = (lambda x: self.scaled(regularizer(x))) if is_kl else regularizer
             return super().add_weight(
-                name, shape, initializer=initializer, regularizer=regularizer, **kwargs
+                name, shape, initializer=initializer, regularizer=cost, **kwargs
             )
         if kwargs.get("constraint") is not None:
             raise ValueError(
@@ -144,14 +165,19 @@ class StochasticLayer:
         posterior = initializers.own(initializer, key, name, self._parameter_dtype())
         self._replace_attribute(initializer, posterior, f"{key}_initializer")
         posterior.build(shape)
-        weight = StochasticWeight(key, name, shape, posterior, regularizer)
+        scale = self.kl_scale
+        weight = StochasticWeight(key, name, shape, posterior, regularizer, scale)
         vars(self).setdefault("_stochastic_weights", {})[key] = weight
         if regularizer is not None:
             # Keras leaves out None; the cost of a frozen posterior is a constant.
-            self.add_loss(
-                lambda: self.stochastic_weights[key].cost() if self.trainable else None
-            )
+            self.add_loss(lambda: self._cost_in_losses(key) if self.trainable else None)
         return weight
+
+    def _cost_in_losses(self, key):
+        weight = self.stochastic_weights[key]
+        if weight.scale.value is None and getattr(weight.regularizer, "is_whole", True):
+            warn_of_whole_kl(weight.cost)
+        return weight.cost()
 
     def _own_regularizer(self, old, regularizer, key, shape):
         shape = tuple(tf.TensorShape(shape or ()).as_list())

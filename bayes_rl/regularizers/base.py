@@ -9,13 +9,15 @@ from bayes_rl.regularizers.divergence import kl_divergence, minus_log_prior
 from bayes_rl.serialization import deserialize, serialize
 
 
-class _ScaleFactor(tf.__internal__.tracking.AutoTrackable):
+class ScaleFactor(tf.__internal__.tracking.AutoTrackable):
     """Holds a variable where a Keras layer does not take it for a weight of its own."""
 
-    def __init__(self, value):
+    def __init__(self, value=None):
         self.value = value
 
     def __call__(self, dtype):
+        if self.value is None:
+            return 1.0
         value = self.value() if callable(self.value) else self.value
         return float(value) if isinstance(value, (int, float)) else tf.cast(value, dtype)
 
@@ -51,7 +53,7 @@ class KLDivergence(
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
         if num_samples < 1:
             raise ValueError(f"num_samples must be at least 1, got {num_samples}")
-        self._scale_factor = _ScaleFactor(from_plain(scale_factor))
+        self._scale_factor = ScaleFactor(from_plain(scale_factor))
         self.num_samples = num_samples
         self.seed = seed
 
@@ -59,6 +61,11 @@ class KLDivergence(
     def scale_factor(self):
         """What the KL is multiplied by: a number, variable or function."""
         return self._scale_factor.value
+
+    @property
+    def is_whole(self):
+        """Whether the KL is not scaled."""
+        return isinstance(self.scale_factor, (int, float)) and self.scale_factor == 1
 
     def make_prior(self, shape, dtype):
         """TFP distribution of each element of a weight.

@@ -1,9 +1,7 @@
 """Continual updating: the posterior after some data is the prior of the next."""
 
-import tensorflow as tf
-
 from bayes_rl.regularizers.prior import PriorKLDivergence
-from bayes_rl.weights import named_weights
+from bayes_rl.weights import forget_functions, named_weights
 
 
 def set_prior_to_posterior(model):
@@ -73,11 +71,3 @@ def keep_prior(prior, regularizer):
         name: getattr(regularizer, name) for name in names if hasattr(regularizer, name)
     }
     return PriorKLDivergence(prior, trainable_prior=False, **options)
-
-
-def forget_functions(model):
-    """Lets the Keras models in `model` trace their functions of training anew."""
-    for root in model if isinstance(model, (list, tuple)) else [model]:
-        for module in (root, *root.submodules):
-            if isinstance(module, tf.keras.Model):
-                module.train_function = module.test_function = None

@@ -12,6 +12,7 @@ and S draws are S functions:
 * holding.py: To hold draws
 * naming.py: Stochastic weights of a model, by name
 * prediction.py: What each of S functions says of inputs, for every model
+* scaling.py: What the KL of a model's weights counts beside its loss
 
 Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
 """
@@ -25,8 +26,16 @@ from bayes_rl.weights.drawing import (
 from bayes_rl.weights.holding import held, hold
 from bayes_rl.weights.naming import named_signs, named_weights
 from bayes_rl.weights.prediction import predict
+from bayes_rl.weights.scaling import (
+    AnnealKL,
+    forget_functions,
+    scale_kl,
+    warn_of_whole_kl,
+)
 
 __all__ = [
+    "AnnealKL",
+    "forget_functions",
     "held",
     "hold",
     "kl_divergences",
@@ -36,4 +45,6 @@ __all__ = [
     "posteriors",
     "predict",
     "sample_weights",
+    "scale_kl",
+    "warn_of_whole_kl",
 ]

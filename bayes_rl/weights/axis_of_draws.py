@@ -41,8 +41,8 @@ def check_axis_of_draws(model, draws):
             if type(layer) not in _ELEMENTWISE:
                 raise ValueError(
                     f"layer {layer.name!r} ({type(layer).__name__}) has no room for an "
-                    f"axis of {draws} draws; call ed.predict(model, inputs, draws), or hold "
-                    "one after the other"
+                    f"axis of {draws} draws; call ed.predict(model, inputs, draws), or "
+                    "hold one after the other"
                 )
 
 

@@ -24,8 +24,8 @@ def hold(model, weights):
     Inputs of the rank that a layer was built for go whole to each: [N, ..., features] give
     [S, N, ..., units], as do inputs that have the axis, [S, N, ..., features]. Layers such
     as pooling have no room for it; `bayes_rl.predict` holds draw by draw. Contexts nest,
-    the innermost counts; other threads do not see them. A `tf.function` that calls the model
-    must enter the context itself, because it is traced once and would keep the first draw;
+    the innermost counts; other threads do not see them. A `tf.function` that calls the
+    model must enter the context itself, as it is traced once and would keep the first draw;
     `model.predict` is such a function, so call the model. With a distribution strategy
     enter it in the function that the replicas run, each in a thread of its own.
 

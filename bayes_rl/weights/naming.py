@@ -5,18 +5,19 @@ import tensorflow as tf
 
 def stochastic_layers(model):
     """Layers with stochastic weights, each once, in a fixed order."""
-    roots = model if isinstance(model, (list, tuple)) else [model]
-    found = {}
-    for root in roots:
+    found = [m for m in modules_of(model) if getattr(m, "stochastic_weights", None)]
+    return {id(module): module for module in found}.values()
+
+
+def modules_of(model):
+    """Every module inside of a model, at least once, in a fixed order."""
+    for root in model if isinstance(model, (list, tuple)) else [model]:
         if not isinstance(root, tf.Module):
             raise TypeError(
                 "model must be a tf.Module, Keras layer or model, or a list of them; "
                 f"got {type(root).__name__}"
             )
-        for module in (*_in_order_of_calls(root), root, *root.submodules):
-            if getattr(module, "stochastic_weights", None):
-                found[id(module)] = module
-    return found.values()
+        yield from (*_in_order_of_calls(root), root, *root.submodules)
 
 
 def _in_order_of_calls(root):

@@ -60,7 +60,11 @@ class HierarchicalKernel:
                 key, shape, initializer=initializer, regularizer=regularizer
             )
         if regularizer is not None:
-            self.add_loss(lambda: regularizer(self._scale(key)) if self.trainable else None)
+            self.add_loss(
+                lambda: (
+                    self.scaled(regularizer(self._scale(key))) if self.trainable else None
+                )
+            )
         return self.add_weight(key, shape, initializer=initializer)
 
     def _scale(self, key):

@@ -59,13 +59,13 @@ def test_many_held_draws_equal_separate_holds():
         np.testing.assert_array_equal(together[draw], table[draw][inputs[draw].numpy()])
 
 
-def test_inputs_without_an_axis_of_draws_are_an_error():
+def test_another_number_of_inputs_than_of_draws_is_an_error():
     layer = make()
     with (
         ed.hold(layer, ed.sample_weights(layer, [5], seed=1)),
-        pytest.raises(ValueError, match=r"5 draws .* shape \[5, ...\], got \(2, 3\)"),
+        pytest.raises(ValueError, match=r"5 draws .* shape \[5, ...\], got \(2, 2, 3\)"),
     ):
-        layer(WORDS)
+        layer(tf.stack([WORDS, WORDS]))
 
 
 def test_mask_leaves_out_zeros():

@@ -1,0 +1,115 @@
+"""scale_kl: what the KL of a model's weights counts beside its loss."""
+
+import warnings
+
+import tensorflow as tf
+
+from bayes_rl import graphs
+from bayes_rl.weights.naming import modules_of
+
+
+def scale_kl(model, scale):
+    """Multiplies the KL of all weights of a model, on top of regularizers' scale factors.
+
+        sum(model.losses) = scale * KL(posterior || prior)
+
+    Keras' losses are means over examples, so 1 / (number of training examples) makes the
+    loss of `compile` and `fit` the negative evidence bound per example. The scale is a
+    variable that is read in every step; `AnnealKL` sets it during `fit`. It is saved
+    neither with weights nor with `.keras` files.
+
+    Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.4; Tran
+    et al., 2019, Bayesian Layers, Figure 3.
+
+    Args:
+        model: Keras model or layer, any `tf.Module` that holds such, or a list; layers that
+            are not built yet are included.
+        scale: not negative.
+
+    Returns:
+        `tf.Variable` [], the scale, to be assigned; the one of before where there is one.
+
+    Raises:
+        ValueError: no layer has a posterior, or `scale` is negative.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> model = tf.keras.Sequential([ed.layers.DenseFlipout(4, input_shape=[3])])
+        >>> whole = float(sum(model.losses))
+        >>> _ = ed.scale_kl(model, 1 / 100)
+        >>> round(whole / float(sum(model.losses)))
+        100
+    """
+    if scale < 0:
+        raise ValueError(f"scale must not be negative, got {scale}")
+    scales = [m.kl_scale for m in modules_of(model) if hasattr(m, "kl_scale")]
+    if not scales:
+        raise ValueError("the model has no layer with a posterior, so no KL to scale")
+    variable = scales[0].value
+    if isinstance(variable, tf.Variable) and all(x.value is variable for x in scales):
+        variable.assign(scale)
+        return variable
+    variable = tf.Variable(scale, trainable=False, dtype=tf.float32, name="kl_scale")
+    for each in scales:
+        each.value = variable
+    forget_functions(model)
+    return variable
+
+
+def forget_functions(model):
+    """Lets the Keras models in `model` trace their functions of training anew."""
+    for module in modules_of(model):
+        if isinstance(module, tf.keras.Model):
+            module.train_function = module.test_function = None
+
+
+_FAR_ABOVE_A_LOSS = 100.0  # nats; the mean loss of an example is rarely above a few
+
+
+def warn_of_whole_kl(kl):
+    """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns.
+
+    Args:
+        kl: function of no arguments to the KL of a weight, [] in nats.
+    """
+    if "train_function" not in (getattr(g, "name", None) for g in graphs.outer()):
+        return
+    with tf.init_scope():
+        if tf.executing_eagerly() and kl() > _FAR_ABOVE_A_LOSS:
+            warnings.warn(
+                "the KL of a weight is added to the mean loss of examples as it is, "
+                f"{kl():.0f} nats, and drowns it; call "
+                "ed.scale_kl(model, 1 / number of training examples)",
+                stacklevel=2,
+            )
+
+
+class AnnealKL(tf.keras.callbacks.Callback):
+    """Sets the scale of the KL in each gradient step of `fit`.
+
+        scale = schedule(gradient steps taken before)
+
+    A scale that rises from 0 to 1 / (number of training examples) lets the means of the
+    weights find the data first.
+
+    Source: Bowman et al., 2016, Generating Sentences from a Continuous Space, section 3.1;
+    Sonderby et al., 2016, Ladder Variational Autoencoders, section 2.3.
+
+    Args:
+        schedule: function of a step, such as those of `tf.keras.optimizers.schedules`.
+
+    Example:
+        >>> schedule = tf.keras.optimizers.schedules.PolynomialDecay(0.0, 1000, 1 / 60_000)
+        >>> callbacks = [AnnealKL(schedule)]  # of model.fit
+    """
+
+    def __init__(self, schedule):
+        super().__init__()
+        self.schedule = schedule
+
+    def set_model(self, model):
+        super().set_model(model)
+        self.scale = scale_kl(model, float(self.schedule(0)))
+
+    def on_train_batch_begin(self, batch, logs=None):
+        self.scale.assign(self.schedule(self.model.optimizer.iterations))

@@ -1,0 +1,163 @@
+import warnings
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+INPUTS, TARGETS = np.ones([8, 3], np.float32), np.zeros([8, 4], np.float32)
+
+
+def dense(**kwargs):
+    return ed.layers.DenseFlipout(4, **kwargs)
+
+
+def deterministic():
+    """A layer whose cost is -log prior of a point."""
+    return ed.layers.DenseReparameterization(4, kernel_initializer="glorot_uniform")
+
+
+class Subclass(tf.keras.Model):
+    def __init__(self):
+        super().__init__()
+        self.hidden, self.last = dense(), deterministic()
+
+    def call(self, inputs):
+        return self.last(self.hidden(inputs))
+
+
+def functional():
+    inputs = tf.keras.Input([3])
+    inner = tf.keras.Sequential([dense(name="inner")])
+    return tf.keras.Model(inputs, deterministic()(inner(inputs)))
+
+
+MODELS = {
+    "sequential": lambda: tf.keras.Sequential([dense(), deterministic()]),
+    "functional": functional,
+    "subclass": Subclass,
+    "recurrent": lambda: tf.keras.Sequential(
+        [
+            tf.keras.layers.Reshape([1, 3]),
+            tf.keras.layers.RNN(ed.layers.LSTMCellFlipout(4)),
+        ]
+    ),
+}
+
+
+@pytest.mark.parametrize("is_built", [True, False])
+@pytest.mark.parametrize("kind", MODELS)
+def test_every_cost_is_scaled(kind, is_built):
+    model = MODELS[kind]()
+    if is_built:
+        model(INPUTS)
+    ed.scale_kl(model, 0.25)
+    model(INPUTS)
+    scaled = float(sum(model.losses))
+    divergences = ed.kl_divergences(model)
+    ed.scale_kl(model, 1.0)
+    np.testing.assert_allclose(scaled, 0.25 * float(sum(model.losses)), rtol=1e-5)
+    for name, kl in ed.kl_divergences(model).items():
+        np.testing.assert_allclose(divergences[name], 0.25 * kl, rtol=1e-5)
+
+
+def loss_in_fit(model):
+    return model.evaluate(INPUTS, TARGETS, verbose=0)
+
+
+def compiled(scale=1.0):
+    """A model whose only loss is its KL."""
+    model = tf.keras.Sequential([dense()])
+    ed.scale_kl(model, scale)
+    model.compile("sgd", lambda y, x: 0.0 * tf.reduce_sum(x, -1))
+    return model
+
+
+def test_scale_counts_in_functions_of_keras_that_were_traced_before():
+    model = compiled()
+    whole = loss_in_fit(model)
+    ed.scale_kl(model, 0.5)
+    np.testing.assert_allclose(loss_in_fit(model), 0.5 * whole, rtol=1e-5)
+    scale = ed.scale_kl(model, 0.25)
+    np.testing.assert_allclose(loss_in_fit(model), 0.25 * whole, rtol=1e-5)
+    scale.assign(0.125)
+    np.testing.assert_allclose(loss_in_fit(model), 0.125 * whole, rtol=1e-5)
+
+
+def test_scale_of_one_model_is_not_that_of_another():
+    first, second = compiled(0.5), compiled(0.5)
+    before = loss_in_fit(second)
+    loss_in_fit(first)
+    ed.scale_kl(first, 0.1)
+    np.testing.assert_allclose(loss_in_fit(second), before, rtol=1e-6)
+
+
+def test_schedule_of_the_callback_is_that_of_train_steps():
+    model = tf.keras.Sequential([dense()])
+    model.compile("sgd", "mse")
+    seen = []
+    schedule = tf.keras.optimizers.schedules.PolynomialDecay(0.0, 4, 0.5)
+    record = tf.keras.callbacks.LambdaCallback(
+        on_train_batch_end=lambda batch, logs: seen.append(float(scale()))
+    )
+
+    def scale():
+        costs = ed.kl_divergences(model)
+        ed_scale = ed.posteriors(model)
+        kl = ed.regularizers.NormalKLDivergence()(*ed_scale.values())
+        return next(iter(costs.values())) / kl
+
+    annealing = [ed.AnnealKL(schedule), record]
+    options = {"batch_size": 4, "verbose": 0, "callbacks": annealing}
+    model.fit(INPUTS, TARGETS, epochs=1, **options)
+    model.fit(INPUTS, TARGETS, epochs=2, **options)  # it goes on
+    np.testing.assert_allclose(seen, [0.0, 0.125, 0.25, 0.375, 0.5, 0.5], atol=1e-6)
+
+
+def test_scale_is_no_weight_of_the_model(tmp_path):
+    model, scaled = MODELS["sequential"](), MODELS["sequential"]()
+    ed.scale_kl(scaled, 0.1)
+    for each in (model, scaled):
+        each(INPUTS)
+    assert [w.shape for w in model.weights] == [w.shape for w in scaled.weights]
+    scaled.save(tmp_path / "model.keras")
+    tf.saved_model.save(scaled, str(tmp_path / "saved"))
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    ed.scale_kl(loaded, 0.1)
+    np.testing.assert_allclose(sum(loaded.losses), sum(scaled.losses), rtol=1e-5)
+
+
+def test_unscaled_kl_in_fit_is_a_warning():
+    def fit(change):
+        model = tf.keras.Sequential([dense(), ed.layers.DenseReparameterization(100)])
+        change(model)
+        model.compile("sgd", "mse")
+        model.fit(INPUTS, np.zeros([8, 100]), verbose=0)
+
+    with pytest.warns(UserWarning, match=r"ed\.scale_kl\(model, 1 / number"):
+        fit(lambda model: None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fit(lambda model: ed.scale_kl(model, 1 / 8))
+        fit(lambda model: ed.scale_kl(model, 1.0))  # said, so meant
+
+
+def test_kl_that_another_loop_divides_is_no_warning():
+    model = tf.keras.Sequential([ed.layers.DenseReparameterization(100)])
+    model(INPUTS)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tf.function(lambda: sum(model.losses) / 8)()
+
+
+@pytest.mark.parametrize(
+    ("model", "scale", "message"),
+    [
+        (tf.keras.Sequential([tf.keras.layers.Dense(3)]), 1.0, "no layer with a posterior"),
+        (tf.keras.Sequential([dense()]), -0.1, "scale must not be negative, got -0.1"),
+    ],
+)
+def test_wrong_arguments_are_errors(model, scale, message):
+    with pytest.raises(ValueError, match=message):
+        ed.scale_kl(model, scale)
