@@ -38,7 +38,8 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         parameters of the posteriors.
 
     Raises:
-        ValueError: two weights have the same name; `seed` or `sample_shape` is malformed.
+        ValueError: two weights have the same name; the model is not built; `seed` or
+            `sample_shape` is malformed.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

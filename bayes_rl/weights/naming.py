@@ -5,8 +5,16 @@ import tensorflow as tf
 
 def stochastic_layers(model):
     """Layers with stochastic weights, each once, in a fixed order."""
-    found = [m for m in modules_of(model) if getattr(m, "stochastic_weights", None)]
-    return {id(module): module for module in found}.values()
+    roots = model if isinstance(model, (list, tuple)) else [model]
+    found = [m for m in modules_of(model) if hasattr(m, "stochastic_weights")]
+    # A model may be used by other methods than its call, and is then never built itself.
+    if not found or not all(module.built for module in found):
+        for module in (*roots, *found):
+            if not getattr(module, "built", True):
+                raise ValueError(
+                    f"{module.name!r} must be built first: call it once on its inputs"
+                )
+    return {id(m): m for m in found if m.stochastic_weights}.values()
 
 
 def modules_of(model):
@@ -35,7 +43,7 @@ def named_weights(model):
         Dict of full name -> (layer, `StochasticWeight`).
 
     Raises:
-        ValueError: two weights have the same name.
+        ValueError: two weights have the same name, or the model is not built.
 
     Example:
         >>> import bayes_rl as ed
