@@ -148,7 +148,10 @@ class _Swap:
         """A copy of a layer, with twins of the layers that it is made with."""
         copy = type(layer).from_config(layer.get_config())
         for name in _parts(layer):
-            setattr(copy, name, self.layer(getattr(layer, name)))
+            is_part = getattr(copy, name) in copy._flatten_layers(recursive=False)
+            # The template of a Bidirectional layer is not called, and not tracked.
+            assign = setattr if is_part else object.__setattr__
+            assign(copy, name, self.layer(getattr(layer, name)))
         return copy
 
 

@@ -7,7 +7,8 @@ import inspect
 import tensorflow as tf
 
 from bayes_rl.layers.base import make_weight
-from bayes_rl.tracing import trace
+from bayes_rl.tracing import Owners, trace
+from bayes_rl.weights.naming import named_weights
 
 
 def make_log_joint_fn(model):
@@ -15,9 +16,10 @@ def make_log_joint_fn(model):
 
         log_joint(values) = sum over random variables of log p(value | values before it)
 
-    A Keras layer's weights are such variables, named `<layer>/<weight>`; each counts once,
-    however often its layer is called. Their density is that of their initializer, so a
-    model with a prior over weights has the prior there, for example
+    A Keras layer's weights are such variables, named `<layer>/<weight>`, in a Keras model
+    as in `sample_weights`; each counts once, however often its layer is called. Their
+    density is that of their initializer, so a model with a prior over weights has the prior
+    there, for example
     `kernel_initializer=ed.initializers.TrainableNormalFixedStddev(1.0, "zeros")`, and no
     regularizer. With `layer(random_variable)` of a reversible layer nothing is added,
     because its output follows from its input.
@@ -50,10 +52,13 @@ def make_log_joint_fn(model):
     parameters = _named_parameters(model)
 
     def log_joint(*args, **kwargs):
-        log_probs = collections.OrderedDict()
+        log_probs, owners = collections.OrderedDict(), Owners()
+        names = _names(model)
 
         def add_log_prob(constructor, *inputs, **options):
-            name = _name_of(constructor, options)
+            owner = options.get("owner")
+            name = names.get(id(owner), _name_of(constructor, options))
+            owners.check(name, owner)
             if name in kwargs:
                 options["value"] = kwargs[name]
             variable = constructor(*inputs, **options)
@@ -74,6 +79,14 @@ def make_log_joint_fn(model):
         return sum(log_probs.values())
 
     return log_joint
+
+
+def _names(model):
+    """The name of each weight of a Keras model, by the identity of its initializer."""
+    if not isinstance(model, tf.Module) or not getattr(model, "built", True):
+        return {}
+    named = named_weights(model).items()
+    return {id(weight.initializer): path for path, (_, weight) in named}
 
 
 def _named_parameters(function):

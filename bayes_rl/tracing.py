@@ -112,6 +112,26 @@ def traceable(constructor):
     return traced
 
 
+class Owners(dict):
+    """Whose random variable a name is, in a program: of a layer, or of the program."""
+
+    def check(self, name, owner):
+        """Checks that a name belongs to one layer.
+
+        Args:
+            name: of a random variable, or None.
+            owner: what tells the weights of layers apart; None for other variables.
+
+        Raises:
+            ValueError: it belongs to another one.
+        """
+        if owner is not None and self.setdefault(name, owner) is not owner:
+            raise ValueError(
+                f"two layers of the program have a weight named {name!r}; give each layer "
+                "a name of its own"
+            )
+
+
 @contextlib.contextmanager
 def tape():
     """Records the named random variables that a program makes.
@@ -126,9 +146,10 @@ def tape():
         >>> draws["x"] is x
         True
     """
-    draws = collections.OrderedDict()
+    draws, owners = collections.OrderedDict(), Owners()
 
     def record(constructor, *args, **kwargs):
+        owners.check(kwargs.get("name"), kwargs.get("owner"))
         variable = constructor(*args, **kwargs)
         if kwargs.get("name") is not None:
             draws[kwargs["name"]] = variable
@@ -156,9 +177,11 @@ def condition(**name_to_value):
         >>> float(x)
         2.0
     """
+    owners = Owners()
 
     def set_value(constructor, *args, **kwargs):
         if kwargs.get("name") in name_to_value:
+            owners.check(kwargs["name"], kwargs.get("owner"))
             kwargs["value"] = name_to_value[kwargs["name"]]
         return constructor(*args, **kwargs)
 

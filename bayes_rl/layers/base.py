@@ -16,8 +16,16 @@ from bayes_rl.weights import held, warn_of_whole_kl
 
 
 @traceable
-def make_weight(distribution, name, value=None):
-    """Random variable of a layer's weight, made anew at every use of it."""
+def make_weight(distribution, name, value=None, owner=None):
+    """Random variable of a layer's weight, made anew at every use of it.
+
+    Args:
+        distribution: posterior over it.
+        name: `<layer>/<weight>`.
+        value: in place of a draw.
+        owner: the initializer, by which tracers tell weights of one name.
+    """
+    del owner
     return RandomVariable(distribution, name=name, value=value)
 
 
@@ -233,7 +241,8 @@ class StochasticLayer:
             value = tf.cast(value, posterior.dtype)
             if not value.shape.is_compatible_with(weight.shape):
                 posterior = _stacked(posterior, value)
-        return make_weight(posterior, name=weight.name, value=value)
+        owner = weight.initializer
+        return make_weight(posterior, name=weight.name, value=value, owner=owner)
 
     @tf.autograph.experimental.do_not_convert
     def given(self, key):

@@ -34,8 +34,9 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
             example keeps its own draw for as long as they are held.
 
     Returns:
-        Dict of full name -> [*sample_shape, *shape of the weight]; gradients flow to the
-        parameters of the posteriors.
+        Dict of full name, `<layer>/<weight>` or the end of its path that is clear, such as
+        `encoder/hidden/kernel`, -> [*sample_shape, *shape of the weight]; gradients flow to
+        the parameters of the posteriors.
 
     Raises:
         ValueError: two weights have the same name; the model is not built; `seed` or

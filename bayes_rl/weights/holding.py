@@ -9,7 +9,11 @@ import tensorflow as tf
 
 from bayes_rl import graphs
 from bayes_rl.weights.axis_of_draws import check_axis_of_draws
-from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
+from bayes_rl.weights.naming import (
+    named_signs,
+    named_weights,
+    stochastic_layers,
+)
 
 _local = threading.local()
 
@@ -67,13 +71,13 @@ def _frames():
 
 
 def _checked(model, weights):
-    named = named_weights(model)
+    named, signs = named_weights(model), named_signs(model)
     if missing := sorted(named.keys() - weights.keys()):
         raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
     slots = {
         name: (layer, weight.key, weight.shape) for name, (layer, weight) in named.items()
     }
-    for name, (layer, key, size) in named_signs(model).items():
+    for name, (layer, key, size) in signs.items():
         slots[name] = layer, key, (None, size)
     values, draws = {}, tf.TensorShape([])
     for name, value in weights.items():

@@ -1,36 +1,96 @@
-"""Stochastic weights of a model, by name."""
+"""Stochastic weights of a model, by name.
+
+A name is `<layer>/<weight>`. Where several layers have that name, as much of the path
+stands before it as tells them apart: `encoder/hidden/kernel`. It depends on names of layers
+alone, which Keras keeps when a model is saved and loaded.
+"""
+
+import collections
 
 import tensorflow as tf
 
 
 def stochastic_layers(model):
     """Layers with stochastic weights, each once, in a fixed order."""
-    roots = model if isinstance(model, (list, tuple)) else [model]
-    found = [m for m in modules_of(model) if hasattr(m, "stochastic_weights")]
+    return [layer for _, layer in _named_layers(model)]
+
+
+def _named_layers(model):
+    """(name, layer) of layers with stochastic weights."""
+    found = [(p, m) for p, m in _modules(model) if hasattr(m, "stochastic_weights")]
     # A model may be used by other methods than its call, and is then never built itself.
-    if not found or not all(module.built for module in found):
-        for module in (*roots, *found):
+    if not found or not all(module.built for _, module in found):
+        for module in (*_roots(model), *(module for _, module in found)):
             if not getattr(module, "built", True):
                 raise ValueError(
                     f"{module.name!r} must be built first: call it once on its inputs"
                 )
-    return {id(m): m for m in found if m.stochastic_weights}.values()
+    return list(_shortest([(p, m) for p, m in found if m.stochastic_weights]))
 
 
 def modules_of(model):
-    """Every module inside of a model, at least once, in a fixed order."""
-    for root in model if isinstance(model, (list, tuple)) else [model]:
+    """Every module inside of a model, each once, in a fixed order."""
+    return [module for _, module in _modules(model)]
+
+
+def _roots(model):
+    roots = model if isinstance(model, (list, tuple)) else [model]
+    for root in roots:
         if not isinstance(root, tf.Module):
             raise TypeError(
                 "model must be a tf.Module, Keras layer or model, or a list of them; "
                 f"got {type(root).__name__}"
             )
-        yield from (*_in_order_of_calls(root), root, *root.submodules)
+    return roots
 
 
-def _in_order_of_calls(root):
-    """Keras layers as the model lists them; `submodules` goes by names of attributes."""
-    return root._flatten_layers() if isinstance(root, tf.keras.layers.Layer) else ()
+def _modules(model):
+    found = {}
+    for root in _roots(model):
+        is_model = isinstance(root, tf.keras.Model)
+        _add_modules(found, root, "" if is_model else _joined("", root))
+    return found.values()
+
+
+def _add_modules(found, module, path):
+    if id(module) in found:
+        return
+    found[id(module)] = path, module
+    for part in _parts(module):
+        _add_modules(found, part, _joined(path, part))
+
+
+def _joined(path, module):
+    """The path of a module; of a part that bears the whole path of the other, that one."""
+    if not isinstance(module, tf.keras.layers.Layer):
+        return path
+    if f"/{path}".endswith(f"/{module.name}"):
+        return path
+    return f"{path}/{module.name}" if path else module.name
+
+
+def _parts(module):
+    """Modules directly inside of a module: Keras layers in the order of their calls."""
+    parts = module._flatten(recursive=False, predicate=lambda x: isinstance(x, tf.Module))
+    if not isinstance(module, tf.keras.layers.Layer):
+        return parts
+    others = [part for part in parts if not isinstance(part, tf.keras.layers.Layer)]
+    # What Keras does not track, such as the template of a Bidirectional layer, is no part.
+    return [*module._flatten_layers(recursive=False, include_self=False), *others]
+
+
+def _shortest(found):
+    """The shortest end of each path that no other path has; of a layer alone, its name."""
+    ends = collections.Counter(end for path, _ in found for end in _ends(path))
+    for path, layer in found:
+        clear = [end for end in _ends(path) if ends[end] == 1]
+        longer = [end for end in clear if len(end) >= len(layer.name)]
+        yield min(longer, key=len, default=path), layer
+
+
+def _ends(path):
+    parts = path.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
 
 
 def named_weights(model):
@@ -53,14 +113,14 @@ def named_weights(model):
         (3, 4)
     """
     named = {}
-    for layer in stochastic_layers(model):
-        for weight in layer.stochastic_weights.values():
-            if weight.name in named:
+    for path, layer in _named_layers(model):
+        for key, weight in layer.stochastic_weights.items():
+            if (name := f"{path}/{key}") in named:
                 raise ValueError(
-                    f"two layers have a weight named {weight.name!r}; give each layer of "
-                    "the model a name of its own"
+                    f"two layers have a weight named {name!r}; give each layer of the "
+                    "model a name of its own"
                 )
-            named[weight.name] = layer, weight
+            named[name] = layer, weight
     return named
 
 
@@ -85,7 +145,7 @@ def named_signs(model):
         {'dense/kernel/sign_input': 3, 'dense/kernel/sign_output': 4}
     """
     return {
-        f"{layer.name}/{key}": (layer, key, size)
-        for layer in stochastic_layers(model)
+        f"{path}/{key}": (layer, key, size)
+        for path, layer in _named_layers(model)
         for key, size in layer.sign_sizes().items()
     }

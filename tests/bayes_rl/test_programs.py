@@ -185,3 +185,45 @@ def test_hamiltonian_monte_carlo_finds_the_posterior_of_a_network(network):
     flat = draws.numpy().reshape([-1, 3])
     assert np.all(np.abs(flat.mean(0) - mean) < 4.0 * error)
     np.testing.assert_allclose(np.cov(flat.T), covariance, atol=0.1 * np.max(covariance))
+
+
+def two_layers_of_one_name():
+    prior = ed.initializers.TrainableNormalFixedStddev(1.0, "zeros")
+    options = {"kernel_initializer": prior, "kernel_regularizer": None, "use_bias": False}
+    layers = [
+        ed.layers.DenseReparameterization(2, name="hidden", input_shape=[2], **options)
+        for _ in range(2)
+    ]
+    return [
+        tf.keras.Sequential([layer], name)
+        for layer, name in zip(layers, ["first", "second"], strict=True)
+    ]
+
+
+def test_layers_of_one_name_in_sub_models_have_values_of_their_own():
+    model = tf.keras.Sequential(two_layers_of_one_name())
+    values = {
+        f"{name}/hidden/kernel": tf.random.stateless_normal([2, 2], [0, i])
+        for i, name in enumerate(["first", "second"])
+    }
+    expected = sum(np.sum(tfd.Normal(0.0, 1.0).log_prob(x)) for x in values.values())
+    log_joint = ed.make_log_joint_fn(model)
+    np.testing.assert_allclose(log_joint(tf.ones([1, 2]), **values), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["log_joint", "tape", "condition"])
+def test_two_layers_of_one_name_in_a_function_are_an_error(kind):
+    first, second = two_layers_of_one_name()
+    kernel = {"hidden/kernel": tf.ones([2, 2])}
+
+    def program():
+        return second(first(tf.ones([1, 2])))
+
+    def run():
+        if kind == "log_joint":
+            return ed.make_log_joint_fn(program)(**kernel)
+        with ed.tape() if kind == "tape" else ed.condition(**kernel):
+            return program()
+
+    with pytest.raises(ValueError, match="two layers .* 'hidden/kernel'; give each"):
+        run()

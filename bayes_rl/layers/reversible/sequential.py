@@ -6,7 +6,7 @@ from tensorflow.python.eager import record
 from bayes_rl.layers.reversible.base import ReversibleLayer
 from bayes_rl.layers.reversible.residual import gradients_through
 from bayes_rl.serialization import deserialize, register, serialize
-from bayes_rl.weights import held, hold, sample_weights
+from bayes_rl.weights import held, hold, named_signs, named_weights, sample_weights
 
 
 def _pull_back(layer, outputs, gradient, sources):
@@ -149,16 +149,10 @@ def _after(others, tensor):
 
 def _draws(model, batch_size):
     """Draws of the weights of a model: those that are held, or new ones."""
-    found = {}
-    for module in model.submodules:
-        for key, weight in getattr(module, "stochastic_weights", {}).items():
-            found[weight.name] = held(module, key)
-    if not found:
-        return {}
+    named = named_weights(model)
+    found = {name: held(layer, weight.key) for name, (layer, weight) in named.items()}
     if any(value is None for value in found.values()):
         return sample_weights(model, batch_size=batch_size)
-    for module in model.submodules:
-        if getattr(module, "stochastic_weights", None):
-            for key in module.sign_sizes():
-                found[f"{module.name}/{key}"] = held(module, key)
+    for name, (layer, key, _) in named_signs(model).items():
+        found[name] = held(layer, key)
     return {name: value for name, value in found.items() if value is not None}
