@@ -12,15 +12,16 @@ from bayes_rl.serialization import register
 class GaussianProcess(GaussianProcessBase):
     """Gaussian process layer: the prior or, given data, the exact posterior of functions.
 
-        prior:     outputs[:, u] ~ Normal(m(x), K(x, x))
+        prior:     outputs[:, u] ~ Normal(m(x), K(x, x) + noise_variance I)
         posterior: outputs[:, u] ~ Normal(m(x) + K(x, z) A (y[:, u] - m(z)),
                                           K(x, x) - K(x, z) A K(z, x))
                    A = (K(z, z) + noise_variance I)^-1
 
     The whole batch x is one joint draw of each unit's function; leading axes before it are
     separate draws. Outputs are random variables [batch, units] with `mean`, `variance`,
-    `stddev`, `covariance` [units, batch, batch] and `log_prob` (the log marginal likelihood
-    of the outputs given). There is nothing to regularize.
+    `stddev`, `covariance` [units, batch, batch] and `log_prob`; that of the prior is the
+    log marginal likelihood of data, by which hyperparameters are learned. The posterior is
+    that of the function, without noise. There is nothing to regularize.
 
     Source: Rasmussen and Williams, 2006, Gaussian Processes for Machine Learning,
     section 2.2; Tran et al., 2019, Bayesian Layers, section 2.2.
@@ -90,7 +91,7 @@ class GaussianProcess(GaussianProcessBase):
     def call(self, inputs):
         points = self._points(inputs)
         if self.conditional_inputs is None:
-            return self._prior(points)
+            return self._prior(points, self.noise_variance)
         anchors, targets = double(self.conditional_inputs), double(self.conditional_outputs)
         factor = self._factor(anchors, self.noise_variance)
         whitened = solve_lower(factor, targets - self._mean(anchors))

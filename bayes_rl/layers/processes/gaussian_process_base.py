@@ -62,14 +62,17 @@ class GaussianProcessBase(tf.keras.layers.Layer):
 
     def _factor(self, anchors, noise_variance=0.0):
         """Lower triangular L of the covariance at inputs [..., m, features]."""
-        covariance = self.covariance_fn(anchors, anchors)
-        jitter = self._jitter(covariance)
+        covariance = self._noisy(anchors, noise_variance)
+        return stable_cholesky(covariance, self._jitter(covariance))
+
+    def _noisy(self, points, noise_variance):
+        covariance = self.covariance_fn(points, points)
         noise = parameters.value_of(noise_variance, covariance.dtype)
         diagonal = tf.linalg.diag_part(covariance) + noise
-        return stable_cholesky(tf.linalg.set_diag(covariance, diagonal), jitter)
+        return tf.linalg.set_diag(covariance, diagonal)
 
-    def _prior(self, points):
-        covariance = self.covariance_fn(points, points)
+    def _prior(self, points, noise_variance):
+        covariance = self._noisy(points, noise_variance)
         shape = [*products.sizes(covariance)[:-1], self.units]
         loc = tf.broadcast_to(self._mean(points), shape)
         return self._random_variable(loc, covariance, self._jitter(covariance))

@@ -211,3 +211,72 @@ def test_errors():
         )
     with pytest.raises(ValueError, match=r"rank 2 at least, got shape \(3,\)"):
         ed.layers.GaussianProcess(1)(tf.ones([3]))
+
+
+def test_log_marginal_likelihood_of_noisy_outputs_and_its_slopes_are_those_of_sklearn():
+    kernels = pytest.importorskip("sklearn.gaussian_process.kernels")
+    from sklearn import gaussian_process
+
+    inputs = GENERATOR.normal(size=[20, 2])
+    targets = np.sin(inputs[:, 0]) + GENERATOR.normal(size=20) * 0.1
+    log_parameters = tf.constant(np.log([2.0, 0.7, 0.04]))  # variance, lengthscale, noise
+    kernel = kernels.ConstantKernel(2.0) * kernels.RBF(0.7) + kernels.WhiteKernel(0.04)
+    model = gaussian_process.GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0)
+    expected, slopes = model.fit(inputs, targets).log_marginal_likelihood(
+        np.log([2.0, 0.7, 0.04]), eval_gradient=True
+    )
+    variables = [
+        tfp.util.TransformedVariable(np.exp(x), tfp.bijectors.Exp(), dtype=tf.float64)
+        for x in log_parameters
+    ]
+    layer = ed.layers.GaussianProcess(
+        1,
+        covariance_fn=ed.layers.ExponentiatedQuadratic(*variables[:2]),
+        noise_variance=variables[2],
+        dtype="float64",
+    )
+    with tf.GradientTape() as tape:
+        found = layer(tf.constant(inputs)).log_prob(targets[:, np.newaxis])
+    gradients = tape.gradient(found, [v.trainable_variables[0] for v in variables])
+    np.testing.assert_allclose(tf.reduce_sum(found), expected, rtol=1e-6)
+    np.testing.assert_allclose(gradients, slopes, rtol=1e-5)
+
+
+def test_learning_recovers_lengthscale_and_noise():
+    inputs = np.linspace(0.0, 20.0, 120)[:, np.newaxis]
+    truth = tfd.GaussianProcess(
+        tfp.math.psd_kernels.ExponentiatedQuadratic(np.float64(1.0), np.float64(0.8)),
+        inputs,
+        observation_noise_variance=np.float64(0.01),
+    )
+    targets = truth.sample(seed=[1, 2])[:, tf.newaxis]
+    lengthscale, noise = (
+        tfp.util.TransformedVariable(1.5, tfp.bijectors.Exp(), dtype=tf.float64)
+        for _ in range(2)
+    )
+    layer = ed.layers.GaussianProcess(
+        1,
+        covariance_fn=ed.layers.ExponentiatedQuadratic(1.0, lengthscale),
+        noise_variance=noise,
+        dtype="float64",
+    )
+    optimizer = tf.keras.optimizers.Adam(0.1)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = -tf.reduce_sum(layer(inputs).log_prob(targets))
+        variables = layer.trainable_variables
+        optimizer.apply_gradients(
+            zip(tape.gradient(loss, variables), variables, strict=True)
+        )
+
+    for _ in range(150):
+        step()
+    assert abs(float(tf.convert_to_tensor(lengthscale)) - 0.8) < 0.15
+    assert abs(float(tf.convert_to_tensor(noise)) - 0.01) < 0.005
+
+
+def test_noise_is_in_the_variance_of_outputs_without_data():
+    layer = ed.layers.GaussianProcess(1, noise_variance=0.25)
+    np.testing.assert_allclose(layer(POINTS).variance(), np.full([5, 1], 1.25), rtol=1e-6)
