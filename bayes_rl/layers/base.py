@@ -1,6 +1,7 @@
 """StochasticLayer: what every layer with a posterior over its weights shares."""
 
 import dataclasses
+import functools
 
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
@@ -156,10 +157,11 @@ class StochasticLayer:
         regularizer = self._own_regularizer(regularizer, regularizer, name, shape)
         if not isinstance(initializer, tf.keras.layers.Layer):
             is_kl = isinstance(regularizer, KLDivergence)
-            cost = (lambda x: self.scaled(regularizer(x))) if is_kl else regularizer
-            return super().add_weight(
-                name, shape, initializer=initializer, regularizer=cost, **kwargs
-            )
+            kwargs["regularizer"] = None if is_kl else regularizer
+            variable = super().add_weight(name, shape, initializer=initializer, **kwargs)
+            if is_kl:
+                self.add_loss(functools.partial(self._cost_of_point, regularizer, variable))
+            return variable
         if kwargs.get("constraint") is not None:
             raise ValueError(
                 f"weight {name!r} has a posterior, which no constraint projects, got "
@@ -177,11 +179,18 @@ class StochasticLayer:
         weight = StochasticWeight(key, name, shape, posterior, regularizer, scale)
         vars(self).setdefault("_stochastic_weights", {})[key] = weight
         if regularizer is not None:
-            # Keras leaves out None; the cost of a frozen posterior is a constant.
-            self.add_loss(lambda: self._cost_in_losses(key) if self.trainable else None)
+            # A function of the layer itself, unlike a closure, is copied with it.
+            self.add_loss(functools.partial(self._cost_in_losses, key))
         return weight
 
+    def _cost_of_point(self, regularizer, variable):
+        return self.scaled(regularizer(variable))
+
     def _cost_in_losses(self, key):
+        if not self.trainable:
+            return (
+                None  # Keras leaves it out; the cost of a frozen posterior is a constant.
+            )
         weight = self.stochastic_weights[key]
         if weight.scale.value is None and getattr(weight.regularizer, "is_whole", True):
             warn_of_whole_kl(weight.cost)

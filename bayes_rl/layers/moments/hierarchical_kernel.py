@@ -1,5 +1,7 @@
 """HierarchicalKernel: scales that parts of a kernel share."""
 
+import functools
+
 import tensorflow as tf
 
 from bayes_rl import constraints, initializers, regularizers
@@ -60,12 +62,11 @@ class HierarchicalKernel:
                 key, shape, initializer=initializer, regularizer=regularizer
             )
         if regularizer is not None:
-            self.add_loss(
-                lambda: (
-                    self.scaled(regularizer(self._scale(key))) if self.trainable else None
-                )
-            )
+            self.add_loss(functools.partial(self._cost_of_scale, key, regularizer))
         return self.add_weight(key, shape, initializer=initializer)
+
+    def _cost_of_scale(self, key, regularizer):
+        return self.scaled(regularizer(self._scale(key))) if self.trainable else None
 
     def _scale(self, key):
         value = tf.cast(self._draw(key)[0], self._parameter_dtype())
