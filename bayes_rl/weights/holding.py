@@ -4,6 +4,7 @@ import collections
 import contextlib
 import difflib
 import threading
+import weakref
 
 import tensorflow as tf
 
@@ -16,6 +17,8 @@ from bayes_rl.weights.naming import (
 )
 
 _local = threading.local()
+_GUARDED = "_bayes_rl_guarded"
+_FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 
 _Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
 
@@ -29,9 +32,10 @@ def hold(model, weights):
     [S, N, ..., units], as do inputs that have the axis, [S, N, ..., features]. Layers such
     as pooling have no room for it; `bayes_rl.predict` holds draw by draw. Contexts nest,
     the innermost counts; other threads do not see them. A `tf.function` that calls the
-    model must enter the context itself, as it is traced once and would keep the first draw;
-    `model.predict` is such a function, so call the model. With a distribution strategy
-    enter it in the function that the replicas run, each in a thread of its own.
+    model must enter the context itself: traced in it, it would keep the first draw, and is
+    refused; traced before, it goes on to draw for itself. `fit`, `evaluate` and `predict`
+    of Keras, which are such functions, are refused in either order: call the model. With a
+    distribution strategy enter it in the function that the replicas run, each in a thread of its own.
 
     Args:
         model: as in `sample_weights`.
@@ -129,14 +133,41 @@ def held(layer, key):
         # Signs belong to the draw they were made with, so an outer frame's do not count.
         if any(layer is other for other in frame.layers):
             return None
+    for graph in graphs.outer():
+        if getattr(graph, "name", None) in _FUNCTIONS_OF_KERAS:
+            _refuse_when_held(graph, layer)
     return None
 
 
-def _check_same_function(frame, layer):
-    if any(graph is frame.graph for graph in graphs.enclosing()):
+def _refuse_when_held(graph, layer):
+    """Lets each call of a function of Keras look whether a layer of it is held.
+
+    Other functions would then no longer be saved.
+    """
+    guarded = getattr(graph, _GUARDED, None)
+    if guarded is not None:
+        guarded.add(layer)
         return
+    guarded = weakref.WeakSet([layer])
+    setattr(graph, _GUARDED, guarded)
+
+    def check():
+        for each in guarded:
+            if any(each is other for frame in _frames() for other in frame.layers):
+                _refuse(each)
+        return tf.constant(True)
+
+    graph.capture_call_time_value(check, tf.TensorSpec([], tf.bool))
+
+
+def _check_same_function(frame, layer):
+    if not any(graph is frame.graph for graph in graphs.enclosing()):
+        _refuse(layer)
+
+
+def _refuse(layer):
     raise RuntimeError(
         f"layer {layer.name!r} is traced in a tf.function, but its weights are held "
-        "outside of it: the function would keep this draw for ever. Pass the weights as an "
-        "argument and enter hold inside the function"
+        "outside of it: the function would keep this draw, or its own, for ever. Pass the "
+        "weights as an argument and enter hold inside the function"
     )
