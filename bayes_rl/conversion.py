@@ -1,5 +1,8 @@
 """From a deterministic Keras model to a Bayesian one that starts where it was trained."""
 
+import warnings
+
+import numpy as np
 import tensorflow as tf
 
 from bayes_rl import initializers, layers, regularizers
@@ -39,9 +42,10 @@ def to_bayesian(
 
     Layers of the classes in `TWINS` become Bayesian, also inside of `RNN`,
     `TimeDistributed` and `Bidirectional` layers and of nested models; `LSTM` and `GRU`
-    become `RNN` of a Bayesian cell, named `<layer>_cell`. Biases stay deterministic. Other
-    layers, such as normalization, are copied. The regularizers of swapped kernels are
-    dropped: the prior takes their place.
+    become `RNN` of a Bayesian cell, named `<layer>_cell`. Shared layers stay shared. Biases
+    stay deterministic. Other layers, such as normalization, are copied; a warning lists
+    those with kernels. The regularizers of swapped kernels are dropped: the prior takes
+    their place.
 
     Source: Krishnan et al., 2020, Specifying Weight Priors in Bayesian Deep Neural Networks
     with Empirical Bayes, section 3.
@@ -58,7 +62,8 @@ def to_bayesian(
         A new model with the same layer names; it shares no variables with `model`.
 
     Raises:
-        ValueError: `model` cannot be copied, is not built, or `estimator` is unknown.
+        ValueError: `model` cannot be copied, is not built, `estimator` is unknown, or the
+            posterior cannot have the weights as its means, as those that are positive.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -84,6 +89,12 @@ def to_bayesian(
         if not twin.built:
             twin.build(model.get_build_config()["input_shape"])
     _copy_weights(model, twin)
+    if swap.left:
+        warnings.warn(
+            "these layers have no twin and stay deterministic: "
+            + ", ".join(swap.left.values()),
+            stacklevel=2,
+        )
     return twin
 
 
@@ -95,6 +106,8 @@ class _Swap:
         self._initializer = initializers.get(initializer)
         self._regularizer = regularizers.get(regularizer)
         self._select = select or (lambda layer: True)
+        self._twins = {}  # by the identity of layers, so that shared ones stay shared
+        self.left = {}
 
     def model(self, model):
         if not isinstance(model, tf.keras.Sequential) and not model._is_graph_network:
@@ -105,10 +118,17 @@ class _Swap:
         return tf.keras.models.clone_model(model, clone_function=self.layer)
 
     def layer(self, layer):
+        if id(layer) not in self._twins:
+            self._twins[id(layer)] = self._new(layer)
+        return self._twins[id(layer)]
+
+    def _new(self, layer):
         if isinstance(layer, tf.keras.Model):
             return self.model(layer)
         if type(layer) in _RECURRENT:
             return self._recurrent(layer)
+        if type(layer) is tf.keras.layers.Bidirectional:
+            return self._bidirectional(layer)
         if type(layer) in TWINS and self._select(layer):
             return self._twin(layer)
         return self._with_parts(layer)
@@ -121,12 +141,25 @@ class _Swap:
         cell = self._cell(layer.cell, f"{layer.name}_cell")
         return tf.keras.layers.RNN(cell, **config)
 
+    def _bidirectional(self, layer):
+        # Both ways are made from one layer, also when the twin is loaded from a file.
+        is_own = hasattr(layer, "_backward_layer_config")
+        return tf.keras.layers.Bidirectional(
+            self.layer(layer.layer),
+            merge_mode=layer.merge_mode,
+            backward_layer=self.layer(layer.backward_layer) if is_own else None,
+            name=layer.name,
+            dtype=layer.dtype_policy,
+        )
+
     def _cell(self, cell, name):
         if isinstance(cell, tf.keras.layers.StackedRNNCells):
             cells = [self._cell(c, f"{name}_{i}") for i, c in enumerate(cell.cells)]
             return tf.keras.layers.StackedRNNCells(cells, name=name)
         if type(cell) in TWINS and self._select(cell):
             return self._twin(cell, name)
+        if type(cell) not in TWINS:
+            self._note_left(cell)
         return type(cell).from_config(cell.get_config())
 
     def _twin(self, layer, name=None):
@@ -147,12 +180,15 @@ class _Swap:
     def _with_parts(self, layer):
         """A copy of a layer, with twins of the layers that it is made with."""
         copy = type(layer).from_config(layer.get_config())
+        if not _parts(layer) and type(layer) not in TWINS:
+            self._note_left(layer)
         for name in _parts(layer):
-            is_part = getattr(copy, name) in copy._flatten_layers(recursive=False)
-            # The template of a Bidirectional layer is not called, and not tracked.
-            assign = setattr if is_part else object.__setattr__
-            assign(copy, name, self.layer(getattr(layer, name)))
+            setattr(copy, name, self.layer(getattr(layer, name)))
         return copy
+
+    def _note_left(self, layer):
+        if any(weight.shape.rank > 1 for weight in layer.trainable_weights):
+            self.left[layer.name] = f"{layer.name!r} ({type(layer).__name__})"
 
 
 def _copy_weights(layer, twin):
@@ -171,9 +207,19 @@ def _copy_weight(name, variable, copy):
         target = getattr(copy, name)
         target.assign(tf.reshape(tf.cast(variable, target.dtype), target.shape))
     else:
-        location = weight.initializer.parameter_names[0]
-        value = tf.reshape(variable, weight.shape)
+        _set_mean(weight, tf.reshape(variable, weight.shape))
+
+
+def _set_mean(weight, value):
+    location = weight.initializer.parameter_names[0]
+    if getattr(weight.initializer, location).shape == value.shape:
         weight.initializer.assign(**{location: value})
+        if np.allclose(weight.mean(), value, rtol=1e-4, atol=1e-5):
+            return
+    raise ValueError(
+        f"{type(weight.initializer).__name__} cannot have the weights of {weight.name!r} "
+        "as its mean; use a posterior with a mean of its own, such as 'trainable_normal'"
+    )
 
 
 def _pairs(layer, twin):
@@ -194,6 +240,11 @@ def _pairs(layer, twin):
 
 
 def _parts(layer):
-    """Names of the layers that a layer was made with."""
+    """Names of the layers that a layer was made with, and which may have twins."""
+    # The one divides the variable of a kernel, the other has a cell without a twin.
+    if isinstance(
+        layer, (tf.keras.layers.SpectralNormalization, tf.keras.layers.SimpleRNN)
+    ):
+        return []
     found = {name: getattr(layer, name, None) for name in _PARTS}
     return [n for n, part in found.items() if isinstance(part, tf.keras.layers.Layer)]

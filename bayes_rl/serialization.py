@@ -4,7 +4,13 @@ import difflib
 
 import tensorflow as tf
 
-register = tf.keras.saving.register_keras_serializable("bayes_rl")
+
+def register(kind):
+    """Decorator of classes that Keras saves and loads."""
+    if hasattr(kind, "stochastic_weights"):
+        # Keras' TimeDistributed asks for the layer inside by its bare name.
+        tf.keras.saving.get_custom_objects().setdefault(kind.__name__, kind)
+    return tf.keras.saving.register_keras_serializable("bayes_rl")(kind)
 
 
 def make_get(aliases, keras_module):

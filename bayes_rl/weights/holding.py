@@ -35,7 +35,8 @@ def hold(model, weights):
     model must enter the context itself: traced in it, it would keep the first draw, and is
     refused; traced before, it goes on to draw for itself. `fit`, `evaluate` and `predict`
     of Keras, which are such functions, are refused in either order: call the model. With a
-    distribution strategy enter it in the function that the replicas run, each in a thread of its own.
+    distribution strategy enter it in the function that the replicas run, each in a thread
+    of its own.
 
     Args:
         model: as in `sample_weights`.

@@ -147,3 +147,85 @@ def test_subclassed_models_are_an_error():
     model(inputs_of([3]))
     with pytest.raises(ValueError, match="model 'mine' is a subclass of Model"):
         to_bayesian(model)
+
+
+def shared_in_sub_models():
+    dense, inputs = layers.Dense(3, name="dense"), keras.Input([3])
+    models = [keras.Sequential([dense], name) for name in ("first", "second")]
+    return keras.Model(inputs, models[1](models[0](inputs)))
+
+
+def shared_with_a_wrapper():
+    dense, inputs = layers.Dense(3, name="dense"), keras.Input([4, 3])
+    return keras.Model(inputs, dense(layers.TimeDistributed(dense)(inputs)))
+
+
+@pytest.mark.parametrize("make", [shared_in_sub_models, shared_with_a_wrapper])
+def test_layers_shared_by_parts_of_a_model_stay_shared(make):
+    model = with_random_weights(make())
+    bayesian = to_bayesian(model)
+    assert list(ed.posteriors(bayesian)) == ["dense/kernel"]
+    inputs = inputs_of(model.input_shape[1:])
+    with ed.hold(bayesian, ed.mean_weights(bayesian)):
+        np.testing.assert_allclose(bayesian(inputs), model(inputs), rtol=1e-4, atol=1e-5)
+
+
+@keras.saving.register_keras_serializable("test")
+class Block(layers.Layer):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.dense = layers.Dense(3)
+
+    def build(self, shape):
+        self.dense.build(shape)
+        super().build(shape)
+
+    def call(self, inputs):
+        return self.dense(inputs)
+
+
+LEFT = {
+    "SpectralNormalization": lambda: layers.SpectralNormalization(layers.Dense(3)),
+    "SeparableConv1D": lambda: layers.SeparableConv1D(3, 2),
+    "SimpleRNN": lambda: layers.SimpleRNN(3, return_sequences=True),
+    "Block": Block,
+}
+
+
+@pytest.mark.parametrize("kind", LEFT)
+def test_layers_that_stay_deterministic_are_listed(kind):
+    part = LEFT[kind]()
+    model = keras.Sequential([keras.Input([5, 3]), part, layers.Dense(2)])
+    with_random_weights(model)
+    with pytest.warns(UserWarning, match=f"deterministic: '{part.name}' \\({kind}\\)$"):
+        bayesian = to_bayesian(model)
+    assert len(ed.posteriors(bayesian)) == 1
+    inputs = inputs_of([5, 3])
+    with ed.hold(bayesian, ed.mean_weights(bayesian)):
+        np.testing.assert_allclose(bayesian(inputs), model(inputs), rtol=1e-4, atol=1e-5)
+
+
+def test_layers_without_kernels_and_those_not_selected_are_not_listed(recwarn):
+    parts = [layers.Dense(3), layers.BatchNormalization(), layers.LSTM(2)]
+    model = keras.Sequential([keras.Input([5, 3]), *parts])
+    to_bayesian(model, select=lambda layer: not isinstance(layer, layers.Dense))
+    assert not [w for w in recwarn if "deterministic" in str(w.message)]
+
+
+@pytest.mark.parametrize("kind", ["log_normal", "half_cauchy", "mixture_of_deltas"])
+def test_posteriors_that_cannot_have_the_weights_as_means_are_refused(kind):
+    model = with_random_weights(keras.Sequential([keras.Input([3]), layers.Dense(2)]))
+    with pytest.raises(ValueError, match="cannot have the weights .* as its mean; use"):
+        to_bayesian(model, initializer=f"trainable_{kind}", regularizer=None)
+
+
+@pytest.mark.parametrize("name", ["TimeDistributed", "Bidirectional", "LSTM", "Conv2D"])
+def test_converted_model_is_loaded_from_a_file(name, tmp_path):
+    make, shape = CASES[name]
+    model = with_random_weights(keras.Sequential([keras.Input(shape), make()]))
+    bayesian = to_bayesian(model)
+    bayesian.save(tmp_path / "model.keras")
+    loaded = keras.models.load_model(tmp_path / "model.keras")
+    inputs = inputs_of(shape)
+    with ed.hold(loaded, ed.mean_weights(bayesian)):
+        np.testing.assert_allclose(loaded(inputs), model(inputs), rtol=1e-4, atol=1e-5)
