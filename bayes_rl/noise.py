@@ -2,6 +2,7 @@
 
 import functools
 import math
+import numbers
 import statistics
 
 import numpy as np
@@ -30,7 +31,7 @@ def as_seed(seed):
     if seed is None:
         limits = tf.int32.limits
         return tf.random.uniform([2], *limits, dtype=tf.int32)
-    if isinstance(seed, int):
+    if isinstance(seed, numbers.Integral):
         seed = (0, seed)
     if not tf.is_tensor(seed):
         seed = tf.convert_to_tensor(seed, tf.int64)

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from bayes_rl.layers.base import make_weight
 from bayes_rl.tracing import Owners, trace
+from bayes_rl.transformed import TransformedRandomVariable
 from bayes_rl.weights.naming import named_weights
 
 
@@ -52,17 +53,20 @@ def make_log_joint_fn(model):
     parameters = _named_parameters(model)
 
     def log_joint(*args, **kwargs):
-        log_probs, owners = collections.OrderedDict(), Owners()
+        log_probs, owners, variables = collections.OrderedDict(), Owners(), {}
         names = _names(model)
 
         def add_log_prob(constructor, *inputs, **options):
             owner = options.get("owner")
             name = names.get(id(owner), _name_of(constructor, options))
             owners.check(name, owner)
+            if constructor is TransformedRandomVariable:
+                _check_base(name, options.get("rv", *inputs[:1]), variables)
             if name in kwargs:
                 options["value"] = kwargs[name]
             variable = constructor(*inputs, **options)
             _check_given(name, variable)
+            variables[name] = variable
             if name in log_probs and constructor is not make_weight:
                 raise ValueError(
                     f"two random variables of the program are named {name!r}; give each a "
@@ -102,6 +106,15 @@ def _name_of(constructor, options):
             "cannot be given; pass name="
         )
     return options["name"]
+
+
+def _check_base(name, base, variables):
+    for other, variable in variables.items():
+        if variable is base:
+            raise ValueError(
+                f"random variable {name!r} is a transform of {other!r}, which counts "
+                "already; write layer(x), which follows from x and is no variable more"
+            )
 
 
 def _check_given(name, variable):

@@ -19,6 +19,13 @@ class ScaleFactor(tf.__internal__.tracking.AutoTrackable):
         if self.value is None:
             return 1.0
         value = self.value() if callable(self.value) else self.value
+        is_kept = not tf.executing_eagerly() and callable(self.value)
+        if is_kept and isinstance(value, (int, float, np.number)):
+            raise ValueError(
+                f"scale_factor is a function that gives the number {value}, which a "
+                "tf.function would keep for ever; let it read a tf.Variable, or use "
+                "ed.scale_kl"
+            )
         return float(value) if isinstance(value, (int, float)) else tf.cast(value, dtype)
 
 
@@ -32,9 +39,9 @@ class KLDivergence(
 
     Args:
         scale_factor: multiplies the result, for example 1 / number of training examples. A
-            `tf.Variable`, or a function without arguments, is read at every call, so that
-            it can be annealed. Configurations keep a variable's value and a function's
-            registered name.
+            `tf.Variable`, or a function without arguments that reads one, is read at every
+            call, so that it can be annealed. Configurations keep a variable's value and a
+            function's registered name.
         num_samples: number of draws where the KL has no closed form.
         seed: int; makes these draws the same at every call.
 

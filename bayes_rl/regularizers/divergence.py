@@ -3,11 +3,17 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl.columns import MultivariateNormalColumns
 from bayes_rl.families import draw_from, elementwise
 
 _HEAVY_TAILED = (tfd.Cauchy, tfd.HalfCauchy)
 _POSITIVE = (tfd.HalfCauchy, tfd.LogNormal)
-_WHOLE_LINE = (tfd.Normal, tfd.Cauchy)
+_WHOLE_LINE = (
+    tfd.Normal,
+    tfd.Cauchy,
+    tfd.MultivariateNormalLinearOperator,
+    MultivariateNormalColumns,
+)
 
 
 def kl_divergence(posterior, prior, num_samples=1, seed=None):
@@ -97,7 +103,7 @@ def _check_finite(posterior, prior):
             f"the KL of a {kinds} is infinite, because the tails of the posterior are "
             "heavier; use a Cauchy prior, or a posterior with lighter tails"
         )
-    if type(posterior) in _WHOLE_LINE and type(prior) in _POSITIVE:
+    if isinstance(posterior, _WHOLE_LINE) and type(prior) in _POSITIVE:
         raise ValueError(
             f"the KL of a {kinds} is infinite, because the prior allows no negative "
             "weights; use a half-Cauchy or log-normal posterior"

@@ -227,3 +227,21 @@ def test_two_layers_of_one_name_in_a_function_are_an_error(kind):
 
     with pytest.raises(ValueError, match="two layers .* 'hidden/kernel'; give each"):
         run()
+
+
+def test_named_transform_of_a_random_variable_that_counts_is_an_error():
+    layer = ed.layers.ActNorm()
+
+    def program():
+        x = ed.Normal(tf.zeros([1, 2]), 1.0, name="x")
+        return ed.TransformedRandomVariable(x, layer, name="y")
+
+    values = {"x": tf.ones([1, 2]), "y": tf.ones([1, 2])}
+    with pytest.raises(ValueError, match=r"'y' is a transform of 'x', .* layer\(x\)"):
+        ed.make_log_joint_fn(program)(**values)
+
+    def by_layer():
+        return layer(ed.Normal(tf.zeros([1, 2]), 1.0, name="x"))
+
+    expected = 2 * tfd.Normal(0.0, 1.0).log_prob(1.0)
+    np.testing.assert_allclose(ed.make_log_joint_fn(by_layer)(x=values["x"]), expected)

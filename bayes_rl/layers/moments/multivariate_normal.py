@@ -6,7 +6,7 @@ from tensorflow_probability import distributions as tfd
 from tensorflow_probability import util
 
 
-class MultivariateNormal(tfd.Distribution):
+class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
     """Multivariate normal distribution whose covariance may be singular.
 
     `mean`, `variance` and `covariance` are those that were given. Only draws, log

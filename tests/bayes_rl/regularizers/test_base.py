@@ -122,3 +122,14 @@ def test_error_names_the_weight_when_the_cost_is_asked_for():
 def test_no_samples_are_an_error():
     with pytest.raises(ValueError, match="num_samples must be at least 1, got 0"):
         regularizers.CauchyKLDivergence(num_samples=0)
+
+
+def test_scale_that_is_a_number_of_python_is_refused_where_it_would_be_kept():
+    step = [1]
+    kl = regularizers.NormalKLDivergence(scale_factor=lambda: step[0] / 10)
+    posterior = tfd.Normal([0.0, 1.0], 1.0)
+    np.testing.assert_allclose(kl(posterior), 0.05)
+    step[0] = 2
+    np.testing.assert_allclose(kl(posterior), 0.1)
+    with pytest.raises(ValueError, match="gives the number 0.2, which .* for ever"):
+        tf.function(lambda: kl(posterior))()

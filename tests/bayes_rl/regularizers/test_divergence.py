@@ -9,6 +9,7 @@ import scipy.stats
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+import bayes_rl as ed
 from bayes_rl import regularizers
 
 POSTERIORS = {
@@ -163,3 +164,18 @@ def test_gradients_reach_both_parameters(posterior, prior):
     for gradient in tape.gradient(cost, variables):
         assert np.all(np.isfinite(gradient))
         assert np.any(gradient != 0)
+
+
+@pytest.mark.parametrize("prior", ["half_cauchy", "log_normal"])
+@pytest.mark.parametrize(
+    "posterior", ["trainable_multivariate_normal", "trainable_normal", "trainable_cauchy"]
+)
+def test_positive_prior_of_weights_on_the_whole_line_is_an_error(posterior, prior):
+    layer = ed.layers.DenseReparameterization(
+        2, kernel_initializer=posterior, kernel_regularizer=f"{prior}_kl_divergence"
+    )
+    layer.build([None, 3])
+    with pytest.raises(
+        ValueError, match="is infinite, because the prior allows no negative"
+    ):
+        _ = layer.losses

@@ -69,7 +69,7 @@ def test_signs_are_what_is_drawn_for_each_example():
 
 
 @pytest.mark.parametrize(
-    "seed", [(0, 7), 7, np.array([0, 7]), tf.constant([0, 7], tf.int64)]
+    "seed", [(0, 7), 7, np.int64(7), np.array([0, 7]), tf.constant([0, 7], tf.int64)]
 )
 def test_seed_may_be_ints_or_a_tensor(seed):
     model = make_model()

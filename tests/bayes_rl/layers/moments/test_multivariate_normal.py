@@ -2,6 +2,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+import bayes_rl as ed
 from bayes_rl.layers.moments.multivariate_normal import MultivariateNormal
 
 
@@ -39,3 +40,16 @@ def test_draws_of_a_singular_distribution_are_finite_and_keep_its_covariance():
     draws = MultivariateNormal(tf.ones([3]), covariance).sample(10_000, seed=[1, 2])
     np.testing.assert_allclose(np.cov(draws.numpy().T), covariance, atol=0.3)
     np.testing.assert_allclose(draws[:, 2], 1.0, atol=0.1)
+
+
+def test_third_layer_of_moments_keeps_its_distribution_across_a_function():
+    layers = [ed.layers.DenseDVI(3, activation="relu") for _ in range(3)]
+    model = tf.keras.Sequential(layers)
+    inputs = tf.ones([2, 4])
+    expected = model(inputs)
+    found = tf.function(model)(inputs)
+    assert isinstance(found, ed.RandomVariable)
+    np.testing.assert_allclose(found.covariance(), expected.covariance(), rtol=1e-5)
+    copy = MultivariateNormal(tf.zeros([5, 2]), tf.eye(2))
+    density = tf.vectorized_map(lambda x: x.log_prob(x.value), ed.RandomVariable(copy))
+    assert density.shape == [5]
