@@ -21,6 +21,7 @@ from bayes_rl.uncertainty import posterior_summary
 from bayes_rl.version import VERSION, __version__
 from bayes_rl.weights import (
     AnnealKL,
+    OneDraw,
     hold,
     kl_divergences,
     mean_weights,
@@ -32,6 +33,7 @@ from bayes_rl.weights import (
 
 __all__ = [
     "AnnealKL",
+    "OneDraw",
     "RandomVariable",
     "RandomVariableSpec",
     "TransformedRandomVariable",

@@ -16,7 +16,8 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
         kernel ~ posterior
         outputs = activation(inputs @ kernel + bias)
 
-    The whole batch shares the draw. Held weights (`bayes_rl.hold`) take its place.
+    The whole batch shares the draw. Held weights (`bayes_rl.hold`) take its place. Called
+    twice in a pass, the layer draws twice; `bayes_rl.OneDraw(model)` draws once a call.
     `losses` holds KL(posterior || prior) in nats, summed over the kernel: divide it by the
     number of training examples before adding it to a mean log likelihood.
 

@@ -11,6 +11,7 @@ and S draws are S functions:
 * drawing.py: What can be asked of all weights: draws, means, posteriors, costs
 * holding.py: To hold draws
 * naming.py: Stochastic weights of a model, by name
+* one_draw.py: A model that draws its weights once a call
 * prediction.py: What each of S functions says of inputs, for every model
 * scaling.py: What the KL of a model's weights counts beside its loss
 
@@ -25,6 +26,7 @@ from bayes_rl.weights.drawing import (
 )
 from bayes_rl.weights.holding import held, hold
 from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.one_draw import OneDraw
 from bayes_rl.weights.prediction import predict
 from bayes_rl.weights.scaling import (
     AnnealKL,
@@ -35,6 +37,7 @@ from bayes_rl.weights.scaling import (
 
 __all__ = [
     "AnnealKL",
+    "OneDraw",
     "forget_functions",
     "held",
     "hold",

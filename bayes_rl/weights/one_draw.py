@@ -1,0 +1,66 @@
+"""OneDraw: a model that draws its weights once a call, however often a layer is called."""
+
+import contextlib
+
+import tensorflow as tf
+
+from bayes_rl.serialization import register
+from bayes_rl.weights.drawing import sample_weights
+from bayes_rl.weights.holding import held, hold
+from bayes_rl.weights.naming import named_weights
+
+
+@register
+class OneDraw(tf.keras.Model):
+    """A model under one draw of its weights in each call.
+
+        weights ~ posterior,  outputs = model(inputs) with the weights held
+
+    A Bayesian layer draws at every call of it. Where one layer is called several times in a
+    pass, as in a Siamese network or on the way there and back of an auto-encoder, the
+    evidence bound of its shared weights needs one draw for all of them. Flipout layers also
+    keep the signs of each example. Weights that are held already stay so.
+
+    Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, equation 2, whose
+    expectation is over one draw of all weights.
+
+    Args:
+        model: Keras model or layer; it is shared, not copied.
+        **kwargs: of `tf.keras.Model`.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseFlipout(4)
+        >>> inputs = tf.keras.Input([3])
+        >>> difference = layer(inputs) - layer(inputs)
+        >>> model = ed.OneDraw(tf.keras.Model(inputs, difference))
+        >>> bool(tf.reduce_all(model(tf.ones([2, 3])) == 0.0))
+        True
+    """
+
+    def __init__(self, model, **kwargs):
+        super().__init__(**kwargs)
+        self.model = model
+
+    def call(self, inputs, training=None):
+        with self._one_draw(inputs):
+            return self.model(inputs, training=training)
+
+    @tf.autograph.experimental.do_not_convert
+    def _one_draw(self, inputs):
+        if not self.model.built:
+            self.model(inputs)
+        named = named_weights(self.model).values()
+        if any(held(layer, weight.key) is not None for layer, weight in named):
+            return contextlib.nullcontext()
+        batch_size = tf.shape(tf.nest.flatten(inputs)[0])[0]
+        return hold(self.model, sample_weights(self.model, batch_size=batch_size))
+
+    def get_config(self):
+        model = tf.keras.saving.serialize_keras_object(self.model)
+        return {"name": self.name, "model": model}
+
+    @classmethod
+    def from_config(cls, config):
+        model = tf.keras.saving.deserialize_keras_object(config.pop("model"))
+        return cls(model, **config)
