@@ -1,5 +1,7 @@
 """Bayesian Layers for Keras."""
 
+import sys
+
 from bayes_rl import (
     constraints,
     distributions,
@@ -10,6 +12,7 @@ from bayes_rl import (
     regularizers,
     uncertainty,
 )
+from bayes_rl.compatibility.edward2_modules import add_modules
 from bayes_rl.conversion import to_bayesian
 from bayes_rl.distributions import *  # noqa: F403
 from bayes_rl.moped import start_at_means
@@ -30,6 +33,8 @@ from bayes_rl.weights import (
     sample_weights,
     scale_kl,
 )
+
+add_modules(sys.modules[__name__])
 
 __all__ = [
     "AnnealKL",

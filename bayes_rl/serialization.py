@@ -66,9 +66,9 @@ def _from_name(name, aliases, keras_module):
         raise ValueError(f"{name!r} is not among the {kind}{hint}") from None
 
 
-def serialize(instance):
-    """Configuration from which `deserialize` makes an equal object."""
-    return tf.keras.saving.serialize_keras_object(instance)
+def serialize(initializer):
+    """Configuration from which `deserialize` makes an equal object of any kind."""
+    return tf.keras.saving.serialize_keras_object(initializer)
 
 
 def deserialize(config, custom_objects=None):

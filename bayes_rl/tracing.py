@@ -81,11 +81,11 @@ def get_next_tracer():
             stack.append(tracer)
 
 
-def traceable(constructor):
+def traceable(func):
     """Makes a function visible to tracers.
 
     Args:
-        constructor: function that returns a random variable.
+        func: function that returns a random variable.
 
     Returns:
         A function of the same arguments.
@@ -101,10 +101,10 @@ def traceable(constructor):
         True
     """
 
-    @functools.wraps(constructor)
+    @functools.wraps(func)
     def traced(*args, **kwargs):
         if not _stack():
-            return constructor(*args, **kwargs)
+            return func(*args, **kwargs)
         with get_next_tracer() as tracer:
             # The tracer may call `traced` again, which then meets the next one outside.
             return tracer(traced, *args, **kwargs)

@@ -253,6 +253,13 @@ class StochasticLayer:
         owner = weight.initializer
         return make_weight(posterior, name=weight.name, value=value, owner=owner)
 
+    def call_weights(self):
+        """A random variable of each stochastic weight, by its name within the layer.
+
+        `call` needs it not: it draws by itself, and stores nothing.
+        """
+        return {key: self.random_variable(key) for key in self.stochastic_weights}
+
     @tf.autograph.experimental.do_not_convert
     def given(self, key):
         """A weight where it needs no draw: held, set by a tracer or without posterior.

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl.layers.base import StochasticLayer
 from bayes_rl.layers.outputs.predictive_softmax import (
     mean_field_logits,
     monte_carlo_softmax,
@@ -17,6 +18,7 @@ from bayes_rl.layers.reversible.one_hot import (
 from bayes_rl.layers.reversible.permutations import sinkhorn, soft_to_hard_permutation
 
 __all__ = [
+    "add_weight",
     "mean_field_logits",
     "monte_carlo_softmax",
     "multiplicative_inverse",
@@ -29,6 +31,41 @@ __all__ = [
     "smart_constant_value",
     "soft_to_hard_permutation",
 ]
+
+
+def add_weight(cls):
+    """Class decorator: `add_weight` takes initializers that are posteriors.
+
+    Args:
+        cls: subclass of `tf.keras.layers.Layer`.
+
+    Returns:
+        A `bayes_rl.layers.base.StochasticLayer` of the same name, whose `add_weight`
+        returns a random variable where the initializer is a Keras layer. `self.draw(name)`
+        is the weight to compute with in `call`.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> @add_weight
+        ... class Scale(tf.keras.layers.Layer):
+        ...     def build(self, shape):
+        ...         posterior = ed.initializers.TrainableNormal()
+        ...         self.scale = self.add_weight("scale", [], initializer=posterior)
+        ...     def call(self, inputs):
+        ...         return inputs * self.draw("scale")
+        >>> Scale()(tf.ones([2, 3])).shape
+        TensorShape([2, 3])
+    """
+
+    class Stochastic(StochasticLayer, cls):
+        def add_weight(self, name=None, shape=None, **kwargs):
+            weight = super().add_weight(name, shape, **kwargs)
+            is_random = name in self.stochastic_weights
+            return self.random_variable(name) if is_random else weight
+
+    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+        setattr(Stochastic, name, getattr(cls, name))
+    return Stochastic
 
 
 def smart_constant_value(pred):

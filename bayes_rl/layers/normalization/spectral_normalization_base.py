@@ -120,6 +120,10 @@ class SpectralNormalizationBase(tf.keras.layers.Wrapper):
         bound = tf.constant(self.norm_multiplier, norm.dtype)
         return kernel * (bound / tf.maximum(norm, bound))
 
+    def restore_weights(self):
+        """The kernel before it is scaled: its variable, which no call writes to."""
+        return self.layer.kernel
+
     def compute_output_shape(self, input_shape):
         return self.layer.compute_output_shape(input_shape)
 

@@ -58,7 +58,8 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
         return_unaveraged_logits: whether to return the logits of all samples too.
         tune_temperature: whether the temperature is trained, from `temperature` on.
         temperature_lower_bound: of a trained temperature.
-        temperature_upper_bound: of a trained temperature.
+        temperature_upper_bound: of a trained temperature, which starts in the middle where
+            `temperature` is not between its bounds.
         name: of the layer.
         **kwargs: of `tf.keras.layers.Layer`.
 
@@ -118,9 +119,6 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
         for option in ("temperature", "train_mc_samples", "test_mc_samples", "eps"):
             if getattr(self, option) <= 0:
                 raise ValueError(f"{option} must be above 0, got {getattr(self, option)}")
-        if self.tune_temperature:
-            bounds = self.temperature_lower_bound, self.temperature_upper_bound
-            inverse_temperature(self.temperature, *bounds)
 
     @property
     def is_softmax(self):

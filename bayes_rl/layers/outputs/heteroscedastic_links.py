@@ -33,12 +33,14 @@ def compute_temperature(pre_sigmoid_temperature, lower=None, upper=None):
 
 
 def inverse_temperature(temperature, lower=None, upper=None):
-    """What `compute_temperature` maps to a temperature strictly between its bounds."""
+    """What `compute_temperature` maps to a temperature, or to the middle of its bounds.
+
+    The middle takes the place of a temperature that is not between them; where there is no
+    upper bound, one above the lower.
+    """
     lower = 0.0 if lower is None else lower
     if not lower < temperature < (math.inf if upper is None else upper):
-        raise ValueError(
-            f"temperature must be between its bounds {lower} and {upper}, got {temperature}"
-        )
+        temperature = lower + 1.0 if upper is None else (lower + upper) / 2.0
     if upper is None:
         return math.log(math.expm1(temperature - lower))
     return math.log((temperature - lower) / (upper - temperature))

@@ -48,7 +48,16 @@ class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):
             `parameter_efficient` to v, [..., K].
         loc_layer: from the inputs to loc, [..., K].
         diag_layer: from the inputs to d before its softplus, [..., K].
-        *args: the further arguments of `MCSoftmaxDenseFA`, from `temperature` on.
+        temperature: as in `MCSoftmaxDenseFA`; likewise up to `dtype`.
+        parameter_efficient: whether W is shared by all inputs.
+        train_mc_samples: number of samples in training.
+        test_mc_samples: number of samples otherwise.
+        compute_pred_variance: as in `MCSoftmaxDense`.
+        share_samples_across_batch: as in `MCSoftmaxDense`.
+        logits_only: as in `MCSoftmaxDense`.
+        eps: least probability.
+        dtype: of the layer.
+        name: of the layer.
         **kwargs: of `MCSoftmaxDenseFA`.
 
     K is 1 for two classes.
@@ -64,14 +73,44 @@ class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):
     """
 
     def __init__(
-        self, num_classes, num_factors, scale_layer, loc_layer, diag_layer, *args, **kwargs
+        self,
+        num_classes,
+        num_factors,
+        scale_layer,
+        loc_layer,
+        diag_layer,
+        temperature=1.0,
+        parameter_efficient=False,
+        train_mc_samples=1000,
+        test_mc_samples=1000,
+        compute_pred_variance=False,
+        share_samples_across_batch=False,
+        logits_only=False,
+        eps=1e-7,
+        dtype=None,
+        name=None,
+        **kwargs,
     ):
         self._given = {
             "scale_layer": scale_layer,
             "loc_layer": loc_layer,
             "diag_layer": diag_layer,
         }
-        super().__init__(num_classes, num_factors, *args, **kwargs)
+        super().__init__(
+            num_classes,
+            num_factors,
+            temperature,
+            parameter_efficient,
+            train_mc_samples,
+            test_mc_samples,
+            compute_pred_variance,
+            share_samples_across_batch,
+            logits_only,
+            eps,
+            dtype,
+            name=name,
+            **kwargs,
+        )
 
     def _add_projections(self):
         for name, layer in self._given.items():

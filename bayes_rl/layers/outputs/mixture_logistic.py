@@ -15,26 +15,25 @@ class MixtureLogistic(StochasticOutput):
         logits, loc, scale = constraints(inputs @ kernel + bias), each [..., units, K]
         output ~ sum_k softmax(logits)_k Logistic(loc_k, scale_k)
 
-    `MixtureLogistic(units, num_components=K)` has an output [..., units]. Edward2's call
-    `MixtureLogistic(K)` has one [...].
+    `MixtureLogistic(K, units=units)` has an output [..., units], `MixtureLogistic(K)` one
+    [...].
 
     Source: Salimans et al., 2017, PixelCNN++, section 2.1.
 
     Args:
-        units: size of the last output axis; the number of components where
-            `num_components` is not given.
+        num_components: K, at least 1.
         logits_constraint: applied to the logits.
         loc_constraint: applied to the locations.
         scale_constraint: makes the scales positive.
-        num_components: K, at least 1.
+        units: size of the last output axis; None for no such axis.
         **kwargs: of `StochasticOutput`.
 
     Raises:
-        ValueError: neither `units` nor `num_components` is given, or one is below 1.
+        ValueError: `units` or `num_components` is below 1.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
-        >>> ed.layers.MixtureLogistic(3, num_components=5)(tf.ones([2, 7])).shape
+        >>> ed.layers.MixtureLogistic(5, units=3)(tf.ones([2, 7])).shape
         TensorShape([2, 3])
         >>> ed.layers.MixtureLogistic(5)(tf.ones([2, 7])).shape
         TensorShape([2])
@@ -42,17 +41,14 @@ class MixtureLogistic(StochasticOutput):
 
     def __init__(
         self,
-        units=None,
+        num_components,
         logits_constraint=None,
         loc_constraint=None,
         scale_constraint="softplus",
-        *,
-        num_components=None,
+        units=None,
         **kwargs,
     ):
-        if num_components is None:
-            units, num_components = None, units
-        if num_components is None or num_components < 1:
+        if num_components < 1:
             raise ValueError(f"num_components must be at least 1, got {num_components}")
         self.num_components = num_components
         self.has_units = units is not None

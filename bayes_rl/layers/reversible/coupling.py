@@ -39,7 +39,8 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
 
     def __init__(self, layer, mask, position_ndims, event_ndims, **kwargs):
         super().__init__(**kwargs)
-        self.layer = layer
+        is_module = isinstance(layer, tf.Module)
+        self.layer = layer if is_module else tf.keras.layers.Lambda(layer)
         self.mask = None if mask is None else np.asarray(mask).astype(bool)
         self.event_ndims = event_ndims
         self._position_ndims = position_ndims

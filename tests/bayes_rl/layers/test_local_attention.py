@@ -47,7 +47,7 @@ def test_image_transformer_of_the_paper_lowers_its_loss():
     x = ed.layers.PositionalEmbedding(max_length=18)(x)
     y = ed.layers.MaskedLocalAttention1D(2, block_length=6)(x)
     x = tf.keras.layers.LayerNormalization()(x + y)
-    x = ed.layers.MixtureLogistic(1, num_components=5)(x)
+    x = ed.layers.MixtureLogistic(5, units=1)(x)
     outputs = ed.layers.Discretize(x, 0.0, 7.0, 8)
     model = tf.keras.Model(inputs, outputs)
     optimizer = tf.keras.optimizers.Adam(0.05)

@@ -38,7 +38,7 @@ CASES = [
     Case(lambda **kw: layers.Bernoulli(2, **kw), [(5, 3)], unused=PROJECTION),
     Case(lambda **kw: layers.Categorical(4, **kw), [(5, 3)], unused=PROJECTION),
     Case(lambda **kw: layers.OneHotCategorical(4, **kw), [(5, 3)], unused=PROJECTION),
-    Case(lambda **kw: layers.MixtureLogistic(2, num_components=3, **kw), [(5, 3)]),
+    Case(lambda **kw: layers.MixtureLogistic(3, units=2, **kw), [(5, 3)]),
     Case(lambda **kw: layers.Discretize(**kw), [(5, 3)]),
     Case(
         lambda **kw: layers.VectorQuantizer(4, **kw),

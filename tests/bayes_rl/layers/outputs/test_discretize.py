@@ -94,7 +94,7 @@ def test_independent_variables_keep_their_event():
 
 def test_functional_model_gives_log_probabilities_of_images():
     inputs = tf.keras.Input([4, 2])
-    x = ed.layers.MixtureLogistic(3, num_components=5)(inputs)
+    x = ed.layers.MixtureLogistic(5, units=3)(inputs)
     model = tf.keras.Model(inputs, ed.layers.Discretize(x))
     images = tf.constant(np.random.default_rng(0).integers(0, 256, [2, 4, 3]), tf.float32)
     with tf.GradientTape() as tape:

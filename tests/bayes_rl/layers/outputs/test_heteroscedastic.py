@@ -227,12 +227,5 @@ def test_bad_arguments_are_named():
         make(3, temperature=0)
     with pytest.raises(ValueError, match=r"in tfp.distributions, got 'Norml'"):
         make(3, "Norml")
-    with pytest.raises(ValueError, match="between its bounds 2.0 and 3.0, got 1.0"):
-        make(
-            3,
-            tune_temperature=True,
-            temperature_lower_bound=2.0,
-            temperature_upper_bound=3.0,
-        )
     with pytest.raises(ValueError, match="num_factors must not be below 0, got -1"):
         ed.layers.MCSoftmaxDenseFA(3, -1)

@@ -25,7 +25,7 @@ def density(layer, shape, value):
 @pytest.mark.parametrize(
     ("arguments", "options", "shape"),
     [
-        ((3,), {"num_components": 4}, [5, 3]),
+        ((4,), {"units": 3}, [5, 3]),
         ((4,), {}, [5]),
         ((), {"num_components": 4}, [5]),
     ],
@@ -38,7 +38,7 @@ def test_density_is_the_weighted_sum_of_logistic_densities(arguments, options, s
 
 
 def test_density_integrates_to_one():
-    output = ed.layers.MixtureLogistic(2, num_components=3)(INPUTS[:1])
+    output = ed.layers.MixtureLogistic(3, units=2)(INPUTS[:1])
     grid = tf.linspace(-60.0, 60.0, 20_001)[:, tf.newaxis, tf.newaxis]
     total = integrate.trapezoid(output.prob(grid), grid[:, 0, 0], axis=0)
     np.testing.assert_allclose(total, [[1.0, 1.0]], rtol=1e-4)
@@ -53,6 +53,6 @@ def test_edward2_order_of_arguments_and_the_older_name():
     assert not copied.has_units
 
 
-def test_missing_number_of_components_is_an_error():
-    with pytest.raises(ValueError, match="num_components must be at least 1, got None"):
-        ed.layers.MixtureLogistic()
+def test_no_components_are_an_error():
+    with pytest.raises(ValueError, match="num_components must be at least 1, got 0"):
+        ed.layers.MixtureLogistic(0)
