@@ -1,0 +1,103 @@
+"""StochasticWeight: a weight with a posterior, as its layer keeps it."""
+
+import dataclasses
+
+import tensorflow as tf
+
+from bayes_rl import softplus_normal
+from bayes_rl.families import draw_from, mean_of
+from bayes_rl.random_variable import RandomVariable
+from bayes_rl.regularizers.base import ScaleFactor
+from bayes_rl.tracing import traceable
+
+
+@traceable
+def make_weight(distribution, name, value=None, owner=None):
+    """Random variable of a layer's weight, made anew at every use of it.
+
+    Args:
+        distribution: posterior over it.
+        name: `<layer>/<weight>`.
+        value: in place of a draw.
+        owner: the initializer, by which tracers tell weights of one name.
+    """
+    del owner
+    return RandomVariable(distribution, name=name, value=value)
+
+
+@dataclasses.dataclass(frozen=True)
+class StochasticWeight:
+    """One weight with a posterior.
+
+    Args:
+        key: name within its layer, such as "kernel".
+        name: full name, such as "dense/kernel".
+        shape: of the weight.
+        initializer: the trainable initializer that holds the posterior's parameters.
+        regularizer: maps the weight's random variable to its cost, or None.
+        scale: of the costs of its layer.
+    """
+
+    key: str
+    name: str
+    shape: tuple
+    initializer: tf.keras.layers.Layer
+    regularizer: object
+    scale: ScaleFactor
+
+    def posterior(self):
+        """TFP distribution over the whole weight, at the parameters' current values."""
+        return self.initializer(self.shape).distribution
+
+    def mean(self):
+        """Mean of the posterior, [*shape]."""
+        found = softplus_normal.parameters_of(self.initializer)
+        return mean_of(self.posterior()) if found is None else found[0]
+
+    def draw(self, centered=False):
+        """A new draw, [*shape].
+
+        Args:
+            centered: whether to leave the mean out.
+        """
+        found = softplus_normal.parameters_of(self.initializer)
+        if found is None:
+            return draw_from(self.posterior(), centered=centered)
+        mean, *rest = found
+        return softplus_normal.perturbation(*rest, None if centered else mean)
+
+    def cost(self):
+        """Cost of the posterior, [], in the type of its parameters; needs no draw."""
+        cost = self._unscaled_cost()
+        return cost * self.scale(cost.dtype)
+
+    def _unscaled_cost(self):
+        found = softplus_normal.parameters_of(self.initializer)
+        prior = found and softplus_normal.prior_of(self.regularizer)
+        if not prior:
+            return self.regularizer(RandomVariable(self.posterior(), name=self.name))
+        mean, *rest = found
+        kl = softplus_normal.divergence(*rest, mean, *prior)
+        return self.regularizer.scaled(kl)
+
+
+class WeightAttribute:
+    """Class attribute of a layer: the weight of the same name.
+
+    Reading it gives the variable of a deterministic weight and builds a random variable of
+    a stochastic one.
+    """
+
+    def __set_name__(self, owner, name):
+        self.name = name
+
+    def __get__(self, layer, owner=None):
+        if layer is None:
+            return self
+        if self.name in layer.stochastic_weights:
+            return layer.random_variable(self.name)
+        return getattr(layer, f"_{self.name}")
+
+    def __set__(self, layer, value):
+        if not isinstance(value, StochasticWeight):
+            setattr(layer, f"_{self.name}", value)
