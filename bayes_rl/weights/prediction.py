@@ -42,8 +42,8 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         with distributions [S, N, ...]; what has no axis of examples is the first batch's.
 
     Raises:
-        ValueError: a number is below 1; draws do not fit the model, differ in their number
-            or have signs, which belong to the examples of one batch.
+        ValueError: a number is below 1; there are no inputs; draws do not fit the model,
+            differ in their number or have signs, which belong to the examples of one batch.
 
     Example:
         >>> import bayes_rl as ed
@@ -65,6 +65,8 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         for index in range(count or 1):
             parts[-1].append(outputs_of(index, batch))
             progress.step()
+    if not parts:
+        raise ValueError("inputs hold no examples, so there is nothing to predict")
     progress.end()
     return outputs_of.joined(parts)
 

@@ -73,12 +73,9 @@ def test_prediction_is_that_of_a_loop_over_draws(make):
     expected = tf.nest.map_structure(lambda *xs: np.stack(xs), *each)
     for given in (draws, 3):
         found = means(ed.predict(model, inputs, given, seed=1, batch_size=2))
-        check = tf.nest.map_structure(lambda x: x, found)
-        tf.nest.map_structure(
-            lambda x, y: np.testing.assert_allclose(x, y, rtol=1e-5, atol=1e-6),
-            check,
-            expected,
-        )
+        assert tf.nest.is_nested(found) == tf.nest.is_nested(expected)
+        for one, other in zip(*map(tf.nest.flatten, (found, expected)), strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
 
 
 def test_one_draw_has_no_axis_of_draws():
@@ -141,6 +138,12 @@ def test_wrong_draws_are_an_error(draws, message):
         draws["b/kernel"] = draws["b/kernel"][:1]
     with pytest.raises(ValueError, match=message):
         ed.predict(model, np.ones([5, 3]), draws)
+
+
+def test_no_inputs_are_an_error():
+    model, _ = dense_on_sequences()
+    with pytest.raises(ValueError, match="inputs hold no examples"):
+        ed.predict(model, np.ones([0, 7, 3]), 2)
 
 
 def test_twenty_draws_cost_at_most_twenty_times_one():

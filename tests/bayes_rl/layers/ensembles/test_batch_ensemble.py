@@ -100,7 +100,7 @@ def test_a_posterior_is_drawn_once_a_call_for_each_member():
 def test_draws_of_kernel_only_take_stacked_inputs():
     layer = layers.DenseBatchEnsemble(4, **VECTORS, kernel_initializer="trainable_normal")
     inputs = tf.random.stateless_normal([2, 6, 7, 5], [0, 1])
-    layer.build(inputs.shape)
+    layer.build(inputs.shape[1:])
     weights = ed.sample_weights(layer, [2], seed=1)
     with ed.hold(layer, weights):
         together = layer(inputs)
