@@ -30,7 +30,7 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
 
     Args:
         momentum: of the moving average, below 1; 0 or less for the exact sum.
-        ridge_penalty: above 0; the noise variance of gaussian outputs whose weights have
+        ridge_penalty: not negative; the noise variance of gaussian outputs whose weights have
             prior variance 1. For other likelihoods 1 is Laplace's approximation under that
             prior, and r counts each example 1 / r times.
         likelihood: 'gaussian', 'binary_logistic' or 'poisson'.
@@ -63,8 +63,8 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
     ):
         if likelihood not in LIKELIHOODS:
             raise ValueError(f"likelihood must be one of {LIKELIHOODS}, got {likelihood!r}")
-        if ridge_penalty <= 0:
-            raise ValueError(f"ridge_penalty must be above 0, got {ridge_penalty}")
+        if ridge_penalty < 0:
+            raise ValueError(f"ridge_penalty must not be negative, got {ridge_penalty}")
         if momentum >= 1:
             raise ValueError(f"momentum must be below 1, got {momentum}")
         del use_on_read_synchronization_for_single_replica_vars
@@ -80,8 +80,9 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
         self.precision_matrix = self._matrix(
             "precision_matrix", input_shape[-1], self.ridge_penalty, reduction
         )
+        variance = 1 / self.ridge_penalty if self.ridge_penalty else 0.0
         self.covariance_matrix = self._matrix(
-            "covariance_matrix", input_shape[-1], 1 / self.ridge_penalty, "MEAN"
+            "covariance_matrix", input_shape[-1], variance, "MEAN"
         )
         self.is_current = self.add_weight(
             "is_current",
@@ -168,6 +169,8 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
 
     def update_feature_covariance_matrix(self):
         """Stores the inverse of the precision for faster predictions."""
+        if self.ridge_penalty == 0:
+            return  # The precision may be singular, and the covariance is 0 in any case.
         size = self.precision_matrix.shape[0]
         inverse = tf.linalg.cholesky_solve(self._factor(), tf.eye(size, dtype=tf.float64))
         self.covariance_matrix.assign(tf.cast(inverse, self.covariance_matrix.dtype))
@@ -186,6 +189,9 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
             [batch, batch].
         """
         features = double(gp_feature)
+        if self.ridge_penalty == 0:
+            shape = [tf.shape(features)[0]] * 2
+            return tf.zeros(shape, self.precision_matrix.dtype)
 
         def from_stored():
             return features @ double(self.covariance_matrix) @ tf.transpose(features)

@@ -109,11 +109,17 @@ def test_replicas_share_what_they_see(momentum, two_devices):
 def test_errors():
     with pytest.raises(ValueError, match="likelihood must be one of .* got 'probit'"):
         make(likelihood="probit")
-    with pytest.raises(ValueError, match="ridge_penalty must be above 0, got 0"):
-        make(ridge_penalty=0)
+    with pytest.raises(ValueError, match="ridge_penalty must not be negative, got -1"):
+        make(ridge_penalty=-1)
     with pytest.raises(ValueError, match="momentum must be below 1, got 1"):
         make(momentum=1)
     with pytest.raises(ValueError, match="'poisson' needs logits, got none"):
         make(likelihood="poisson")(DATA, training=True)
     with pytest.raises(ValueError, match=r"logits of one output, .* got shape \(40, 2\)"):
         make(likelihood="poisson")(DATA, logits=np.ones([40, 2]), training=True)
+
+
+def test_without_ridge_the_covariance_is_zero():
+    layer = make(ridge_penalty=0.0)
+    layer(TEST, training=True)
+    np.testing.assert_array_equal(layer(TEST, training=False), np.zeros([len(TEST)] * 2))
