@@ -31,8 +31,8 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
     Args:
         momentum: of the moving average, below 1; 0 or less for the exact sum.
         ridge_penalty: not negative; the noise variance of gaussian outputs whose weights
-            have prior variance 1. For other likelihoods 1 is Laplace's approximation under that
-            prior, and r counts each example 1 / r times.
+            have prior variance 1. For other likelihoods 1 is Laplace's approximation under
+            that prior, and r counts each example 1 / r times.
         likelihood: 'gaussian', 'binary_logistic' or 'poisson'.
         dtype: as in `tf.keras.layers.Layer`.
         name: as in `tf.keras.layers.Layer`.
