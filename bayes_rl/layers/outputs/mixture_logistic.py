@@ -1,5 +1,7 @@
 """Output layer distributed as a mixture of logistics."""
 
+import inspect
+
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
@@ -16,7 +18,7 @@ class MixtureLogistic(StochasticOutput):
         output ~ sum_k softmax(logits)_k Logistic(loc_k, scale_k)
 
     `MixtureLogistic(K, units=units)` has an output [..., units], `MixtureLogistic(K)` one
-    [...].
+    [...]. The paper writes the former as `MixtureLogistic(units, num_components=K)`.
 
     Source: Salimans et al., 2017, PixelCNN++, section 2.1.
 
@@ -41,14 +43,20 @@ class MixtureLogistic(StochasticOutput):
 
     def __init__(
         self,
-        num_components,
+        first=None,
+        /,
         logits_constraint=None,
         loc_constraint=None,
         scale_constraint="softplus",
         units=None,
+        num_components=None,
         **kwargs,
     ):
-        if num_components < 1:
+        if num_components is None:
+            num_components = first
+        elif first is not None:
+            units = first
+        if num_components is None or num_components < 1:
             raise ValueError(f"num_components must be at least 1, got {num_components}")
         self.num_components = num_components
         self.has_units = units is not None
@@ -95,4 +103,15 @@ class MixtureLogistic(StochasticOutput):
         }
 
 
+def _as_in_edward2(signature):
+    """A signature that names what comes first by position."""
+    parameters = dict(signature.parameters)
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    first = parameters.pop("num_components").replace(kind=kind)
+    this, _, *others = parameters.values()
+    return signature.replace(parameters=[this, first, *others])
+
+
+_init = MixtureLogistic.__init__
+_init.__signature__ = _as_in_edward2(inspect.signature(_init))
 MixtureofLogistic = MixtureLogistic

@@ -25,6 +25,7 @@ def density(layer, shape, value):
 @pytest.mark.parametrize(
     ("arguments", "options", "shape"),
     [
+        ((3,), {"num_components": 4}, [5, 3]),
         ((4,), {"units": 3}, [5, 3]),
         ((4,), {}, [5]),
         ((), {"num_components": 4}, [5]),
