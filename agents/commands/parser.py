@@ -6,6 +6,7 @@ Nothing here imports TensorFlow, which takes seconds, or says what a command doe
 import argparse
 import importlib.metadata
 
+from agents.commands.arguments import address, addresses, whole_number
 from agents.commands.help import train_help
 from agents.errors import UserError, nearest
 
@@ -107,7 +108,7 @@ def _add_train(commands):
     )
     command.add_argument(
         "--jobs",
-        type=_count,
+        type=whole_number,
         metavar="N",
         help="with -m: runs at the same time (default: cores / threads)",
     )
@@ -203,7 +204,7 @@ def _add_roles(commands):
         command.add_argument(
             "--server",
             required=True,
-            type=_address,
+            type=address,
             metavar="HOST:PORT",
             help="of the replay server, the same for all",
         )
@@ -219,7 +220,7 @@ def _add_roles(commands):
         if role == "learner":
             command.add_argument(
                 "--learners",
-                type=_addresses,
+                type=addresses,
                 default=(),
                 metavar="HOST:PORT,...",
                 help="of all learners, for strategy=multi_worker",
@@ -235,13 +236,13 @@ def _add_cluster(commands):
     )
     command.add_argument("system", choices=("slurm",), help="that runs the job")
     command.add_argument(
-        "--actors", type=_count, required=True, metavar="N", help="that collect"
+        "--actors", type=whole_number, required=True, metavar="N", help="that collect"
     )
     command.add_argument(
         "--gpus", type=int, default=0, metavar="N", help="of a learner (default: 0)"
     )
     command.add_argument(
-        "--cores", type=_count, default=1, metavar="N", help="a process (default: 1)"
+        "--cores", type=whole_number, default=1, metavar="N", help="a process (default: 1)"
     )
 
 
@@ -256,34 +257,11 @@ def _add_run(command):
 def _add_episodes(command, default, about):
     command.add_argument(
         "--episodes",
-        type=_count,
+        type=whole_number,
         default=default,
         metavar="N",
         help=f"{about} (default: {default})",
     )
-
-
-def _address(text):
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise argparse.ArgumentTypeError(f"must be HOST:PORT, got {text!r}")
-    return text
-
-
-def _addresses(text):
-    return tuple(map(_address, text.split(",")))
-
-
-def _count(text):
-    try:
-        count = int(text)
-    except ValueError:
-        count = 0
-    if count < 1:
-        raise argparse.ArgumentTypeError(
-            f"must be a whole number of at least 1, got {text!r}"
-        )
-    return count
 
 
 def _version():

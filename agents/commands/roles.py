@@ -5,8 +5,15 @@ import pathlib
 
 from agents.config.overrides import load
 from agents.errors import UserError
-from agents.processes.heartbeat import Heartbeat, learner_name
-from agents.runs.folder import Run, check_run, open_part, open_run, write_config
+from agents.processes.heartbeat import Heartbeat
+from agents.runs.folder import (
+    Run,
+    check_run,
+    learner_name,
+    open_part,
+    open_run,
+    write_config,
+)
 from envs.quiet import import_gym
 
 

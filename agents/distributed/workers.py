@@ -14,7 +14,8 @@ from agents import interrupts
 from agents.distributed.sequences import ReplayServer, row_specs
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.store import numbered_files, read_episode
-from agents.processes.heartbeat import learner_name, read_beat
+from agents.processes.heartbeat import read_beat
+from agents.runs.folder import learner_name
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,16 +11,6 @@ from typing import NamedTuple
 SECONDS = 1.0  # between beats
 
 
-def learner_name(number):
-    """The name of learner `number`; the first is all there is where others have none.
-
-    Example:
-        >>> learner_name(0), learner_name(1)
-        ('learner', 'learner_1')
-    """
-    return f"learner_{number}" if number else "learner"
-
-
 class Beat(NamedTuple):
     """What a process says of itself.
 

@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -68,6 +69,15 @@ class LoggedProcess(subprocess.Popen):
         told = [line for line in lines if not line.startswith(_NOTES)]
         last = told[-1].removeprefix("bayes-rl: ") if told else "no output"
         return f"{last} (exit status {self.returncode})"
+
+
+def free_addresses(count):
+    """So many addresses of this machine, `127.0.0.1:PORT`, at which nobody listens."""
+    with contextlib.ExitStack() as probes:
+        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
+        for probe in sockets:
+            probe.bind(("127.0.0.1", 0))
+        return [f"127.0.0.1:{probe.getsockname()[1]}" for probe in sockets]
 
 
 def die_with_parent():

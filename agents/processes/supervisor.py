@@ -3,16 +3,21 @@
 import contextlib
 import dataclasses
 import signal
-import socket
 import subprocess
 import time
 
 from agents.errors import UserError
-from agents.processes.heartbeat import learner_name, read_beat
+from agents.processes.heartbeat import read_beat
 from agents.processes.loopback import Loopback
-from agents.processes.starting import LoggedProcess, command_of, die_with_parent, stopping
+from agents.processes.starting import (
+    LoggedProcess,
+    command_of,
+    die_with_parent,
+    free_addresses,
+    stopping,
+)
 from agents.runs import divergence
-from agents.runs.folder import open_run
+from agents.runs.folder import learner_name, open_run
 from agents.runs.following import Follower
 from agents.screen.progress import Progress
 
@@ -118,7 +123,7 @@ class Supervisor:
         self._follower.update()
         self._shown = self._follower.newest.get("episodes", 0)
         self.environment_steps = self._follower.newest.get("environment_steps", 0)
-        server, *learners = _addresses(1 + config.learners)
+        server, *learners = free_addresses(1 + config.learners)
         self._roles = [
             _Role(name, command_of(role, "--server", server, *options, *words))
             for name, role, options in _parts(config, learners)
@@ -128,7 +133,7 @@ class Supervisor:
         where = "in a network of its own" if loopback.is_private else open_to_all
         self.banner = {
             "run": config.logdir,
-            "processes": f"1 server, {config.learners} learners, {config.actors} actors",
+            "processes": f"server, {config.learners} x learner, {config.actors} x actor",
             "server": f"{server}, {where}",
         }
 
@@ -263,12 +268,3 @@ def _parts(config, learners):
 
 def _waits(beat):
     return beat.state.startswith("waiting")
-
-
-def _addresses(count):
-    """So many addresses of this machine that are free."""
-    with contextlib.ExitStack() as probes:
-        sockets = [probes.enter_context(socket.socket()) for _ in range(count)]
-        for probe in sockets:
-            probe.bind(("127.0.0.1", 0))
-        return [f"127.0.0.1:{probe.getsockname()[1]}" for probe in sockets]

@@ -132,9 +132,19 @@ def open_part(run, number):
     Raises:
         UserError: the folder is in use.
     """
-    folder = run.folder / f"learner_{number}"
+    folder = run.folder / learner_name(number)
     folder.mkdir(parents=True, exist_ok=True)
     return Run(folder, _lock(folder), whole=run)
+
+
+def learner_name(number):
+    """The name of learner `number`; the first is all there is where others have none.
+
+    Example:
+        >>> learner_name(0), learner_name(1)
+        ('learner', 'learner_1')
+    """
+    return f"learner_{number}" if number else "learner"
 
 
 def check_run(config):

@@ -2,7 +2,6 @@
 
 import contextlib
 import dataclasses
-import socket
 import tempfile
 import time
 
@@ -19,7 +18,7 @@ from agents.distributed.weights import Weights
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.measures import agent_steps
-from agents.processes.starting import LoggedProcess, command_of
+from agents.processes.starting import LoggedProcess, command_of, free_addresses
 from agents.runs.folder import open_run
 from agents.training.learning import Learning
 
@@ -122,9 +121,7 @@ def _random_episode(config, agent, environment):
 
 def _serve(stack, config, words, run):
     """Starts a replay server in a process of its own; its address, once it answers."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        address = f"127.0.0.1:{probe.getsockname()[1]}"
+    (address,) = free_addresses(1)
     command = command_of("server", "--server", address, *words)
     process = LoggedProcess(command, run.folder / "server.log")
     stack.callback(process.wait)

@@ -105,7 +105,7 @@ def breaking(outcomes):
             pair for pair in own if pair[1].steps_per_second >= 0.9 * best
         )
         lines.append(
-            f"- {updates} updates an episode, {learners} learners: {layout.actors} actors "
+            f"- {updates} updates an episode, learners: {learners}: {layout.actors} actors "
             f"come to nine tenths of the most, {best:.0f} environment steps a second; then "
             f"the {outcome.bottleneck} work {outcome.busy[outcome.bottleneck]:.0%} of the "
             "time."
@@ -125,7 +125,7 @@ def _draw(file, outcomes):
             for layout, outcome in outcomes
             if (layout.updates, layout.learners) == (updates, learners)
         ]
-        label = f"{updates} updates an episode, {learners} learners"
+        label = f"{updates} updates an episode, learners: {learners}"
         axes.plot(*zip(*own, strict=True), marker="o", markersize=3, label=label)
     axes.set(xscale="log", yscale="log", xlabel="actors", ylabel="environment steps / s")
     axes.grid(alpha=0.3)

@@ -112,16 +112,6 @@ def test_heads_that_a_mesh_does_not_divide_are_told_in_one_line(monkeypatch, cap
     assert line.startswith("translation.py: encoder_0_self has 1 heads, which 2 devices")
 
 
-@pytest.fixture
-def plain_programs():
-    """To optimize the program of each device takes most of the time."""
-    before = tf.config.optimizer.get_experimental_options()
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
-    yield
-    switch = before.get("disable_meta_optimizer", False)
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": switch})
-
-
 def _losses(optimizer, mesh=None, steps=20):
     sizes = translation.SMALL
     tf.keras.utils.set_random_seed(1)

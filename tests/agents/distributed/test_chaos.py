@@ -15,8 +15,7 @@ import pytest
 from agents.distributed.handover import Handover
 from agents.episodes.store import read_episode
 from agents.processes.heartbeat import read_beat
-from agents.processes.starting import LoggedProcess, command_of
-from agents.processes.supervisor import _addresses
+from agents.processes.starting import LoggedProcess, command_of, free_addresses
 from agents.runs.records import read_metrics
 
 KILLS = 60
@@ -206,7 +205,7 @@ def test_where_nobody_watches_a_learner_whose_peer_is_killed_ends_with_a_line(tm
     """As on a cluster, whose script starts it again."""
     words = ["experiment=debug", "value=none", "environment_steps=100_000", "actors=1"]
     words += [*SEVERAL, f"logdir={tmp_path}/run"]
-    server, *learners = _addresses(3)
+    server, *learners = free_addresses(3)
     among = "--learners", ",".join(learners)
     roles = {
         "server": ["server"],

@@ -1,10 +1,8 @@
 """Tests of agents.distributed.workers."""
 
-import contextlib
 import json
 import os
 import pathlib
-import socket
 import subprocess
 import sys
 
@@ -15,6 +13,7 @@ from agents.distributed import workers as module
 from agents.distributed.workers import FoundEpisodes, TakenByAnother, without_reports
 from agents.episodes.store import EpisodeStore
 from agents.processes.heartbeat import Heartbeat
+from agents.processes.starting import free_addresses
 from agents.runs.folder import Run
 
 ROOT = pathlib.Path(__file__).parents[3]
@@ -56,14 +55,6 @@ losses = [learning.run(1, lambda _: None) for _ in range(steps)]
 variables = [v.numpy().tolist() for v in (*agent.model.variables, *agent.value.variables)]
 print(json.dumps({"metrics": losses, "variables": variables}))
 """
-
-
-def free_addresses(count):
-    with contextlib.ExitStack() as stack:
-        probes = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for probe in probes:
-            probe.bind(("127.0.0.1", 0))
-        return [f"127.0.0.1:{probe.getsockname()[1]}" for probe in probes]
 
 
 @pytest.fixture(scope="module")
