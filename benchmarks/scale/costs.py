@@ -8,7 +8,7 @@ import time
 import numpy as np
 import tensorflow as tf
 
-from agents.agent.building import make_agent
+from agents.agent.building import configure_tensorflow, make_agent
 from agents.agent.loading import make_checkpoints
 from agents.config.overrides import load
 from agents.distributed.handover import Handover
@@ -74,6 +74,7 @@ def measure_costs(words, repeats=30):
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         words = [*words, f"logdir={folder}/run"]
         config = load(words)
+        configure_tensorflow(config)
         run = stack.enter_context(open_run(config))
         environment = stack.enter_context(
             contextlib.closing(load_environments(config, 1, COLLECTION))
