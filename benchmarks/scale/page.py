@@ -10,6 +10,17 @@ on this machine, and simulates it (SimPy) for numbers of processes that this mac
 not. In the simulation each process of a large run has a core of its own, learners have the
 speed of one core here, and sum gradients at 10 Gbit/s; where it is compared with this
 machine, all share its cores."""
+_MENDING = """\
+The server is busy {server:.0%} of the time at most. What mends it:
+
+- learners: fewer updates an episode, larger batches on a faster device, more learners, as
+  long as a step on a smaller share of the batch costs less.
+- actors: more of them, or several environments of one, which share a call of the planner.
+- the server: several servers, each with the episodes of some actors, from which a learner
+  takes batches in turn. One gives {batches:.0f} batches of this size a second.
+
+More actors than learners can follow make nothing faster, only their weights older: each
+waits until its last episode is learned from."""
 _OUTCOMES = {
     "environment steps / s": "steps_per_second",
     "staleness, updates": "staleness",
@@ -85,14 +96,19 @@ def write_page(folder, facts, costs, checks, outcomes):
             ["updates an episode", "learners", "actors", *_OUTCOMES, "busiest"],
             [_outcome_row(layout, outcome) for layout, outcome in outcomes],
         ),
+        "## What breaks first",
         breaking(outcomes),
+        _MENDING.format(
+            server=max(outcome.busy["server"] for _, outcome in outcomes),
+            batches=1.0 / costs.sample,
+        ),
     ]
     write_text(folder / "scale.md", "\n\n".join(parts) + "\n")
     _draw(folder / "scale.png", outcomes)
 
 
 def breaking(outcomes):
-    """What breaks first, in words."""
+    """Where more actors bring no more, and who works all the time there, in words."""
     lines = []
     for updates, learners in dict.fromkeys((a.updates, a.learners) for a, _ in outcomes):
         own = [
