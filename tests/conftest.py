@@ -3,13 +3,9 @@
 import pytest
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True, scope="session")
 def plain_programs():
-    """To optimize the program of each device of a mesh takes most of the time."""
+    """To optimize a graph that runs a few times takes longer than to run it as it is."""
     import tensorflow as tf
 
-    before = tf.config.optimizer.get_experimental_options()
     tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
-    yield
-    switch = before.get("disable_meta_optimizer", False)
-    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": switch})

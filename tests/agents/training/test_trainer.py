@@ -157,18 +157,27 @@ def interrupted(owner, name, when):
         yield
 
 
+RANDOM_ACTIONS = (EpisodeStore, "append", 2)
+LINES_AND_NO_CHECKPOINT = (Checkpoints, "save", 2)
+GRADIENT_STEPS = (training.Learning, "run", 3)
+
+
+@pytest.mark.parametrize(
+    "moments",  # and episodes that were saved by then
+    [
+        {RANDOM_ACTIONS: 1, GRADIENT_STEPS: 3},
+        pytest.param(
+            {LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4}, marks=pytest.mark.slow
+        ),
+    ],
+    ids=["random", "lines"],
+)
 def test_an_interrupted_run_ends_like_one_that_was_not(
-    train_run, whole_run, run_words, tmp_path, capsys
+    train_run, whole_run, run_words, tmp_path, capsys, moments
 ):
     folder = tmp_path / "run"
-    # with random actions; with lines on disk and no checkpoint; amid gradient steps
-    moments = [
-        (EpisodeStore, "append", 2, 1),
-        (Checkpoints, "save", 2, 2),
-        (training.Learning, "run", 3, 4),
-    ]
-    for owner, name, when, saved in moments:
-        with interrupted(owner, name, when):
+    for moment, saved in moments.items():
+        with interrupted(*moment):
             assert train_run(folder, *run_words) == 130
         said = capsys.readouterr().out
         assert f"stopped; saved: {saved} episodes, {LENGTH * saved} environment" in said
@@ -185,7 +194,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     for mine, theirs in zip(map(variables, saved), map(variables, others), strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-5)
     assert leftovers(folder) == []
-    assert (folder / "sessions.jsonl").read_text().count("\n") == 4
+    assert (folder / "sessions.jsonl").read_text().count("\n") == len(moments) + 1
 
 
 def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsys):
@@ -248,11 +257,14 @@ def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
 @pytest.mark.parametrize(
     "words",
     [
-        [
-            "transition=flipout",
-            *("planner=icem", "planner.candidates=8", "planner.elites=2"),
-            *("environments=2", "compute_dtype=bfloat16"),
-        ],
+        pytest.param(
+            [
+                "transition=flipout",
+                *("planner=icem", "planner.candidates=8", "planner.elites=2"),
+                *("environments=2", "compute_dtype=bfloat16"),
+            ],
+            marks=pytest.mark.slow,
+        ),
         [
             "transition=deterministic",
             "world_model.overshooting_distance=2",

@@ -3,11 +3,6 @@ import pytest
 from bayes_rl import parallel
 
 
-@pytest.fixture(autouse=True)
-def fast(plain_programs):
-    """All tests of the room have meshes."""
-
-
 @pytest.fixture(params=["1x2", "2x1"])
 def mesh(request):
     return parallel.make_mesh(request.param)

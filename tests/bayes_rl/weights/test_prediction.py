@@ -52,7 +52,8 @@ def two_inputs():
     return model, {"first": np.ones([5, 3]), "second": np.ones([5, 2])}
 
 
-MODELS = [conv_net, resnet, lstm, mobile_net, encoder, dense_on_sequences, two_inputs]
+MODELS = [conv_net, resnet, lstm, encoder, dense_on_sequences, two_inputs]
+MODELS += [pytest.param(mobile_net, marks=pytest.mark.slow)]
 
 
 def means(outputs):
