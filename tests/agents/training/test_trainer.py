@@ -167,10 +167,11 @@ GRADIENT_STEPS = (training.Learning, "run", 3)
     [
         {RANDOM_ACTIONS: 1, GRADIENT_STEPS: 3},
         pytest.param(
-            {LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4}, marks=pytest.mark.slow
+            {RANDOM_ACTIONS: 1, LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4},
+            marks=pytest.mark.slow,
         ),
     ],
-    ids=["random", "lines"],
+    ids=["2", "3"],
 )
 def test_an_interrupted_run_ends_like_one_that_was_not(
     train_run, whole_run, run_words, tmp_path, capsys, moments
