@@ -15,6 +15,7 @@ _LATER = {
     "learners": 1,
     "noise_ladder": 1.0,
     "action_noise.of_elites": False,
+    "action_noise.color": 0.0,
     "value": {"kind": "none"},
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,

@@ -88,7 +88,7 @@ def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
 
 
 def test_noise_is_added_to_the_actions_of_the_policy_too(make_policy):
-    value, noise = make_value(), GaussianNoise(0.3, None, 0, False)
+    value, noise = make_value(), GaussianNoise(0.3, None, 0, False, 0.0)
     quiet, noisy = (
         actions(make_policy(value, NoPlanner(), noise=each, act="policy"), FIRST)[0]
         for each in (None, noise)
