@@ -5,7 +5,6 @@ import pytest
 import tensorflow as tf
 
 from agents.explore.noise import GaussianNoise
-from agents.seeds import split
 
 
 @pytest.mark.parametrize(
@@ -79,7 +78,7 @@ def test_negative_values_are_refused(name):
 
 def episode_of(noise, seed, rows=400, decisions=500):
     """Noise at each decision of many episodes, [decisions, rows]."""
-    seeds = split(tf.constant([3, seed]), rows)
+    seeds = tf.constant([[3, seed]])  # of all rows
     still, at = tf.zeros([rows, 1]), tf.ones([rows], tf.int32)
     episode = lambda t: noise(still, 0, seeds, episode=(seeds, t * at))[:, 0]  # noqa: E731
     return tf.map_fn(episode, tf.range(decisions), tf.float32).numpy()
