@@ -81,7 +81,8 @@ def episode_of(noise, seed, rows, decisions):
     seeds = tf.constant([[3, seed]])  # of all rows
     still, at = tf.zeros([rows, 1]), tf.ones([rows], tf.int32)
     episode = lambda t: noise(still, 0, seeds, episode=(seeds, t * at))[:, 0]  # noqa: E731
-    return tf.map_fn(episode, tf.constant(decisions), tf.float32).numpy()
+    in_graph = tf.function(lambda: tf.map_fn(episode, tf.constant(decisions), tf.float32))
+    return in_graph().numpy()
 
 
 def test_pink_noise_is_as_strong_at_each_decision_as_white_noise():
