@@ -94,7 +94,7 @@ def test_pink_noise_is_as_strong_at_each_decision_as_white_noise():
 def test_colored_noise_has_the_spectrum_of_its_color():
     for color in (1.0, 2.0):
         noise = GaussianNoise(0.1, None, 0, False, color)
-        drawn = episode_of(noise, seed=1, rows=50, decisions=range(500))
+        drawn = episode_of(noise, seed=1, rows=50, decisions=[*range(500)])
         power = np.mean(np.abs(np.fft.rfft(drawn, axis=0)) ** 2, axis=1)[1:-1]
         slope = np.polyfit(np.log(np.arange(1, len(power) + 1)), np.log(power), 1)[0]
         assert slope == pytest.approx(-color, abs=0.05)
