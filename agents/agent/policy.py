@@ -134,7 +134,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
             action, spread = plan.actions[:, 0], plan.stddev[:, 0]
         if self._noise is not None:
             steps = self._clock.environment_steps
-            action = self._noise(action, steps, seeds.of("noise"), spread)
+            episode = seeds.of_episode("noise"), policy_state["decision"]
+            action = self._noise(action, steps, seeds.of("noise"), spread, episode)
         state = {
             "latent": latent._asdict(),
             "action": action,
@@ -233,6 +234,10 @@ class _Seeds:
 
     def of(self, purpose):
         return fold(self._of_decisions, self._PURPOSES.index(purpose))
+
+    def of_episode(self, purpose):
+        """For what goes on over a whole episode."""
+        return fold(self._of_episodes, len(self._PURPOSES) + self._PURPOSES.index(purpose))
 
     def of_weights(self, redraw):
         """For a whole episode, or for this decision."""

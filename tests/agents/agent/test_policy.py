@@ -20,7 +20,7 @@ from bayes_rl.weights import hold, mean_weights, sample_weights
 from tests.agents.presets import preset
 
 ENVIRONMENTS = 2
-NOISE = GaussianNoise(0.3, None, 0, False)
+NOISE = GaussianNoise(0.3, None, 0, False, 0.0)
 PLANNER = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=2)
 ICEM = preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2)
 FIRST_TYPE, MID_TYPE = ts.StepType.FIRST, ts.StepType.MID
@@ -106,7 +106,7 @@ def run(policy, *time_steps):
     [PLANNER, ICEM],
 )
 def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
-    policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0, False))
+    policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0, False, 0.0))
     for step in run(policy, FIRST, MID):
         assert step.action.shape == (ENVIRONMENTS, 1)
         assert np.abs(step.action).max() <= 1
@@ -136,7 +136,9 @@ def test_the_state_starts_anew_where_an_episode_does(make_policy):
 def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
     make_policy, model
 ):
-    first, second = run(make_policy(noise=GaussianNoise(0.5, None, 0, False)), FIRST, MID)
+    first, second = run(
+        make_policy(noise=GaussianNoise(0.5, None, 0, False, 0.0)), FIRST, MID
+    )
     np.testing.assert_array_equal(first.state["action"], first.action)
     with hold(model, mean_weights(model)):
         expected = model.rssm.filter(
@@ -221,7 +223,7 @@ def only(row, time_step):
 def test_an_episode_is_acted_alike_alone_and_beside_others(
     make_policy, clock, strategy, planner
 ):
-    policy = make_policy(strategy, planner, GaussianNoise(0.1, None, 0, False))
+    policy = make_policy(strategy, planner, GaussianNoise(0.1, None, 0, False, 0.0))
     together = run(policy, FIRST, MID)
     for row in range(ENVIRONMENTS):
         clock.episodes.assign(row)
@@ -258,14 +260,14 @@ def spy_on(function, seen):
 def test_without_noise_the_action_is_that_of_the_plan(make_policy):
     quiet, noisy, silent = (
         run(make_policy(noise=noise), FIRST)[0].action.numpy()
-        for noise in (None, NOISE, GaussianNoise(0.0, None, 0, False))
+        for noise in (None, NOISE, GaussianNoise(0.0, None, 0, False, 0.0))
     )
     np.testing.assert_array_equal(quiet, silent)
     assert not np.any(quiet == noisy)
 
 
 def test_noise_follows_its_schedule(make_policy, clock):
-    noise = GaussianNoise(0.3, 0.0, 10, False)
+    noise = GaussianNoise(0.3, 0.0, 10, False, 0.0)
     clock.environment_steps.assign(10)
     quiet, noisy = (run(make_policy(noise=n), FIRST)[0].action for n in (None, noise))
     np.testing.assert_array_equal(quiet, noisy)

@@ -88,7 +88,7 @@ def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
 
 
 def test_noise_is_added_to_the_actions_of_the_policy_too(make_policy):
-    value, noise = make_value(), GaussianNoise(0.3, None, 0, False)
+    value, noise = make_value(), GaussianNoise(0.3, None, 0, False, 0.0)
     quiet, noisy = (
         actions(make_policy(value, NoPlanner(), noise=each, act="policy"), FIRST)[0]
         for each in (None, noise)
@@ -132,7 +132,7 @@ def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
     make_policy, planner, strategy
 ):
     value = make_value(proposals=0)
-    value.discount = 1.0
+    value.discount = value.return_lambda = 1.0
     value.value = lambda features: tf.zeros(features.shape[:-1])
     plain, same = (actions(make_policy(v, planner, strategy)) for v in (None, value))
     np.testing.assert_allclose(same, plain, atol=1e-6)
