@@ -17,9 +17,8 @@ class Rollout(NamedTuple):
         stddev: [S, B, N, H, D], likewise.
         reached: [S, B, N, H], what each step counts: the probability that the episode has
             not ended before it, and the discount. See `Layout.reached`.
-        value: [S, B, N], of the states after the actions, as they count; 0 where plans are
-            worth their rewards alone.
-        trace: [S, B, N, H], share of the return that looks beyond each step to its reward.
+        value: [S, B, N], of the state after the last action, as it counts; 0 where plans
+            are worth their rewards alone.
     """
 
     reward: tf.Tensor
@@ -27,7 +26,6 @@ class Rollout(NamedTuple):
     stddev: tf.Tensor
     reached: tf.Tensor | float = 1.0
     value: tf.Tensor | float = 0.0
-    trace: tf.Tensor | float = 1.0
 
 
 class Value(Protocol):
@@ -35,11 +33,9 @@ class Value(Protocol):
 
     Attributes:
         discount: of one decision.
-        return_lambda: see `Layout.counted`.
     """
 
     discount: float
-    return_lambda: float
 
     def value(self, features):
         """[...] of features [..., F], in the unit of a reward."""
@@ -51,7 +47,7 @@ class Layout:
     Args:
         plans: [B, N, H, A].
         draws: S.
-        value: `Value` of the states after actions, or None.
+        value: `Value` of the states after the last action, or None.
     """
 
     def __init__(self, plans, draws, value=None):
@@ -111,50 +107,34 @@ class Layout:
             self.to_rollout(model.reward(latents.features)),
             self.to_rollout(latents.mean, size),
             self.to_rollout(latents.stddev, size),
-            *self.counted(model, latents),
+            *self.reached(model, latents),
         )
 
-    def counted(self, model, latents):
-        """What counts in the return of plans: `reached`, `value` and `trace` of `Rollout`.
+    def reached(self, model, latents):
+        """What each step of a plan counts, [S, B, N, H], and the value after it, [S, B, N].
 
             reached_k = product over j < k of discount continuation(state j)
-            trace_k = lambda^(k - 1)
-            value = sum over k of
-                w_k reached_k discount continuation(state k) value(state k)
-            w_k = (1 - lambda) trace_k before the last step, there trace_H
+            value = product over all j of discount continuation(state j) value(state H)
 
         State j is what action j leads to. So the step that ends the episode counts, with
         its reward, and what comes after it does not. The state in which the plan is made
         goes on, since somebody asks for an action there. Without a value nothing is
         discounted.
-
-        With lambda = 1 a plan is worth all its rewards and the value after them. With less
-        it is worth an average over all depths, of which the first ones, where the model is
-        most exact, count most. Source: Sutton and Barto, 2018, Reinforcement Learning,
-        equation 12.3, the lambda return.
         """
         continuation = self.to_rollout(model.continuation(latents.features))
         if self._value is None:
             reached = tf.math.cumprod(continuation, axis=-1, exclusive=True)
-            return reached, tf.zeros_like(reached[..., 0]), tf.ones_like(reached)
+            return reached, tf.zeros_like(reached[..., 0])
         to_next = self._value.discount * continuation
         reached = tf.math.cumprod(to_next, axis=-1, exclusive=True)
-        trace, weights = lambda_weights(self.horizon, self._value.return_lambda)
-        value = self.to_rollout(self._value.value(latents.features))
-        value = tf.reduce_sum(weights * reached * to_next * value, axis=-1)
-        return reached, value, trace * tf.ones_like(reached)
+        last = tf.nest.map_structure(lambda x: x[-1], latents)
+        value = self._at_once(self._value.value(last.features))
+        return reached, reached[..., -1] * to_next[..., -1] * value
 
-
-def lambda_weights(horizon, return_lambda):
-    """What rewards and values after each step count in a lambda return, both [H].
-
-    Example:
-        >>> [weights.numpy().tolist() for weights in lambda_weights(3, 0.5)]
-        [[1.0, 0.5, 0.25], [0.5, 0.25, 0.25]]
-    """
-    trace = return_lambda ** tf.range(horizon, dtype=tf.float32)
-    stops = tf.one_hot(horizon - 1, horizon, 1.0, 1.0 - return_lambda)
-    return trace, trace * stops
+    def _at_once(self, tensor):
+        """[B * N] or [B * S, N] -> [S, B, N]."""
+        tensor = tf.reshape(tensor, [self.environments, self.draws, self.candidates])
+        return tf.transpose(tensor, [1, 0, 2])
 
 
 def repeat_candidates(latent, plans):
