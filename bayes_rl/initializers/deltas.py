@@ -43,7 +43,7 @@ class TrainableDeterministic(TrainableInitializer):
         **kwargs,
     ):
         super().__init__(seed=seed, **kwargs)
-        self._declare("loc", loc_initializer, loc_regularizer, loc_constraint)
+        self._declare(locals())
 
     def _distribution(self):
         return tfd.Deterministic(*self.parameters())
@@ -76,6 +76,7 @@ class TrainableMixtureOfDeltas(TrainableInitializer):
     """
 
     parameter_names = ("loc",)
+    starts = ("he_normal",)
 
     def __init__(
         self,
@@ -90,9 +91,7 @@ class TrainableMixtureOfDeltas(TrainableInitializer):
             raise ValueError(f"num_components must be at least 1, got {num_components}")
         super().__init__(seed=seed, **kwargs)
         self.num_components = num_components
-        self._declare(
-            "loc", loc_initializer or "he_normal", loc_regularizer, loc_constraint
-        )
+        self._declare(locals())
 
     def _parameter_shape(self, name):
         return (*self.weight_shape, self.num_components)
@@ -110,6 +109,3 @@ class TrainableMixtureOfDeltas(TrainableInitializer):
         (loc,) = self.parameters()
         uniform = tfd.Categorical(logits=tf.zeros([self.num_components], loc.dtype))
         return tfd.MixtureSameFamily(uniform, tfd.Deterministic(loc))
-
-    def get_config(self):
-        return {**super().get_config(), "num_components": self.num_components}

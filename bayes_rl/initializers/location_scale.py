@@ -2,7 +2,7 @@
 
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.initializers.trainable import TrainableInitializer, near_zero, small_scale
+from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.serialization import register
 
 
@@ -22,15 +22,7 @@ class _LocationScale(TrainableInitializer):
         **kwargs,
     ):
         super().__init__(seed=seed, **kwargs)
-        self._declare(
-            "loc", loc_initializer or near_zero(), loc_regularizer, loc_constraint
-        )
-        self._declare(
-            "scale",
-            scale_initializer or small_scale(),
-            scale_regularizer,
-            scale_constraint,
-        )
+        self._declare(locals())
 
     def _distribution(self):
         return self.distribution_class(*self.parameters())
@@ -78,15 +70,7 @@ class TrainableHalfCauchy(_LocationScale):
 
     Source: Gelman, 2006, Prior Distributions for Variance Parameters, section 3.2.
 
-    Args:
-        loc_initializer: as in `TrainableCauchy`.
-        scale_initializer: as in `TrainableCauchy`.
-        loc_regularizer: as in `TrainableCauchy`.
-        scale_regularizer: as in `TrainableCauchy`.
-        loc_constraint: applied to the variable `loc` when it is used; default: at least 0.
-        scale_constraint: as in `TrainableCauchy`.
-        seed: as in `TrainableCauchy`.
-        **kwargs: of `tf.keras.layers.Layer`.
+    Args: as in `TrainableCauchy`; `loc_constraint` keeps the least value from below 0.
 
     Example:
         >>> weight = TrainableHalfCauchy()([3, 2])

@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.initializers.trainable import TrainableInitializer, near_zero, small_scale
+from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.serialization import register
 
 
@@ -48,15 +48,7 @@ class TrainableNormal(TrainableInitializer):
         **kwargs,
     ):
         super().__init__(seed=seed, **kwargs)
-        self._declare(
-            "mean", mean_initializer or near_zero(), mean_regularizer, mean_constraint
-        )
-        self._declare(
-            "stddev",
-            stddev_initializer or small_scale(),
-            stddev_regularizer,
-            stddev_constraint,
-        )
+        self._declare(locals())
 
     def _distribution(self):
         return tfd.Normal(*self.parameters())
@@ -68,13 +60,12 @@ class TrainableHeNormal(TrainableNormal):
 
     Source: He et al., 2015, Delving Deep into Rectifiers, equation 10.
 
-    Args:
-        seed: as in `TrainableNormal`.
-        **kwargs: as in `TrainableNormal`.
+    Args: those of `TrainableNormal`, by name.
     """
 
+    starts = ("he_normal", *TrainableNormal.starts[1:])
+
     def __init__(self, seed=None, **kwargs):
-        kwargs.setdefault("mean_initializer", "he_normal")
         super().__init__(seed=seed, **kwargs)
 
 
@@ -85,13 +76,12 @@ class TrainableGlorotNormal(TrainableNormal):
     Source: Glorot and Bengio, 2010, Understanding the Difficulty of Training Deep
     Feedforward Neural Networks, equation 16.
 
-    Args:
-        seed: as in `TrainableNormal`.
-        **kwargs: as in `TrainableNormal`.
+    Args: those of `TrainableNormal`, by name.
     """
 
+    starts = ("glorot_normal", *TrainableNormal.starts[1:])
+
     def __init__(self, seed=None, **kwargs):
-        kwargs.setdefault("mean_initializer", "glorot_normal")
         super().__init__(seed=seed, **kwargs)
 
 
@@ -118,11 +108,11 @@ class TrainableNormalFixedStddev(TrainableInitializer):
 
     Args:
         stddev: above 0.
-        mean_initializer: as in `TrainableNormal`.
-        mean_regularizer: as in `TrainableNormal`.
-        mean_constraint: as in `TrainableNormal`.
-        seed: as in `TrainableNormal`.
-        **kwargs: of `tf.keras.layers.Layer`.
+        mean_initializer: of the variable `mean`, as the others in `TrainableNormal`.
+        mean_regularizer: likewise.
+        mean_constraint: likewise.
+        seed: likewise.
+        **kwargs: likewise.
 
     Raises:
         ValueError: `stddev` is not above 0.
@@ -147,14 +137,9 @@ class TrainableNormalFixedStddev(TrainableInitializer):
         if stddev <= 0:
             raise ValueError(f"stddev must be above 0, got {stddev}")
         super().__init__(seed=seed, **kwargs)
-        self._declare(
-            "mean", mean_initializer or near_zero(), mean_regularizer, mean_constraint
-        )
+        self._declare(locals())
         self.stddev = float(stddev)
 
     def _distribution(self):
         (mean,) = self.parameters()
         return tfd.Normal(mean, tf.constant(self.stddev, mean.dtype))
-
-    def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}

@@ -70,10 +70,3 @@ class OrthogonalRandomFeatures(tf.keras.initializers.Initializer):
         return tf.random.stateless_normal(
             shape, [0, seed_of(self.seed, scope)], dtype=dtype
         )
-
-    def get_config(self):
-        return {
-            "stddev": self.stddev,
-            "random_norm": self.random_norm,
-            "seed": self.seed,
-        }

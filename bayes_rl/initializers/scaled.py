@@ -80,11 +80,3 @@ class ScaledNormalStdDev(tf.keras.initializers.Initializer):
         fan_out = receptive * shape[-1]
         fans = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2}
         return max(1, fans[self.mode])
-
-    def get_config(self):
-        return {
-            "scale": self.scale,
-            "mode": self.mode,
-            "distribution": self.distribution,
-            "seed": self.seed,
-        }

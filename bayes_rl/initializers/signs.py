@@ -36,6 +36,3 @@ class RandomSign(tf.keras.initializers.Initializer):
         del kwargs
         uniform = tf.keras.initializers.RandomUniform(0.0, 1.0, self.seed)(shape)
         return tf.cast(tf.where(uniform < self.probs, 1, -1), dtype or self.dtype)
-
-    def get_config(self):
-        return {"probs": self.probs, "seed": self.seed, "dtype": self.dtype.name}

@@ -99,15 +99,6 @@ class LocalAttention1D(tf.keras.layers.Layer):
     def compute_output_shape(self, input_shape):
         return tf.TensorShape(input_shape)
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "key_dim": self.key_dim,
-            "block_length": self.block_length,
-            "attention_type": self.attention_type,
-        }
-
 
 def _shifted(blocks, shift):
     """Blocks [B, count, ...] moved by `shift` along axis 1; others come round the end."""

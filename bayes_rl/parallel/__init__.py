@@ -30,19 +30,3 @@ from bayes_rl.parallel.mesh import MeshError, make_mesh, make_virtual_cpus
 from bayes_rl.parallel.optimizers import SGD, Adam
 from bayes_rl.parallel.rules import BATCH, MODEL, TRANSFORMER
 from bayes_rl.parallel.sharding import gather, place, shard
-
-__all__ = [
-    "BATCH",
-    "MODEL",
-    "SGD",
-    "TRANSFORMER",
-    "Adam",
-    "MeshError",
-    "bytes_per_device",
-    "gather",
-    "make_mesh",
-    "make_virtual_cpus",
-    "place",
-    "sample_weights",
-    "shard",
-]

@@ -27,9 +27,9 @@ class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
         mean: of the prior, as in `NormalKLDivergence`.
         variance_concentration: a, above 0.
         variance_scale: b, above 0.
-        scale_factor: as in `NormalKLDivergence`.
-        num_samples: as in `NormalKLDivergence`.
-        seed: as in `NormalKLDivergence`.
+        scale_factor: as in `KLDivergence`.
+        num_samples: likewise.
+        seed: likewise.
 
     Raises:
         ValueError: `variance_concentration` or `variance_scale` is not above 0.
@@ -89,12 +89,3 @@ class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
             tf.constant(self.variance_concentration, dtype),
             tf.constant(self.variance_scale, dtype),
         )
-
-    def get_config(self):
-        config = super().get_config()
-        del config["stddev"]
-        return {
-            **config,
-            "variance_concentration": self.variance_concentration,
-            "variance_scale": self.variance_scale,
-        }

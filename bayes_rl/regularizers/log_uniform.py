@@ -6,7 +6,7 @@ import numpy as np
 import tensorflow as tf
 
 from bayes_rl.families import normal_parameters
-from bayes_rl.regularizers.base import KLDivergence, plain
+from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import register
 
 
@@ -25,8 +25,7 @@ class LogUniformKLDivergence(KLDivergence):
     proposition 2 (its derivative is Dawson's function).
 
     Args:
-        scale_factor: multiplies the result, for example 1 / number of training examples;
-            a number, a `tf.Variable` or a function without arguments.
+        scale_factor: as in `KLDivergence`.
 
     Raises:
         ValueError: on call, the weight has no normal posterior.
@@ -56,9 +55,6 @@ class LogUniformKLDivergence(KLDivergence):
             )
         mean, stddev = parameters
         return tf.reduce_sum(_integral(0.5 * tf.square(mean / stddev)))
-
-    def get_config(self):
-        return {"scale_factor": plain(self.scale_factor)}
 
 
 def _integral(u):

@@ -25,10 +25,9 @@ class NormalKLDivergence(LocationScaleKLDivergence):
             `tf.Variable`, a Keras initializer that is not random, or a function of the
             weight's shape.
         stddev: standard deviation of the prior, above 0; likewise.
-        scale_factor: multiplies the result, for example 1 / number of training examples;
-            a number, a `tf.Variable` or a function without arguments.
-        num_samples: number of draws where the KL has no closed form.
-        seed: int; makes these draws the same at every call.
+        scale_factor: as in `KLDivergence`.
+        num_samples: likewise.
+        seed: likewise.
 
     Raises:
         ValueError: `stddev` is not above 0.
@@ -74,11 +73,7 @@ class NormalKLDivergenceWithTiedMean(NormalKLDivergence):
     Source: Kingma et al., 2015, Variational Dropout and the Local Reparameterization
     Trick, section 3.2 (the KL does not depend on the means).
 
-    Args:
-        stddev: standard deviation of the prior, as in `NormalKLDivergence`.
-        scale_factor: as in `NormalKLDivergence`.
-        num_samples: as in `NormalKLDivergence`.
-        seed: as in `NormalKLDivergence`.
+    Args: as in `NormalKLDivergence`, without the mean.
 
     Example:
         >>> from tensorflow_probability import distributions as tfd
@@ -98,8 +93,3 @@ class NormalKLDivergenceWithTiedMean(NormalKLDivergence):
         _, stddev = self.prior_parameters(shape_of(posterior), posterior.dtype)
         prior = tfd.Normal(posterior.mean(), stddev)
         return self._divergence(posterior, prior, name)
-
-    def get_config(self):
-        config = super().get_config()
-        del config["mean"]
-        return config

@@ -12,11 +12,9 @@ from bayes_rl.initializers.seeding import fresh
 from bayes_rl.regularizers.base import (
     KLDivergence,
     LocationScaleKLDivergence,
-    from_plain,
-    plain,
     prior_parameter,
 )
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
 
 
 class PriorLayer(KLDivergence, tf.keras.layers.Layer):
@@ -90,7 +88,7 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
         **kwargs,
     ):
         super().__init__(scale_factor, num_samples, seed, **kwargs)
-        self.mean = from_plain(mean)
+        self.mean = mean
         if stddev_initializer is None:
             stddev_initializer = tf.keras.initializers.TruncatedNormal(0.5413248, 0.1)
         self.stddev_initializer = initializers.get(stddev_initializer)
@@ -115,15 +113,6 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
         if self.stddev_constraint is not None:
             stddev = self.stddev_constraint(stddev)
         return tfd.Normal(prior_parameter(self.mean, "mean", shape, dtype), stddev)
-
-    def get_config(self):
-        return {
-            "mean": plain(self.mean),
-            "stddev_initializer": serialize(self.stddev_initializer),
-            "stddev_regularizer": serialize(self.stddev_regularizer),
-            "stddev_constraint": serialize(self.stddev_constraint),
-            **KLDivergence.get_config(self),
-        }
 
 
 @register
@@ -186,13 +175,6 @@ class PriorKLDivergence(PriorLayer):
     def make_prior(self, shape, dtype):
         self._built_for(shape)
         return self.prior(self.weight_shape).distribution
-
-    def get_config(self):
-        return {
-            "prior": serialize(self.prior),
-            "trainable_prior": self.trainable_prior,
-            **KLDivergence.get_config(self),
-        }
 
 
 def own(regularizer, key, scope, shape, dtype):

@@ -19,11 +19,7 @@ class UniformKLDivergence(KLDivergence):
     Source: MacKay, 2003, Information Theory, Inference, and Learning Algorithms, section
     33.1 (variational free energy).
 
-    Args:
-        scale_factor: multiplies the result, for example 1 / number of training examples;
-            a number, a `tf.Variable` or a function without arguments.
-        num_samples: number of draws where the entropy has no closed form.
-        seed: int; makes these draws the same at every call.
+    Args: as in `KLDivergence`.
 
     Example:
         >>> from tensorflow_probability import distributions as tfd

@@ -18,19 +18,3 @@ from bayes_rl.uncertainty.summary import (
     WeightSummary,
     posterior_summary,
 )
-
-__all__ = [
-    "PosteriorSummary",
-    "Uncertainty",
-    "WeightSummary",
-    "brier_score",
-    "continuous_ranked_probability_score",
-    "entropy_parts",
-    "expected_calibration_error",
-    "interval_coverage",
-    "log_score",
-    "mean_probabilities",
-    "mutual_information",
-    "posterior_summary",
-    "variance_parts",
-]

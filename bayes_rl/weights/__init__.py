@@ -34,20 +34,3 @@ from bayes_rl.weights.scaling import (
     scale_kl,
     warn_of_whole_kl,
 )
-
-__all__ = [
-    "AnnealKL",
-    "OneDraw",
-    "forget_functions",
-    "held",
-    "hold",
-    "kl_divergences",
-    "mean_weights",
-    "named_signs",
-    "named_weights",
-    "posteriors",
-    "predict",
-    "sample_weights",
-    "scale_kl",
-    "warn_of_whole_kl",
-]

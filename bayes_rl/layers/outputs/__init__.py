@@ -5,19 +5,13 @@
   the data
 * discretize.py: Discretize: the probabilities of a continuous random variable,
   integrated over bins
-* heteroscedastic.py: Heteroscedastic output whose noise is independent for each class
-* heteroscedastic_base.py: Classifiers whose logits have noise that depends on the input
-* heteroscedastic_ensemble.py: Weighted ensemble of heteroscedastic output layers
-* heteroscedastic_exact.py: Heteroscedastic output of binary labels whose probability
-  has a closed form
+* heteroscedastic.py: Classifiers whose logits have noise that depends on the input
+* heteroscedastic_averages.py: Heteroscedastic outputs without samples: in closed form,
+  and averaged over layers
 * heteroscedastic_factors.py: Heteroscedastic outputs whose noise is correlated across
   classes by few factors
-* heteroscedastic_links.py: From noisy logits to probabilities: temperatures, averages
-  and noise distributions
 * heteroscedastic_sngp.py: Heteroscedastic output that also knows its distance to the
   training data
-* heteroscedastic_variants.py: Factor-analytic heteroscedastic outputs of ensembles,
-  pixels and the user's layers
 * mixture_logistic.py: Output layer distributed as a mixture of logistics
 * posterior_network.py: PosteriorNetworkLayer: a classifier that counts its evidence
 * predictive_softmax.py: Class probabilities when logits are normal: mean field and

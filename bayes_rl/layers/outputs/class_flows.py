@@ -13,11 +13,12 @@ from tensorflow_probability import distributions as tfd
 from bayes_rl.layers import products
 from bayes_rl.layers.outputs.radial_flow import radial_flow, radial_parameters
 from bayes_rl.layers.reversible.masks import create_masks
-from bayes_rl.serialization import register
+from bayes_rl.serialization import configured, register
 
 _MOST_LOG_SCALE = 3.0
 
 
+@configured
 class ClassFlows(tf.keras.layers.Layer):
     """What families of flows share.
 
@@ -44,14 +45,6 @@ class ClassFlows(tf.keras.layers.Layer):
     def add_parameter(self, name, shape, initializer):
         """Variable [classes, *shape]; a random one differs between the classes."""
         return self.add_weight(name, [self.num_classes, *shape], initializer=initializer)
-
-    def get_config(self):
-        sizes = {
-            "num_classes": self.num_classes,
-            "depth": self.depth,
-            "width": self.width,
-        }
-        return {**super().get_config(), **sizes}
 
 
 @register

@@ -58,10 +58,6 @@ class NCPNormalPerturb(tf.keras.layers.Layer):
     def compute_output_shape(self, input_shape):
         return _doubled(input_shape)
 
-    def get_config(self):
-        noise = {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
-        return {**super().get_config(), **noise}
-
 
 @register
 class NCPCategoricalPerturb(tf.keras.layers.Layer):
@@ -106,10 +102,6 @@ class NCPCategoricalPerturb(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return _doubled(input_shape)
-
-    def get_config(self):
-        noise = {"input_dim": self.input_dim, "probs": self.probs}
-        return {**super().get_config(), **noise}
 
 
 @register
@@ -172,10 +164,6 @@ class NCPNormalOutput(tf.keras.layers.Layer):
         size = shape[self.axis]
         shape[self.axis] = None if size is None else size // 2
         return tf.TensorShape(shape)
-
-    def get_config(self):
-        prior = {"mean": self.mean, "stddev": self.stddev, "axis": self.axis}
-        return {**super().get_config(), **prior}
 
 
 def _half(inputs, axis):

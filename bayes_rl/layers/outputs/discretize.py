@@ -134,9 +134,6 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
         mean = self._mean()
         return self._expectation(lambda values: tf.square(values - mean))
 
-    def _stddev(self):
-        return tf.sqrt(self._variance())
-
     def _entropy(self):
         logs = self.log_probabilities()
         return -tf.reduce_sum(tf.math.multiply_no_nan(logs, tf.exp(logs)), axis=0)
@@ -216,10 +213,6 @@ class Discretize(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        bins = {"low": self.low, "high": self.high, "num_bins": self.num_bins}
-        return {**super().get_config(), **bins}
 
 
 def _is_tensor_like(value):

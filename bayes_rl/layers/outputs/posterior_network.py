@@ -98,13 +98,3 @@ class PosteriorNetworkLayer(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return tf.TensorShape([input_shape[0], self.num_classes])
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_classes": self.num_classes,
-            "flow_type": self.flow_type,
-            "flow_depth": self.flow_depth,
-            "flow_width": self.flow_width,
-            "class_counts": self.class_counts,
-        }

@@ -6,7 +6,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
 
 
 def _squared_distances(inputs, codebook):
@@ -91,9 +91,6 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
         deviations = self._codebook - self._mean()[..., tf.newaxis, :]
         probabilities = tf.nn.softmax(self._logits)[..., tf.newaxis]
         return tf.reduce_sum(probabilities * tf.square(deviations), axis=-2)
-
-    def _stddev(self):
-        return tf.sqrt(self._variance())
 
     def _mode(self):
         return tf.gather(self._codebook, tf.argmax(self._logits, -1))
@@ -206,13 +203,3 @@ class VectorQuantizer(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_codes": self.num_codes,
-            "commitment": self.commitment,
-            "stochastic": self.stochastic,
-            "temperature": self.temperature,
-            "codebook_initializer": serialize(self.codebook_initializer),
-        }

@@ -2,25 +2,18 @@
 
 * bayesian_linear_model.py: BayesianLinearModel: linear regression with an exact
   posterior
-* covariance_adapters.py: Kernels of `tfp.math.psd_kernels` and other functions as
-  covariance functions
-* covariances.py: Covariance functions of Gaussian processes
+* covariances.py: Covariance and mean functions of Gaussian processes
 * gaussian_process.py: GaussianProcess: exact prior and posterior over functions
-* gaussian_process_base.py: GaussianProcessBase: what exact and sparse Gaussian
-  processes share
 * laplace_covariance.py: LaplaceRandomFeatureCovariance: covariance of predictions that
   are linear in features
-* mean_functions.py: Mean functions of Gaussian processes
 * neural_process.py: NeuralProcess: a distribution over functions, learned from many
   data sets
 * neural_process_attention.py: Attention: what a neural process takes from its context
   for each target
-* parameters.py: Parameters given as numbers, variables or transformed variables, and
-  their configuration
+* parameters.py: Parameters given as numbers, variables or kernels of TFP, and their
+  configuration
 * poisson_process.py: PoissonProcess: counts of events over a grid, or where the events
   are
-* psd_kernels.py: Configurations of the kernels of `tfp.math.psd_kernels`, sums and
-  products included
 * random_feature_gaussian_process.py: RandomFeatureGaussianProcess: the SNGP output
   layer
 * random_features.py: RandomFeatures: fixed features whose products approximate a

@@ -67,11 +67,13 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
             raise ValueError(f"ridge_penalty must not be negative, got {ridge_penalty}")
         if momentum >= 1:
             raise ValueError(f"momentum must be below 1, got {momentum}")
-        del use_on_read_synchronization_for_single_replica_vars
         super().__init__(**{"autocast": False, **kwargs}, dtype=dtype, name=name)
         self.momentum = momentum
         self.ridge_penalty = ridge_penalty
         self.likelihood = likelihood
+        self.use_on_read_synchronization_for_single_replica_vars = (
+            use_on_read_synchronization_for_single_replica_vars
+        )
 
     def build(self, input_shape):
         # Each replica sees its part of the data; a moving average takes the mean of their
@@ -205,11 +207,3 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return tf.TensorShape([input_shape[0], input_shape[0]])
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "momentum": self.momentum,
-            "ridge_penalty": self.ridge_penalty,
-            "likelihood": self.likelihood,
-        }

@@ -6,7 +6,7 @@ from bayes_rl import initializers
 from bayes_rl.layers.processes import parameters
 from bayes_rl.layers.processes.laplace_covariance import LaplaceRandomFeatureCovariance
 from bayes_rl.layers.processes.random_features import RandomFeatures
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import config_of, register
 
 
 @register
@@ -217,32 +217,12 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         self.covariance.reset_precision_matrix()
 
     def get_config(self):
-        covariance = self.covariance.get_config()
-        plain = (
-            *("units", "num_inducing", "gp_kernel_type", "gp_output_bias"),
-            *("normalize_input", "gp_kernel_scale_trainable", "gp_output_bias_trainable"),
-            *("scale_random_features", "use_custom_random_features", "l2_regularization"),
-            *("return_gp_cov", "return_random_features"),
+        return config_of(
+            RandomFeatureGaussianProcess,
+            self,
+            gp_kernel_scale=parameters.to_config(self.gp_kernel_scale, self.name),
+            gp_cov_momentum=self.covariance.momentum,
+            gp_cov_ridge_penalty=self.covariance.ridge_penalty,
+            gp_cov_likelihood=self.covariance.likelihood,
+            **self.gp_output_kwargs,
         )
-        return {
-            **super().get_config(),
-            **{name: getattr(self, name) for name in plain},
-            "gp_kernel_scale": parameters.to_config(self.gp_kernel_scale, self.name),
-            "gp_cov_momentum": covariance["momentum"],
-            "gp_cov_ridge_penalty": covariance["ridge_penalty"],
-            "gp_cov_likelihood": covariance["likelihood"],
-            "custom_random_features_initializer": serialize(
-                self.custom_random_features_initializer
-            ),
-            "custom_random_features_activation": self._activation_config(),
-            **{
-                name: serialize(value) if hasattr(value, "get_config") else value
-                for name, value in self.gp_output_kwargs.items()
-            },
-        }
-
-    def _activation_config(self):
-        activation = self.custom_random_features_activation
-        if activation is None or isinstance(activation, str):
-            return activation
-        return tf.keras.activations.serialize(tf.keras.activations.get(activation))

@@ -8,7 +8,7 @@ from tensorflow_probability import distributions as tfd
 from bayes_rl import initializers
 from bayes_rl.layers import products
 from bayes_rl.layers.processes import parameters
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import config_of, register
 
 
 @register
@@ -41,9 +41,6 @@ class StandardCauchy(tf.keras.initializers.Initializer):
         uniform = tf.keras.initializers.RandomUniform(1e-6, 1 - 1e-6, seed=self.seed)
         dtype = tf.as_dtype(dtype or tf.float32)
         return tfd.Cauchy(tf.zeros([], dtype), 1.0).quantile(uniform(shape, dtype=dtype))
-
-    def get_config(self):
-        return {"seed": self.seed}
 
 
 # Spectral density at lengthscale 1: Bochner's theorem gives the covariance.
@@ -137,14 +134,5 @@ class RandomFeatures(tf.keras.layers.Layer):
         return tf.TensorShape(input_shape)[:-1].concatenate(self.num_features)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "num_features": self.num_features,
-            "lengthscale": parameters.to_config(self.lengthscale, self.name),
-            "kernel_type": self.kernel_type,
-            "frequencies_initializer": serialize(self.frequencies_initializer),
-            "activation": tf.keras.activations.serialize(self.activation)
-            if self.activation
-            else None,
-            "is_scaled": self.is_scaled,
-        }
+        lengthscale = parameters.to_config(self.lengthscale, self.name)
+        return config_of(RandomFeatures, self, lengthscale=lengthscale)

@@ -7,7 +7,7 @@ from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.processes import parameters
 from bayes_rl.layers.processes.random_features import RandomFeatures
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import config_of, register
 
 
 @register
@@ -96,13 +96,6 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
 
     def get_config(self):
         features = self.features.get_config()
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "variance": parameters.to_config(self.variance, self.name),
-            **{
-                key: features[key] for key in ("num_features", "lengthscale", "kernel_type")
-            },
-            "kernel_initializer": serialize(self.kernel_initializer),
-            "kernel_regularizer": serialize(self.kernel_regularizer),
-        }
+        values = {x: features[x] for x in ("num_features", "lengthscale", "kernel_type")}
+        values["variance"] = parameters.to_config(self.variance, self.name)
+        return config_of(RandomFourierFeatures, self, **values)

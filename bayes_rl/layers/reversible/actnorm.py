@@ -115,6 +115,3 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         """Variance of the output, element by element, from the input's distribution."""
         _, log_scale = self._cast(distribution.dtype)
         return tf.exp(2.0 * log_scale) * distribution.variance()
-
-    def get_config(self):
-        return {**super().get_config(), "epsilon": self.epsilon}

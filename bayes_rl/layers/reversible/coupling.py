@@ -5,7 +5,6 @@ import tensorflow as tf
 
 from bayes_rl.layers.reversible.base import ReversibleLayer
 from bayes_rl.random_variable import RandomVariable
-from bayes_rl.serialization import deserialize, serialize
 
 
 class Coupling(ReversibleLayer, tf.keras.layers.Layer):
@@ -81,14 +80,6 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
         if self.mask is not None:
             change = tf.where(self._kept(), tf.zeros_like(change), change)
         return tf.reduce_sum(change, tf.range(-self.event_ndims, 0))
-
-    def get_config(self):
-        return {**super().get_config(), "layer": serialize(self.layer)}
-
-    @classmethod
-    def from_config(cls, config):
-        """Layer from the configuration that `get_config` gives."""
-        return cls(**{**config, "layer": deserialize(config["layer"])})
 
     def _seen(self, tensor):
         """Parameters that the network makes of what it sees."""

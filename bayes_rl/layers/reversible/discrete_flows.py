@@ -32,9 +32,6 @@ class DiscreteCoupling(Coupling):
     def _as_float(self, tensor):
         return tensor if tensor.dtype.is_floating else tf.cast(tensor, self.compute_dtype)
 
-    def get_config(self):
-        return {**super().get_config(), "temperature": self.temperature}
-
 
 def _like(tensor, other):
     if other.dtype.is_floating:
@@ -147,6 +144,3 @@ class DiscreteBipartiteFlow(_Modular):
 
     def __init__(self, layer, mask, temperature, **kwargs):
         super().__init__(layer, mask, temperature, **kwargs)
-
-    def get_config(self):
-        return {**super().get_config(), "mask": self.mask.astype(int).tolist()}

@@ -73,6 +73,7 @@ class MADE(tf.keras.Model):
             raise ValueError(
                 f"order is another name of input_order, got {order!r} and {input_order!r}"
             )
+        self.order = None  # the input order has it
         self.units = None if units is None else int(units)
         self.hidden_dims = [int(size) for size in hidden_dims]
         chosen = input_order if order is None else order
@@ -148,22 +149,3 @@ class MADE(tf.keras.Model):
         if self.units is None:
             return shape + [self.params]
         return shape[:-1] + [self.units]
-
-    def get_config(self):
-        return {
-            **tf.keras.layers.Layer.get_config(self),
-            "units": self.units,
-            "hidden_dims": list(self.hidden_dims),
-            "input_order": self.input_order,
-            "hidden_order": self.hidden_order,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "params": self.params,
-            "seed": self.seed,
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """Network from the configuration that `get_config` gives."""
-        del custom_objects
-        return cls(**config)

@@ -20,10 +20,6 @@ class _Affine(Coupling):
         event_ndims = layer.event_ndims if mask is None else np.ndim(mask)
         super().__init__(layer, mask, position_ndims=0, event_ndims=event_ndims, **kwargs)
 
-    def get_config(self):
-        mask = None if self.mask is None else self.mask.astype(int).tolist()
-        return {**super().get_config(), "mask": mask}
-
 
 @register
 class RealNVP(_Affine):
@@ -100,10 +96,6 @@ class RealNVP(_Affine):
     def _log_change_back(self, outputs, parameters):
         del outputs
         return -parameters[1]
-
-    def get_config(self):
-        initializer = tf.keras.initializers.serialize(self.rescale_initializer)
-        return {**super().get_config(), "rescale_initializer": initializer}
 
 
 @register

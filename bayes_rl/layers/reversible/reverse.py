@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers.reversible.base import ReversibleLayer
-from bayes_rl.serialization import deserialize, register, serialize
+from bayes_rl.serialization import register
 
 
 @register
@@ -73,13 +73,3 @@ class Reverse(ReversibleLayer, tf.keras.layers.Layer):
                 f"{self.name!r} cannot reverse it"
             )
         return method
-
-    def get_config(self):
-        layer = serialize(self.reversible_layer)
-        return {**super().get_config(), "reversible_layer": layer}
-
-    @classmethod
-    def from_config(cls, config):
-        """Layer from the configuration that `get_config` gives."""
-        layer = deserialize(config["reversible_layer"])
-        return cls(**{**config, "reversible_layer": layer})
