@@ -170,9 +170,6 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
     def _mode(self):
         return self._mean()
 
-    def _stddev(self):
-        return self._precise(tf.sqrt(self._marginal()))
-
     def _variance(self):
         return self._precise(self._marginal())
 

@@ -150,50 +150,40 @@ class TransformedDistribution(tfd.Distribution):
             parameters=parameters,
             name=name or f"transformed_{base.name}",
         )
-        self._base = _with_event_rank(base, mixed, reversible_layer)
-        self._layer = reversible_layer
+        self.base = _with_event_rank(base, mixed, reversible_layer)
+        self.reversible_layer = reversible_layer
         self._mixed = mixed
 
-    @property
-    def base(self):
-        """Distribution of the layer's input."""
-        return self._base
-
-    @property
-    def reversible_layer(self):
-        """The layer whose output it describes."""
-        return self._layer
-
     def _event_shape(self):
-        event_shape = self._base.event_shape
-        if not hasattr(self._layer, "compute_output_shape"):
+        event_shape = self.base.event_shape
+        if not hasattr(self.reversible_layer, "compute_output_shape"):
             return event_shape
         # Keras asks for a shape with a batch axis in front.
-        shape = tf.TensorShape([None]) + self._base.batch_shape + event_shape
-        shape = tf.TensorShape(self._layer.compute_output_shape(shape))
+        shape = tf.TensorShape([None]) + self.base.batch_shape + event_shape
+        shape = tf.TensorShape(self.reversible_layer.compute_output_shape(shape))
         return shape[shape.rank - event_shape.rank :]
 
     def _event_shape_tensor(self):
         static = self._event_shape()
-        return static if static.is_fully_defined() else self._base.event_shape_tensor()
+        return static if static.is_fully_defined() else self.base.event_shape_tensor()
 
     def _batch_shape(self):
-        return self._base.batch_shape
+        return self.base.batch_shape
 
     def _batch_shape_tensor(self, **_):
-        return self._base.batch_shape_tensor()
+        return self.base.batch_shape_tensor()
 
     def _sample_n(self, n, seed=None):
-        return self._layer(self._base.sample(n, seed=seed))
+        return self.reversible_layer(self.base.sample(n, seed=seed))
 
     def _log_prob(self, y):
-        change = tf.convert_to_tensor(self._layer.log_det_jacobian(y))
-        log_prob = self._base.log_prob(self._layer.reverse(y))
+        change = tf.convert_to_tensor(self.reversible_layer.log_det_jacobian(y))
+        log_prob = self.base.log_prob(self.reversible_layer.reverse(y))
         expected = y.shape.rank - self._mixed
         if change.shape.rank not in (0, expected):
             raise ValueError(
-                f"log_det_jacobian of layer {self._layer.name!r} must have rank {expected} "
-                f"for outputs of rank {y.shape.rank} of which it mixes the last "
+                f"log_det_jacobian of layer {self.reversible_layer.name!r} must have rank "
+                f"{expected} for outputs of rank {y.shape.rank} of which it mixes the last "
                 f"{self._mixed} axes, got rank {change.shape.rank}; set event_ndims"
             )
         return log_prob + self._over_event(change, log_prob.dtype)
@@ -201,43 +191,43 @@ class TransformedDistribution(tfd.Distribution):
     def _over_event(self, change, dtype):
         """Sums a log determinant over those axes of the event that the layer leaves."""
         if change.shape.rank:
-            axes = tf.range(self._mixed - self._base.event_shape.rank, 0)
+            axes = tf.range(self._mixed - self.base.event_shape.rank, 0)
             change = tf.reduce_sum(change, axes)
         return tf.cast(change, dtype)
 
     def _cdf(self, y):
-        x, increasing = self._elementwise(self._layer.reverse, y)
-        return tf.where(increasing, self._base.cdf(x), self._base.survival_function(x))
+        x, increasing = self._elementwise(self.reversible_layer.reverse, y)
+        return tf.where(increasing, self.base.cdf(x), self.base.survival_function(x))
 
     def _survival_function(self, y):
-        x, increasing = self._elementwise(self._layer.reverse, y)
-        return tf.where(increasing, self._base.survival_function(x), self._base.cdf(x))
+        x, increasing = self._elementwise(self.reversible_layer.reverse, y)
+        return tf.where(increasing, self.base.survival_function(x), self.base.cdf(x))
 
     def _quantile(self, probability):
-        x = self._base.quantile(probability)
-        y, increasing = self._elementwise(self._layer, x)
-        mirrored = self._layer(self._base.quantile(1.0 - probability))
+        x = self.base.quantile(probability)
+        y, increasing = self._elementwise(self.reversible_layer, x)
+        mirrored = self.reversible_layer(self.base.quantile(1.0 - probability))
         return tf.where(increasing, y, mirrored)
 
     def _elementwise(self, function, x):
         """The function's values and whether it increases."""
-        if self._base.event_shape.rank:
+        if self.base.event_shape.rank:
             raise NotImplementedError(
                 f"cdf and quantile exist element by element only, got an event of rank "
-                f"{self._base.event_shape.rank}"
+                f"{self.base.event_shape.rank}"
             )
         y, slope = tfp.math.value_and_gradient(function, tf.convert_to_tensor(x))
         return y, slope > 0
 
     def _entropy(self):
-        if not getattr(self._layer, "is_constant_jacobian", False):
+        if not getattr(self.reversible_layer, "is_constant_jacobian", False):
             raise NotImplementedError(
-                f"entropy after layer {self._layer.name!r} has no closed form: its "
-                "Jacobian is not constant"
+                f"entropy after layer {self.reversible_layer.name!r} has no closed form: "
+                "its Jacobian is not constant"
             )
         shape = tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], axis=0)
-        change = self._layer.log_det_jacobian(tf.zeros(shape, self.dtype))
-        entropy = self._base.entropy()
+        change = self.reversible_layer.log_det_jacobian(tf.zeros(shape, self.dtype))
+        entropy = self.base.entropy()
         return entropy - self._over_event(change, entropy.dtype)
 
     def _mean(self):
@@ -250,13 +240,13 @@ class TransformedDistribution(tfd.Distribution):
         return self._moment("mode")
 
     def _moment(self, kind):
-        moment = getattr(self._layer, f"output_{kind}", None)
+        moment = getattr(self.reversible_layer, f"output_{kind}", None)
         if moment is None:
             raise NotImplementedError(
-                f"layer {self._layer.name!r} has no output_{kind}, so the {kind} of its "
-                "output is not known"
+                f"layer {self.reversible_layer.name!r} has no output_{kind}, so the {kind} "
+                "of its output is not known"
             )
-        return moment(self._base)
+        return moment(self.base)
 
     def _default_event_space_bijector(self):
         return tfp.bijectors.Identity()

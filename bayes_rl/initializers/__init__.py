@@ -11,23 +11,25 @@ section 2.1.
 import tensorflow as tf
 
 from bayes_rl.initializers.deltas import TrainableDeterministic, TrainableMixtureOfDeltas
-from bayes_rl.initializers.experts import get_condconv_initializer
 from bayes_rl.initializers.location_scale import (
     TrainableCauchy,
     TrainableHalfCauchy,
     TrainableLogNormal,
 )
-from bayes_rl.initializers.multivariate_normal import TrainableMultivariateNormal
 from bayes_rl.initializers.normal import (
     TrainableGlorotNormal,
     TrainableHeNormal,
+    TrainableMultivariateNormal,
     TrainableNormal,
     TrainableNormalFixedStddev,
     TrainableNormalSharedStddev,
 )
-from bayes_rl.initializers.orthogonal import OrthogonalRandomFeatures
-from bayes_rl.initializers.scaled import ScaledNormalStdDev
-from bayes_rl.initializers.signs import RandomSign
+from bayes_rl.initializers.start_values import (
+    OrthogonalRandomFeatures,
+    RandomSign,
+    ScaledNormalStdDev,
+    get_condconv_initializer,
+)
 from bayes_rl.initializers.trainable import TrainableInitializer, own
 from bayes_rl.serialization import deserialize, make_get, serialize
 
@@ -48,15 +50,5 @@ _aliases = {
     "trainable_normal_shared_stddev": TrainableNormalSharedStddev,
 }
 globals().update(_aliases)
-
-__all__ = [
-    "TrainableInitializer",
-    "deserialize",
-    "get",
-    "get_condconv_initializer",
-    "own",
-    "serialize",
-    *(found.__name__ for found in _aliases.values()),
-]
 
 get = make_get(_aliases, tf.keras.initializers)

@@ -6,8 +6,8 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints
-from bayes_rl.initializers.scaled import ScaledNormalStdDev
 from bayes_rl.initializers.seeding import fresh
+from bayes_rl.initializers.start_values import ScaledNormalStdDev
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.serialization import make_get, serialize
 

@@ -123,6 +123,7 @@ from bayes_rl.layers.recurrent.lstm import (
 )
 from bayes_rl.layers.recurrent.lstm_rank1 import LSTMCellRank1
 from bayes_rl.layers.reversible.actnorm import ActNorm
+from bayes_rl.layers.reversible.base import Reverse
 from bayes_rl.layers.reversible.discrete_flows import (
     DiscreteAutoregressiveFlow,
     DiscreteBipartiteFlow,
@@ -136,7 +137,6 @@ from bayes_rl.layers.reversible.masks import (
 )
 from bayes_rl.layers.reversible.real_nvp import NICE, RealNVP
 from bayes_rl.layers.reversible.residual import ReversibleResidual
-from bayes_rl.layers.reversible.reverse import Reverse
 from bayes_rl.layers.reversible.sequential import ReversibleSequential
 from bayes_rl.layers.reversible.sinkhorn import SinkhornAutoregressiveFlow
 

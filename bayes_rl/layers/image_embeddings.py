@@ -113,6 +113,3 @@ class PositionalEmbedding(tf.keras.layers.Layer):
 
     def call(self, inputs):
         return inputs + self.embeddings[: products.sizes(inputs)[-2]]
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)

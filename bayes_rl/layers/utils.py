@@ -15,7 +15,7 @@ from bayes_rl.layers.reversible.one_hot import (
     one_hot_multiply,
     py_multiplicative_inverse,
 )
-from bayes_rl.layers.reversible.permutations import sinkhorn, soft_to_hard_permutation
+from bayes_rl.layers.reversible.sinkhorn import sinkhorn, soft_to_hard_permutation
 
 __all__ = [
     "add_weight",

@@ -7,14 +7,6 @@ and S draws are S functions:
     with hold(model, weights):
         outputs = model(inputs)  # [S, N, features] -> [S, N, units]
 
-* axis_of_draws.py: Which of Keras' layers leave an axis in front of the batch as it is
-* drawing.py: What can be asked of all weights: draws, means, posteriors, costs
-* holding.py: To hold draws
-* naming.py: Stochastic weights of a model, by name
-* one_draw.py: A model that draws its weights once a call
-* prediction.py: What each of S functions says of inputs, for every model
-* scaling.py: What the KL of a model's weights counts beside its loss
-
 Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
 """
 

@@ -99,12 +99,6 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
 _make_code = make_random_variable(RandomCode)
 
 
-def _default_codes(num_codes, temperature, stochastic):
-    if stochastic:
-        return tf.keras.initializers.RandomNormal(stddev=temperature**0.5)
-    return tf.keras.initializers.RandomUniform(-1 / num_codes, 1 / num_codes)
-
-
 @register
 class VectorQuantizer(tf.keras.layers.Layer):
     """Replaces each vector along the last axis by a code of a learned codebook.
@@ -163,8 +157,13 @@ class VectorQuantizer(tf.keras.layers.Layer):
         self.commitment = commitment
         self.stochastic = stochastic
         self.temperature = temperature
-        if codebook_initializer is None:
-            codebook_initializer = _default_codes(num_codes, temperature, stochastic)
+        if codebook_initializer is None and stochastic:
+            codebook_initializer = tf.keras.initializers.RandomNormal(
+                stddev=temperature**0.5
+            )
+        elif codebook_initializer is None:
+            limit = 1 / num_codes
+            codebook_initializer = tf.keras.initializers.RandomUniform(-limit, limit)
         self.codebook_initializer = tf.keras.initializers.get(codebook_initializer)
 
     def build(self, input_shape):

@@ -5,7 +5,7 @@ import tensorflow as tf
 from bayes_rl import initializers
 from bayes_rl.layers.processes import parameters
 from bayes_rl.layers.processes.laplace_covariance import LaplaceRandomFeatureCovariance
-from bayes_rl.layers.processes.random_features import RandomFeatures
+from bayes_rl.layers.processes.random_fourier_features import RandomFeatures
 from bayes_rl.serialization import config_of, register
 
 

@@ -55,9 +55,10 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
 
     def call(self, inputs):
         self._start(inputs)
-        return self._apply(inputs)
+        return self.affine(inputs)
 
-    def _apply(self, inputs):
+    def affine(self, inputs):
+        """Gives (inputs + bias) * exp(log_scale), for the parameters as they are."""
         bias, log_scale = self._cast(inputs.dtype)
         return (inputs + bias) * tf.exp(log_scale)
 
@@ -72,6 +73,11 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         outputs = tf.convert_to_tensor(outputs)
         _, log_scale = self._built(outputs)._cast(outputs.dtype)
         return tf.broadcast_to(-log_scale, tf.shape(outputs))
+
+    def output_variance(self, distribution):
+        """Variance of the output, element by element, from the input's distribution."""
+        _, log_scale = self._cast(distribution.dtype)
+        return tf.exp(2.0 * log_scale) * distribution.variance()
 
     def _built(self, tensor):
         if not self.built:
@@ -102,16 +108,3 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         self.bias.assign(tf.where(is_set, self.bias, -mean))
         self.log_scale.assign(tf.where(is_set, self.log_scale, log_scale))
         self.initialized.assign(True)
-
-    def output_mean(self, distribution):
-        """Mean of the output, from the input's distribution."""
-        return self._apply(distribution.mean())
-
-    def output_mode(self, distribution):
-        """Mode of the output, from the input's distribution."""
-        return self._apply(distribution.mode())
-
-    def output_variance(self, distribution):
-        """Variance of the output, element by element, from the input's distribution."""
-        _, log_scale = self._cast(distribution.dtype)
-        return tf.exp(2.0 * log_scale) * distribution.variance()

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers.reversible import one_hot
-from bayes_rl.layers.reversible.coupling import Coupling
+from bayes_rl.layers.reversible.real_nvp import Coupling
 from bayes_rl.serialization import register
 
 
