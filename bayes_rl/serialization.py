@@ -6,6 +6,13 @@ import inspect
 import numpy as np
 import tensorflow as tf
 
+# Classes whose own `from_config` gives the constructor what it finds.
+_PLAIN = (
+    *(tf.keras.layers.Layer, tf.keras.Model, tf.keras.initializers.Initializer),
+    *(tf.keras.regularizers.Regularizer, tf.keras.constraints.Constraint),
+)
+_OF_KERAS = [kind.from_config.__func__ for kind in _PLAIN]
+
 
 def register(kind):
     """Decorator of classes that Keras saves and loads; `configured` where need be."""
@@ -20,8 +27,8 @@ def register(kind):
 def configured(kind):
     """Decorator of classes that keep what their constructor is given.
 
-    Configurations are made of the attributes with the names of its arguments. Where it
-    takes `**kwargs`, the class above says the rest.
+    Configurations are made of the attributes with the names of its arguments; those that it
+    does not keep are left out. Where it takes `**kwargs`, the class above says the rest.
 
     Args:
         kind: subclass of a Keras layer, initializer, regularizer or constraint.
@@ -48,7 +55,7 @@ def configured(kind):
 
     if "get_config" not in vars(kind):
         kind.get_config = get_config
-    if "from_config" not in vars(kind):
+    if kind.from_config.__func__ in _OF_KERAS:
         kind.from_config = classmethod(from_config)
     return kind
 
@@ -71,8 +78,8 @@ def config_of(kind, instance, **values):
         if not config and issubclass(kind, tf.keras.Model):
             config = tf.keras.layers.Layer.get_config(instance)  # A model says nothing.
     names = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-    missing = [name for name in names if name not in config and name not in values]
-    values |= {name: getattr(instance, name) for name in missing}
+    kept = [name for name in names if name not in config and hasattr(instance, name)]
+    values = {**{name: getattr(instance, name) for name in kept}, **values}
     return {**config, **{name: _plain(value) for name, value in values.items()}}
 
 

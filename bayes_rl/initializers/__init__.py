@@ -4,17 +4,17 @@ A trainable initializer is a Keras layer that holds the parameters of the poster
 weight. Layers make their own copy of the one they are given, so that one object can be
 passed to many layers and each draws its own initial values.
 
-Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-section 2.1.
+Source: Tran et al., 2019, Bayesian Layers, section 2.1.
 """
 
 import tensorflow as tf
 
-from bayes_rl.initializers.deltas import TrainableDeterministic, TrainableMixtureOfDeltas
 from bayes_rl.initializers.location_scale import (
     TrainableCauchy,
+    TrainableDeterministic,
     TrainableHalfCauchy,
     TrainableLogNormal,
+    TrainableMixtureOfDeltas,
 )
 from bayes_rl.initializers.normal import (
     TrainableGlorotNormal,

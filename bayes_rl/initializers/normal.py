@@ -110,11 +110,8 @@ class TrainableNormalFixedStddev(TrainableInitializer):
 
     Args:
         stddev: above 0.
-        mean_initializer: of the variable `mean`, as the others in `TrainableNormal`.
-        mean_regularizer: likewise.
-        mean_constraint: likewise.
-        seed: likewise.
-        **kwargs: likewise.
+        mean_initializer, mean_regularizer, mean_constraint, seed, **kwargs: as in
+            `TrainableNormal`.
 
     Raises:
         ValueError: `stddev` is not above 0.

@@ -50,11 +50,7 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
         self.seed_scope = self.name
 
     def _declare(self, given):
-        """Keeps how the parameters start, what they cost and which values they can have.
-
-        Args:
-            given: arguments of the constructor, by name.
-        """
+        """Keeps what the constructor, by its arguments `given`, says of each parameter."""
         for name, default in zip(self.parameter_names, self.starts, strict=False):
             initializer = given[f"{name}_initializer"] or default
             setattr(self, f"{name}_initializer", _get(initializer))

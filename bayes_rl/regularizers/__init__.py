@@ -1,7 +1,6 @@
 """Costs of a posterior over weights, in nats.
 
-Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-section 2.1.
+Source: Tran et al., 2019, Bayesian Layers, section 2.1.
 """
 
 import tensorflow as tf
@@ -23,8 +22,8 @@ from bayes_rl.regularizers.prior import (
     PriorKLDivergence,
     TrainableNormalKLDivergenceStdDev,
     own,
+    set_prior_to_posterior,
 )
-from bayes_rl.regularizers.updating import set_prior_to_posterior
 from bayes_rl.serialization import deserialize, make_get, serialize
 
 _aliases = {

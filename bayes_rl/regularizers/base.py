@@ -1,5 +1,7 @@
 """KLDivergence: what every cost of a posterior shares."""
 
+import contextlib
+
 import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
@@ -97,12 +99,8 @@ class KLDivergence(
         Raises:
             ValueError: the prior does not fit the weight.
         """
-        try:
+        with naming(getattr(x, "name", None)):
             cost = self._cost(x)
-        except ValueError as error:
-            if not isinstance(name := getattr(x, "name", None), str):
-                raise
-            raise ValueError(f"weight {name!r}: {error}") from None
         return self.scaled(cost)
 
     def scaled(self, cost):
@@ -173,6 +171,17 @@ class LocationScaleKLDivergence(KLDivergence):
 
     def make_prior(self, shape, dtype):
         return self.prior_class(*self.prior_parameters(shape, dtype))
+
+
+@contextlib.contextmanager
+def naming(weight):
+    """Lets errors begin with the name of a weight, where it has one."""
+    try:
+        yield
+    except ValueError as error:
+        if not isinstance(weight, str):
+            raise
+        raise ValueError(f"weight {weight!r}: {error}") from None
 
 
 def shape_of(distribution):

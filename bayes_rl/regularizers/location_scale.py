@@ -28,9 +28,7 @@ class CauchyKLDivergence(_LocationScale):
             `tf.Variable`, a Keras initializer that is not random, or a function of the
             weight's shape.
         scale: of the prior, above 0; likewise.
-        scale_factor: as in `KLDivergence`.
-        num_samples: likewise.
-        seed: likewise.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
 
     Raises:
         ValueError: `scale` is not above 0.

@@ -3,7 +3,6 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.families import normal_parameters
 from bayes_rl.regularizers.base import LocationScaleKLDivergence, shape_of
 from bayes_rl.serialization import register
 
@@ -25,9 +24,7 @@ class NormalKLDivergence(LocationScaleKLDivergence):
             `tf.Variable`, a Keras initializer that is not random, or a function of the
             weight's shape.
         stddev: standard deviation of the prior, above 0; likewise.
-        scale_factor: as in `KLDivergence`.
-        num_samples: likewise.
-        seed: likewise.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
 
     Raises:
         ValueError: `stddev` is not above 0.
@@ -44,21 +41,6 @@ class NormalKLDivergence(LocationScaleKLDivergence):
 
     def __init__(self, mean=0.0, stddev=1.0, scale_factor=1.0, num_samples=1, seed=None):
         super().__init__(mean, stddev, scale_factor, num_samples, seed)
-
-    def _of_posterior(self, posterior, name):
-        parameters = normal_parameters(posterior)
-        if parameters is None:
-            return super()._of_posterior(posterior, name)
-        mean, stddev = parameters
-        shape = tf.broadcast_static_shape(mean.shape, stddev.shape)
-        prior = self.prior_parameters(shape, mean.dtype)
-        return _normal_to_normal(*parameters, *prior)
-
-
-def _normal_to_normal(mean, stddev, prior_mean, prior_stddev):
-    ratio = tf.square(stddev / prior_stddev)
-    distance = tf.square((mean - prior_mean) / prior_stddev)
-    return 0.5 * tf.reduce_sum(distance + (ratio - 1.0 - tf.math.log(ratio)))
 
 
 @register
@@ -114,9 +96,7 @@ class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
         mean: of the prior, as in `NormalKLDivergence`.
         variance_concentration: a, above 0.
         variance_scale: b, above 0.
-        scale_factor: as in `KLDivergence`.
-        num_samples: likewise.
-        seed: likewise.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
 
     Raises:
         ValueError: `variance_concentration` or `variance_scale` is not above 0.
@@ -138,16 +118,12 @@ class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
         num_samples=1,
         seed=None,
     ):
-        arguments = {
-            "variance_concentration": variance_concentration,
-            "variance_scale": variance_scale,
-        }
-        for name, value in arguments.items():
-            if value <= 0:
-                raise ValueError(f"{name} must be above 0, got {value}")
         super().__init__(mean, 1.0, scale_factor, num_samples, seed)
         self.variance_concentration = variance_concentration
         self.variance_scale = variance_scale
+        for name in ("variance_concentration", "variance_scale"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
 
     def variance(self, posterior):
         """The best variance of the prior, [].

@@ -217,7 +217,11 @@ class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):
         name=None,
         **kwargs,
     ):
-        self._given = scale_layer, loc_layer, diag_layer
+        self._given = {
+            "scale_layer": scale_layer,
+            "loc_layer": loc_layer,
+            "diag_layer": diag_layer,
+        }
         super().__init__(
             num_classes,
             num_factors,
@@ -235,7 +239,8 @@ class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):
         )
 
     def _add_projections(self):
-        self.scale_layer, self.loc_layer, self.diag_layer = self._given
+        for name, layer in self._given.items():
+            setattr(self, name, layer)
 
 
 @register

@@ -142,10 +142,13 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
 
     def call(self, inputs, training=True, seed=None):
         loc, covariance, features = self.loc_layer(inputs, training=training)
-        scale = self._compute_scale_param(features)
+        factors, diag = self._compute_scale_param(features)
         if not training:
-            scale = self._add_variance(*scale, tf.linalg.diag_part(covariance))
-        outputs = self._outputs(self._sample_logits(loc, scale, training, seed))
+            variance = tf.linalg.diag_part(covariance)[..., tf.newaxis]
+            variance = self.sngp_var_weight * tf.cast(variance, diag.dtype)
+            diag = tf.sqrt(tf.square(diag) + variance)
+        logits = self._sample_logits(loc, (factors, diag), training, seed)
+        outputs = self._outputs(logits)
         further = [covariance] * self.return_gp_cov
         further += [features] * self.return_random_features
         if not further:
@@ -156,11 +159,6 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
         factors, diag = super()._compute_scale_param(inputs)
         weight = tf.sqrt(tf.cast(self.het_var_weight, diag.dtype))
         return None if factors is None else weight * factors, weight * diag
-
-    def _add_variance(self, factors, diag, variance):
-        weight = tf.cast(self.sngp_var_weight, diag.dtype)
-        added = weight * tf.cast(variance, diag.dtype)[..., tf.newaxis]
-        return factors, tf.sqrt(tf.square(diag) + added)
 
     def reset_covariance_matrix(self):
         """Forgets the data; call it before each pass over them, for momentum -1."""

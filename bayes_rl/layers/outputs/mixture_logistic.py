@@ -63,7 +63,7 @@ class MixtureLogistic(StochasticOutput):
         self.parameters_per_unit = 3 * num_components
         super().__init__(units, **kwargs)
         if units is None:
-            self.project_to(self.parameters_per_unit)
+            self._project_to(self.parameters_per_unit)
         self.logits_constraint = constraints.get(logits_constraint)
         self.loc_constraint = constraints.get(loc_constraint)
         self.scale_constraint = constraints.get(scale_constraint)

@@ -17,7 +17,10 @@ _MOST_LOG_SCALE = 3.0
 
 @configured
 class ClassFlows(tf.keras.layers.Layer):
-    """What families of flows share.
+    """Normalizing flows side by side, one for each class, evaluated together.
+
+    Each family maps points [classes, B, dim] to (base points [classes, B, dim], log
+    determinant [classes, B]); the base is standard normal. All start near the identity.
 
     Args:
         num_classes: number of flows.

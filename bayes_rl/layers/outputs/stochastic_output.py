@@ -14,8 +14,7 @@ class StochasticOutput(tf.keras.layers.Layer):
     The random variable has the name of the layer, so `tape` records it and `condition`
     sets it. A subclass gives `parameters_per_unit` and `random_variable(parameters)`.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    section 2.3.
+    Source: Tran et al., 2019, Bayesian Layers, section 2.3.
 
     Args:
         units: size of the last axis after a trainable linear projection of the inputs;
@@ -45,14 +44,9 @@ class StochasticOutput(tf.keras.layers.Layer):
         self.bias_initializer = tf.keras.initializers.get(bias_initializer)
         self.projection = None
         if units is not None:
-            self.project_to(units * self.parameters_per_unit)
+            self._project_to(units * self.parameters_per_unit)
 
-    def project_to(self, size):
-        """Gives the layer its projection.
-
-        Args:
-            size: of the last axis of the parameters.
-        """
+    def _project_to(self, size):
         self.projection = tf.keras.layers.Dense(
             size,
             kernel_initializer=self.kernel_initializer,

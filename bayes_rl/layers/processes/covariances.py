@@ -265,14 +265,7 @@ class Zeros:
     """
 
     def __call__(self, inputs):
-        """Zeros for inputs.
-
-        Args:
-            inputs: [..., features].
-
-        Returns:
-            [...].
-        """
+        """Zeros [...] for inputs [..., features]."""
         return tf.zeros(tf.shape(inputs)[:-1], inputs.dtype)
 
     def get_config(self):

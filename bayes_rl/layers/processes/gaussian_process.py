@@ -188,10 +188,8 @@ class GaussianProcess(GaussianProcessBase):
             raise ValueError(
                 "give both conditional_inputs and conditional_outputs, or none"
             )
-        if inputs is None:
-            return
-        expected = inputs.shape[0], self.units
-        if tuple(outputs.shape) != expected:
+        expected = None if inputs is None else (inputs.shape[0], self.units)
+        if expected and tuple(outputs.shape) != expected:
             raise ValueError(
                 f"conditional_outputs must have shape {expected}, that is "
                 f"[number of conditional_inputs, units], got {tuple(outputs.shape)}"

@@ -34,8 +34,7 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
             have prior variance 1. For other likelihoods 1 is Laplace's approximation under
             that prior, and r counts each example 1 / r times.
         likelihood: 'gaussian', 'binary_logistic' or 'poisson'.
-        dtype: as in `tf.keras.layers.Layer`.
-        name: as in `tf.keras.layers.Layer`.
+        dtype, name: as in `tf.keras.layers.Layer`.
         use_on_read_synchronization_for_single_replica_vars: unused; for compatibility.
         **kwargs: of `tf.keras.layers.Layer`.
 
@@ -67,13 +66,11 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
             raise ValueError(f"ridge_penalty must not be negative, got {ridge_penalty}")
         if momentum >= 1:
             raise ValueError(f"momentum must be below 1, got {momentum}")
+        del use_on_read_synchronization_for_single_replica_vars
         super().__init__(**{"autocast": False, **kwargs}, dtype=dtype, name=name)
         self.momentum = momentum
         self.ridge_penalty = ridge_penalty
         self.likelihood = likelihood
-        self.use_on_read_synchronization_for_single_replica_vars = (
-            use_on_read_synchronization_for_single_replica_vars
-        )
 
     def build(self, input_shape):
         # Each replica sees its part of the data; a moving average takes the mean of their
@@ -204,6 +201,3 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
 
         covariance = tf.cond(self.is_current > 0.5, from_stored, from_precision)
         return tf.cast(self.ridge_penalty * covariance, self.precision_matrix.dtype)
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape([input_shape[0], input_shape[0]])

@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl import distributions
+from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import register
 
@@ -50,9 +51,7 @@ class PoissonProcess(tf.keras.layers.Layer):
         dtype = parameter_dtype(self)
         if callable(self.rate):
             return tf.cast(self.rate(inputs), dtype)
-        return tf.fill(
-            tf.concat([tf.shape(inputs)[:-1], [1]], 0), tf.cast(self.rate, dtype)
-        )
+        return tf.fill([*products.sizes(inputs)[:-1], 1], tf.cast(self.rate, dtype))
 
     def call(self, inputs):
         """Counts in the cells of a grid.

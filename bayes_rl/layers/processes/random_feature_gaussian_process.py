@@ -46,8 +46,7 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         gp_cov_likelihood: of the covariance.
         return_gp_cov: whether a call returns the covariance and, training, adds to it.
         return_random_features: whether a call returns the features.
-        dtype: as in `tf.keras.layers.Layer`.
-        name: as in `tf.keras.layers.Layer`.
+        dtype, name: as in `tf.keras.layers.Layer`.
         **gp_output_kwargs: of the `tf.keras.layers.Dense` from features to logits.
 
     Raises:
@@ -146,19 +145,16 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
     def _make_features(self, dtype):
         if self.gp_kernel_type == "linear":
             return None
-        custom = {}
-        if self.use_custom_random_features:
-            custom = {
-                "frequencies_initializer": self.custom_random_features_initializer,
-                "activation": self.custom_random_features_activation,
-            }
+        custom = self.custom_random_features_initializer
+        activation = self.custom_random_features_activation
         return RandomFeatures(
             self.num_inducing,
             kernel_type=self.gp_kernel_type,
+            frequencies_initializer=custom if self.use_custom_random_features else None,
+            activation=activation if self.use_custom_random_features else None,
             is_scaled=self.scale_random_features,
             dtype=dtype,
             name="features",
-            **custom,
         )
 
     def build(self, input_shape):

@@ -28,16 +28,7 @@ class StandardCauchy(tf.keras.initializers.Initializer):
         self.seed = seed
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """Initial values.
-
-        Args:
-            shape: of the values.
-            dtype: floating type, default float32.
-            **kwargs: unused.
-
-        Returns:
-            [*shape].
-        """
+        """Values [*shape] of a floating type, default float32."""
         del kwargs
         uniform = tf.keras.initializers.RandomUniform(1e-6, 1 - 1e-6, seed=self.seed)
         dtype = tf.as_dtype(dtype or tf.float32)
@@ -45,7 +36,10 @@ class StandardCauchy(tf.keras.initializers.Initializer):
 
 
 # Spectral density at lengthscale 1: Bochner's theorem gives the covariance.
-FREQUENCIES = {"gaussian": tf.keras.initializers.RandomNormal, "laplacian": StandardCauchy}
+FREQUENCIES = {
+    "gaussian": lambda: tf.keras.initializers.RandomNormal(stddev=1.0),
+    "laplacian": StandardCauchy,
+}
 
 
 @register
@@ -109,8 +103,7 @@ class RandomFeatures(tf.keras.layers.Layer):
         shape = [input_shape[-1], self.num_features]
         frequencies = self.frequencies_initializer
         if frequencies is None:
-            spread = {"stddev": 1.0} if self.kernel_type == "gaussian" else {}
-            frequencies = FREQUENCIES[self.kernel_type](**spread)
+            frequencies = FREQUENCIES[self.kernel_type]()
         # In float16 the phases of far inputs would be noise.
         options = {"trainable": False, "experimental_autocast": False}
         self.frequencies = self.add_weight(
@@ -130,9 +123,6 @@ class RandomFeatures(tf.keras.layers.Layer):
         if self.is_scaled:
             features *= math.sqrt(2.0 / self.num_features)
         return features
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)[:-1].concatenate(self.num_features)
 
     def get_config(self):
         lengthscale = parameters.to_config(self.lengthscale, self.name)
@@ -219,9 +209,6 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
         features = self.features(inputs)
         features *= tf.sqrt(parameters.value_of(self.variance, features.dtype))
         return products.dense(tf.cast(features, self.compute_dtype), self.draw("kernel"))
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)[:-1].concatenate(self.units)
 
     def get_config(self):
         features = self.features.get_config()

@@ -39,8 +39,7 @@ class SparseGaussianProcess(StochasticLayer, GaussianProcessBase):
     Args:
         units: number of functions, at least 1.
         num_inducing: number of inducing inputs, at least 1.
-        mean_fn: as in `GaussianProcess`.
-        covariance_fn: as in `GaussianProcess`.
+        mean_fn, covariance_fn: as in `GaussianProcess`.
         inducing_inputs_initializer: of z [num_inducing, features].
         inducing_outputs_initializer: q(v), [num_inducing, units]; 'trainable_normal' has a
             diagonal S, 'trainable_multivariate_normal' a full one for each unit. An

@@ -19,8 +19,7 @@ class ReversibleLayer:
     A layer may say more of itself: `is_constant_jacobian`, and `output_mean`,
     `output_variance`, `output_mode`, each a function of the input's distribution.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    section 2.4.
+    Source: Tran et al., 2019, Bayesian Layers, section 2.4.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -108,8 +107,7 @@ class Reverse(ReversibleLayer, tf.keras.layers.Layer):
 
     A layer without `reverse` is no error before it is needed.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    section 2.4.
+    Source: Tran et al., 2019, Bayesian Layers, section 2.4.
 
     Args:
         reversible_layer: layer with `reverse` and, for densities, `log_det_jacobian`.

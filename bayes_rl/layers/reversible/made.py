@@ -73,7 +73,6 @@ class MADE(tf.keras.Model):
             raise ValueError(
                 f"order is another name of input_order, got {order!r} and {input_order!r}"
             )
-        self.order = None  # the input order has it
         self.units = None if units is None else int(units)
         self.hidden_dims = [int(size) for size in hidden_dims]
         chosen = input_order if order is None else order
@@ -106,7 +105,8 @@ class MADE(tf.keras.Model):
             wanted = "size" if self.units is None else "length, channels"
             raise ValueError(f"inputs must be [..., {wanted}] of known size, got {event}")
         length, channels = event if self.units is not None else (event[0], 1)
-        masks = [mask.numpy() for mask in self._masks(length)]
+        with tf.init_scope():
+            masks = [mask.numpy() for mask in self._of_length(create_masks, length)]
         masks[0] = np.repeat(masks[0], channels, axis=0)
         masks[-1] = np.repeat(masks[-1], self.units or self.params, axis=1)
         with tf.init_scope():  # a graph captures tensors, but copies arrays into itself
@@ -121,10 +121,6 @@ class MADE(tf.keras.Model):
             if self.use_bias
         ]
         tf.keras.layers.Layer.build(self, input_shape)  # Model's would call the network
-
-    def _masks(self, length):
-        with tf.init_scope():
-            return self._of_length(create_masks, length)
 
     def call(self, inputs):
         shape = products.sizes(inputs)

@@ -176,19 +176,18 @@ class RealNVP(_Affine):
         super().build(input_shape)
 
     def _parameters(self, network_outputs, tensor):
-        shift, s = self._split(tf.cast(network_outputs, tensor.dtype), tensor)
-        return shift, tf.cast(self.rescale, tensor.dtype) * tf.tanh(s)
-
-    def _split(self, network_outputs, tensor):
-        last, rank = network_outputs.shape[-1], network_outputs.shape.rank
+        outputs = tf.cast(network_outputs, tensor.dtype)
+        last, rank = outputs.shape[-1], outputs.shape.rank
         if rank == tensor.shape.rank + 1 and last == 2:
-            return tf.unstack(network_outputs, axis=-1)
-        if rank == tensor.shape.rank and last == 2 * tensor.shape[-1]:
-            return tf.split(network_outputs, 2, axis=-1)
-        raise ValueError(
-            f"network of {self.name!r} must give a shift and a log scale for each of "
-            f"{tensor.shape}, got {network_outputs.shape}"
-        )
+            shift, s = tf.unstack(outputs, axis=-1)
+        elif rank == tensor.shape.rank and last == 2 * tensor.shape[-1]:
+            shift, s = tf.split(outputs, 2, axis=-1)
+        else:
+            raise ValueError(
+                f"network of {self.name!r} must give a shift and a log scale for each of "
+                f"{tensor.shape}, got {outputs.shape}"
+            )
+        return shift, tf.cast(self.rescale, tensor.dtype) * tf.tanh(s)
 
     def _change(self, inputs, parameters):
         shift, log_scale = parameters
