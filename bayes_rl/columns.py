@@ -92,7 +92,11 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
     def columnwise(self):
         """`tfd.MultivariateNormalTriL` with batch [..., columns] and event [rows]."""
         loc = tf.linalg.matrix_transpose(self._loc)
-        if self._shared is None and self._scale_tril is not None and not self._projects:
+        if (
+            self._shared is None
+            and self._scale_tril is not None
+            and self._projection is None
+        ):
             factor = self._scale_tril
         elif self._scale is None:
             factor = stable_cholesky(self._shared, self._jitter)[..., tf.newaxis, :, :]
@@ -100,10 +104,6 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
             jitter = tf.cast(self._jitter, loc.dtype)
             factor = stable_cholesky(self._full(), jitter[..., tf.newaxis])
         return tfd.MultivariateNormalTriL(loc, scale_tril=factor)
-
-    @property
-    def _projects(self):
-        return self._projection is not None
 
     @property
     def _scale(self):
@@ -114,7 +114,7 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
         scale = self._scale_tril
         if scale is None:
             scale = tf.linalg.diag(tf.linalg.matrix_transpose(self._scale_diag))
-        if not self._projects:
+        if self._projection is None:
             return scale
         return tf.matmul(self._projection[..., tf.newaxis, :, :], scale)
 
@@ -132,7 +132,8 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
 
     def _sample_n(self, n, seed=None):
         shape, dtype = tf.shape(self._loc), self._loc.dtype
-        shared_seed, own_seed = _two_seeds(seed)
+        seed = seed if tf.is_tensor(seed) else tfp.random.sanitize_seed(seed)
+        shared_seed, own_seed = tf.unstack(tf.random.experimental.stateless_split(seed))
         value = self._loc
         if self._shared is not None:
             noise = stateless_normal(tf.concat([[n], shape], 0), shared_seed, dtype)
@@ -150,7 +151,7 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
             noise *= self._scale_diag
         else:
             noise = tf.einsum("cij,...jc->...ic", self._scale_tril, noise)
-        return tf.matmul(self._projection, noise) if self._projects else noise
+        return tf.matmul(self._projection, noise) if self._projection is not None else noise
 
     def _precise(self, value):
         return tf.cast(value, self.dtype if self.dtype.size >= 4 else tf.float32)
@@ -170,9 +171,6 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
     def _mode(self):
         return self._mean()
 
-    def _stddev(self):
-        return self._precise(tf.sqrt(self._marginal()))
-
     def _variance(self):
         return self._precise(self._marginal())
 
@@ -190,7 +188,9 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
         if self._scale_tril is None:
             own = tf.square(self._scale_diag)
             return variance + (
-                tf.matmul(tf.square(self._projection), own) if self._projects else own
+                tf.matmul(tf.square(self._projection), own)
+                if self._projection is not None
+                else own
             )
         own = tf.reduce_sum(tf.square(self._spread()), -1)
         return variance + tf.linalg.matrix_transpose(own)
@@ -205,12 +205,6 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
             spread = self._spread()
             covariance += tf.matmul(spread, spread, transpose_b=True)
         return covariance
-
-
-def _two_seeds(seed):
-    if not tf.is_tensor(seed):
-        seed = tfp.random.sanitize_seed(seed)
-    return tf.unstack(tf.random.experimental.stateless_split(seed, 2))
 
 
 @tfd.RegisterKL(MultivariateNormalColumns, MultivariateNormalColumns)

@@ -16,9 +16,6 @@ class _Positive(tf.keras.constraints.Constraint):
     def __init__(self, epsilon=1e-7):
         self.epsilon = epsilon
 
-    def get_config(self):
-        return {"epsilon": self.epsilon}
-
 
 @register
 class Exp(_Positive):

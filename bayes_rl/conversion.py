@@ -9,21 +9,12 @@ from bayes_rl import initializers, layers, regularizers
 
 # Keras class -> first part of the names of its twins in `bayes_rl.layers`. Classes that
 # stand for `RNN` with a cell have the cell's twin.
-TWINS = {
-    tf.keras.layers.Dense: "Dense",
-    tf.keras.layers.Conv1D: "Conv1D",
-    tf.keras.layers.Conv2D: "Conv2D",
-    tf.keras.layers.Conv3D: "Conv3D",
-    tf.keras.layers.Conv1DTranspose: "Conv1DTranspose",
-    tf.keras.layers.Conv2DTranspose: "Conv2DTranspose",
-    tf.keras.layers.Conv3DTranspose: "Conv3DTranspose",
-    tf.keras.layers.DepthwiseConv1D: "DepthwiseConv1D",
-    tf.keras.layers.DepthwiseConv2D: "DepthwiseConv2D",
-    tf.keras.layers.Embedding: "Embedding",
-    tf.keras.layers.LSTMCell: "LSTMCell",
-    tf.keras.layers.GRUCell: "GRUCell",
-    tf.keras.layers.MultiHeadAttention: "MultiHeadAttention",
-}
+_NAMES = (
+    *("Dense", "Conv1D", "Conv2D", "Conv3D", "DepthwiseConv1D", "DepthwiseConv2D"),
+    *("Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"),
+    *("Embedding", "LSTMCell", "GRUCell", "MultiHeadAttention"),
+)
+TWINS = {getattr(tf.keras.layers, name): name for name in _NAMES}
 _ESTIMATORS = {"reparameterization": "Reparameterization", "flipout": "Flipout"}
 _RECURRENT = (tf.keras.layers.RNN, tf.keras.layers.LSTM, tf.keras.layers.GRU)
 # Attributes that hold the layers inside of a layer.

@@ -28,25 +28,15 @@ def make_random_variable(distribution_class):
 
     @traceable
     @functools.wraps(distribution_class, updated=())
-    def constructor(*args, **kwargs):
-        options = {
-            key: kwargs.pop(key) for key in ("sample_shape", "value") if key in kwargs
-        }
+    def constructor(*args, sample_shape=(), value=None, **kwargs):
         distribution = distribution_class(*args, **kwargs)
-        return RandomVariable(distribution, name=kwargs.get("name"), **options)
+        return RandomVariable(distribution, sample_shape, value, kwargs.get("name"))
 
     return constructor
 
 
-def _distribution_classes():
-    for name in sorted(dir(tfd)):
-        found = getattr(tfd, name)
-        if inspect.isclass(found) and issubclass(found, tfd.Distribution):
-            yield name, found
-
-
 __all__ = ["make_random_variable"]
-for _name, _class in _distribution_classes():
-    if _class is not tfd.Distribution:
-        globals()[_name] = make_random_variable(_class)
+for _name, _found in inspect.getmembers(tfd, inspect.isclass):
+    if issubclass(_found, tfd.Distribution) and _found is not tfd.Distribution:
+        globals()[_name] = make_random_variable(_found)
         __all__ += [_name]

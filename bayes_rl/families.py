@@ -58,16 +58,21 @@ def mean_of(distribution):
         2.0
     """
     base = elementwise(distribution)
-    if type(base) not in _MEANS:
+    if _family(base) not in _MEANS:
         return distribution.mean()
-    mean = tf.convert_to_tensor(_MEANS[type(base)](base))
+    mean = tf.convert_to_tensor(_MEANS[_family(base)](base))
     shape = distribution.batch_shape + distribution.event_shape
     return mean if mean.shape == shape else tf.broadcast_to(mean, shape)
 
 
+def _family(base):
+    """Its class; of mixtures, those of points alone are one of ours."""
+    components = getattr(base, "components_distribution", None)
+    is_ours = components is None or type(components) is tfd.Deterministic
+    return type(base) if is_ours else None
+
+
 def _mean_of_mixture(mixture):
-    if type(mixture.components_distribution) is not tfd.Deterministic:
-        return mixture.mean()
     probs = tf.cast(mixture.mixture_distribution.probs_parameter(), mixture.dtype)
     return tf.reduce_sum(probs * mixture.components_distribution.loc, -1)
 
@@ -104,7 +109,7 @@ def draw_from(distribution, sample_shape=(), seed=None, centered=False):
     if type(base) is tfd.Normal:
         change = base.scale * _normal(shape, seed, base.dtype)
         return change if centered else base.loc + change
-    if type(base) in _DRAWS and not _is_other_mixture(base):
+    if _family(base) in _DRAWS:
         draw = _DRAWS[type(base)](base, shape, seed)
     else:
         draw = distribution.sample(sample_shape, seed=seed)
@@ -123,10 +128,6 @@ def _centered_uniform(shape, seed, dtype):
     return stateless_centered(shape, seed, dtype)
 
 
-def _draw_log_normal(base, shape, seed):
-    return tf.exp(base.loc + base.scale * _normal(shape, seed, base.dtype))
-
-
 def _draw_cauchy(base, shape, seed):
     angle = math.pi * _centered_uniform(shape, seed, base.dtype)
     return base.loc + base.scale * tf.tan(angle)
@@ -135,11 +136,6 @@ def _draw_cauchy(base, shape, seed):
 def _draw_half_cauchy(base, shape, seed):
     angle = math.pi / 2 * (_centered_uniform(shape, seed, base.dtype) + 0.5)
     return base.loc + base.scale * tf.tan(angle)
-
-
-def _draw_point(base, shape, seed):
-    del seed
-    return tf.broadcast_to(base.loc, shape)
 
 
 def _draw_component(mixture, shape, seed):
@@ -152,16 +148,10 @@ def _draw_component(mixture, shape, seed):
     return tf.reduce_sum(tf.one_hot(index, loc.shape[-1], dtype=loc.dtype) * loc, -1)
 
 
-def _is_other_mixture(base):
-    if type(base) is not tfd.MixtureSameFamily:
-        return False
-    return type(base.components_distribution) is not tfd.Deterministic
-
-
 _DRAWS = {
-    tfd.LogNormal: _draw_log_normal,
+    tfd.LogNormal: lambda d, *how: tf.exp(d.loc + d.scale * _normal(*how, d.dtype)),
     tfd.Cauchy: _draw_cauchy,
     tfd.HalfCauchy: _draw_half_cauchy,
-    tfd.Deterministic: _draw_point,
+    tfd.Deterministic: lambda d, shape, _: tf.broadcast_to(d.loc, shape),
     tfd.MixtureSameFamily: _draw_component,
 }

@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from bayes_rl.families import normal_parameters
 from bayes_rl.initializers import TrainableNormalFixedStddev
-from bayes_rl.regularizers.updating import keep_prior
+from bayes_rl.regularizers.prior import keep_prior
 from bayes_rl.weights import forget_functions, named_weights
 
 
@@ -42,16 +42,18 @@ def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
         >>> bool(tf.reduce_all(abs(ratio - 0.1) < 1e-3))
         True
     """
-    arguments = {
-        "delta": delta,
-        "prior_stddev": prior_stddev,
-        "min_stddev": min_stddev,
-    }
-    for name, value in arguments.items():
+    given = {"delta": delta, "prior_stddev": prior_stddev, "min_stddev": min_stddev}
+    for name, value in given.items():
         if value <= 0:
             raise ValueError(f"{name} must be above 0, got {value}")
     for layer, weight in named_weights(model).values():
-        mean = _normal_mean(weight)
+        parameters = normal_parameters(weight.posterior())
+        if parameters is None:
+            raise ValueError(
+                f"weight {weight.name!r} must have a normal posterior, got "
+                f"{type(weight.initializer).__name__}"
+            )
+        mean = parameters[0]
         if "stddev" in weight.initializer.parameter_names:
             stddev = tf.maximum(delta * abs(mean), min_stddev)
             if weight.initializer.stddev.shape.rank == 0:
@@ -64,13 +66,3 @@ def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
             kept = layer.stochastic_weights[weight.key].regularizer
             kept.prior.assign(mean=mean)
     forget_functions(model)
-
-
-def _normal_mean(weight):
-    parameters = normal_parameters(weight.posterior())
-    if parameters is None:
-        raise ValueError(
-            f"weight {weight.name!r} must have a normal posterior, got "
-            f"{type(weight.initializer).__name__}"
-        )
-    return parameters[0]

@@ -58,14 +58,23 @@ def make_log_joint_fn(model):
 
         def add_log_prob(constructor, *inputs, **options):
             owner = options.get("owner")
-            name = names.get(id(owner), _name_of(constructor, options))
+            name = names.get(id(owner), options.get("name"))
+            if name is None:
+                raise KeyError(
+                    f"a random variable made by {constructor.__name__} has no name, so its "
+                    "value cannot be given; pass name="
+                )
             owners.check(name, owner)
             if constructor is TransformedRandomVariable:
                 _check_base(name, options.get("rv", *inputs[:1]), variables)
             if name in kwargs:
                 options["value"] = kwargs[name]
             variable = constructor(*inputs, **options)
-            _check_given(name, variable)
+            if not variable.is_given:
+                raise LookupError(
+                    f"the log joint needs a value of random variable {name!r}; pass it by "
+                    "keyword"
+                )
             variables[name] = variable
             if name in log_probs and constructor is not make_weight:
                 raise ValueError(
@@ -99,15 +108,6 @@ def _named_parameters(function):
     return {p.name for p in parameters if p.kind in named}
 
 
-def _name_of(constructor, options):
-    if options.get("name") is None:
-        raise KeyError(
-            f"a random variable made by {constructor.__name__} has no name, so its value "
-            "cannot be given; pass name="
-        )
-    return options["name"]
-
-
 def _check_base(name, base, variables):
     for other, variable in variables.items():
         if variable is base:
@@ -115,13 +115,6 @@ def _check_base(name, base, variables):
                 f"random variable {name!r} is a transform of {other!r}, which counts "
                 "already; write layer(x), which follows from x and is no variable more"
             )
-
-
-def _check_given(name, variable):
-    if not variable.is_given:
-        raise LookupError(
-            f"the log joint needs a value of random variable {name!r}; pass it by keyword"
-        )
 
 
 def _check_all_used(kwargs, parameters, log_probs):

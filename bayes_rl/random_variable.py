@@ -37,8 +37,7 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
     CompositeTensor, as nearly all of TFP's are; otherwise they come as the value alone.
     To cross that border, it is drawn.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    section 2.1.
+    Source: Tran et al., 2019, Bayesian Layers, section 2.1.
 
     Args:
         distribution: a `tfp.distributions.Distribution`.

@@ -1,16 +1,107 @@
-"""Find an initializer, regularizer or constraint by name, configuration or object."""
+"""Objects from names and configurations, and configurations from objects."""
 
 import difflib
+import inspect
 
+import numpy as np
 import tensorflow as tf
+
+# Classes whose own `from_config` gives the constructor what it finds.
+_PLAIN = (
+    *(tf.keras.layers.Layer, tf.keras.Model, tf.keras.initializers.Initializer),
+    *(tf.keras.regularizers.Regularizer, tf.keras.constraints.Constraint),
+)
+_OF_KERAS = [kind.from_config.__func__ for kind in _PLAIN]
 
 
 def register(kind):
-    """Decorator of classes that Keras saves and loads."""
+    """Decorator of classes that Keras saves and loads; `configured` where need be."""
     if hasattr(kind, "stochastic_weights"):
         # Keras' TimeDistributed asks for the layer inside by its bare name.
         tf.keras.saving.get_custom_objects().setdefault(kind.__name__, kind)
+    if getattr(kind.__init__, "__module__", "").startswith("bayes_rl"):
+        configured(kind)
     return tf.keras.saving.register_keras_serializable("bayes_rl")(kind)
+
+
+def configured(kind):
+    """Decorator of classes that keep what their constructor is given.
+
+    Configurations are made of the attributes with the names of its arguments; those that it
+    does not keep are left out. Where it takes `**kwargs`, the class above says the rest.
+
+    Args:
+        kind: subclass of a Keras layer, initializer, regularizer or constraint.
+
+    Returns:
+        The class.
+
+    Example:
+        >>> @configured
+        ... class Scale(tf.keras.layers.Layer):
+        ...     def __init__(self, factor=2.0, **kwargs):
+        ...         super().__init__(**kwargs)
+        ...         self.factor = factor
+        >>> Scale.from_config(Scale(3.0, name="scale").get_config()).factor
+        3.0
+    """
+
+    def get_config(self):
+        return config_of(kind, self)
+
+    def from_config(cls, config):
+        # Only configurations have a class: other dicts are arguments as they are.
+        return super(kind, cls).from_config({k: _revived(v) for k, v in config.items()})
+
+    if "get_config" not in vars(kind):
+        kind.get_config = get_config
+    if kind.from_config.__func__ in _OF_KERAS:
+        kind.from_config = classmethod(from_config)
+    return kind
+
+
+def config_of(kind, instance, **values):
+    """What `configured` makes of an instance; for classes that have more to say.
+
+    Args:
+        kind: class whose constructor's arguments are asked for.
+        instance: of this class.
+        **values: of arguments that are not attributes, or not plain ones.
+
+    Returns:
+        Dict of name -> plain value or configuration.
+    """
+    _, *parameters = inspect.signature(kind.__init__).parameters.values()
+    config = {}
+    if any(p.kind is p.VAR_KEYWORD for p in parameters):
+        config = super(kind, instance).get_config()
+        if not config and issubclass(kind, tf.keras.Model):
+            config = tf.keras.layers.Layer.get_config(instance)  # A model says nothing.
+    names = [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    kept = [name for name in names if name not in config and hasattr(instance, name)]
+    values = {**{name: getattr(instance, name) for name in kept}, **values}
+    return {**config, **{name: _plain(value) for name, value in values.items()}}
+
+
+def _plain(value):
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, (tf.Variable, np.ndarray, np.generic)):
+        return np.asarray(value).tolist()
+    if isinstance(value, (type, tf.DType)):
+        return getattr(value, "__name__", None) or value.name
+    return serialize(value)
+
+
+def _revived(value):
+    if isinstance(value, list):
+        return [_revived(item) for item in value]
+    is_config = isinstance(value, dict) and "class_name" in value
+    return deserialize(value) if is_config else value
 
 
 def make_get(aliases, keras_module):

@@ -4,30 +4,32 @@ A trainable initializer is a Keras layer that holds the parameters of the poster
 weight. Layers make their own copy of the one they are given, so that one object can be
 passed to many layers and each draws its own initial values.
 
-Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-section 2.1.
+Source: Tran et al., 2019, Bayesian Layers, section 2.1.
 """
 
 import tensorflow as tf
 
-from bayes_rl.initializers.deltas import TrainableDeterministic, TrainableMixtureOfDeltas
-from bayes_rl.initializers.experts import get_condconv_initializer
 from bayes_rl.initializers.location_scale import (
     TrainableCauchy,
+    TrainableDeterministic,
     TrainableHalfCauchy,
     TrainableLogNormal,
+    TrainableMixtureOfDeltas,
 )
-from bayes_rl.initializers.multivariate_normal import TrainableMultivariateNormal
 from bayes_rl.initializers.normal import (
     TrainableGlorotNormal,
     TrainableHeNormal,
+    TrainableMultivariateNormal,
     TrainableNormal,
     TrainableNormalFixedStddev,
     TrainableNormalSharedStddev,
 )
-from bayes_rl.initializers.orthogonal import OrthogonalRandomFeatures
-from bayes_rl.initializers.scaled import ScaledNormalStdDev
-from bayes_rl.initializers.signs import RandomSign
+from bayes_rl.initializers.start_values import (
+    OrthogonalRandomFeatures,
+    RandomSign,
+    ScaledNormalStdDev,
+    get_condconv_initializer,
+)
 from bayes_rl.initializers.trainable import TrainableInitializer, own
 from bayes_rl.serialization import deserialize, make_get, serialize
 
@@ -48,15 +50,5 @@ _aliases = {
     "trainable_normal_shared_stddev": TrainableNormalSharedStddev,
 }
 globals().update(_aliases)
-
-__all__ = [
-    "TrainableInitializer",
-    "deserialize",
-    "get",
-    "get_condconv_initializer",
-    "own",
-    "serialize",
-    *(found.__name__ for found in _aliases.values()),
-]
 
 get = make_get(_aliases, tf.keras.initializers)

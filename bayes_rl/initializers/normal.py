@@ -1,9 +1,11 @@
 """Normal posteriors over a weight."""
 
 import tensorflow as tf
+import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.initializers.trainable import TrainableInitializer, near_zero, small_scale
+from bayes_rl.columns import MultivariateNormalColumns
+from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.serialization import register
 
 
@@ -48,15 +50,7 @@ class TrainableNormal(TrainableInitializer):
         **kwargs,
     ):
         super().__init__(seed=seed, **kwargs)
-        self._declare(
-            "mean", mean_initializer or near_zero(), mean_regularizer, mean_constraint
-        )
-        self._declare(
-            "stddev",
-            stddev_initializer or small_scale(),
-            stddev_regularizer,
-            stddev_constraint,
-        )
+        self._declare(locals())
 
     def _distribution(self):
         return tfd.Normal(*self.parameters())
@@ -68,13 +62,12 @@ class TrainableHeNormal(TrainableNormal):
 
     Source: He et al., 2015, Delving Deep into Rectifiers, equation 10.
 
-    Args:
-        seed: as in `TrainableNormal`.
-        **kwargs: as in `TrainableNormal`.
+    Args: those of `TrainableNormal`, by name.
     """
 
+    starts = ("he_normal", *TrainableNormal.starts[1:])
+
     def __init__(self, seed=None, **kwargs):
-        kwargs.setdefault("mean_initializer", "he_normal")
         super().__init__(seed=seed, **kwargs)
 
 
@@ -85,13 +78,12 @@ class TrainableGlorotNormal(TrainableNormal):
     Source: Glorot and Bengio, 2010, Understanding the Difficulty of Training Deep
     Feedforward Neural Networks, equation 16.
 
-    Args:
-        seed: as in `TrainableNormal`.
-        **kwargs: as in `TrainableNormal`.
+    Args: those of `TrainableNormal`, by name.
     """
 
+    starts = ("glorot_normal", *TrainableNormal.starts[1:])
+
     def __init__(self, seed=None, **kwargs):
-        kwargs.setdefault("mean_initializer", "glorot_normal")
         super().__init__(seed=seed, **kwargs)
 
 
@@ -118,11 +110,8 @@ class TrainableNormalFixedStddev(TrainableInitializer):
 
     Args:
         stddev: above 0.
-        mean_initializer: as in `TrainableNormal`.
-        mean_regularizer: as in `TrainableNormal`.
-        mean_constraint: as in `TrainableNormal`.
-        seed: as in `TrainableNormal`.
-        **kwargs: of `tf.keras.layers.Layer`.
+        mean_initializer, mean_regularizer, mean_constraint, seed, **kwargs: as in
+            `TrainableNormal`.
 
     Raises:
         ValueError: `stddev` is not above 0.
@@ -147,14 +136,63 @@ class TrainableNormalFixedStddev(TrainableInitializer):
         if stddev <= 0:
             raise ValueError(f"stddev must be above 0, got {stddev}")
         super().__init__(seed=seed, **kwargs)
-        self._declare(
-            "mean", mean_initializer or near_zero(), mean_regularizer, mean_constraint
-        )
+        self._declare(locals())
         self.stddev = float(stddev)
 
     def _distribution(self):
         (mean,) = self.parameters()
         return tfd.Normal(mean, tf.constant(self.stddev, mean.dtype))
 
-    def get_config(self):
-        return {**super().get_config(), "stddev": self.stddev}
+
+@register
+class TrainableMultivariateNormal(TrainableNormal):
+    """Normal posterior over a matrix whose rows covary within each column.
+
+        weight[:, column] ~ Normal(mean[:, column], scale scale^T), scale lower triangular
+
+    The variable `stddev` [columns, rows (rows + 1) / 2] holds the scales as
+    `tfp.math.fill_triangular` reads them; the constraint applies to their diagonals. They
+    start diagonal, where `TrainableNormal` starts. As `inducing_outputs_initializer` of a
+    sparse Gaussian process it makes the full covariance of q(u).
+
+    Source: Hensman et al., 2013, Gaussian Processes for Big Data, section 3.1.
+
+    Args: as in `TrainableNormal`, for weights of rank 2.
+
+    Raises:
+        ValueError: the weight is not a matrix.
+
+    Example:
+        >>> weight = TrainableMultivariateNormal()([5, 2])
+        >>> weight.shape, weight.covariance().shape
+        (TensorShape([5, 2]), TensorShape([2, 5, 5]))
+    """
+
+    def _parameter_shape(self, name):
+        if len(self.weight_shape) != 2:
+            raise ValueError(
+                f"{type(self).__name__} takes weights [rows, columns], got "
+                f"{self.weight_shape}"
+            )
+        rows, columns = self.weight_shape
+        return (rows, columns) if name == "mean" else (columns, rows * (rows + 1) // 2)
+
+    def _initial_value(self, name, shape, dtype=None, **kwargs):
+        if name == "mean":
+            return super()._initial_value(name, shape, dtype=dtype, **kwargs)
+        rows, columns = self.weight_shape
+        diagonal = super()._initial_value(name, [columns, rows], dtype=dtype, **kwargs)
+        return tfp.math.fill_triangular_inverse(tf.linalg.diag(diagonal))
+
+    def _parameter(self, name):
+        if name == "mean":
+            return super()._parameter(name)
+        scale = tfp.math.fill_triangular(tf.convert_to_tensor(self.stddev))
+        if self.stddev_constraint is None:
+            return scale
+        diagonal = self.stddev_constraint(tf.linalg.diag_part(scale))
+        return tf.linalg.set_diag(scale, diagonal)
+
+    def _distribution(self):
+        mean, scale = self.parameters()
+        return MultivariateNormalColumns(mean, scale_tril=scale)

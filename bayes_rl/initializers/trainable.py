@@ -6,8 +6,8 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints
-from bayes_rl.initializers.scaled import ScaledNormalStdDev
 from bayes_rl.initializers.seeding import fresh
+from bayes_rl.initializers.start_values import ScaledNormalStdDev
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.serialization import make_get, serialize
 
@@ -17,8 +17,8 @@ _get = make_get({"scaled_normal_std_dev": ScaledNormalStdDev}, tf.keras.initiali
 class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initializer):
     """Keras layer that holds the parameters of the posterior of one weight.
 
-    A subclass names its `parameter_names`, declares each in `__init__`, and makes a
-    distribution of their values in `_distribution`.
+    A subclass names its `parameter_names`, declares what its constructor is given for them,
+    and makes a distribution of their values in `_distribution`.
 
     Args:
         seed: int; with it and the name of the weight, initial values are reproducible.
@@ -27,9 +27,10 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
     Example:
         >>> class TrainableLaplace(TrainableInitializer):
         ...     parameter_names = ("loc",)
-        ...     def __init__(self, loc_initializer="ones", seed=None, **kwargs):
+        ...     def __init__(self, loc_initializer="ones", loc_regularizer=None,
+        ...                  loc_constraint=None, seed=None, **kwargs):
         ...         super().__init__(seed, **kwargs)
-        ...         self._declare("loc", loc_initializer, None, None)
+        ...         self._declare(locals())
         ...     def _distribution(self):
         ...         return tfd.Laplace(*self.parameters(), 0.1)
         >>> float(TrainableLaplace()([3, 2]).mean()[0, 0])
@@ -37,16 +38,26 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
     """
 
     parameter_names = ()
+    # Locations near 0, and scales of softplus(-3), which is about 0.05.
+    starts = (
+        tf.keras.initializers.TruncatedNormal(stddev=1e-5),
+        tf.keras.initializers.TruncatedNormal(-3.0, 0.1),
+    )
 
     def __init__(self, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.seed = seed
         self.seed_scope = self.name
 
-    def _declare(self, name, initializer, regularizer, constraint):
-        setattr(self, f"{name}_initializer", _get(initializer))
-        setattr(self, f"{name}_regularizer", tf.keras.regularizers.get(regularizer))
-        setattr(self, f"{name}_constraint", constraints.get(constraint))
+    def _declare(self, given):
+        """Keeps what the constructor, by its arguments `given`, says of each parameter."""
+        for name, default in zip(self.parameter_names, self.starts, strict=False):
+            initializer = given[f"{name}_initializer"] or default
+            setattr(self, f"{name}_initializer", _get(initializer))
+            regularizer = tf.keras.regularizers.get(given[f"{name}_regularizer"])
+            setattr(self, f"{name}_regularizer", regularizer)
+            constraint = constraints.get(given[f"{name}_constraint"])
+            setattr(self, f"{name}_constraint", constraint)
 
     def _parameter_shape(self, name):
         del name
@@ -171,13 +182,3 @@ def own(initializer, name, scope, dtype):
     copy = type(initializer).from_config(config)
     copy.seed_scope = scope
     return copy
-
-
-def near_zero():
-    """Default initial locations."""
-    return tf.keras.initializers.TruncatedNormal(stddev=1e-5)
-
-
-def small_scale():
-    """Default initial scales: softplus(-3) is about 0.05."""
-    return tf.keras.initializers.TruncatedNormal(-3.0, 0.1)

@@ -77,18 +77,18 @@ from bayes_rl.layers.outputs.contrastive_priors import (
 )
 from bayes_rl.layers.outputs.discretize import Discretize
 from bayes_rl.layers.outputs.heteroscedastic import MCSoftmaxDense
-from bayes_rl.layers.outputs.heteroscedastic_ensemble import EnsembleHeteroscedasticOutputs
-from bayes_rl.layers.outputs.heteroscedastic_exact import ExactSigmoidDense
+from bayes_rl.layers.outputs.heteroscedastic_averages import (
+    EnsembleHeteroscedasticOutputs,
+    ExactSigmoidDense,
+)
 from bayes_rl.layers.outputs.heteroscedastic_factors import (
     MCSigmoidDenseFA,
     MCSoftmaxDenseFA,
-)
-from bayes_rl.layers.outputs.heteroscedastic_sngp import HeteroscedasticSNGPLayer
-from bayes_rl.layers.outputs.heteroscedastic_variants import (
     MCSoftmaxDenseFACustomLayers,
     MCSoftmaxDenseFASegmentation,
     MultiHeadMCSoftmaxDenseFA,
 )
+from bayes_rl.layers.outputs.heteroscedastic_sngp import HeteroscedasticSNGPLayer
 from bayes_rl.layers.outputs.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.outputs.posterior_network import PosteriorNetworkLayer
 from bayes_rl.layers.outputs.radial_flow import ReversedRadialFlow
@@ -100,10 +100,13 @@ from bayes_rl.layers.outputs.stochastic_output import (
 )
 from bayes_rl.layers.outputs.vector_quantizer import VectorQuantizer
 from bayes_rl.layers.processes.bayesian_linear_model import BayesianLinearModel
-from bayes_rl.layers.processes.covariances import ExponentiatedQuadratic, LinearKernel
+from bayes_rl.layers.processes.covariances import (
+    ExponentiatedQuadratic,
+    LinearKernel,
+    Zeros,
+)
 from bayes_rl.layers.processes.gaussian_process import GaussianProcess
 from bayes_rl.layers.processes.laplace_covariance import LaplaceRandomFeatureCovariance
-from bayes_rl.layers.processes.mean_functions import Zeros
 from bayes_rl.layers.processes.neural_process import NeuralProcess
 from bayes_rl.layers.processes.neural_process_attention import Attention
 from bayes_rl.layers.processes.poisson_process import PoissonProcess
@@ -120,6 +123,7 @@ from bayes_rl.layers.recurrent.lstm import (
 )
 from bayes_rl.layers.recurrent.lstm_rank1 import LSTMCellRank1
 from bayes_rl.layers.reversible.actnorm import ActNorm
+from bayes_rl.layers.reversible.base import Reverse
 from bayes_rl.layers.reversible.discrete_flows import (
     DiscreteAutoregressiveFlow,
     DiscreteBipartiteFlow,
@@ -133,120 +137,9 @@ from bayes_rl.layers.reversible.masks import (
 )
 from bayes_rl.layers.reversible.real_nvp import NICE, RealNVP
 from bayes_rl.layers.reversible.residual import ReversibleResidual
-from bayes_rl.layers.reversible.reverse import Reverse
 from bayes_rl.layers.reversible.sequential import ReversibleSequential
 from bayes_rl.layers.reversible.sinkhorn import SinkhornAutoregressiveFlow
 
-__all__ = [
-    "ActNorm",
-    "Attention",
-    "BayesianLinearModel",
-    "Bernoulli",
-    "Categorical",
-    "ChannelEmbedding",
-    "CondConv2D",
-    "CondDense",
-    "Conv1DBatchEnsemble",
-    "Conv1DFlipout",
-    "Conv1DRank1",
-    "Conv1DReparameterization",
-    "Conv1DTransposeFlipout",
-    "Conv1DTransposeReparameterization",
-    "Conv2DBatchEnsemble",
-    "Conv2DFlipout",
-    "Conv2DHierarchical",
-    "Conv2DHyperBatchEnsemble",
-    "Conv2DLocalReparameterization",
-    "Conv2DRank1",
-    "Conv2DReparameterization",
-    "Conv2DTransposeFlipout",
-    "Conv2DTransposeReparameterization",
-    "Conv2DVariationalDropout",
-    "Conv3DFlipout",
-    "Conv3DReparameterization",
-    "Conv3DTransposeFlipout",
-    "Conv3DTransposeReparameterization",
-    "DenseBatchEnsemble",
-    "DenseDVI",
-    "DenseFlipout",
-    "DenseHierarchical",
-    "DenseHyperBatchEnsemble",
-    "DenseLocalReparameterization",
-    "DenseMultihead",
-    "DenseQuadrature",
-    "DenseRank1",
-    "DenseReparameterization",
-    "DenseVariationalDropout",
-    "DepthwiseCondConv2D",
-    "DepthwiseConv1DFlipout",
-    "DepthwiseConv1DReparameterization",
-    "DepthwiseConv2DBatchEnsemble",
-    "DepthwiseConv2DFlipout",
-    "DepthwiseConv2DReparameterization",
-    "DiscreteAutoregressiveFlow",
-    "DiscreteBipartiteFlow",
-    "Discretize",
-    "EmbeddingReparameterization",
-    "EnsembleHeteroscedasticOutputs",
-    "EnsembleSyncBatchNorm",
-    "ExactSigmoidDense",
-    "ExponentiatedQuadratic",
-    "GRUCellFlipout",
-    "GRUCellReparameterization",
-    "GaussianProcess",
-    "HeteroscedasticSNGPLayer",
-    "LSTMCellFlipout",
-    "LSTMCellRank1",
-    "LSTMCellReparameterization",
-    "LaplaceRandomFeatureCovariance",
-    "LinearKernel",
-    "LocalAttention1D",
-    "MADE",
-    "MCSigmoidDenseFA",
-    "MCSoftmaxDense",
-    "MCSoftmaxDenseFA",
-    "MCSoftmaxDenseFACustomLayers",
-    "MCSoftmaxDenseFASegmentation",
-    "MaskedLocalAttention1D",
-    "MixtureLogistic",
-    "MixtureofLogistic",
-    "MultiHeadAttentionFlipout",
-    "MultiHeadAttentionReparameterization",
-    "MultiHeadMCSoftmaxDenseFA",
-    "NCPCategoricalPerturb",
-    "NCPNormalOutput",
-    "NCPNormalPerturb",
-    "NICE",
-    "NeuralProcess",
-    "Normal",
-    "OneHotCategorical",
-    "PoissonProcess",
-    "PositionalEmbedding",
-    "PosteriorNetworkLayer",
-    "RandomFeatureGaussianProcess",
-    "RandomFourierFeatures",
-    "RealNVP",
-    "Reverse",
-    "ReversedRadialFlow",
-    "ReversibleResidual",
-    "ReversibleSequential",
-    "SinkhornAutoregressiveFlow",
-    "SparseGaussianProcess",
-    "SpectralNormalization",
-    "SpectralNormalizationConv2D",
-    "VariationalConv2D",
-    "VariationalDense",
-    "VariationalLSTMCell",
-    "VectorQuantizer",
-    "Zeros",
-    "create_degrees",
-    "create_masks",
-    "ensemble_batchnorm",
-    "get_lambda",
-    "get_layer_name_identifier",
-    "get_moments",
-    "make_masked_constraint",
-    "make_masked_initializer",
-    "soft_relu",
-    "utils",
-]
+# What is imported here is public.
+__all__ = [name for name, found in globals().items() if callable(found) and name[0] != "_"]
+__all__ += ["utils"]

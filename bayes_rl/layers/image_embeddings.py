@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
 
 
 @register
@@ -63,14 +63,6 @@ class ChannelEmbedding(tf.keras.layers.Layer):
         rows = tf.reshape(rows, [batch, height * width * channels])
         return tf.gather(tables, rows)
 
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "hidden_size": self.hidden_size,
-            "num_values": self.num_values,
-            "embeddings_initializer": serialize(self.embeddings_initializer),
-        }
-
 
 @register
 class PositionalEmbedding(tf.keras.layers.Layer):
@@ -121,13 +113,3 @@ class PositionalEmbedding(tf.keras.layers.Layer):
 
     def call(self, inputs):
         return inputs + self.embeddings[: products.sizes(inputs)[-2]]
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "max_length": self.max_length,
-            "embeddings_initializer": serialize(self.embeddings_initializer),
-        }

@@ -80,7 +80,8 @@ class LocalAttention1D(tf.keras.layers.Layer):
         padded = tf.pad(inputs, [[0, 0], [0, missing], [0, 0]])
         blocks = tf.reshape(padded, [batch, count, self.block_length, features])
         shifts = (1, 0) if self.attention_type == "local_mask_right" else (1, 0, -1)
-        near = tf.concat([_shifted(blocks, shift) for shift in shifts], axis=2)
+        # What comes round the end is masked.
+        near = tf.concat([tf.roll(blocks, shift, axis=1) for shift in shifts], axis=2)
         mask = self._mask(count, length, shifts)
         outputs = self.attention(blocks, near, attention_mask=mask)
         outputs = tf.reshape(outputs, [batch, count * self.block_length, features])
@@ -95,23 +96,6 @@ class LocalAttention1D(tf.keras.layers.Layer):
         keys = keys[:, :, tf.newaxis]
         mask = (keys >= 0) & (keys < length) & (queries < count * self.block_length)
         return mask & (keys <= queries) if len(shifts) == 2 else mask
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_heads": self.num_heads,
-            "key_dim": self.key_dim,
-            "block_length": self.block_length,
-            "attention_type": self.attention_type,
-        }
-
-
-def _shifted(blocks, shift):
-    """Blocks [B, count, ...] moved by `shift` along axis 1; others come round the end."""
-    return tf.roll(blocks, shift, axis=1) if shift else blocks
 
 
 @register

@@ -1,5 +1,7 @@
 """Helpers of layers, under the names that Edward2 gives them."""
 
+import functools
+
 import tensorflow as tf
 
 from bayes_rl.layers.base import StochasticLayer
@@ -15,22 +17,7 @@ from bayes_rl.layers.reversible.one_hot import (
     one_hot_multiply,
     py_multiplicative_inverse,
 )
-from bayes_rl.layers.reversible.permutations import sinkhorn, soft_to_hard_permutation
-
-__all__ = [
-    "add_weight",
-    "mean_field_logits",
-    "monte_carlo_softmax",
-    "multiplicative_inverse",
-    "one_hot_add",
-    "one_hot_argmax",
-    "one_hot_minus",
-    "one_hot_multiply",
-    "py_multiplicative_inverse",
-    "sinkhorn",
-    "smart_constant_value",
-    "soft_to_hard_permutation",
-]
+from bayes_rl.layers.reversible.sinkhorn import sinkhorn, soft_to_hard_permutation
 
 
 def add_weight(cls):
@@ -63,9 +50,7 @@ def add_weight(cls):
             is_random = name in self.stochastic_weights
             return self.random_variable(name) if is_random else weight
 
-    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
-        setattr(Stochastic, name, getattr(cls, name))
-    return Stochastic
+    return functools.update_wrapper(Stochastic, cls, updated=())
 
 
 def smart_constant_value(pred):

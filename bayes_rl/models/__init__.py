@@ -12,17 +12,3 @@ from bayes_rl.models.masked_autoregressive_flow import build_masked_autoregressi
 from bayes_rl.models.transformers import build_image_transformer, build_transformer
 from bayes_rl.models.vae import build_vae
 from bayes_rl.models.vector_quantized_vae import build_vector_quantized_vae
-
-__all__ = [
-    "build_bayesian_lstm",
-    "build_bayesian_resnet50",
-    "build_conv_net",
-    "build_cox_process",
-    "build_cox_process_posterior",
-    "build_deep_gaussian_process",
-    "build_image_transformer",
-    "build_masked_autoregressive_flow",
-    "build_transformer",
-    "build_vae",
-    "build_vector_quantized_vae",
-]

@@ -25,24 +25,13 @@ Mesh-TensorFlow: Deep Learning for Supercomputers.
 """
 
 from bayes_rl.parallel.draws import sample_weights
-from bayes_rl.parallel.footprint import bytes_per_device
-from bayes_rl.parallel.mesh import MeshError, make_mesh, make_virtual_cpus
+from bayes_rl.parallel.mesh import (
+    BATCH,
+    MODEL,
+    TRANSFORMER,
+    MeshError,
+    make_mesh,
+    make_virtual_cpus,
+)
 from bayes_rl.parallel.optimizers import SGD, Adam
-from bayes_rl.parallel.rules import BATCH, MODEL, TRANSFORMER
-from bayes_rl.parallel.sharding import gather, place, shard
-
-__all__ = [
-    "BATCH",
-    "MODEL",
-    "SGD",
-    "TRANSFORMER",
-    "Adam",
-    "MeshError",
-    "bytes_per_device",
-    "gather",
-    "make_mesh",
-    "make_virtual_cpus",
-    "place",
-    "sample_weights",
-    "shard",
-]
+from bayes_rl.parallel.sharding import bytes_per_device, gather, place, shard

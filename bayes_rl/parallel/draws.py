@@ -16,7 +16,7 @@ from tensorflow.experimental import dtensor
 
 from bayes_rl.families import normal_parameters
 from bayes_rl.noise import as_seed, normal_of_bits, threefry
-from bayes_rl.parallel.rules import BATCH
+from bayes_rl.parallel.mesh import BATCH
 from bayes_rl.weights import named_signs, named_weights
 
 

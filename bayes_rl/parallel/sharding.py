@@ -1,12 +1,12 @@
 """Puts a model and its data on a mesh, and takes values back."""
 
+import collections
 import re
 
 import tensorflow as tf
 from tensorflow.experimental import dtensor
 
-from bayes_rl.parallel.mesh import MeshError
-from bayes_rl.parallel.rules import MODEL, TRANSFORMER
+from bayes_rl.parallel.mesh import MODEL, TRANSFORMER, MeshError
 
 
 def shard(model, mesh, rules=TRANSFORMER):
@@ -15,7 +15,7 @@ def shard(model, mesh, rules=TRANSFORMER):
     Args:
         model: built Keras model.
         mesh: from `make_mesh`.
-        rules: see `bayes_rl.parallel.rules`.
+        rules: see `bayes_rl.parallel.mesh`.
 
     Raises:
         MeshError: the mesh does not divide the heads or an axis that is to be split.
@@ -130,3 +130,21 @@ def gather(tensor):
         whole = dtensor.Layout.replicated(mesh, tensor.shape.rank)
         tensor = dtensor.relayout(tensor, whole)
     return tensor.numpy()
+
+
+def bytes_per_device(variables):
+    """Sizes of what each device really keeps.
+
+    Args:
+        variables: list of those that are split by `shard` or made by an optimizer for such.
+
+    Returns:
+        Dict of device, such as "GPU:0" -> bytes.
+    """
+    found = collections.Counter()
+    for variable in variables:
+        for part in dtensor.unpack(variable.read_value()):
+            device = tf.DeviceSpec.from_string(part.device)
+            size = part.shape.num_elements() * part.dtype.size
+            found[f"{device.device_type}:{device.device_index}"] += size
+    return dict(sorted(found.items()))

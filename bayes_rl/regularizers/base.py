@@ -1,12 +1,14 @@
 """KLDivergence: what every cost of a posterior shares."""
 
+import contextlib
+
 import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.initializers.seeding import seed_of
 from bayes_rl.regularizers.divergence import kl_divergence, minus_log_prior
-from bayes_rl.serialization import deserialize, serialize
+from bayes_rl.serialization import configured
 
 
 class ScaleFactor(tf.__internal__.tracking.AutoTrackable):
@@ -29,6 +31,7 @@ class ScaleFactor(tf.__internal__.tracking.AutoTrackable):
         return float(value) if isinstance(value, (int, float)) else tf.cast(value, dtype)
 
 
+@configured
 class KLDivergence(
     tf.keras.regularizers.Regularizer, tf.__internal__.tracking.AutoTrackable
 ):
@@ -60,7 +63,7 @@ class KLDivergence(
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
         if num_samples < 1:
             raise ValueError(f"num_samples must be at least 1, got {num_samples}")
-        self._scale_factor = ScaleFactor(from_plain(scale_factor))
+        self._scale_factor = ScaleFactor(scale_factor)
         self.num_samples = num_samples
         self.seed = seed
 
@@ -96,12 +99,8 @@ class KLDivergence(
         Raises:
             ValueError: the prior does not fit the weight.
         """
-        try:
+        with naming(getattr(x, "name", None)):
             cost = self._cost(x)
-        except ValueError as error:
-            if not isinstance(name := getattr(x, "name", None), str):
-                raise
-            raise ValueError(f"weight {name!r}: {error}") from None
         return self.scaled(cost)
 
     def scaled(self, cost):
@@ -128,13 +127,6 @@ class KLDivergence(
     def _seed(self, name):
         return None if self.seed is None else [0, seed_of(self.seed, name)]
 
-    def get_config(self):
-        return {
-            "scale_factor": plain(self.scale_factor),
-            "num_samples": self.num_samples,
-            "seed": self.seed,
-        }
-
 
 class LocationScaleKLDivergence(KLDivergence):
     """KL divergence to a prior with two parameters, which may depend on the shape.
@@ -151,7 +143,7 @@ class LocationScaleKLDivergence(KLDivergence):
         super().__init__(scale_factor, num_samples, seed)
         self._check_scale(scale)
         for name, value in zip(self.parameter_names, (location, scale), strict=True):
-            setattr(self, name, from_plain(value))
+            setattr(self, name, value)
 
     def _check_scale(self, scale):
         is_number = not (callable(scale) or isinstance(scale, (dict, tf.Variable)))
@@ -180,9 +172,16 @@ class LocationScaleKLDivergence(KLDivergence):
     def make_prior(self, shape, dtype):
         return self.prior_class(*self.prior_parameters(shape, dtype))
 
-    def get_config(self):
-        parameters = {name: plain(getattr(self, name)) for name in self.parameter_names}
-        return {**parameters, **super().get_config()}
+
+@contextlib.contextmanager
+def naming(weight):
+    """Lets errors begin with the name of a weight, where it has one."""
+    try:
+        yield
+    except ValueError as error:
+        if not isinstance(weight, str):
+            raise
+        raise ValueError(f"weight {weight!r}: {error}") from None
 
 
 def shape_of(distribution):
@@ -229,15 +228,3 @@ def _check_broadcasts(found, name, shape):
             f"{name} of the prior has shape {tuple(found)}, which does not broadcast to "
             f"the weight's {tuple(shape)}"
         )
-
-
-def plain(value):
-    """What a configuration keeps of a parameter: numbers, lists or a configuration."""
-    if callable(value) and not isinstance(value, tf.Variable):
-        return serialize(value)
-    return np.asarray(value).tolist()
-
-
-def from_plain(value):
-    """The parameter that `plain` was given."""
-    return deserialize(value) if isinstance(value, dict) else value

@@ -28,10 +28,7 @@ class CauchyKLDivergence(_LocationScale):
             `tf.Variable`, a Keras initializer that is not random, or a function of the
             weight's shape.
         scale: of the prior, above 0; likewise.
-        scale_factor: multiplies the result, for example 1 / number of training examples;
-            a number, a `tf.Variable` or a function without arguments.
-        num_samples: number of draws where the KL has no closed form.
-        seed: int; makes these draws the same at every call.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
 
     Raises:
         ValueError: `scale` is not above 0.
@@ -57,12 +54,7 @@ class HalfCauchyKLDivergence(_LocationScale):
     Source: Carvalho, Polson and Scott, 2009, Handling Sparsity via the Horseshoe, section
     1.1 (the prior).
 
-    Args:
-        loc: least value, as in `CauchyKLDivergence`.
-        scale: as in `CauchyKLDivergence`.
-        scale_factor: as in `CauchyKLDivergence`.
-        num_samples: as in `CauchyKLDivergence`.
-        seed: as in `CauchyKLDivergence`.
+    Args: as in `CauchyKLDivergence`; `loc` is the least value.
 
     Raises:
         ValueError: `scale` is not above 0.

@@ -3,7 +3,6 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.families import normal_parameters
 from bayes_rl.regularizers.base import LocationScaleKLDivergence, shape_of
 from bayes_rl.serialization import register
 
@@ -25,10 +24,7 @@ class NormalKLDivergence(LocationScaleKLDivergence):
             `tf.Variable`, a Keras initializer that is not random, or a function of the
             weight's shape.
         stddev: standard deviation of the prior, above 0; likewise.
-        scale_factor: multiplies the result, for example 1 / number of training examples;
-            a number, a `tf.Variable` or a function without arguments.
-        num_samples: number of draws where the KL has no closed form.
-        seed: int; makes these draws the same at every call.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
 
     Raises:
         ValueError: `stddev` is not above 0.
@@ -46,21 +42,6 @@ class NormalKLDivergence(LocationScaleKLDivergence):
     def __init__(self, mean=0.0, stddev=1.0, scale_factor=1.0, num_samples=1, seed=None):
         super().__init__(mean, stddev, scale_factor, num_samples, seed)
 
-    def _of_posterior(self, posterior, name):
-        parameters = normal_parameters(posterior)
-        if parameters is None:
-            return super()._of_posterior(posterior, name)
-        mean, stddev = parameters
-        shape = tf.broadcast_static_shape(mean.shape, stddev.shape)
-        prior = self.prior_parameters(shape, mean.dtype)
-        return _normal_to_normal(*parameters, *prior)
-
-
-def _normal_to_normal(mean, stddev, prior_mean, prior_stddev):
-    ratio = tf.square(stddev / prior_stddev)
-    distance = tf.square((mean - prior_mean) / prior_stddev)
-    return 0.5 * tf.reduce_sum(distance + (ratio - 1.0 - tf.math.log(ratio)))
-
 
 @register
 class NormalKLDivergenceWithTiedMean(NormalKLDivergence):
@@ -74,11 +55,7 @@ class NormalKLDivergenceWithTiedMean(NormalKLDivergence):
     Source: Kingma et al., 2015, Variational Dropout and the Local Reparameterization
     Trick, section 3.2 (the KL does not depend on the means).
 
-    Args:
-        stddev: standard deviation of the prior, as in `NormalKLDivergence`.
-        scale_factor: as in `NormalKLDivergence`.
-        num_samples: as in `NormalKLDivergence`.
-        seed: as in `NormalKLDivergence`.
+    Args: as in `NormalKLDivergence`, without the mean.
 
     Example:
         >>> from tensorflow_probability import distributions as tfd
@@ -99,7 +76,79 @@ class NormalKLDivergenceWithTiedMean(NormalKLDivergence):
         prior = tfd.Normal(posterior.mean(), stddev)
         return self._divergence(posterior, prior, name)
 
-    def get_config(self):
-        config = super().get_config()
-        del config["mean"]
-        return config
+
+@register
+class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
+    """KL divergence to a normal prior with the most probable variance.
+
+        cost = min over v of KL(posterior || Normal(mean, v)) - log InverseGamma(v; a, b)
+
+    over one variance v for all n elements of the weight, which is
+
+        v = (sum(s^2 + (m - mean)^2) + 2 b) / (n + 2 a + 2)
+
+    for a posterior with means m and stddevs s.
+
+    Source: Wu et al., 2018, Deterministic Variational Inference for Robust Bayesian Neural
+    Networks, section 4.
+
+    Args:
+        mean: of the prior, as in `NormalKLDivergence`.
+        variance_concentration: a, above 0.
+        variance_scale: b, above 0.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
+
+    Raises:
+        ValueError: `variance_concentration` or `variance_scale` is not above 0.
+
+    Example:
+        >>> from tensorflow_probability import distributions as tfd
+        >>> posterior = tfd.Independent(tfd.Normal([1.0, -1.0], 1.0), 1)
+        >>> regularizer = NormalEmpiricalBayesKLDivergence(0.0, 1.0, 1.0)
+        >>> float(regularizer.variance(posterior))
+        1.0
+    """
+
+    def __init__(
+        self,
+        mean=0.0,
+        variance_concentration=2.01,
+        variance_scale=0.101,
+        scale_factor=1.0,
+        num_samples=1,
+        seed=None,
+    ):
+        super().__init__(mean, 1.0, scale_factor, num_samples, seed)
+        self.variance_concentration = variance_concentration
+        self.variance_scale = variance_scale
+        for name in ("variance_concentration", "variance_scale"):
+            if getattr(self, name) <= 0:
+                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
+
+    def variance(self, posterior):
+        """The best variance of the prior, [].
+
+        Args:
+            posterior: TFP distribution over the weight, with a mean and a variance.
+        """
+        shape = shape_of(posterior)
+        mean, _ = self.prior_parameters(shape, posterior.dtype)
+        moments = posterior.variance() + tf.square(posterior.mean() - mean)
+        total = tf.reduce_sum(tf.broadcast_to(moments, shape)) + 2 * self.variance_scale
+        return total / (shape.num_elements() + 2 * self.variance_concentration + 2)
+
+    def _of_posterior(self, posterior, name):
+        variance = self.variance(posterior)
+        mean, _ = self.prior_parameters(shape_of(posterior), posterior.dtype)
+        prior = tfd.Normal(mean, tf.sqrt(variance))
+        cost = self._divergence(posterior, prior, name)
+        return cost - self._hyper_prior(variance.dtype).log_prob(variance)
+
+    def _of_point(self, point):
+        return self._of_posterior(tfd.Deterministic(point), "")
+
+    def _hyper_prior(self, dtype):
+        return tfd.InverseGamma(
+            tf.constant(self.variance_concentration, dtype),
+            tf.constant(self.variance_scale, dtype),
+        )

@@ -12,20 +12,18 @@ from bayes_rl.initializers.seeding import fresh
 from bayes_rl.regularizers.base import (
     KLDivergence,
     LocationScaleKLDivergence,
-    from_plain,
-    plain,
+    naming,
     prior_parameter,
 )
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
+from bayes_rl.weights import forget_functions, named_weights
 
 
 class PriorLayer(KLDivergence, tf.keras.layers.Layer):
     """KL divergence to a prior whose parameters are variables of this Keras layer.
 
     Args:
-        scale_factor: as in `KLDivergence`.
-        num_samples: as in `KLDivergence`.
-        seed: as in `KLDivergence`.
+        scale_factor, num_samples, seed: as in `KLDivergence`.
         **kwargs: of `tf.keras.layers.Layer`.
     """
 
@@ -90,7 +88,7 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
         **kwargs,
     ):
         super().__init__(scale_factor, num_samples, seed, **kwargs)
-        self.mean = from_plain(mean)
+        self.mean = mean
         if stddev_initializer is None:
             stddev_initializer = tf.keras.initializers.TruncatedNormal(0.5413248, 0.1)
         self.stddev_initializer = initializers.get(stddev_initializer)
@@ -116,15 +114,6 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
             stddev = self.stddev_constraint(stddev)
         return tfd.Normal(prior_parameter(self.mean, "mean", shape, dtype), stddev)
 
-    def get_config(self):
-        return {
-            "mean": plain(self.mean),
-            "stddev_initializer": serialize(self.stddev_initializer),
-            "stddev_regularizer": serialize(self.stddev_regularizer),
-            "stddev_constraint": serialize(self.stddev_constraint),
-            **KLDivergence.get_config(self),
-        }
-
 
 @register
 class PriorKLDivergence(PriorLayer):
@@ -141,10 +130,9 @@ class PriorKLDivergence(PriorLayer):
     Args:
         prior: a trainable initializer, by name, configuration or object.
         trainable_prior: whether training changes the prior.
-        scale_factor: as in `NormalKLDivergence`.
-        num_samples: as in `NormalKLDivergence`.
+        scale_factor, num_samples: as in `KLDivergence`.
         seed: int; of the initial values of the prior, and of draws as in
-            `NormalKLDivergence`.
+            `KLDivergence`.
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
@@ -187,13 +175,6 @@ class PriorKLDivergence(PriorLayer):
         self._built_for(shape)
         return self.prior(self.weight_shape).distribution
 
-    def get_config(self):
-        return {
-            "prior": serialize(self.prior),
-            "trainable_prior": self.trainable_prior,
-            **KLDivergence.get_config(self),
-        }
-
 
 def own(regularizer, key, scope, shape, dtype):
     """A layer's own copy of a regularizer that holds variables; others as they are.
@@ -212,7 +193,8 @@ def own(regularizer, key, scope, shape, dtype):
         ValueError: the prior does not fit the shape.
     """
     if isinstance(regularizer, LocationScaleKLDivergence):
-        _check_shape(regularizer, scope, tuple(shape), dtype)
+        with naming(scope):
+            regularizer.prior_parameters(tuple(shape), dtype)
     if not isinstance(regularizer, PriorLayer):
         return regularizer
     config = {**regularizer.get_config(), "name": f"{key}_prior", "dtype": dtype}
@@ -224,8 +206,70 @@ def own(regularizer, key, scope, shape, dtype):
     return copy
 
 
-def _check_shape(regularizer, name, shape, dtype):
-    try:
-        regularizer.prior_parameters(shape, dtype)
-    except ValueError as error:
-        raise ValueError(f"weight {name!r}: {error}") from None
+def set_prior_to_posterior(model):
+    """Makes the present posterior the prior of every weight that has a cost.
+
+        KL = KL(posterior || posterior when this was called)
+
+    The prior is kept in variables that are not trained and are saved with the model. The
+    first call replaces regularizers: functions that were traced before keep the old prior,
+    except for those of `tf.keras.Model.fit`. Later calls only assign variables.
+
+    Source: Nguyen et al., 2018, Variational Continual Learning, equation 3.
+
+    Args:
+        model: as in `bayes_rl.sample_weights`.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseFlipout(4)
+        >>> layer.build([None, 3])
+        >>> ed.regularizers.set_prior_to_posterior(layer)
+        >>> [float(kl) for kl in layer.losses]
+        [0.0]
+    """
+    replaced = False
+    for layer, weight in named_weights(model).values():
+        if weight.regularizer is None:
+            continue
+        if not _keeps_posterior(weight):
+            prior = keep_prior(_without_costs(weight.initializer), weight.regularizer)
+            layer.set_regularizer(weight.key, prior)
+            replaced = True
+        kept = layer.stochastic_weights[weight.key].regularizer.prior
+        for variable, value in zip(kept.weights, weight.initializer.weights, strict=True):
+            variable.assign(value)
+    if replaced:
+        forget_functions(model)
+
+
+def _keeps_posterior(weight):
+    kept = weight.regularizer
+    return (
+        isinstance(kept, PriorKLDivergence)
+        and not kept.trainable_prior
+        and type(kept.prior) is type(weight.initializer)
+    )
+
+
+def _without_costs(initializer):
+    config = initializer.get_config()
+    config |= {key: None for key in config if key.endswith("_regularizer")}
+    return type(initializer).from_config(config)
+
+
+def keep_prior(prior, regularizer):
+    """Cost with a prior that is kept, scaled and estimated as another cost.
+
+    Args:
+        prior: trainable initializer.
+        regularizer: the cost it takes the place of.
+
+    Returns:
+        A `PriorKLDivergence`.
+    """
+    names = ("scale_factor", "num_samples", "seed")
+    options = {
+        name: getattr(regularizer, name) for name in names if hasattr(regularizer, name)
+    }
+    return PriorKLDivergence(prior, trainable_prior=False, **options)

@@ -1,10 +1,5 @@
 """What a model does not know: parts of its uncertainty, how honest it is, its posterior."""
 
-from bayes_rl.uncertainty.calibration import (
-    brier_score,
-    expected_calibration_error,
-    interval_coverage,
-)
 from bayes_rl.uncertainty.decomposition import (
     Uncertainty,
     entropy_parts,
@@ -12,25 +7,15 @@ from bayes_rl.uncertainty.decomposition import (
     mutual_information,
     variance_parts,
 )
-from bayes_rl.uncertainty.scores import continuous_ranked_probability_score, log_score
+from bayes_rl.uncertainty.scores import (
+    brier_score,
+    continuous_ranked_probability_score,
+    expected_calibration_error,
+    interval_coverage,
+    log_score,
+)
 from bayes_rl.uncertainty.summary import (
     PosteriorSummary,
     WeightSummary,
     posterior_summary,
 )
-
-__all__ = [
-    "PosteriorSummary",
-    "Uncertainty",
-    "WeightSummary",
-    "brier_score",
-    "continuous_ranked_probability_score",
-    "entropy_parts",
-    "expected_calibration_error",
-    "interval_coverage",
-    "log_score",
-    "mean_probabilities",
-    "mutual_information",
-    "posterior_summary",
-    "variance_parts",
-]

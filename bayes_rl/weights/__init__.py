@@ -7,14 +7,6 @@ and S draws are S functions:
     with hold(model, weights):
         outputs = model(inputs)  # [S, N, features] -> [S, N, units]
 
-* axis_of_draws.py: Which of Keras' layers leave an axis in front of the batch as it is
-* drawing.py: What can be asked of all weights: draws, means, posteriors, costs
-* holding.py: To hold draws
-* naming.py: Stochastic weights of a model, by name
-* one_draw.py: A model that draws its weights once a call
-* prediction.py: What each of S functions says of inputs, for every model
-* scaling.py: What the KL of a model's weights counts beside its loss
-
 Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
 """
 
@@ -34,20 +26,3 @@ from bayes_rl.weights.scaling import (
     scale_kl,
     warn_of_whole_kl,
 )
-
-__all__ = [
-    "AnnealKL",
-    "OneDraw",
-    "forget_functions",
-    "held",
-    "hold",
-    "kl_divergences",
-    "mean_weights",
-    "named_signs",
-    "named_weights",
-    "posteriors",
-    "predict",
-    "sample_weights",
-    "scale_kl",
-    "warn_of_whole_kl",
-]

@@ -9,12 +9,64 @@ import weakref
 import tensorflow as tf
 
 from bayes_rl import graphs
-from bayes_rl.weights.axis_of_draws import check_axis_of_draws
 from bayes_rl.weights.naming import (
     named_signs,
     named_weights,
     stochastic_layers,
 )
+
+_keras = tf.keras.layers
+_ELEMENTWISE = (
+    _keras.InputLayer,
+    _keras.Dense,
+    _keras.Activation,
+    _keras.ReLU,
+    _keras.LeakyReLU,
+    _keras.ELU,
+    _keras.ThresholdedReLU,
+    _keras.Dropout,
+    _keras.GaussianNoise,
+    _keras.GaussianDropout,
+    _keras.Add,
+    _keras.Subtract,
+    _keras.Multiply,
+    _keras.Average,
+    _keras.Maximum,
+    _keras.Minimum,
+)
+
+
+def check_axis_of_draws(model, draws):
+    """Checks that a model of Keras can be given an axis of S draws.
+
+    Layers that are not of Keras, and the models of subclasses, may do with it what they
+    say themselves.
+
+    Args:
+        model: as in `bayes_rl.sample_weights`.
+        draws: S.
+
+    Raises:
+        ValueError: a layer of Keras takes that axis for another one.
+    """
+    for root in model if isinstance(model, (list, tuple)) else [model]:
+        for layer in _parts_of(root):
+            if type(layer) not in _ELEMENTWISE:
+                raise ValueError(
+                    f"layer {layer.name!r} ({type(layer).__name__}) has no room for an "
+                    f"axis of {draws} draws; call ed.predict(model, inputs, draws), or "
+                    "hold one after the other"
+                )
+
+
+def _parts_of(layer):
+    """Layers of Keras that the outputs pass through."""
+    if isinstance(layer, tf.keras.Sequential) or getattr(layer, "_is_graph_network", False):
+        for part in layer.layers:
+            yield from _parts_of(part)
+    elif type(layer).__module__.startswith("keras."):
+        yield layer
+
 
 _local = threading.local()
 _GUARDED = "_bayes_rl_guarded"

@@ -55,12 +55,3 @@ class OneDraw(tf.keras.Model):
             return contextlib.nullcontext()
         batch_size = tf.shape(tf.nest.flatten(inputs)[0])[0]
         return hold(self.model, sample_weights(self.model, batch_size=batch_size))
-
-    def get_config(self):
-        model = tf.keras.saving.serialize_keras_object(self.model)
-        return {"name": self.name, "model": model}
-
-    @classmethod
-    def from_config(cls, config):
-        model = tf.keras.saving.deserialize_keras_object(config.pop("model"))
-        return cls(model, **config)

@@ -23,8 +23,7 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     sees an axis of draws. Means over the first axis are the predictive distribution; see
     `bayes_rl.uncertainty`. A Flipout layer uses its kernel as it is, for all examples.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    section 2.
+    Source: Tran et al., 2019, Bayesian Layers, section 2.
 
     Args:
         model: Keras model or layer; it is built on the first inputs where it is not yet.
@@ -181,22 +180,20 @@ class _Progress:
     """Keras' progress bar."""
 
     def __init__(self, total, verbose):
-        self._total = total if total > 0 else None
-        self._bar = self._new() if verbose not in ("auto", 0) else None
+        self._bar = tf.keras.utils.Progbar(
+            total if total > 0 else None,
+            verbose=int(verbose not in ("auto", 0)),
+            unit_name="batch",
+        )
         self._is_late = verbose == "auto"
         self._start, self._done = time.monotonic(), 0
-
-    def _new(self):
-        return tf.keras.utils.Progbar(self._total, unit_name="batch")
 
     def step(self):
         self._done += 1
         elapsed = time.monotonic() - self._start
-        if self._bar is None and self._is_late and elapsed > _SECONDS_WITHOUT_PROGRESS:
-            self._bar = self._new()
-        if self._bar is not None:
-            self._bar.update(self._done, finalize=False)
+        if self._is_late and elapsed > _SECONDS_WITHOUT_PROGRESS:
+            self._bar.verbose = 1
+        self._bar.update(self._done, finalize=False)
 
     def end(self):
-        if self._bar is not None:
-            self._bar.update(self._done, finalize=True)
+        self._bar.update(self._done, finalize=True)

@@ -18,6 +18,7 @@ def standard_normal():
 
 @pytest.fixture(scope="module")
 def network():
+    tf.keras.utils.set_random_seed(0)
     hidden = tf.keras.layers.Dense(2, "tanh", bias_initializer="glorot_normal")
     output = ed.layers.DenseReparameterization(
         1,

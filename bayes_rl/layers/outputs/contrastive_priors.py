@@ -13,6 +13,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import distributions
 from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.noise import as_seed
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
@@ -48,19 +49,9 @@ class NCPNormalPerturb(tf.keras.layers.Layer):
 
     def call(self, inputs):
         inputs = tf.convert_to_tensor(inputs)
-        if self.seed is None:
-            noise = tf.random.normal(tf.shape(inputs))
-        else:
-            noise = tf.random.stateless_normal(tf.shape(inputs), [0, self.seed])
+        noise = tf.random.stateless_normal(tf.shape(inputs), as_seed(self.seed))
         noise = tf.cast(self.mean + self.stddev * noise, inputs.dtype)
         return tf.concat([inputs, inputs + noise], axis=0)
-
-    def compute_output_shape(self, input_shape):
-        return _doubled(input_shape)
-
-    def get_config(self):
-        noise = {"mean": self.mean, "stddev": self.stddev, "seed": self.seed}
-        return {**super().get_config(), **noise}
 
 
 @register
@@ -103,13 +94,6 @@ class NCPCategoricalPerturb(tf.keras.layers.Layer):
         is_replaced = tf.random.uniform(shape) < self.probs
         replaced = tf.where(is_replaced, tf.cast(category, inputs.dtype), inputs)
         return tf.concat([inputs, replaced], axis=0)
-
-    def compute_output_shape(self, input_shape):
-        return _doubled(input_shape)
-
-    def get_config(self):
-        noise = {"input_dim": self.input_dim, "probs": self.probs}
-        return {**super().get_config(), **noise}
 
 
 @register
@@ -173,10 +157,6 @@ class NCPNormalOutput(tf.keras.layers.Layer):
         shape[self.axis] = None if size is None else size // 2
         return tf.TensorShape(shape)
 
-    def get_config(self):
-        prior = {"mean": self.mean, "stddev": self.stddev, "axis": self.axis}
-        return {**super().get_config(), **prior}
-
 
 def _half(inputs, axis):
     size = inputs.shape[axis]
@@ -187,8 +167,3 @@ def _half(inputs, axis):
             f"the batch must hold inputs and as many perturbed ones, got {size} in all"
         )
     return size // 2
-
-
-def _doubled(input_shape):
-    shape = tf.TensorShape(input_shape).as_list()
-    return tf.TensorShape([None if shape[0] is None else 2 * shape[0], *shape[1:]])

@@ -114,36 +114,25 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
 
     def log_probabilities(self):
         """[num_bins, *batch_shape], log probability of every value."""
-        return self.log_prob(self._all_values())
-
-    def _all_values(self):
-        """[num_bins, 1, ..., 1], the support against the batch."""
         ones = tf.ones_like(self.batch_shape_tensor())
-        return tf.reshape(self.support(), tf.concat([[self._num_bins], ones], 0))
+        shape = tf.concat([[self._num_bins], ones], 0)
+        return self.log_prob(tf.reshape(self.support(), shape))
 
-    def _expectation(self, function):
-        """[*batch_shape], of a function of values [num_bins, 1, ..., 1]."""
-        values = self._all_values()
-        probabilities = tf.exp(self.log_prob(values))
-        return tf.reduce_sum(function(values) * probabilities, axis=0)
+    def _finite(self):
+        logits = tf.experimental.numpy.moveaxis(self.log_probabilities(), 0, -1)
+        return tfd.FiniteDiscrete(self.support(), logits=logits)
 
     def _mean(self):
-        return self._expectation(lambda values: values)
+        return self._finite().mean()
 
     def _variance(self):
-        mean = self._mean()
-        return self._expectation(lambda values: tf.square(values - mean))
-
-    def _stddev(self):
-        return tf.sqrt(self._variance())
+        return self._finite().variance()
 
     def _entropy(self):
-        logs = self.log_probabilities()
-        return -tf.reduce_sum(tf.math.multiply_no_nan(logs, tf.exp(logs)), axis=0)
+        return self._finite().entropy()
 
     def _mode(self):
-        index = tf.argmax(self.log_probabilities(), axis=0)
-        return self._value(tf.cast(index, self.dtype))
+        return self._finite().mode()
 
 
 _make_discretized = make_random_variable(Discretized)
@@ -157,8 +146,7 @@ class Discretize(tf.keras.layers.Layer):
     Its value is the input's, moved to the nearest of the values. A Tensor is moved
     likewise and stays a Tensor. `Discretize(x)` is short for `Discretize()(x)`.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    Figure 6 and footnote 4.
+    Source: Tran et al., 2019, Bayesian Layers, Figure 6 and footnote 4.
 
     Args:
         low: least value.
@@ -178,7 +166,7 @@ class Discretize(tf.keras.layers.Layer):
     """
 
     def __new__(cls, *args, **kwargs):
-        if args and _is_tensor_like(args[0]):
+        if args and (isinstance(args[0], RandomVariable) or tf.is_tensor(args[0])):
             return cls(*args[1:], **kwargs)(args[0])
         return super().__new__(cls, *args, **kwargs)
 
@@ -205,22 +193,8 @@ class Discretize(tf.keras.layers.Layer):
         value = self._discretized(base).nearest(inputs.value)
         options = {"value": value, "sample_shape": inputs.sample_shape, "name": self.name}
         if event_rank == 0:
-            return _make_discretized(base, *self._bins(), **options)
+            return _make_discretized(base, self.low, self.high, self.num_bins, **options)
         return _make_independent(self._discretized(base), event_rank, **options)
 
-    def _bins(self):
-        return self.low, self.high, self.num_bins
-
     def _discretized(self, distribution):
-        return Discretized(distribution, *self._bins())
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        bins = {"low": self.low, "high": self.high, "num_bins": self.num_bins}
-        return {**super().get_config(), **bins}
-
-
-def _is_tensor_like(value):
-    return isinstance(value, RandomVariable) or tf.is_tensor(value)
+        return Discretized(distribution, self.low, self.high, self.num_bins)

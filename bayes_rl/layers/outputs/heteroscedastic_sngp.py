@@ -1,5 +1,7 @@
 """Heteroscedastic output that also knows its distance to the training data."""
 
+import inspect
+
 import tensorflow as tf
 
 from bayes_rl.layers.outputs.heteroscedastic_factors import MCSoftmaxDenseFA
@@ -7,24 +9,15 @@ from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.layers.processes.random_feature_gaussian_process import (
     RandomFeatureGaussianProcess,
 )
-from bayes_rl.serialization import register
+from bayes_rl.serialization import config_of, register
 
-_GP_OPTIONS = {
-    "num_inducing": 1024,
-    "gp_kernel_type": "gaussian",
-    "gp_kernel_scale": 1.0,
-    "gp_output_bias": 0.0,
+# From `num_inducing` to `gp_cov_likelihood`, with other defaults.
+_GP_OPTIONS = list(inspect.signature(RandomFeatureGaussianProcess).parameters)[1:16]
+_GP_DEFAULTS = {
     "normalize_input": False,
-    "gp_kernel_scale_trainable": False,
-    "gp_output_bias_trainable": False,
     "gp_cov_momentum": -1.0,
     "gp_cov_ridge_penalty": 1.0,
-    "scale_random_features": True,
-    "use_custom_random_features": True,
-    "custom_random_features_initializer": None,
-    "custom_random_features_activation": None,
     "l2_regularization": 1e-6,
-    "gp_cov_likelihood": "gaussian",
 }
 
 
@@ -45,14 +38,7 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
     Args:
         num_classes: at least 2.
         num_factors: not below 0.
-        temperature: above 0.
-        train_mc_samples: number of samples in training.
-        test_mc_samples: number of samples otherwise.
-        compute_pred_variance: as in `MCSoftmaxDense`.
-        share_samples_across_batch: as in `MCSoftmaxDense`.
-        logits_only: as in `MCSoftmaxDense`.
-        eps: least probability.
-        dtype: of the layer.
+        temperature: as in `MCSoftmaxOutputLayerBase`, and so all up to `dtype`.
         kernel_regularizer: of the projections to V and d.
         bias_regularizer: likewise.
         *gp_args: from `num_inducing` to `gp_cov_likelihood`, as in
@@ -77,11 +63,6 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
         >>> logits.shape, covariance.shape
         (TensorShape([2, 3]), TensorShape([2, 2]))
     """
-
-    options = (
-        *MCSoftmaxDenseFA.options,
-        *("return_gp_cov", "return_random_features", "sngp_var_weight", "het_var_weight"),
-    )
 
     def __init__(
         self,
@@ -115,9 +96,11 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
                 "give the arguments after gp_cov_likelihood by name, got "
                 f"{gp_args[len(_GP_OPTIONS) :]}"
             )
-        given = dict(zip(_GP_OPTIONS, gp_args, strict=False))
-        given |= {key: kwargs.pop(key) for key in _GP_OPTIONS if key in kwargs}
-        self.gp_options = {**_GP_OPTIONS, **given}
+        self.gp_options = {
+            **_GP_DEFAULTS,
+            **dict(zip(_GP_OPTIONS, gp_args, strict=False)),
+            **{key: kwargs.pop(key) for key in _GP_OPTIONS if key in kwargs},
+        }
         super().__init__(
             num_classes,
             num_factors,
@@ -153,16 +136,19 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
     def build(self, input_shape):
         with tf.name_scope("loc"):
             self.loc_layer.build(input_shape)
-        is_linear = self.gp_options["gp_kernel_type"] == "linear"
-        size = input_shape[-1] if is_linear else self.gp_options["num_inducing"]
+        is_linear = self.loc_layer.gp_kernel_type == "linear"
+        size = input_shape[-1] if is_linear else self.loc_layer.num_inducing
         super().build([*input_shape[:-1], size])
 
     def call(self, inputs, training=True, seed=None):
         loc, covariance, features = self.loc_layer(inputs, training=training)
-        scale = self._compute_scale_param(features)
+        factors, diag = self._compute_scale_param(features)
         if not training:
-            scale = self._add_variance(*scale, tf.linalg.diag_part(covariance))
-        outputs = self._outputs(self._sample_logits(loc, scale, training, seed))
+            variance = tf.linalg.diag_part(covariance)[..., tf.newaxis]
+            variance = self.sngp_var_weight * tf.cast(variance, diag.dtype)
+            diag = tf.sqrt(tf.square(diag) + variance)
+        logits = self._sample_logits(loc, (factors, diag), training, seed)
+        outputs = self._outputs(logits)
         further = [covariance] * self.return_gp_cov
         further += [features] * self.return_random_features
         if not further:
@@ -174,15 +160,11 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
         weight = tf.sqrt(tf.cast(self.het_var_weight, diag.dtype))
         return None if factors is None else weight * factors, weight * diag
 
-    def _add_variance(self, factors, diag, variance):
-        weight = tf.cast(self.sngp_var_weight, diag.dtype)
-        added = weight * tf.cast(variance, diag.dtype)[..., tf.newaxis]
-        return factors, tf.sqrt(tf.square(diag) + added)
-
     def reset_covariance_matrix(self):
         """Forgets the data; call it before each pass over them, for momentum -1."""
         self.loc_layer.reset_covariance_matrix()
 
     def get_config(self):
         config = self.loc_layer.get_config()
-        return {**super().get_config(), **{name: config[name] for name in _GP_OPTIONS}}
+        config = {name: config[name] for name in _GP_OPTIONS}
+        return config_of(HeteroscedasticSNGPLayer, self, **config)

@@ -6,8 +6,9 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, distributions
+from bayes_rl.layers import products
 from bayes_rl.layers.outputs.stochastic_output import StochasticOutput
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
 
 
 @register
@@ -59,48 +60,30 @@ class MixtureLogistic(StochasticOutput):
         if num_components is None or num_components < 1:
             raise ValueError(f"num_components must be at least 1, got {num_components}")
         self.num_components = num_components
-        self.has_units = units is not None
         self.parameters_per_unit = 3 * num_components
-        super().__init__(1 if units is None else units, **kwargs)
+        super().__init__(units, **kwargs)
+        if units is None:
+            self._project_to(self.parameters_per_unit)
         self.logits_constraint = constraints.get(logits_constraint)
         self.loc_constraint = constraints.get(loc_constraint)
         self.scale_constraint = constraints.get(scale_constraint)
 
     def random_variable(self, parameters):
-        logits, loc, scale = [
+        if self.units is not None:
+            shape = [*products.sizes(parameters)[:-1], self.units, self.parameters_per_unit]
+            parameters = tf.reshape(parameters, shape)
+        maps = self.logits_constraint, self.loc_constraint, self.scale_constraint
+        logits, loc, scale = (
             tensor if constraint is None else constraint(tensor)
-            for tensor, constraint in zip(
-                tf.split(self._by_component(parameters), 3, axis=-1),
-                [self.logits_constraint, self.loc_constraint, self.scale_constraint],
-                strict=True,
-            )
-        ]
+            for tensor, constraint in zip(tf.split(parameters, 3, -1), maps, strict=True)
+        )
         return distributions.MixtureSameFamily(
             tfd.Categorical(logits=logits), tfd.Logistic(loc, scale), name=self.name
         )
 
-    def _by_component(self, parameters):
-        if not self.has_units:
-            return parameters
-        shape = tf.concat(
-            [tf.shape(parameters)[:-1], [self.units, self.parameters_per_unit]], 0
-        )
-        static = [*parameters.shape[:-1], self.units, self.parameters_per_unit]
-        return tf.ensure_shape(tf.reshape(parameters, shape), static)
-
     def compute_output_shape(self, input_shape):
         shape = tf.TensorShape(input_shape)[:-1]
-        return shape.concatenate(self.units) if self.has_units else shape
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units if self.has_units else None,
-            "num_components": self.num_components,
-            "logits_constraint": serialize(self.logits_constraint),
-            "loc_constraint": serialize(self.loc_constraint),
-            "scale_constraint": serialize(self.scale_constraint),
-        }
+        return shape if self.units is None else shape.concatenate(self.units)
 
 
 def _as_in_edward2(signature):

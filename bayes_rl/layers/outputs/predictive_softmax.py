@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from bayes_rl.noise import as_seed
+
 LIKELIHOODS = ("logistic", "binary_logistic", "poisson")
 
 
@@ -73,9 +75,6 @@ def monte_carlo_softmax(logits, var, num_samples=50, temp_scale=1.0, seed=None):
     if var.shape.rank == logits.shape.rank - 1:
         var = var[..., tf.newaxis]
     shape = tf.concat([[num_samples], tf.shape(logits)], 0)
-    if seed is None:
-        noise = tf.random.normal(shape, dtype=logits.dtype)
-    else:
-        noise = tf.random.stateless_normal(shape, seed, dtype=logits.dtype)
+    noise = tf.random.stateless_normal(shape, as_seed(seed), dtype=logits.dtype)
     draws = logits + tf.sqrt(var) * noise
     return tf.reduce_mean(tf.nn.softmax(draws / temp_scale), axis=0)

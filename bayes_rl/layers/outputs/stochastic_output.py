@@ -4,17 +4,17 @@ import tensorflow as tf
 
 from bayes_rl import constraints, distributions
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import configured, register
 
 
+@configured
 class StochasticOutput(tf.keras.layers.Layer):
     """What output layers share: an optional linear projection to their parameters.
 
     The random variable has the name of the layer, so `tape` records it and `condition`
     sets it. A subclass gives `parameters_per_unit` and `random_variable(parameters)`.
 
-    Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
-    section 2.3.
+    Source: Tran et al., 2019, Bayesian Layers, section 2.3.
 
     Args:
         units: size of the last axis after a trainable linear projection of the inputs;
@@ -44,13 +44,16 @@ class StochasticOutput(tf.keras.layers.Layer):
         self.bias_initializer = tf.keras.initializers.get(bias_initializer)
         self.projection = None
         if units is not None:
-            self.projection = tf.keras.layers.Dense(
-                units * self.parameters_per_unit,
-                kernel_initializer=self.kernel_initializer,
-                bias_initializer=self.bias_initializer,
-                dtype=self._dtype_policy,
-                name="projection",
-            )
+            self._project_to(units * self.parameters_per_unit)
+
+    def _project_to(self, size):
+        self.projection = tf.keras.layers.Dense(
+            size,
+            kernel_initializer=self.kernel_initializer,
+            bias_initializer=self.bias_initializer,
+            dtype=self._dtype_policy,
+            name="projection",
+        )
 
     def build(self, input_shape):
         if self.projection is not None:
@@ -70,14 +73,6 @@ class StochasticOutput(tf.keras.layers.Layer):
     def compute_output_shape(self, input_shape):
         shape = tf.TensorShape(input_shape)
         return shape if self.units is None else shape[:-1].concatenate(self.units)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "kernel_initializer": serialize(self.kernel_initializer),
-            "bias_initializer": serialize(self.bias_initializer),
-        }
 
 
 @register
@@ -153,13 +148,6 @@ class Normal(StochasticOutput):
     def _constrained(self, raw_stddev):
         raw_stddev = tf.convert_to_tensor(raw_stddev)
         return self.stddev_constraint(raw_stddev) if self.stddev_constraint else raw_stddev
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "stddev": self.stddev,
-            "stddev_constraint": serialize(self.stddev_constraint),
-        }
 
 
 @register

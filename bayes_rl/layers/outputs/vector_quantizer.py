@@ -6,7 +6,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
 
 
 def _squared_distances(inputs, codebook):
@@ -92,20 +92,11 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
         probabilities = tf.nn.softmax(self._logits)[..., tf.newaxis]
         return tf.reduce_sum(probabilities * tf.square(deviations), axis=-2)
 
-    def _stddev(self):
-        return tf.sqrt(self._variance())
-
     def _mode(self):
         return tf.gather(self._codebook, tf.argmax(self._logits, -1))
 
 
 _make_code = make_random_variable(RandomCode)
-
-
-def _default_codes(num_codes, temperature, stochastic):
-    if stochastic:
-        return tf.keras.initializers.RandomNormal(stddev=temperature**0.5)
-    return tf.keras.initializers.RandomUniform(-1 / num_codes, 1 / num_codes)
 
 
 @register
@@ -166,8 +157,13 @@ class VectorQuantizer(tf.keras.layers.Layer):
         self.commitment = commitment
         self.stochastic = stochastic
         self.temperature = temperature
-        if codebook_initializer is None:
-            codebook_initializer = _default_codes(num_codes, temperature, stochastic)
+        if codebook_initializer is None and stochastic:
+            codebook_initializer = tf.keras.initializers.RandomNormal(
+                stddev=temperature**0.5
+            )
+        elif codebook_initializer is None:
+            limit = 1 / num_codes
+            codebook_initializer = tf.keras.initializers.RandomUniform(-limit, limit)
         self.codebook_initializer = tf.keras.initializers.get(codebook_initializer)
 
     def build(self, input_shape):
@@ -206,13 +202,3 @@ class VectorQuantizer(tf.keras.layers.Layer):
 
     def compute_output_shape(self, input_shape):
         return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "num_codes": self.num_codes,
-            "commitment": self.commitment,
-            "stochastic": self.stochastic,
-            "temperature": self.temperature,
-            "codebook_initializer": serialize(self.codebook_initializer),
-        }

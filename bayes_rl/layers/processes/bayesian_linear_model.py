@@ -102,10 +102,3 @@ class BayesianLinearModel(tf.keras.Model):
         dtype = self.precision_tril.dtype
         self.coefficients_mean.assign(tf.cast(mean, dtype))
         self.precision_tril.assign(tf.cast(factor, dtype))
-
-    def get_config(self):
-        return {
-            "name": self.name,
-            "dtype": self.dtype_policy.name,
-            "noise_variance": self.noise_variance,
-        }

@@ -34,8 +34,7 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
             have prior variance 1. For other likelihoods 1 is Laplace's approximation under
             that prior, and r counts each example 1 / r times.
         likelihood: 'gaussian', 'binary_logistic' or 'poisson'.
-        dtype: as in `tf.keras.layers.Layer`.
-        name: as in `tf.keras.layers.Layer`.
+        dtype, name: as in `tf.keras.layers.Layer`.
         use_on_read_synchronization_for_single_replica_vars: unused; for compatibility.
         **kwargs: of `tf.keras.layers.Layer`.
 
@@ -202,14 +201,3 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
 
         covariance = tf.cond(self.is_current > 0.5, from_stored, from_precision)
         return tf.cast(self.ridge_penalty * covariance, self.precision_matrix.dtype)
-
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape([input_shape[0], input_shape[0]])
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "momentum": self.momentum,
-            "ridge_penalty": self.ridge_penalty,
-            "likelihood": self.likelihood,
-        }

@@ -9,7 +9,7 @@ from bayes_rl.layers.processes.neural_process_attention import (
     Attention,
     multilayer_perceptron,
 )
-from bayes_rl.serialization import deserialize, register, serialize
+from bayes_rl.serialization import register
 
 
 @register
@@ -79,11 +79,14 @@ class NeuralProcess(tf.keras.Model):
             self._deterministic = self._perceptron(
                 self.deterministic_encoder_sizes, "deterministic_encoder"
             )
-            if isinstance(attention_wrapper, dict):
-                attention_wrapper = deserialize(attention_wrapper)
             self.attention = attention_wrapper or Attention(
                 "identity", None, "uniform", dtype=self.dtype_policy, name="attention"
             )
+
+    @property
+    def attention_wrapper(self):
+        """The attention, as the constructor calls it."""
+        return self.attention
 
     def _perceptron(self, sizes, name):
         return multilayer_perceptron(sizes, self.dtype_policy, name)
@@ -192,15 +195,3 @@ class NeuralProcess(tf.keras.Model):
         mean, scale = tf.split(tf.cast(hidden, parameter_dtype(self)), 2, axis=-1)
         scale = 0.1 + 0.9 * tf.nn.softplus(scale)
         return distributions.MultivariateNormalDiag(mean, scale, name=self.name)
-
-    def get_config(self):
-        return {
-            "name": self.name,
-            "dtype": self.dtype_policy.name,
-            "latent_encoder_sizes": list(self.latent_encoder_sizes),
-            "num_latents": self.num_latents,
-            "decoder_sizes": list(self.decoder_sizes),
-            "use_deterministic_path": self.use_deterministic_path,
-            "deterministic_encoder_sizes": list(self.deterministic_encoder_sizes),
-            "attention_wrapper": self.attention and serialize(self.attention),
-        }

@@ -150,14 +150,3 @@ class Attention(tf.keras.layers.Layer):
     def _dot(self, keys, queries):
         scores = tf.matmul(queries, keys, transpose_b=True) / keys.shape[-1] ** 0.5
         return tf.nn.softmax(scores) if self.normalise else tf.sigmoid(scores)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "rep": self.rep,
-            "output_sizes": None if self.output_sizes is None else list(self.output_sizes),
-            "att_type": self.att_type,
-            "scale": self.scale,
-            "normalise": self.normalise,
-            "num_heads": self.num_heads,
-        }

@@ -1,13 +1,18 @@
-"""Parameters given as numbers, variables or transformed variables, and their configuration.
+"""Parameters given as numbers, variables or kernels of TFP, and their configuration.
 
 A number or array is a constant, a `tf.Variable` is trained as it is, and a
 `tfp.util.TransformedVariable` is trained before its bijector, which keeps it positive.
 """
 
+import functools
+import operator
+
 import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+Kernel = tfp.math.psd_kernels.PositiveSemidefiniteKernel
+_COMBINED = {"_SumKernel": operator.add, "_ProductKernel": operator.mul}
 _PLAIN = (type(None), bool, int, float, str)
 
 
@@ -61,21 +66,31 @@ def to_config(value, owner):
     """Plain description of a parameter, from which `from_config` makes an equal one.
 
     Args:
-        value: plain value, array, tensor, `tf.Variable` or `TransformedVariable`.
+        value: plain value, array, tensor, `tf.Variable`, `TransformedVariable`, kernel of
+            `tfp.math.psd_kernels`, or a list of such.
         owner: what it is a parameter of, for errors.
 
     Returns:
-        A plain value or a dict.
+        A plain value, a list or a dict.
 
     Raises:
         TypeError: it is of another kind, such as a function.
 
     Example:
+        >>> kernel = tfp.math.psd_kernels.ExponentiatedQuadratic(2.0)
+        >>> float(from_config(to_config(kernel, "a layer")).amplitude)
+        2.0
         >>> to_config(tf.Variable([1.0, 2.0], name="z"), "a layer")
         {'variable': [1.0, 2.0], 'dtype': 'float32', 'trainable': True, 'name': 'z'}
     """
     if isinstance(value, _PLAIN):
         return value
+    if isinstance(value, (list, tuple)):
+        return [to_config(item, owner) for item in value]
+    if isinstance(value, Kernel):
+        name, given = type(value).__name__, value.parameters.items()
+        described = {k: to_config(x, name) for k, x in given if x is not None}
+        return {"kernel": name, "parameters": described}
     if isinstance(value, tfp.util.TransformedVariable):
         variable = to_config(value.pretransformed_input, owner)
         return {**variable, "bijector": _bijector_config(value.bijector, owner)}
@@ -115,14 +130,21 @@ def from_config(config):
         config: see `to_config`.
 
     Returns:
-        Plain value, array, variable or transformed variable.
+        What `to_config` was given, with variables of its own.
 
     Example:
         >>> from_config({"constant": [1.0, 2.0], "dtype": "float64"})
         array([1., 2.])
     """
+    if isinstance(config, list):
+        return [from_config(item) for item in config]
     if not isinstance(config, dict):
         return config
+    if "kernel" in config:
+        given = {key: from_config(value) for key, value in config["parameters"].items()}
+        if config["kernel"] in _COMBINED:
+            return functools.reduce(_COMBINED[config["kernel"]], given["kernels"])
+        return getattr(tfp.math.psd_kernels, config["kernel"])(**given)
     if "constant" in config:
         return np.asarray(config["constant"], config["dtype"])
     variable = tf.Variable(

@@ -3,8 +3,9 @@
 import tensorflow as tf
 
 from bayes_rl import distributions
+from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.serialization import deserialize, register, serialize
+from bayes_rl.serialization import register
 
 
 @register
@@ -38,21 +39,19 @@ class PoissonProcess(tf.keras.layers.Layer):
     """
 
     def __init__(self, rate, volume=1.0, **kwargs):
-        if not callable(rate) and not isinstance(rate, dict) and rate <= 0:
+        if not callable(rate) and rate <= 0:
             raise ValueError(f"rate must be a function or above 0, got {rate}")
         if volume <= 0:
             raise ValueError(f"volume must be above 0, got {volume}")
         super().__init__(**kwargs)
-        self.rate = deserialize(rate) if isinstance(rate, dict) else rate
+        self.rate = rate
         self.volume = volume
 
     def _rates(self, inputs):
         dtype = parameter_dtype(self)
         if callable(self.rate):
             return tf.cast(self.rate(inputs), dtype)
-        return tf.fill(
-            tf.concat([tf.shape(inputs)[:-1], [1]], 0), tf.cast(self.rate, dtype)
-        )
+        return tf.fill([*products.sizes(inputs)[:-1], 1], tf.cast(self.rate, dtype))
 
     def call(self, inputs):
         """Counts in the cells of a grid.
@@ -81,7 +80,3 @@ class PoissonProcess(tf.keras.layers.Layer):
         at_events, over_grid = tf.split(rates, [tf.shape(events)[0], -1])
         expected = self.volume * tf.reduce_sum(over_grid, axis=0)
         return tf.reduce_sum(tf.math.log(at_events), axis=0) - expected
-
-    def get_config(self):
-        rate = serialize(self.rate) if callable(self.rate) else self.rate
-        return {**super().get_config(), "rate": rate, "volume": self.volume}

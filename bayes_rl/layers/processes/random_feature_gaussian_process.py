@@ -5,8 +5,8 @@ import tensorflow as tf
 from bayes_rl import initializers
 from bayes_rl.layers.processes import parameters
 from bayes_rl.layers.processes.laplace_covariance import LaplaceRandomFeatureCovariance
-from bayes_rl.layers.processes.random_features import RandomFeatures
-from bayes_rl.serialization import register, serialize
+from bayes_rl.layers.processes.random_fourier_features import RandomFeatures
+from bayes_rl.serialization import config_of, register
 
 
 @register
@@ -46,8 +46,7 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         gp_cov_likelihood: of the covariance.
         return_gp_cov: whether a call returns the covariance and, training, adds to it.
         return_random_features: whether a call returns the features.
-        dtype: as in `tf.keras.layers.Layer`.
-        name: as in `tf.keras.layers.Layer`.
+        dtype, name: as in `tf.keras.layers.Layer`.
         **gp_output_kwargs: of the `tf.keras.layers.Dense` from features to logits.
 
     Raises:
@@ -146,19 +145,16 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
     def _make_features(self, dtype):
         if self.gp_kernel_type == "linear":
             return None
-        custom = {}
-        if self.use_custom_random_features:
-            custom = {
-                "frequencies_initializer": self.custom_random_features_initializer,
-                "activation": self.custom_random_features_activation,
-            }
+        custom = self.custom_random_features_initializer
+        activation = self.custom_random_features_activation
         return RandomFeatures(
             self.num_inducing,
             kernel_type=self.gp_kernel_type,
+            frequencies_initializer=custom if self.use_custom_random_features else None,
+            activation=activation if self.use_custom_random_features else None,
             is_scaled=self.scale_random_features,
             dtype=dtype,
             name="features",
-            **custom,
         )
 
     def build(self, input_shape):
@@ -217,32 +213,12 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         self.covariance.reset_precision_matrix()
 
     def get_config(self):
-        covariance = self.covariance.get_config()
-        plain = (
-            *("units", "num_inducing", "gp_kernel_type", "gp_output_bias"),
-            *("normalize_input", "gp_kernel_scale_trainable", "gp_output_bias_trainable"),
-            *("scale_random_features", "use_custom_random_features", "l2_regularization"),
-            *("return_gp_cov", "return_random_features"),
+        return config_of(
+            RandomFeatureGaussianProcess,
+            self,
+            gp_kernel_scale=parameters.to_config(self.gp_kernel_scale, self.name),
+            gp_cov_momentum=self.covariance.momentum,
+            gp_cov_ridge_penalty=self.covariance.ridge_penalty,
+            gp_cov_likelihood=self.covariance.likelihood,
+            **self.gp_output_kwargs,
         )
-        return {
-            **super().get_config(),
-            **{name: getattr(self, name) for name in plain},
-            "gp_kernel_scale": parameters.to_config(self.gp_kernel_scale, self.name),
-            "gp_cov_momentum": covariance["momentum"],
-            "gp_cov_ridge_penalty": covariance["ridge_penalty"],
-            "gp_cov_likelihood": covariance["likelihood"],
-            "custom_random_features_initializer": serialize(
-                self.custom_random_features_initializer
-            ),
-            "custom_random_features_activation": self._activation_config(),
-            **{
-                name: serialize(value) if hasattr(value, "get_config") else value
-                for name, value in self.gp_output_kwargs.items()
-            },
-        }
-
-    def _activation_config(self):
-        activation = self.custom_random_features_activation
-        if activation is None or isinstance(activation, str):
-            return activation
-        return tf.keras.activations.serialize(tf.keras.activations.get(activation))

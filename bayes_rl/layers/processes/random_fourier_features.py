@@ -1,13 +1,132 @@
-"""RandomFourierFeatures: a Gaussian process as a Bayesian linear model of features."""
+"""Random Fourier features, and a Gaussian process as a Bayesian linear model of them."""
+
+import math
 
 import tensorflow as tf
+from tensorflow_probability import distributions as tfd
 
 from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.processes import parameters
-from bayes_rl.layers.processes.random_features import RandomFeatures
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import config_of, register
+
+
+@register
+class StandardCauchy(tf.keras.initializers.Initializer):
+    """Initial values from the standard Cauchy distribution.
+
+    Args:
+        seed: int; with it every call gives the same values.
+
+    Example:
+        >>> StandardCauchy(seed=1)([2, 3]).shape
+        TensorShape([2, 3])
+    """
+
+    def __init__(self, seed=None):
+        self.seed = seed
+
+    def __call__(self, shape, dtype=None, **kwargs):
+        """Values [*shape] of a floating type, default float32."""
+        del kwargs
+        uniform = tf.keras.initializers.RandomUniform(1e-6, 1 - 1e-6, seed=self.seed)
+        dtype = tf.as_dtype(dtype or tf.float32)
+        return tfd.Cauchy(tf.zeros([], dtype), 1.0).quantile(uniform(shape, dtype=dtype))
+
+
+# Spectral density at lengthscale 1: Bochner's theorem gives the covariance.
+FREQUENCIES = {
+    "gaussian": lambda: tf.keras.initializers.RandomNormal(stddev=1.0),
+    "laplacian": StandardCauchy,
+}
+
+
+@register
+class RandomFeatures(tf.keras.layers.Layer):
+    """Fixed random features whose products approximate a covariance function.
+
+        features = scale activation(inputs @ frequencies / lengthscale + phase)
+
+    With a cosine, phases uniform in [0, 2 pi] and scale = sqrt(2 / num_features), the
+    expected product of two features is, for standard normal frequencies,
+    exp(-|x1 - x2|^2 / (2 lengthscale^2)), and for standard Cauchy ones
+    exp(-|x1 - x2|_1 / lengthscale).
+
+    Source: Rahimi and Recht, 2007, Random Features for Large-Scale Kernel Machines,
+    algorithm 1 and figure 1.
+
+    Args:
+        num_features: number of features, at least 1.
+        lengthscale: number, variable or `tfp.util.TransformedVariable`, above 0.
+        kernel_type: "gaussian" or "laplacian", where no initializer is given.
+        frequencies_initializer: of the frequencies [features of the inputs, num_features].
+        activation: function of the projection, None for the cosine.
+        is_scaled: whether the scale is sqrt(2 / num_features), not 1.
+        **kwargs: of `tf.keras.layers.Layer`.
+
+    Raises:
+        ValueError: `num_features` is below 1 or `kernel_type` is unknown.
+
+    Example:
+        >>> features = RandomFeatures(1000, lengthscale=2.0)(tf.constant([[0.0], [2.0]]))
+        >>> covariance = features @ tf.transpose(features)
+        >>> bool(abs(covariance[0, 1] - tf.exp(-0.5)) < 0.15)
+        True
+    """
+
+    def __init__(
+        self,
+        num_features,
+        lengthscale=1.0,
+        kernel_type="gaussian",
+        frequencies_initializer=None,
+        activation=None,
+        is_scaled=True,
+        **kwargs,
+    ):
+        if num_features < 1:
+            raise ValueError(f"num_features must be at least 1, got {num_features}")
+        if kernel_type not in FREQUENCIES:
+            raise ValueError(
+                f"kernel_type must be one of {tuple(FREQUENCIES)}, got {kernel_type!r}"
+            )
+        super().__init__(**{"autocast": False, **kwargs})
+        self.num_features = num_features
+        self.lengthscale = parameters.from_config(lengthscale)
+        self.kernel_type = kernel_type
+        self.frequencies_initializer = initializers.get(frequencies_initializer)
+        self.activation = tf.keras.activations.get(activation) if activation else None
+        self.is_scaled = is_scaled
+
+    def build(self, input_shape):
+        shape = [input_shape[-1], self.num_features]
+        frequencies = self.frequencies_initializer
+        if frequencies is None:
+            frequencies = FREQUENCIES[self.kernel_type]()
+        # In float16 the phases of far inputs would be noise.
+        options = {"trainable": False, "experimental_autocast": False}
+        self.frequencies = self.add_weight(
+            "frequencies", shape, initializer=frequencies, **options
+        )
+        phases = tf.keras.initializers.RandomUniform(0.0, 2 * math.pi)
+        self.phases = self.add_weight(
+            "phases", [self.num_features], initializer=phases, **options
+        )
+        super().build(input_shape)
+
+    def call(self, inputs):
+        dtype = self.phases.dtype
+        inputs = tf.cast(inputs, dtype) / parameters.value_of(self.lengthscale, dtype)
+        projected = products.dense(inputs, tf.convert_to_tensor(self.frequencies))
+        features = (self.activation or tf.cos)(projected + self.phases)
+        if self.is_scaled:
+            features *= math.sqrt(2.0 / self.num_features)
+        return features
+
+    def get_config(self):
+        lengthscale = parameters.to_config(self.lengthscale, self.name)
+        return config_of(RandomFeatures, self, lengthscale=lengthscale)
 
 
 @register
@@ -91,18 +210,8 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
         features *= tf.sqrt(parameters.value_of(self.variance, features.dtype))
         return products.dense(tf.cast(features, self.compute_dtype), self.draw("kernel"))
 
-    def compute_output_shape(self, input_shape):
-        return tf.TensorShape(input_shape)[:-1].concatenate(self.units)
-
     def get_config(self):
         features = self.features.get_config()
-        return {
-            **super().get_config(),
-            "units": self.units,
-            "variance": parameters.to_config(self.variance, self.name),
-            **{
-                key: features[key] for key in ("num_features", "lengthscale", "kernel_type")
-            },
-            "kernel_initializer": serialize(self.kernel_initializer),
-            "kernel_regularizer": serialize(self.kernel_regularizer),
-        }
+        values = {x: features[x] for x in ("num_features", "lengthscale", "kernel_type")}
+        values["variance"] = parameters.to_config(self.variance, self.name)
+        return config_of(RandomFourierFeatures, self, **values)

@@ -6,9 +6,9 @@ from bayes_rl import initializers, regularizers
 from bayes_rl.columns import MultivariateNormalColumns
 from bayes_rl.families import normal_parameters
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
-from bayes_rl.layers.processes.gaussian_process_base import GaussianProcessBase
+from bayes_rl.layers.processes.gaussian_process import GaussianProcessBase
 from bayes_rl.linear_algebra import double
-from bayes_rl.serialization import register, serialize
+from bayes_rl.serialization import register
 from bayes_rl.weights import held
 
 
@@ -39,8 +39,7 @@ class SparseGaussianProcess(StochasticLayer, GaussianProcessBase):
     Args:
         units: number of functions, at least 1.
         num_inducing: number of inducing inputs, at least 1.
-        mean_fn: as in `GaussianProcess`.
-        covariance_fn: as in `GaussianProcess`.
+        mean_fn, covariance_fn: as in `GaussianProcess`.
         inducing_inputs_initializer: of z [num_inducing, features].
         inducing_outputs_initializer: q(v), [num_inducing, units]; 'trainable_normal' has a
             diagonal S, 'trainable_multivariate_normal' a full one for each unit. An
@@ -132,10 +131,3 @@ class SparseGaussianProcess(StochasticLayer, GaussianProcessBase):
             return double(posterior.sample()), {}
         mean, stddev = (tf.broadcast_to(x, posterior.event_shape) for x in parameters)
         return double(mean), {"scale_diag": double(stddev)}
-
-    def get_config(self):
-        config = {**super().get_config(), "num_inducing": self.num_inducing}
-        for name in ("inducing_inputs", "inducing_outputs"):
-            for part in ("initializer", "regularizer", "constraint"):
-                config[f"{name}_{part}"] = serialize(getattr(self, f"{name}_{part}"))
-        return config

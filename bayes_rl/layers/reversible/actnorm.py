@@ -55,31 +55,35 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
 
     def call(self, inputs):
         self._start(inputs)
-        return self._apply(inputs)
+        return self.affine(inputs)
 
-    def _apply(self, inputs):
-        bias, log_scale = self._cast(inputs.dtype)
+    def affine(self, inputs):
+        """Gives (inputs + bias) * exp(log_scale), for the parameters as they are."""
+        bias, log_scale = self._at(inputs)
         return (inputs + bias) * tf.exp(log_scale)
 
     def reverse(self, outputs):
         """Inputs [..., channels] for which `call` gives these outputs."""
         outputs = tf.convert_to_tensor(outputs)
-        bias, log_scale = self._built(outputs)._cast(outputs.dtype)
+        bias, log_scale = self._at(outputs)
         return outputs * tf.exp(-log_scale) - bias
 
     def log_det_jacobian(self, outputs):
         """Gives log |dx/dy| of each element: [..., channels]."""
         outputs = tf.convert_to_tensor(outputs)
-        _, log_scale = self._built(outputs)._cast(outputs.dtype)
+        _, log_scale = self._at(outputs)
         return tf.broadcast_to(-log_scale, tf.shape(outputs))
 
-    def _built(self, tensor):
+    def output_variance(self, distribution):
+        """Variance of the output, element by element, from the input's distribution."""
+        variance = distribution.variance()
+        return tf.exp(2.0 * self._at(variance)[1]) * variance
+
+    def _at(self, tensor):
+        """Bias and log scale, in the type of a tensor; it may be the first."""
         if not self.built:
             self.build(tensor.shape)
-        return self
-
-    def _cast(self, dtype):
-        return tf.cast(self.bias, dtype), tf.cast(self.log_scale, dtype)
+        return [tf.cast(x, tensor.dtype) for x in (self.bias, self.log_scale)]
 
     def _start(self, inputs):
         """Sets the parameters by this batch unless an earlier one has."""
@@ -102,19 +106,3 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         self.bias.assign(tf.where(is_set, self.bias, -mean))
         self.log_scale.assign(tf.where(is_set, self.log_scale, log_scale))
         self.initialized.assign(True)
-
-    def output_mean(self, distribution):
-        """Mean of the output, from the input's distribution."""
-        return self._apply(distribution.mean())
-
-    def output_mode(self, distribution):
-        """Mode of the output, from the input's distribution."""
-        return self._apply(distribution.mode())
-
-    def output_variance(self, distribution):
-        """Variance of the output, element by element, from the input's distribution."""
-        _, log_scale = self._cast(distribution.dtype)
-        return tf.exp(2.0 * log_scale) * distribution.variance()
-
-    def get_config(self):
-        return {**super().get_config(), "epsilon": self.epsilon}

@@ -3,12 +3,15 @@
 import tensorflow as tf
 
 from bayes_rl.layers.reversible import one_hot
-from bayes_rl.layers.reversible.coupling import Coupling
+from bayes_rl.layers.reversible.real_nvp import Coupling
 from bayes_rl.serialization import register
 
 
 class DiscreteCoupling(Coupling):
-    """Coupling of one-hot vectors [..., length, vocab], also of integer type."""
+    """Coupling of one-hot vectors [..., length, vocab], also of integer type.
+
+    The change is one of arithmetic modulo the vocabulary, where a subclass says no other.
+    """
 
     is_constant_jacobian = True
 
@@ -32,17 +35,6 @@ class DiscreteCoupling(Coupling):
     def _as_float(self, tensor):
         return tensor if tensor.dtype.is_floating else tf.cast(tensor, self.compute_dtype)
 
-    def get_config(self):
-        return {**super().get_config(), "temperature": self.temperature}
-
-
-def _like(tensor, other):
-    if other.dtype.is_floating:
-        return tf.cast(tensor, other.dtype)
-    return tf.cast(tf.round(tensor), other.dtype)
-
-
-class _Modular(DiscreteCoupling):
     def _parameters(self, network_outputs, tensor):
         vocab = tensor.shape[-1]
         if network_outputs.shape[-1] == vocab:
@@ -76,8 +68,14 @@ class _Modular(DiscreteCoupling):
         return one_hot.one_hot_multiply(inputs, inverse)
 
 
+def _like(tensor, other):
+    if other.dtype.is_floating:
+        return tf.cast(tensor, other.dtype)
+    return tf.cast(tf.round(tensor), other.dtype)
+
+
 @register
-class DiscreteAutoregressiveFlow(_Modular):
+class DiscreteAutoregressiveFlow(DiscreteCoupling):
     """Shifts and scales each category, modulo the vocabulary, by those before it.
 
         y[k] = (scale[k] * x[k] + shift[k]) mod vocab
@@ -115,7 +113,7 @@ class DiscreteAutoregressiveFlow(_Modular):
 
 
 @register
-class DiscreteBipartiteFlow(_Modular):
+class DiscreteBipartiteFlow(DiscreteCoupling):
     """Shifts and scales some categories, modulo the vocabulary, by the others.
 
         y[k] = (scale[k] * x[k] + shift[k]) mod vocab where mask[k] is 0, else x[k]
@@ -144,9 +142,3 @@ class DiscreteBipartiteFlow(_Modular):
         >>> flow(tf.one_hot([[0, 1, 2]], 5)).shape
         TensorShape([1, 3, 5])
     """
-
-    def __init__(self, layer, mask, temperature, **kwargs):
-        super().__init__(layer, mask, temperature, **kwargs)
-
-    def get_config(self):
-        return {**super().get_config(), "mask": self.mask.astype(int).tolist()}

@@ -105,7 +105,8 @@ class MADE(tf.keras.Model):
             wanted = "size" if self.units is None else "length, channels"
             raise ValueError(f"inputs must be [..., {wanted}] of known size, got {event}")
         length, channels = event if self.units is not None else (event[0], 1)
-        masks = [mask.numpy() for mask in self._masks(length)]
+        with tf.init_scope():
+            masks = [mask.numpy() for mask in self._of_length(create_masks, length)]
         masks[0] = np.repeat(masks[0], channels, axis=0)
         masks[-1] = np.repeat(masks[-1], self.units or self.params, axis=1)
         with tf.init_scope():  # a graph captures tensors, but copies arrays into itself
@@ -120,10 +121,6 @@ class MADE(tf.keras.Model):
             if self.use_bias
         ]
         tf.keras.layers.Layer.build(self, input_shape)  # Model's would call the network
-
-    def _masks(self, length):
-        with tf.init_scope():
-            return self._of_length(create_masks, length)
 
     def call(self, inputs):
         shape = products.sizes(inputs)
@@ -148,22 +145,3 @@ class MADE(tf.keras.Model):
         if self.units is None:
             return shape + [self.params]
         return shape[:-1] + [self.units]
-
-    def get_config(self):
-        return {
-            **tf.keras.layers.Layer.get_config(self),
-            "units": self.units,
-            "hidden_dims": list(self.hidden_dims),
-            "input_order": self.input_order,
-            "hidden_order": self.hidden_order,
-            "activation": tf.keras.activations.serialize(self.activation),
-            "use_bias": self.use_bias,
-            "params": self.params,
-            "seed": self.seed,
-        }
-
-    @classmethod
-    def from_config(cls, config, custom_objects=None):
-        """Network from the configuration that `get_config` gives."""
-        del custom_objects
-        return cls(**config)

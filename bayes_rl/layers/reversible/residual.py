@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers.reversible.base import ReversibleLayer
-from bayes_rl.serialization import deserialize, register, serialize
+from bayes_rl.serialization import register
 
 
 @register
@@ -93,16 +93,6 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
         change, own, f_pairs = gradients_through(self.f, second, d_first, sources)
         inputs = tf.concat([first - change, second], axis=-1)
         return inputs, tf.concat([d_first, d_second + own], axis=-1), f_pairs + g_pairs
-
-    def get_config(self):
-        own = {"f": serialize(self.f), "g": serialize(self.g)}
-        return {**super().get_config(), **own}
-
-    @classmethod
-    def from_config(cls, config):
-        """Layer from the configuration that `get_config` gives."""
-        own = {key: deserialize(config[key]) for key in ("f", "g")}
-        return cls(**{**config, **own})
 
 
 def gradients_through(function, inputs, gradient, sources):

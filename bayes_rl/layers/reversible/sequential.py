@@ -5,7 +5,7 @@ from tensorflow.python.eager import record
 
 from bayes_rl.layers.reversible.base import ReversibleLayer
 from bayes_rl.layers.reversible.residual import gradients_through
-from bayes_rl.serialization import deserialize, register, serialize
+from bayes_rl.serialization import register
 from bayes_rl.weights import held, hold, named_signs, named_weights, sample_weights
 
 
@@ -122,14 +122,6 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
             )
             outputs = layer.reverse(outputs)
         return total
-
-    def get_config(self):
-        return {**super().get_config(), "layers": [serialize(x) for x in self.layers]}
-
-    @classmethod
-    def from_config(cls, config):
-        """Layer from the configuration that `get_config` gives."""
-        return cls(**{**config, "layers": [deserialize(x) for x in config["layers"]]})
 
 
 def _after(others, tensor):

@@ -2,5 +2,3 @@
 
 from bayes_rl.models.transformers.image_transformer import build_image_transformer
 from bayes_rl.models.transformers.transformer import build_transformer
-
-__all__ = ["build_image_transformer", "build_transformer"]

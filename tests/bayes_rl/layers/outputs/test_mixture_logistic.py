@@ -51,7 +51,7 @@ def test_edward2_order_of_arguments_and_the_older_name():
     assert isinstance(layer.scale_constraint, ed.constraints.Exp)
     copied = type(layer).from_config(layer.get_config())
     assert copied.num_components == 5
-    assert not copied.has_units
+    assert copied.units is None
 
 
 def test_no_components_are_an_error():

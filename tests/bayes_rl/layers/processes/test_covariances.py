@@ -4,7 +4,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import bayes_rl as ed
-from bayes_rl.layers.processes import covariance_adapters
+from bayes_rl.layers.processes import covariances
 
 FIRST = np.random.default_rng(0).normal(size=[5, 3])
 SECOND = np.random.default_rng(1).normal(size=[4, 3])
@@ -49,8 +49,8 @@ CASES = {
     "encoder": lambda: ed.layers.LinearKernel(
         1.0, 0.0, encoder=tf.keras.layers.Dense(2, "tanh", kernel_initializer="ones")
     ),
-    "matern": lambda: covariance_adapters.get(kernels.MaternFiveHalves(length_scale=2.0)),
-    "sum": lambda: covariance_adapters.get(
+    "matern": lambda: covariances.get(kernels.MaternFiveHalves(length_scale=2.0)),
+    "sum": lambda: covariances.get(
         kernels.RationalQuadratic(
             tfp.util.TransformedVariable(2.0, tfp.bijectors.Softplus())
         )
@@ -101,7 +101,7 @@ def test_function_and_its_variables():
         def __call__(self, x1, x2):
             return tf.cos((x1 - tf.transpose(x2)) / self.period)
 
-    covariance = covariance_adapters.get(Cosine())
+    covariance = covariances.get(Cosine())
     values = covariance(tf.constant(FIRST[:, :1]), tf.constant(SECOND[:, :1]))
     assert values.dtype == tf.float64
     np.testing.assert_allclose(
@@ -111,8 +111,8 @@ def test_function_and_its_variables():
 
 
 def test_kernels_that_compute_in_float32_need_more_jitter():
-    single = covariance_adapters.get(kernels.MaternOneHalf(tf.constant(1.0)))
-    double = covariance_adapters.get(kernels.MaternOneHalf(tf.constant(1.0, tf.float64)))
+    single = covariances.get(kernels.MaternOneHalf(tf.constant(1.0)))
+    double = covariances.get(kernels.MaternOneHalf(tf.constant(1.0, tf.float64)))
     assert (single.jitter, double.jitter) == (1e-6, 1e-8)
 
 
@@ -125,4 +125,22 @@ def test_errors():
         ed.layers.GaussianProcess(1, covariance_fn=3)
     warped = kernels.FeatureTransformed(kernels.MaternOneHalf(), lambda x, *_: x)
     with pytest.raises(TypeError, match="FeatureTransformed cannot be saved, because"):
-        covariance_adapters.get(warped).get_config()
+        covariances.get(warped).get_config()
+
+
+def test_zeros_have_the_shape_without_features():
+    outputs = ed.layers.Zeros()(tf.ones([4, 2, 3], tf.float64))
+    assert outputs.dtype == tf.float64
+    np.testing.assert_array_equal(outputs, np.zeros([4, 2]))
+
+
+def test_keras_layer_is_a_mean_function_for_each_unit():
+    mean = tf.keras.layers.Dense(2, bias_initializer="ones")
+    layer = ed.layers.GaussianProcess(2, mean_fn=mean)
+    inputs = tf.constant([[1.0], [2.0]])
+    np.testing.assert_allclose(layer(inputs).mean(), mean(inputs), rtol=1e-6)
+    assert len(layer.trainable_weights) == 2
+    copy = ed.layers.GaussianProcess.from_config(layer.get_config())
+    copy(inputs)
+    copy.set_weights(layer.get_weights())
+    np.testing.assert_allclose(copy(inputs).mean(), mean(inputs), rtol=1e-6)

@@ -3,7 +3,7 @@ import pytest
 import tensorflow as tf
 import tensorflow_probability as tfp
 
-from bayes_rl.layers.processes import parameters, psd_kernels
+from bayes_rl.layers.processes import parameters
 
 KINDS = {
     "number": 0.1,
@@ -46,7 +46,7 @@ def test_what_has_no_plain_description_is_an_error():
 def test_products_of_kernels_of_tfp():
     kernels = tfp.math.psd_kernels
     product = kernels.Linear() * kernels.ExpSinSquared(period=tf.Variable(2.0))
-    copy = psd_kernels.from_config(psd_kernels.to_config(product))
+    copy = parameters.from_config(parameters.to_config(product, "a layer"))
     inputs = tf.constant([[0.1], [0.5]])
     np.testing.assert_allclose(
         copy.matrix(inputs, inputs), product.matrix(inputs, inputs), rtol=1e-6

@@ -4,6 +4,55 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import bayes_rl as ed
+from bayes_rl.layers.processes.random_fourier_features import RandomFeatures, StandardCauchy
+
+POINTS = np.random.default_rng(0).normal(size=[6, 3]).astype("float32")
+DIFFERENCE = POINTS[:, None] - POINTS[None]
+COUNT = 50_000
+
+
+@pytest.mark.parametrize("lengthscale", [1.0, 2.0])
+@pytest.mark.parametrize("kernel_type", ["gaussian", "laplacian"])
+def test_products_approximate_the_covariance(kernel_type, lengthscale):
+    tf.keras.utils.set_random_seed(0)
+    features = RandomFeatures(COUNT, lengthscale, kernel_type)(POINTS).numpy()
+    expected = (
+        np.exp(-0.5 * np.sum(DIFFERENCE**2, -1) / lengthscale**2)
+        if kernel_type == "gaussian"
+        else np.exp(-np.sum(abs(DIFFERENCE), -1) / lengthscale)
+    )
+    # A product of two features, 2 cos(a) cos(b), lies in [-2, 2] with variance below 3/2.
+    assert np.all(abs(features @ features.T - expected) < 5 * np.sqrt(1.5 / COUNT))
+
+
+def test_frequencies_can_be_orthogonal():
+    layer = RandomFeatures(30, frequencies_initializer="orthogonal_random_features")
+    layer.build([None, 3])
+    for block in np.split(layer.frequencies.numpy(), 10, axis=1):
+        gram = block.T @ block
+        np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-4)
+
+
+def test_far_inputs_keep_their_phases_in_half_precision():
+    policy = tf.keras.mixed_precision.Policy("mixed_float16")
+    features = RandomFeatures(16, dtype=policy)
+    near = features(1000.0 + POINTS)
+    assert near.dtype == tf.float32
+    assert np.mean(near != features(1000.1 + POINTS)) > 0.9
+
+
+def test_standard_cauchy_has_its_quartiles():
+    values = StandardCauchy(seed=1)([100_000]).numpy()
+    quartiles = np.quantile(values, [0.25, 0.5, 0.75])
+    np.testing.assert_allclose(quartiles, [-1, 0, 1], atol=0.03)
+
+
+def test_errors():
+    with pytest.raises(ValueError, match="kernel_type must be one of .* got 'matern'"):
+        RandomFeatures(3, kernel_type="matern")
+    with pytest.raises(ValueError, match="num_features must be at least 1, got 0"):
+        RandomFeatures(0)
+
 
 INPUTS = np.random.default_rng(0).normal(size=[5, 2]).astype("float32")
 
@@ -16,7 +65,7 @@ def standard_normal():
 
 def test_draws_of_the_prior_have_the_covariance_of_the_process():
     tf.keras.utils.set_random_seed(0)
-    count, features = 20_000, 2_000
+    count, features = 4_000, 1_000
     layer = ed.layers.RandomFourierFeatures(
         count, features, 2.0, 0.7, kernel_initializer=standard_normal()
     )

@@ -1,12 +1,12 @@
-"""KL divergence to a log-uniform prior, the cost of variational dropout."""
+"""KL divergence to flat priors: uniform, and log-uniform for variational dropout."""
 
 import functools
 
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.families import normal_parameters
-from bayes_rl.regularizers.base import KLDivergence, plain
+from bayes_rl.families import draw_from, normal_parameters
+from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import register
 
 
@@ -25,8 +25,7 @@ class LogUniformKLDivergence(KLDivergence):
     proposition 2 (its derivative is Dawson's function).
 
     Args:
-        scale_factor: multiplies the result, for example 1 / number of training examples;
-            a number, a `tf.Variable` or a function without arguments.
+        scale_factor: as in `KLDivergence`.
 
     Raises:
         ValueError: on call, the weight has no normal posterior.
@@ -56,9 +55,6 @@ class LogUniformKLDivergence(KLDivergence):
             )
         mean, stddev = parameters
         return tf.reduce_sum(_integral(0.5 * tf.square(mean / stddev)))
-
-    def get_config(self):
-        return {"scale_factor": plain(self.scale_factor)}
 
 
 def _integral(u):
@@ -93,3 +89,35 @@ def _coefficients(degree=14):
         return (integral - 0.5 * np.log1p(_SLOPE * u[:, 0])) / (share * (1 - share))
 
     return tuple(np.polynomial.chebyshev.chebinterpolate(remainder, degree))
+
+
+@register
+class UniformKLDivergence(KLDivergence):
+    """KL divergence from a posterior over weights to a flat prior of density 1.
+
+        KL = -entropy(posterior)
+
+    A flat prior does not integrate to 1, so that only differences of the KL have a meaning.
+    A weight without a posterior costs 0.
+
+    Source: MacKay, 2003, Information Theory, Inference, and Learning Algorithms, section
+    33.1 (variational free energy).
+
+    Args: as in `KLDivergence`.
+
+    Example:
+        >>> from tensorflow_probability import distributions as tfd
+        >>> posterior = tfd.Independent(tfd.Normal([1.0, 0.0], 1.0), 1)
+        >>> round(float(UniformKLDivergence()(posterior)), 4)  # -log(2 pi e)
+        -2.8379
+    """
+
+    def _of_point(self, point):
+        return tf.zeros([], point.dtype)
+
+    def _of_posterior(self, posterior, name):
+        try:
+            return -tf.reduce_sum(posterior.entropy())
+        except NotImplementedError:
+            draws = draw_from(posterior, [self.num_samples], self._seed(name))
+            return tf.reduce_sum(posterior.log_prob(draws)) / self.num_samples
