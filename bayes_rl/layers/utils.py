@@ -63,7 +63,7 @@ def add_weight(cls):
             is_random = name in self.stochastic_weights
             return self.random_variable(name) if is_random else weight
 
-    for name in ("__name__", "__qualname__", "__module__", "__doc__"):
+    for name in ("__name__", "__qualname__", "__module__", "__doc__", "get_config"):
         setattr(Stochastic, name, getattr(cls, name))
     return Stochastic
 
