@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
 
@@ -42,6 +42,11 @@ def _einsum(equation, *tensors):
 
 
 @register
+@takes(
+    tf.keras.layers.MultiHeadAttention,
+    kernel_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+)
 class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     """Multi-head attention that draws its kernels from their posteriors at every call.
 
@@ -59,22 +64,14 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     2019, Bayesian Layers: A Module for Neural Network Uncertainty, section 3.
 
     Args:
-        num_heads: number of heads.
-        key_dim: size of queries and keys of each head.
-        value_dim: size of values of each head; default: `key_dim`.
-        dropout: fraction of the scores to drop when training.
-        use_bias: whether the projections have biases.
-        output_shape: of the outputs' last axes; default: the queries' number of features.
-        attention_axes: axes to attend over; default: all but batch and features.
+        num_heads: as in `tf.keras.layers.MultiHeadAttention`; likewise all that are not
+            named here.
         kernel_initializer: posterior over the kernel of each projection; an ordinary
             initializer makes them deterministic, and their KL becomes -log prior.
         bias_initializer: likewise for the biases, deterministic by default.
         kernel_regularizer: cost of the posterior over each kernel, or None.
         bias_regularizer: likewise for the biases.
         activity_regularizer: of the outputs of each projection and of the layer.
-        kernel_constraint: of deterministic kernels.
-        bias_constraint: of deterministic biases.
-        **kwargs: of `tf.keras.layers.MultiHeadAttention`.
 
     Raises:
         ValueError: an initializer or regularizer is unknown.
@@ -89,26 +86,6 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     """
 
     dense_class = DenseReparameterization
-
-    def __init__(
-        self,
-        num_heads,
-        key_dim,
-        value_dim=None,
-        dropout=0.0,
-        use_bias=True,
-        output_shape=None,
-        attention_axes=None,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     def _build_from_signature(self, query, value, key=None):
         self._built_from_signature = True

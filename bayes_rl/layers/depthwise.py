@@ -2,37 +2,22 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.base import WeightAttribute
-from bayes_rl.layers.convolution import StochasticConvolution
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
+from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
-class _Depthwise(StochasticConvolution):
+@takes(
+    tf.keras.layers.DepthwiseConv2D,
+    strides=1,
+    dilation_rate=1,
+    depthwise_initializer="trainable_normal",
+    depthwise_regularizer="normal_kl_divergence",
+)
+class Depthwise(Convolution, StochasticLayer):
     kernel_key = "depthwise_kernel"
     depthwise_kernel = WeightAttribute()
-
-    def __init__(
-        self,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        depth_multiplier=1,
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="trainable_normal",
-        bias_initializer="zeros",
-        depthwise_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""
@@ -40,7 +25,7 @@ class _Depthwise(StochasticConvolution):
 
 
 @register
-class DepthwiseConv1DReparameterization(_Depthwise, tf.keras.layers.DepthwiseConv1D):
+class DepthwiseConv1DReparameterization(Depthwise, tf.keras.layers.DepthwiseConv1D):
     """Convolution of each channel with kernels of its own, drawn at every call.
 
     As `Conv1DReparameterization`, with the depthwise convolution of Keras over time,
@@ -65,7 +50,7 @@ class DepthwiseConv1DReparameterization(_Depthwise, tf.keras.layers.DepthwiseCon
 
 
 @register
-class DepthwiseConv1DFlipout(Flipout, DepthwiseConv1DReparameterization):
+class DepthwiseConv1DFlipout(Flipout, Depthwise, tf.keras.layers.DepthwiseConv1D):
     """Convolution of each channel that flips signs of its kernels' noise by example.
 
     As `Conv1DFlipout`, with the depthwise convolution of Keras.
@@ -84,7 +69,7 @@ class DepthwiseConv1DFlipout(Flipout, DepthwiseConv1DReparameterization):
 
 
 @register
-class DepthwiseConv2DReparameterization(_Depthwise, tf.keras.layers.DepthwiseConv2D):
+class DepthwiseConv2DReparameterization(Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Convolution of each channel with kernels of its own, drawn at every call.
 
     As `Conv2DReparameterization`, with the depthwise convolution of Keras over images,
@@ -93,12 +78,7 @@ class DepthwiseConv2DReparameterization(_Depthwise, tf.keras.layers.DepthwiseCon
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args:
-        kernel_size: as in Keras; likewise all that are not named here.
-        depth_multiplier: number of outputs of each channel.
-        depthwise_initializer: posterior over the kernel; an ordinary initializer makes the
-            kernel deterministic, and its KL becomes -log prior.
-        depthwise_regularizer: cost of the posterior over the kernel, or None.
+    Args: as in `DepthwiseConv1DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -109,7 +89,7 @@ class DepthwiseConv2DReparameterization(_Depthwise, tf.keras.layers.DepthwiseCon
 
 
 @register
-class DepthwiseConv2DFlipout(Flipout, DepthwiseConv2DReparameterization):
+class DepthwiseConv2DFlipout(Flipout, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Convolution of each channel that flips signs of its kernels' noise by example.
 
     As `Conv2DFlipout`, with the depthwise convolution of Keras.

@@ -1,9 +1,12 @@
 """What every layer with a posterior over its weights shares.
 
+* arguments.py: Constructors of layers: Keras' arguments, with other defaults and more of
+  them
 * stochastic_layer.py: The mixin, left of a Keras layer
 * stochastic_weight.py: A weight with a posterior, as its layer keeps it
 """
 
+from bayes_rl.layers.base.arguments import REQUIRED, takes
 from bayes_rl.layers.base.stochastic_layer import StochasticLayer
 from bayes_rl.layers.base.stochastic_weight import (
     StochasticWeight,
@@ -11,4 +14,11 @@ from bayes_rl.layers.base.stochastic_weight import (
     make_weight,
 )
 
-__all__ = ["StochasticLayer", "StochasticWeight", "WeightAttribute", "make_weight"]
+__all__ = [
+    "REQUIRED",
+    "StochasticLayer",
+    "StochasticWeight",
+    "WeightAttribute",
+    "make_weight",
+    "takes",
+]

@@ -1,20 +1,24 @@
 """BatchEnsemble: members of an ensemble share a kernel and have vectors of their own."""
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
+import tensorflow as tf
+
+from bayes_rl.layers.base import takes
+from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
-from bayes_rl.layers.ensembles.batch_ensemble_base import BatchEnsemble
+from bayes_rl.layers.depthwise import Depthwise
+from bayes_rl.layers.ensembles.members import MemberLayer
 from bayes_rl.serialization import register
 
-
-class _WithRank(BatchEnsemble):
-    def get_config(self):
-        return {**super().get_config(), "rank": self.rank_of_vectors}
+VECTORS = {"alpha_initializer": "ones", "gamma_initializer": "ones"}
 
 
 @register
-class DenseBatchEnsemble(_WithRank, DenseReparameterization):
+@takes(
+    tf.keras.layers.Dense,
+    after_units={"rank": 1, "ensemble_size": 4},
+    after_use_bias=VECTORS,
+)
+class DenseBatchEnsemble(MemberLayer, DenseReparameterization):
     """Dense layers of an ensemble, whose kernels differ by outer products of vectors.
 
         kernel[k] = kernel * sum over r(alpha[r, k] gamma[r, k]^T)
@@ -35,16 +39,13 @@ class DenseBatchEnsemble(_WithRank, DenseReparameterization):
         ensemble_size: number of members.
         activation: of the outputs.
         use_bias: whether to add a bias, [ensemble_size, units].
-        alpha_initializer: of the vectors before the product, as in `BatchEnsemble`.
-        gamma_initializer: of the vectors after the product, likewise.
-        kernel_initializer: of the kernel; a posterior is drawn once a call.
-        bias_initializer: of the bias.
-        kernel_regularizer: of the kernel.
-        bias_regularizer: of the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        **kwargs: of `tf.keras.layers.Dense`.
+        alpha_initializer: of the vectors before the product, [ensemble_size, features] or,
+            for a rank above 1, [rank, ensemble_size, features]; "random_sign" and normal
+            values around 1 are usual. A posterior is drawn once a call for each member.
+            With None the product has no alpha.
+        gamma_initializer: likewise of the vectors after it, [ensemble_size, units].
+        kernel_initializer: of the kernel; a posterior is drawn once a call. All others are
+            as in `tf.keras.layers.Dense`.
 
     Raises:
         ValueError: `units`, `rank` or `ensemble_size` is below 1, the latter does not
@@ -60,29 +61,14 @@ class DenseBatchEnsemble(_WithRank, DenseReparameterization):
         (TensorShape([2, 5]), TensorShape([2, 4]), TensorShape([2, 4]))
     """
 
-    def __init__(
-        self,
-        units,
-        rank=1,
-        ensemble_size=4,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
-class Conv1DBatchEnsemble(BatchEnsemble, Conv1DReparameterization):
+@takes(
+    tf.keras.layers.Conv1D,
+    without=["dilation_rate", "groups"],
+    after_kernel_size={"ensemble_size": 4, **VECTORS},
+)
+class Conv1DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv1D):
     """Convolutions over time of an ensemble, which share a kernel.
 
     As `Conv2DBatchEnsemble`, over time and with one pair of vectors a member.
@@ -99,32 +85,14 @@ class Conv1DBatchEnsemble(BatchEnsemble, Conv1DReparameterization):
         TensorShape([6, 7, 4])
     """
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=1,
-        padding="valid",
-        data_format="channels_last",
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
-class Conv2DBatchEnsemble(_WithRank, Conv2DReparameterization):
+@takes(
+    tf.keras.layers.Conv2D,
+    without=["dilation_rate", "groups"],
+    after_kernel_size={"rank": 1, "ensemble_size": 4, **VECTORS},
+)
+class Conv2DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv2D):
     """Convolutions over images of an ensemble, which share a kernel.
 
         outputs = activation(sum over r(convolution(inputs * alpha[r, k], kernel)
@@ -146,33 +114,14 @@ class Conv2DBatchEnsemble(_WithRank, Conv2DReparameterization):
         (TensorShape([6, 7, 7, 4]), TensorShape([2, 2, 4]))
     """
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        rank=1,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=(1, 1),
-        padding="valid",
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
-class DepthwiseConv2DBatchEnsemble(BatchEnsemble, DepthwiseConv2DReparameterization):
+@takes(
+    tf.keras.layers.DepthwiseConv2D,
+    without=["dilation_rate"],
+    after_kernel_size={"ensemble_size": 4, **VECTORS},
+)
+class DepthwiseConv2DBatchEnsemble(MemberLayer, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Depthwise convolutions over images of an ensemble, which share a kernel.
 
     As `Conv2DBatchEnsemble`, with the depthwise convolution of Keras and one pair of
@@ -190,26 +139,3 @@ class DepthwiseConv2DBatchEnsemble(BatchEnsemble, DepthwiseConv2DReparameterizat
         >>> layer(tf.ones([6, 9, 9, 3])).shape
         TensorShape([6, 7, 7, 3])
     """
-
-    def __init__(
-        self,
-        kernel_size,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=(1, 1),
-        padding="valid",
-        depth_multiplier=1,
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        depthwise_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))

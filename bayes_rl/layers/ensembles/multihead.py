@@ -3,12 +3,14 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.ensembles.members import check_sizes
 from bayes_rl.serialization import register
 
 
 @register
+@takes(tf.keras.layers.Dense, after_units={"ensemble_size": 1})
 class DenseMultihead(DenseReparameterization):
     """Dense layer with outputs for each member of an ensemble.
 
@@ -23,14 +25,7 @@ class DenseMultihead(DenseReparameterization):
         activation: of the outputs of each member, [..., ensemble_size, units].
         use_bias: whether to add a bias, [ensemble_size * units].
         kernel_initializer: of the kernel, [features, ensemble_size * units]; a posterior is
-            drawn once a call.
-        bias_initializer: of the bias.
-        kernel_regularizer: of the kernel.
-        bias_regularizer: of the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        **kwargs: of `tf.keras.layers.Dense`.
+            drawn once a call. All others are as in `tf.keras.layers.Dense`.
 
     Raises:
         ValueError: `units` or `ensemble_size` is below 1, or an initializer or regularizer
@@ -43,44 +38,26 @@ class DenseMultihead(DenseReparameterization):
         TensorShape([6, 2, 4])
     """
 
-    def __init__(
-        self,
-        units,
-        ensemble_size=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        options = arguments(locals())
-        for name in ("units", "ensemble_size"):
-            if options[name] < 1:
-                raise ValueError(f"{name} must be at least 1, got {options[name]}")
-        options["units"] *= options.pop("ensemble_size")
-        super().__init__(**options)
-        self.ensemble_size = ensemble_size
+    own_arguments = ("ensemble_size",)
+
+    def __init__(self, *, units, ensemble_size, **kwargs):
+        check_sizes(units=units, ensemble_size=ensemble_size)
+        units *= ensemble_size
+        super().__init__(units=units, ensemble_size=ensemble_size, **kwargs)
 
     @tf.autograph.experimental.do_not_convert
     def finish(self, outputs):
         """Bias, axis of the members and activation."""
-        if self.use_bias:
-            outputs = products.add_bias(outputs, self.draw("bias"))
-        heads = [self.ensemble_size, self.units // self.ensemble_size]
-        outputs = tf.reshape(outputs, [*products.sizes(outputs)[:-1], *heads])
+        outputs = products.finish(outputs, self.draw("bias") if self.use_bias else None)
+        outputs = tf.reshape(outputs, [*products.sizes(outputs)[:-1], *self._heads()])
         return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_shape(self, input_shape):
         """[..., ensemble_size, units]."""
-        leading = tf.TensorShape(input_shape)[:-1]
-        return leading + [self.ensemble_size, self.units // self.ensemble_size]
+        return tf.TensorShape(input_shape)[:-1] + self._heads()
+
+    def _heads(self):
+        return [self.ensemble_size, self.units // self.ensemble_size]
 
     def get_config(self):
-        units = self.units // self.ensemble_size
-        sizes = {"units": units, "ensemble_size": self.ensemble_size}
-        return {**super().get_config(), **sizes}
+        return {**super().get_config(), "units": self._heads()[1]}

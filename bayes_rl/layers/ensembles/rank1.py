@@ -1,14 +1,52 @@
 """Rank-1 Bayesian networks: random vectors of each example around a shared kernel."""
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
+import tensorflow as tf
+
+from bayes_rl.layers.base import StochasticLayer, takes
+from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.rank1_base import Rank1
+from bayes_rl.layers.ensembles.members import MemberLayer, rows_of_examples
 from bayes_rl.serialization import register
+
+_KL = "normal_kl_divergence"
+_ARGUMENTS = {
+    "after_use_bias": {
+        "alpha_initializer": "trainable_normal",
+        "gamma_initializer": "trainable_normal",
+    },
+    "after_bias_initializer": {"alpha_regularizer": _KL, "gamma_regularizer": _KL},
+    "after_activity_regularizer": {"alpha_constraint": None, "gamma_constraint": None},
+    "after_bias_constraint": {
+        "use_additive_perturbation": False,
+        "min_perturbation_value": -10,
+        "max_perturbation_value": 10,
+        "ensemble_size": 1,
+    },
+}
+_OWN_ARGUMENTS = tuple(name for new in _ARGUMENTS.values() for name in new)
+
+
+def _checked(options):
+    low, high = (options[f"{side}_perturbation_value"] for side in ("min", "max"))
+    if low > high:
+        raise ValueError(
+            f"min_perturbation_value {low} is above max_perturbation_value {high}"
+        )
+    return options
+
+
+def _clipped_vectors(layer, key, examples):
+    limits = layer.min_perturbation_value, layer.max_perturbation_value
+    return [tf.clip_by_value(rows_of_examples(layer, key, examples), *limits)]
+
+
+def _join(layer):
+    return tf.add if layer.use_additive_perturbation else tf.multiply
 
 
 @register
-class DenseRank1(Rank1, DenseReparameterization):
+@takes(tf.keras.layers.Dense, **_ARGUMENTS)
+class DenseRank1(MemberLayer, DenseReparameterization):
     """Dense layer whose kernel is multiplied by random vectors of each example.
 
         alpha, gamma ~ posterior of the example's member, a draw for each example
@@ -29,18 +67,20 @@ class DenseRank1(Rank1, DenseReparameterization):
     Factors, equation 1 and section 3.
 
     Args:
-        units: size of the last output axis, at least 1.
-        activation: of the outputs.
+        units: as in `tf.keras.layers.Dense`; likewise all that are not named here.
         use_bias: whether to add a bias, [ensemble_size, units].
-        alpha_initializer: as in `Rank1`; likewise all that are not named here.
+        alpha_initializer: posterior over alpha, [ensemble_size, features]; an ordinary
+            initializer makes alpha deterministic.
+        gamma_initializer: likewise for gamma, [ensemble_size, units].
         kernel_initializer: of the kernel, [features, units], deterministic by default.
-        bias_initializer: of the bias.
-        kernel_regularizer: of the kernel.
-        bias_regularizer: of the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        **kwargs: of `tf.keras.layers.Dense`.
+        alpha_regularizer: cost of the posterior over alpha, or None.
+        gamma_regularizer: likewise for gamma.
+        alpha_constraint: of a deterministic alpha.
+        gamma_constraint: of a deterministic gamma.
+        use_additive_perturbation: whether vectors are added, not multiplied.
+        min_perturbation_value: below which alpha and gamma are clipped.
+        max_perturbation_value: above which alpha and gamma are clipped.
+        ensemble_size: number of members of the mixture.
 
     Raises:
         ValueError: `units` or `ensemble_size` is below 1, the latter does not divide the
@@ -56,68 +96,32 @@ class DenseRank1(Rank1, DenseReparameterization):
         ('dense/alpha', TensorShape([2, 3]))
     """
 
-    def __init__(
-        self,
-        units,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="trainable_normal",
-        gamma_initializer="trainable_normal",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        alpha_regularizer="normal_kl_divergence",
-        gamma_regularizer="normal_kl_divergence",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        alpha_constraint=None,
-        gamma_constraint=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        use_additive_perturbation=False,
-        min_perturbation_value=-10,
-        max_perturbation_value=10,
-        ensemble_size=1,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
+    own_arguments = _OWN_ARGUMENTS
+    vectors = _clipped_vectors
+    join = property(_join)
+
+    def __init__(self, **kwargs):
+        super().__init__(**_checked(kwargs))
 
 
-class _Rank1Filters(Rank1):
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="trainable_normal",
-        gamma_initializer="trainable_normal",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        alpha_regularizer="normal_kl_divergence",
-        gamma_regularizer="normal_kl_divergence",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        alpha_constraint=None,
-        gamma_constraint=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        use_additive_perturbation=False,
-        min_perturbation_value=-10,
-        max_perturbation_value=10,
-        ensemble_size=1,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
+@takes(
+    tf.keras.layers.Conv2D,
+    without=["groups"],
+    strides=1,
+    dilation_rate=1,
+    **_ARGUMENTS,
+)
+class _Rank1Convolution(MemberLayer, Convolution, StochasticLayer):
+    own_arguments = _OWN_ARGUMENTS
+    vectors = _clipped_vectors
+    join = property(_join)
+
+    def __init__(self, **kwargs):
+        super().__init__(**_checked(kwargs))
 
 
 @register
-class Conv1DRank1(_Rank1Filters, Conv1DReparameterization):
+class Conv1DRank1(_Rank1Convolution, tf.keras.layers.Conv1D):
     """Convolution over time whose channels are multiplied by vectors of each example.
 
     As `Conv2DRank1`, over time.
@@ -137,7 +141,7 @@ class Conv1DRank1(_Rank1Filters, Conv1DReparameterization):
 
 
 @register
-class Conv2DRank1(_Rank1Filters, Conv2DReparameterization):
+class Conv2DRank1(_Rank1Convolution, tf.keras.layers.Conv2D):
     """Convolution over images whose channels are multiplied by vectors of each example.
 
         outputs = activation(convolution(inputs * alpha, kernel) * gamma + bias)

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
-from bayes_rl.layers.moments.weight_moments import WeightMoments
+from bayes_rl.layers.moments.weight_moments import preactivation_moments, product_with
 from bayes_rl.serialization import register
 
 _LINEAR = (None, tf.keras.activations.linear)
@@ -19,7 +20,8 @@ _JOINT = (
 
 
 @register
-class DenseQuadrature(WeightMoments, DenseReparameterization):
+@takes(DenseReparameterization, after_activity_regularizer={"num_points": 16})
+class DenseQuadrature(DenseReparameterization):
     """Dense layer that returns the mean of its outputs over the posterior, without draws.
 
         mean, variance of inputs @ kernel + bias, which is normal for each example and unit
@@ -42,7 +44,7 @@ class DenseQuadrature(WeightMoments, DenseReparameterization):
     section 2.1; Wang and Manning, 2013, Fast Dropout Training, for the change of variables.
 
     Args:
-        *args: as in `DenseReparameterization`; posteriors must be normal.
+        units: as in `DenseReparameterization`; posteriors must be normal.
         activation: applied to each element on its own; None or "linear" needs no integral.
         num_points: of the rule on each side of zero, at least 1.
         **kwargs: as in `DenseReparameterization`.
@@ -57,8 +59,10 @@ class DenseQuadrature(WeightMoments, DenseReparameterization):
         True
     """
 
-    def __init__(self, units, activation=None, *args, num_points=16, **kwargs):
-        super().__init__(units, activation, *args, **kwargs)
+    own_arguments = ("num_points",)
+
+    def __init__(self, *, num_points, **kwargs):
+        super().__init__(num_points=num_points, **kwargs)
         if num_points < 1:
             raise ValueError(f"num_points must be at least 1, got {num_points}")
         if self.activation in _JOINT:
@@ -67,20 +71,16 @@ class DenseQuadrature(WeightMoments, DenseReparameterization):
                 f"{getattr(self.activation, '__name__', self.activation)!r}; use "
                 "DenseReparameterization"
             )
-        self.num_points = num_points
 
     def call(self, inputs):
         kernel = self.given(self.kernel_key)
         if kernel is not None:
-            return self.product_with(inputs, kernel)
-        mean, variance = self.preactivation_moments(inputs)
+            return product_with(self, inputs, kernel)
+        mean, variance = preactivation_moments(self, inputs)
         if self.activation not in _LINEAR:
             stddev = stddev_of(variance)
             mean = normal_expectation(self.activation, mean, stddev, self.num_points)
         return tf.cast(mean, self.compute_dtype)
-
-    def get_config(self):
-        return {**super().get_config(), "num_points": self.num_points}
 
 
 @tf.autograph.experimental.do_not_convert

@@ -6,12 +6,13 @@ then costs little more than one of a deterministic cell.
 """
 
 import dataclasses
+import functools
 import typing
 
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.layers.recurrent import sequences
 from bayes_rl.noise import rademacher
 from bayes_rl.weights import held
@@ -37,11 +38,15 @@ class Term:
     after: tf.Tensor | None = None
     join: typing.Callable = tf.multiply
 
-    def __call__(self, inputs):
+    def product(self, versions):
+        """(inputs * before) @ kernel, of inputs for all gates or of those of each gate."""
         if self.before is not None:
-            inputs = self.join(inputs, self.before)
-        outputs = products.dense(inputs, self.kernel)
-        return outputs if self.after is None else self.join(outputs, self.after)
+            versions = [self.join(inputs, self.before) for inputs in versions]
+        if len(versions) == 1:
+            return products.dense(versions[0], self.kernel)
+        kernels = tf.split(self.kernel, len(versions), axis=-1)
+        gates = [products.dense(*pair) for pair in zip(versions, kernels, strict=True)]
+        return tf.concat(gates, axis=-1)
 
     def columns(self, start, stop):
         """The term of some of the units."""
@@ -50,36 +55,42 @@ class Term:
         return dataclasses.replace(self, kernel=kernel, after=after)
 
 
-def project(versions, terms):
-    """Sum of terms, for all gates at once or for each gate with inputs of its own.
+def project(*parts):
+    """Sum of terms.
 
     Args:
-        versions: list of the inputs [..., inputs]: one, or one for each gate.
-        terms: list of `Term`, whose units are those of the gates side by side.
+        *parts: pairs of a list of inputs [..., inputs], one or one for each gate, and a
+            list of `Term`, whose units are those of the gates side by side.
 
     Returns:
         [..., gates * units].
     """
-    if len(versions) == 1:
-        return sum(term(versions[0]) for term in terms)
-    units = terms[0].kernel.shape[-1] // len(versions)
-    gates = [
-        sum(term.columns(gate * units, (gate + 1) * units)(inputs) for term in terms)
-        for gate, inputs in enumerate(versions)
-    ]
-    return tf.concat(gates, axis=-1)
+    sums = {}  # of products before the same factors, which then act once
+    for versions, terms in parts:
+        for term in terms:
+            key = id(term.after)
+            sums.setdefault(key, (term, []))[1].append(term.product(versions))
+    finished = []
+    for term, found in sums.values():
+        total = functools.reduce(tf.add, found)
+        finished.append(total if term.after is None else term.join(total, term.after))
+    return functools.reduce(tf.add, finished)
 
 
-class StochasticCell(StochasticLayer):
-    """Mixin, left of a Keras recurrent cell: one draw of its weights a sequence.
+class StochasticCell:
+    """Mixin, left of `StochasticLayer` and a Keras cell: one draw of weights a sequence.
 
-    A subclass gives `num_gates` and `make_parameters(batch_size)`; its steps get what that
-    returned from `self.parameters(inputs, state, training)`.
+    A subclass gives `num_gates`, `make_parameters(batch_size)` and
+    `step(inputs, states, training)`, which gets what the former returned from
+    `self.parameters(inputs, state, training)`.
     """
 
     kernel = WeightAttribute()
     recurrent_kernel = WeightAttribute()
     bias = WeightAttribute()
+
+    def call(self, inputs, states, training=None):
+        return self.step(inputs, states, training)
 
     def reset_dropout_mask(self):
         """Begins a sequence; `tf.keras.layers.RNN` calls this once a call."""
@@ -109,12 +120,10 @@ class StochasticCell(StochasticLayer):
                 f"get_initial_state of cell {self.name!r} needs inputs or batch_size"
             )
         shape = [*draws, batch_size, self.units]
-        zeros = [tf.zeros(shape, dtype or self.compute_dtype) for _ in self._state_sizes()]
-        sequences.begin(self, batch_size, zeros[0])
-        return zeros if isinstance(self.state_size, (list, tuple)) else zeros[0]
-
-    def _state_sizes(self):
-        return tf.nest.flatten(self.state_size)
+        dtype = dtype or self.compute_dtype
+        zeros = tf.nest.map_structure(lambda _: tf.zeros(shape, dtype), self.state_size)
+        sequences.begin(self, batch_size, tf.nest.flatten(zeros)[0])
+        return zeros
 
     @tf.autograph.experimental.do_not_convert
     def parameters(self, inputs, state, training):
@@ -131,26 +140,19 @@ class StochasticCell(StochasticLayer):
         """
         keys = [*self.stochastic_weights, *self.sign_sizes()]
         sources = [held(self, key) for key in keys]
-        features = inputs.shape[-1]
+        sizes = {"dropout": inputs.shape[-1], "recurrent_dropout": self.units}
 
         def make(batch_size):
-            return self.make_parameters(batch_size), (
-                self._masks(batch_size, features, training, self.dropout, "dropout"),
-                self._masks(
-                    batch_size,
-                    self.units,
-                    training,
-                    self.recurrent_dropout,
-                    "recurrent_dropout",
-                ),
-            )
+            parameters = self.make_parameters(batch_size)
+            masks = [self._masks(batch_size, *x, training) for x in sizes.items()]
+            return parameters, masks
 
         batch_size = inputs.shape[-2] or tf.shape(inputs)[-2]
         return sequences.constant(self, make, batch_size, state, sources)
 
-    def _masks(self, batch_size, size, training, rate, name):
+    def _masks(self, batch_size, name, size, training):
         """Dropout masks, which Keras would make anew at every step of a graph's loop."""
-        if rate == 0:
+        if getattr(self, name) == 0:
             return None
         ones = tf.ones([self.known(batch_size), size], self.compute_dtype)
         count = self.num_gates if self.implementation == 1 else 1
@@ -170,18 +172,17 @@ class StochasticCell(StochasticLayer):
             )
         return batch_size
 
-    def make_terms(self, key, batch_size):
-        """Terms of a product with one draw of a kernel.
+    def make_terms(self, batch_size):
+        """Terms of the products of inputs and of state with one draw of their kernels.
 
         Args:
-            key: name of the kernel within the layer.
             batch_size: int or tensor [], None where it is unknown.
 
         Returns:
-            List of `Term`.
+            Two lists of `Term`.
         """
         del batch_size
-        return [Term(self.draw(key))]
+        return [[Term(self.draw(key))] for key in _KERNELS]
 
 
 def masked(tensor, masks):
@@ -189,13 +190,14 @@ def masked(tensor, masks):
     return [tensor] if masks is None else [tensor * mask for mask in masks]
 
 
-class FlipoutCell(StochasticCell):
+class FlipoutCell:
     """Mixin, left of a cell: perturbs its kernels for each example by random signs.
 
         kernel = mean + perturbation, one draw for the batch and sequence
         product = inputs @ mean + ((inputs * sign_input) @ perturbation) * sign_output
 
-    with signs -1 or 1, independent for each example and constant in time.
+    with signs -1 or 1, independent for each example and constant in time. Signs that are
+    not held are those of one matrix, [kernel; recurrent_kernel].
 
     Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
     Mini-Batches, equation 4.
@@ -209,19 +211,27 @@ class FlipoutCell(StochasticCell):
             sizes[f"{key}/sign_output"] = units
         return sizes
 
-    def make_terms(self, key, batch_size):
-        if key not in self.stochastic_weights:
-            return super().make_terms(key, batch_size)
-        mean, change = self.draw_perturbation(key)
-        if change is None:
-            return [Term(mean)]
-        features, units = change.shape[-2:]
-        before = self._signs(f"{key}/sign_input", features, batch_size)
-        after = self._signs(f"{key}/sign_output", units, batch_size)
-        return [Term(mean), Term(change, before, after)]
+    def make_terms(self, batch_size):
+        found, shared = [], None
+        for key in _KERNELS:
+            if key not in self.stochastic_weights:
+                found.append([Term(self.draw(key))])
+                continue
+            mean, change = self.draw_perturbation(key)
+            found.append([Term(mean)])
+            if change is None:
+                continue
+            features, units = change.shape[-2:]
+            before = self._signs(f"{key}/sign_input", features, batch_size)
+            # The kernels are rows of one matrix, whose outputs have one sign each.
+            after = shared = self._signs(f"{key}/sign_output", units, batch_size, shared)
+            found[-1].append(Term(change, before, after))
+        return found
 
-    def _signs(self, key, size, batch_size):
+    def _signs(self, key, size, batch_size, shared=None):
         signs = held(self, key)
         if signs is not None:
             return tf.cast(signs, self.compute_dtype)
+        if shared is not None:
+            return shared
         return rademacher([self.known(batch_size), size], dtype=self.compute_dtype)

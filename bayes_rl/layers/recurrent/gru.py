@@ -3,13 +3,21 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import StochasticLayer, takes
 from bayes_rl.layers.recurrent.cells import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
 @register
-class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
+@takes(
+    tf.keras.layers.GRUCell,
+    kernel_initializer="trainable_normal",
+    recurrent_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+    recurrent_regularizer="normal_kl_divergence",
+    after_reset_after={"implementation": 2},
+)
+class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers.GRUCell):
     """GRU cell that draws its kernels from their posterior once a sequence.
 
         kernel W, recurrent_kernel U ~ posterior, constant in time
@@ -27,25 +35,13 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
     equations 5 to 8; Fortunato et al., 2017, Bayesian Recurrent Neural Networks, section 3.
 
     Args:
-        units: size of state and output, at least 1.
+        units: as in `LSTMCellReparameterization`; likewise all that are not named here.
         activation: of the candidate.
-        recurrent_activation: of the gates.
-        use_bias: whether to add biases.
-        kernel_initializer: posterior over the kernel [features, 3 * units]; an ordinary
-            initializer makes it deterministic, and its KL becomes -log prior.
-        recurrent_initializer: likewise for the recurrent kernel [units, 3 * units].
+        kernel_initializer: posterior over the kernel, [features, 3 * units].
+        recurrent_initializer: likewise for the recurrent kernel, [units, 3 * units].
         bias_initializer: likewise for the bias, [2, 3 * units] or, where not
             `reset_after`, [3 * units]; deterministic by default.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        recurrent_regularizer: likewise for the recurrent kernel.
-        bias_regularizer: likewise for the bias.
-        kernel_constraint: of a deterministic kernel.
-        recurrent_constraint: of a deterministic recurrent kernel.
-        bias_constraint: of a deterministic bias.
-        dropout: fraction of the inputs to drop when training.
-        recurrent_dropout: fraction of the state to drop when training.
         reset_after: whether the reset gate acts after the product with the state.
-        implementation: 1 for separate dropout masks for each gate of the inputs.
         **kwargs: of `tf.keras.layers.GRUCell`.
 
     Raises:
@@ -64,32 +60,6 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
 
     num_gates = 3
 
-    def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        recurrent_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        recurrent_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        reset_after=True,
-        implementation=2,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
-    def call(self, inputs, states, training=None):
-        return self.step(inputs, states, training)
-
     @tf.autograph.experimental.do_not_convert
     def step(self, inputs, states, training):
         """One time step, as `call`."""
@@ -98,17 +68,17 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
         parameters, masks = self.parameters(inputs, state, training)
         terms, recurrent_terms, bias, recurrent_bias = parameters
         states = masked(state, masks[1])
-        from_inputs = _with_bias(project(masked(inputs, masks[0]), terms), bias)
+        from_inputs = _with_bias(project((masked(inputs, masks[0]), terms)), bias)
         from_inputs, candidate = self._split(from_inputs)
         if self.reset_after:
-            from_state = _with_bias(project(states, recurrent_terms), recurrent_bias)
+            from_state = _with_bias(project((states, recurrent_terms)), recurrent_bias)
             from_state, from_reset = self._split(from_state)
             update, reset = self._gates(from_inputs + from_state)
             candidate += reset * from_reset
         else:
             gates, inner = recurrent_terms
-            update, reset = self._gates(from_inputs + project(states[:2], gates))
-            candidate += project([reset * states[-1]], inner)
+            update, reset = self._gates(from_inputs + project((states[:2], gates)))
+            candidate += project(([reset * states[-1]], inner))
         state = update * state + (1.0 - update) * self.activation(candidate)
         return state, [state] if is_nested else state
 
@@ -121,8 +91,7 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
 
     def make_parameters(self, batch_size):
         """Terms of each kernel, and the biases of each product."""
-        terms = self.make_terms("kernel", batch_size)
-        recurrent = self.make_terms("recurrent_kernel", batch_size)
+        terms, recurrent = self.make_terms(batch_size)
         bias = self.draw("bias") if self.use_bias else None
         if not self.reset_after:
             parts = (0, 2 * self.units), (2 * self.units, 3 * self.units)
