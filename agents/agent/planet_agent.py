@@ -11,13 +11,7 @@ from agents.agent.compiling import compiled
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
 from agents.seeds import Purpose, fold, normal, seed_of_run, split
-from bayes_rl.weights import (
-    hold,
-    kl_divergences,
-    named_signs,
-    posteriors,
-    sample_weights,
-)
+from bayes_rl.weights import hold, named_signs
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -86,6 +80,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         sharers=1,
     ):
         self.model = model
+        self._costs = bool(model.source.costs(model))
         self.value = value
         self._optimizer = optimizer
         self._value_optimizer = value_optimizer
@@ -139,7 +134,7 @@ class PlaNetAgent(tf_agent.TFAgent):
     @property
     def metric_names(self):
         """What a gradient step tells of itself."""
-        weight_kl = ["weight_kl"] if posteriors(self.model) else []
+        weight_kl = ["weight_kl"] if self._costs else []
         value = self.value.metric_names if self.value else []
         names = ["loss", *self.model.loss_names, "latent_kl", *weight_kl, *value]
         return [*names, "gradient_norm"]
@@ -240,12 +235,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         """This replica's shares of loss and terms, which sum to the mean; its values."""
         size = batch["reward"].shape[0]
         global_size = size * _replicas()
-        weights = sample_weights(self.model, seed=weight_seed, batch_size=global_size)
-        for name in named_signs(self.model):
-            weights[name] = _own_rows(weights[name], size, replica)
+        weights, draws = self._own_weights(size, weight_seed, replica)
         with hold(self.model, weights):
             losses, metrics, features = self.model.losses(
-                batch, noise, fold(image_seed, replica)
+                batch, noise, fold(image_seed, replica), draws
             )
         values = ()
         if self.value:
@@ -256,11 +249,27 @@ class PlaNetAgent(tf_agent.TFAgent):
             for name, value in (losses | metrics).items()
         }
         total = tf.add_n([terms[name] for name in losses])
-        divergences = kl_divergences(self.model)
-        if divergences:
-            terms["weight_kl"] = tf.add_n(list(divergences.values())) / _replicas()
+        if self._costs:
+            costs = self.model.source.costs(self.model).values()
+            terms["weight_kl"] = tf.add_n(list(costs)) / _replicas()
             total += self._kl_scale() * terms["weight_kl"]
         return total, {"loss": total, **terms}, values
+
+    def _own_weights(self, size, seed, replica):
+        """What this replica's sequences are trained under, and how many draws that is."""
+        source = self.model.source
+        weights, draws = source.draw_for_training(self.model, size * _replicas(), seed)
+        if draws > size:  # each replica has sequences of its own, so also draws
+            weights = {name: _own_rows(w, size, replica) for name, w in weights.items()}
+            draws = size
+        for name in named_signs(self.model):
+            weights[name] = _own_rows(weights[name], size, replica)
+        if draws and size % draws:
+            raise ValueError(
+                f"a batch must hold equally many sequences for each of {draws} draws, "
+                f"got {size} on each device"
+            )
+        return weights, draws
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""

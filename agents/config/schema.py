@@ -12,6 +12,7 @@ from agents.config.validation import validate
 from agents.errors import UserError
 from agents.explore import STRATEGIES, Strategy
 from agents.explore.noise import GaussianNoise
+from agents.model.transitions import DETERMINISTIC, SOURCES
 from agents.planning import PLANNERS, Planner
 from agents.settings import Settings, key
 from agents.value import VALUES, NoValue, TemporalDifference
@@ -86,11 +87,13 @@ class Train(Settings):
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
     replay_capacity: int = key(least=1)  # agent steps in memory
-    transition: str = key(choices=("deterministic", "reparameterization", "flipout"))
+    transition: str = key(choices=SOURCES)
     kl_weight: float = key(least=0)
     kl_weight_warmup: int = key(least=0)  # train steps
     posterior_scale: float = key(above=0)  # initial stddev times sqrt(fan-in)
     prior_scale: float = key(above=0)  # stddev of the prior of a weight
+    ensemble_members: int = key(least=2)
+    dropout_rate: float = key(above=0, below=1)
     optimizer: Optimizer = key()
     action_noise: GaussianNoise = key()
     noise_ladder: float = key(least=1)  # most noise of an actor over least
@@ -173,6 +176,7 @@ def _check_together(config):
     _check_learners(config)
     _check_schedules(config)
     _check_draws(config)
+    _check_members(config)
     _check_value(config)
 
 
@@ -218,11 +222,21 @@ def _check_schedules(config):
 
 
 def _check_draws(config):
-    if config.explore.draws and config.transition == "deterministic":
+    if config.explore.draws and config.transition == DETERMINISTIC:
         name = type(config.explore).__name__
         raise UserError(
-            f"explore strategy {name} draws weights: transition must be reparameterization "
-            "or flipout, got deterministic; explore=noise draws none"
+            f"explore strategy {name} draws weights: transition must not be deterministic; "
+            "explore=noise draws none"
+        )
+
+
+def _check_members(config):
+    members = config.ensemble_members * config.learners
+    if config.transition == "ensemble" and config.batch_size % members:
+        each = " times learners" if config.learners > 1 else ""
+        raise UserError(
+            f"batch_size must be a multiple of ensemble_members{each} ({members}), "
+            f"got {config.batch_size}"
         )
 
 

@@ -14,6 +14,8 @@ _LATER = {
     "actors": 0,
     "learners": 1,
     "noise_ladder": 1.0,
+    "ensemble_members": 4,
+    "dropout_rate": 0.1,
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
     "value": {"kind": "none"},

@@ -23,6 +23,7 @@ class Cliff(tf.Module):
         self.rssm = self
         self.reward = reward
         self._knows_the_end = knows_the_end
+        self.central_weights = dict
 
     def imagine(self, start, actions, noise):
         del noise
