@@ -192,11 +192,18 @@ class PlanningPolicy(tf_policy.TFPolicy):
                 fold(seed, 1),
                 self._value,
             )
-            return strategy(rollout, self._clock.progress)
+            return self._score(rollout)
 
         shape = (latent.belief.shape[0], self._action_size)
         proposals = self._propose(latent, seeds)
         return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
+
+    def _score(self, rollout):
+        strategy, progress = self.strategy, self._clock.progress
+        if not getattr(strategy, "critic", False):
+            return strategy(rollout, progress)
+        beta = self._value.explorer.beta(strategy.scheduled(progress))
+        return strategy.score(rollout, beta)
 
     def _propose(self, latent, seeds):
         """Plans of the policy under the central weights, [B, P, H, A], or None."""

@@ -178,6 +178,7 @@ def _check_together(config):
     _check_draws(config)
     _check_members(config)
     _check_value(config)
+    _check_critic(config)
 
 
 def _check_learners(config):
@@ -237,6 +238,27 @@ def _check_members(config):
         raise UserError(
             f"batch_size must be a multiple of ensemble_members{each} ({members}), "
             f"got {config.batch_size}"
+        )
+
+
+def _check_critic(config):
+    explore = config.explore
+    if not hasattr(explore, "critic"):
+        return
+    if explore.critic and isinstance(config.value, NoValue):
+        raise UserError("explore.critic=true needs a value: value must not be none")
+    if not explore.beta_rate:
+        return
+    if not explore.critic:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} changes nothing: explore.critic must "
+            "be true, got false"
+        )
+    if explore.beta == 0 or explore.final_beta is not None:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} tunes beta: explore.beta must be "
+            f"above 0 and explore.final_beta null, got {explore.beta:g} and "
+            f"{explore.final_beta}"
         )
 
 

@@ -20,6 +20,8 @@ class Rollout(NamedTuple):
         value: [S, B, N], of the states after the actions, as they count; 0 where plans are
             worth their rewards alone.
         trace: [S, B, N, H], share of the return that looks beyond each step to its reward.
+        novelty: [S, B, N], what bonuses are worth after the last action, as it counts, in
+            the unit of a bonus; 0 where nobody learns it.
     """
 
     reward: tf.Tensor
@@ -28,6 +30,7 @@ class Rollout(NamedTuple):
     reached: tf.Tensor | float = 1.0
     value: tf.Tensor | float = 0.0
     trace: tf.Tensor | float = 1.0
+    novelty: tf.Tensor | float = 0.0
 
 
 class Value(Protocol):
@@ -43,6 +46,9 @@ class Value(Protocol):
 
     def value(self, features):
         """[...] of features [..., F], in the unit of a reward."""
+
+    def novelty(self, features):
+        """[...] of features [..., F], in the unit of a bonus."""
 
 
 class Layout:
@@ -115,13 +121,14 @@ class Layout:
         )
 
     def counted(self, model, latents):
-        """What counts in the return of plans: `reached`, `value` and `trace` of `Rollout`.
+        """What counts of plans: `reached`, `value`, `trace` and `novelty` of `Rollout`.
 
             reached_k = product over j < k of discount continuation(state j)
             trace_k = lambda^(k - 1)
             value = sum over k of
                 w_k reached_k discount continuation(state k) value(state k)
             w_k = (1 - lambda) trace_k before the last step, there trace_H
+            novelty = reached_H discount continuation(state H) novelty(state H)
 
         State j is what action j leads to. So the step that ends the episode counts, with
         its reward, and what comes after it does not. The state in which the plan is made
@@ -136,13 +143,21 @@ class Layout:
         continuation = self.to_rollout(model.continuation(latents.features))
         if self._value is None:
             reached = tf.math.cumprod(continuation, axis=-1, exclusive=True)
-            return reached, tf.zeros_like(reached[..., 0]), tf.ones_like(reached)
+            nothing = tf.zeros_like(reached[..., 0])
+            return reached, nothing, tf.ones_like(reached), nothing
         to_next = self._value.discount * continuation
         reached = tf.math.cumprod(to_next, axis=-1, exclusive=True)
         trace, weights = lambda_weights(self.horizon, self._value.return_lambda)
         value = self.to_rollout(self._value.value(latents.features))
         value = tf.reduce_sum(weights * reached * to_next * value, axis=-1)
-        return reached, value, trace * tf.ones_like(reached)
+        novelty = self._at_once(self._value.novelty(latents.features[-1]))
+        novelty *= reached[..., -1] * to_next[..., -1]
+        return reached, value, trace * tf.ones_like(reached), novelty
+
+    def _at_once(self, tensor):
+        """[B * N] or [B * S, N] -> [S, B, N]."""
+        tensor = tf.reshape(tensor, [self.environments, self.draws, self.candidates])
+        return tf.transpose(tensor, [1, 0, 2])
 
 
 def lambda_weights(horizon, return_lambda):

@@ -153,6 +153,26 @@ def test_members_learn_from_equally_many_sequences(words, message):
         overrides.load(["transition=ensemble", *words])
 
 
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explore.critic=true", "value=none"], "needs a value: value must not be none"),
+        (["explore.beta_rate=0.1"], "changes nothing: explore.critic must be true"),
+        (
+            ["explore.beta_rate=0.1", "explore.critic=true", "explore.beta=0"],
+            "explore.beta must be above 0 and explore.final_beta null, got 0 and None",
+        ),
+        (
+            ["explore.beta_rate=0.1", "explore.critic=true", "explore.final_beta=0"],
+            "above 0 and explore.final_beta null, got 0.05 and 0.0",
+        ),
+    ],
+)
+def test_a_critic_of_the_bonus_that_could_not_learn_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(["explore=information_gain", *words])
+
+
 def test_a_schedule_has_a_time_and_an_end():
     config = overrides.load(["action_noise.final_stddev=0", "action_noise.steps=1000"])
     assert (config.action_noise.final_stddev, config.action_noise.steps) == (0.0, 1000)

@@ -276,6 +276,7 @@ class Sum:
 
     discount, return_lambda = 0.9, 1.0
     value = staticmethod(lambda features: tf.reduce_sum(features, -1))
+    novelty = staticmethod(lambda features: 7.0 * tf.reduce_sum(features, -1))
 
 
 def assert_values(rollout, draw, b, n, model, latents):
@@ -311,6 +312,8 @@ def test_every_trajectory_values_its_last_latent(name, model, start, plans, norm
     discounts = 0.9 ** np.arange(HORIZON)
     np.testing.assert_allclose(rollout.reached, discounts * plain.reached, rtol=1e-4)
     assert np.abs(rollout.value).min() > 0
+    np.testing.assert_allclose(rollout.novelty, 7.0 * rollout.value, rtol=1e-5)
+    np.testing.assert_array_equal(plain.novelty, np.zeros(plain.value.shape))
 
 
 def test_on_a_shared_trajectory_and_under_the_mean_the_mean_weights_value(
