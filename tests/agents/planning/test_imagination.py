@@ -20,7 +20,7 @@ from bayes_rl.weights import hold
 ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 4, 3, 3, 3
 
 
-@pytest.fixture(scope="module", params=["flipout", "ensemble", "rank1"])
+@pytest.fixture(scope="module", params=["flipout", "rank1"])
 def model(request, make_model):
     return make_model(f"transition={request.param}", "task=fake_ending")
 

@@ -65,11 +65,11 @@ def test_each_sequence_of_a_batch_keeps_to_its_draw(
 @pytest.mark.parametrize("transition", ["last_layer", *WITH_DRAWS])
 def test_an_agent_learns_and_acts(build_agent, make_batch, environment, transition):
     words = ["explore=information_gain", "ensemble_members=2", "world_model.free_nats=0"]
-    agent = build_agent(f"transition={transition}", *words, "optimizer.learning_rate=0.03")
+    agent = build_agent(f"transition={transition}", *words, "optimizer.learning_rate=0.05")
     agent.clock.advance(episodes=1, agent_steps=1_000, environment_steps=1_000)
     batch, before = make_batch(4, 4), [v.numpy() for v in agent.model.trainable_variables]
-    steps = [agent.train(batch) for _ in range(8)]
-    assert np.mean([float(s.loss) for s in steps[-2:]]) < 0.9 * float(steps[0].loss)
+    steps = [agent.train(batch) for _ in range(5)]
+    assert float(steps[-1].loss) < 0.95 * float(steps[0].loss)
     for old, variable in zip(before, agent.model.trainable_variables, strict=True):
         assert np.all(np.isfinite(variable))
         assert np.any(old != variable), f"{variable.name} was not trained"
