@@ -14,6 +14,7 @@ from tf_agents.trajectories import time_step as ts
 from agents.agent.building import make_agent
 from agents.config.overrides import load
 from agents.explore import Greedy
+from agents.model.transitions import DETERMINISTIC, SOURCES
 from benchmarks import flops
 
 OBSERVATION_SIZE = 17
@@ -67,24 +68,20 @@ def all_cases(words=()):
     Args:
         words: of the command line, that change the config of each.
     """
-    return [
-        *(case for size in _SIZES for case in _train_cases(size, words)),
-        *(case for size in _SIZES for case in _decide_cases(size, words)),
-        *(case for size in _SIZES for case in _explore_cases(size, words)),
-    ]
+    makers = (_train_cases, _decide_cases, _explore_cases, _source_cases)
+    return [case for make in makers for size in _SIZES for case in make(size, words)]
 
 
 def _train_cases(size, words):
     group = f"train step, {size} size"
-    twin = "deterministic"
+    twin = DETERMINISTIC
 
     def case(name, *own, reference=twin):
         return Case(group, name, "train", (*_SIZES[size], *own, *words), reference)
 
     return [
         case(twin, f"transition={twin}", reference=None),
-        case("reparameterization", "transition=reparameterization"),
-        case("flipout", "transition=flipout"),
+        *(case(name, *own) for name, own in _sources(size).items()),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
         case("not compiled", "transition=reparameterization", "compile=false"),
         case(_OTHER_VALUE[size], "transition=reparameterization", _OTHER_VALUE[size]),
@@ -129,6 +126,28 @@ def _explore_cases(size, words):
         case("five draws", "explore=upper_confidence", "explore.draws=5"),
         case("information gain", "explore=information_gain", "explore.draws=5"),
     ]
+
+
+def _source_cases(size, words):
+    """What a decision by information gain costs beside the deterministic twin's."""
+    group = f"information gain, {size} size"
+    twin = "deterministic, greedy"
+
+    def case(name, *own, reference=twin):
+        return Case(group, name, "explore", (*_SIZES[size], *own, *words), reference)
+
+    explore = "explore=information_gain"
+    return [
+        case(twin, f"transition={DETERMINISTIC}", "explore=greedy", reference=None),
+        *(case(name, *own, explore) for name, own in _sources(size).items()),
+    ]
+
+
+def _sources(size):
+    """Words for each source of uncertainty; an ensemble's members share the batch."""
+    words = {name: (f"transition={name}",) for name in SOURCES if name != DETERMINISTIC}
+    words["ensemble"] += ("ensemble_members=5",) if size == "paper" else ()
+    return words
 
 
 def _cem_size(size):

@@ -12,7 +12,8 @@ from agents.agent.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
 from agents.model.networks import is_image
 from agents.model.sizes import with_sizes
-from agents.model.world_model import WorldModel, make_transition_dense
+from agents.model.transitions import make_source
+from agents.model.world_model import WorldModel
 from agents.value import NoValue
 from agents.value.actor_critic import ActorCritic
 
@@ -77,25 +78,30 @@ def _make_value(config, environment, model):
         model.action_size,
         lambda: environment.action_repeat * model.reward_unit,
         envs.check_task(config.task, action_repeat=config.action_repeat).episode_length,
+        tuning=_tuning(config.explore),
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
     return value, optimizer
+
+
+def _tuning(strategy):
+    """Of the weight of a bonus that has a critic; else None."""
+    if not getattr(strategy, "critic", False):
+        return None
+    return strategy.beta, strategy.beta_rate
 
 
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
     """The world model alone; arguments as in `make_agent`."""
     spec = time_step_spec.observation["observation"]
     dtype = "mixed_bfloat16" if config.compute_dtype == "bfloat16" else "float32"
-    dense = make_transition_dense(
-        config.transition, config.posterior_scale, config.prior_scale, dtype
-    )
     spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
     action_size = action_spec.shape[0]
     return WorldModel(
         spec,
         action_size,
         with_sizes(config.world_model, spec.shape.num_elements(), action_size),
-        dense,
+        make_source(config.transition, config, dtype),
         dtype,
         can_end=envs.can_end(config.task),
         any_reward=envs.rewards_are_unbounded(config.task),

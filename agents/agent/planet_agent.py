@@ -7,17 +7,13 @@ import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
 
+from agents import replicas
 from agents.agent.compiling import compiled
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
+from agents.planning.replayed import predict_each_step
 from agents.seeds import Purpose, fold, normal, seed_of_run, split
-from bayes_rl.weights import (
-    hold,
-    kl_divergences,
-    named_signs,
-    posteriors,
-    sample_weights,
-)
+from bayes_rl.weights import hold, named_signs
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -86,6 +82,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         sharers=1,
     ):
         self.model = model
+        self._costs = bool(model.source.costs(model))
         self.value = value
         self._optimizer = optimizer
         self._value_optimizer = value_optimizer
@@ -139,7 +136,7 @@ class PlaNetAgent(tf_agent.TFAgent):
     @property
     def metric_names(self):
         """What a gradient step tells of itself."""
-        weight_kl = ["weight_kl"] if posteriors(self.model) else []
+        weight_kl = ["weight_kl"] if self._costs else []
         value = self.value.metric_names if self.value else []
         names = ["loss", *self.model.loss_names, "latent_kl", *weight_kl, *value]
         return [*names, "gradient_norm"]
@@ -169,7 +166,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _train(self, experience, weights=None):
         del weights
         drawn = self._drawn(experience)
-        step = self._traced_step if _replicas() == 1 and self._traces else self._take_step
+        step = (
+            self._traced_step if replicas.count() == 1 and self._traces else self._take_step
+        )
         loss, metrics = step(experience, *drawn)
         self.train_step_counter.assign_add(1)
         self._count(tf.stack([metrics[name] for name in self.metric_names]))
@@ -184,13 +183,16 @@ class PlaNetAgent(tf_agent.TFAgent):
         """Moves the variables; loss and metrics. Replicas sum gradients outside of XLA."""
         compute = self._traced_gradients if self._traces else self._loss_and_gradients
         loss, metrics, values, gradients = compute(experience, *drawn)
-        of_model, of_value = map(_sum_over_replicas, gradients)
+        of_model, of_value = map(replicas.summed, gradients)
         variables = self.model.trainable_variables
-        metrics["gradient_norm"] = self._optimizer.apply(of_model, variables) / _replicas()
+        metrics["gradient_norm"] = (
+            self._optimizer.apply(of_model, variables) / replicas.count()
+        )
         if self.value:
             self._value_optimizer.apply(of_value)
-            spread = self.value.follow(_of_all_replicas(values))
-            metrics["value_spread"] = spread / _replicas()
+            seen = tf.nest.map_structure(replicas.of_all, values)
+            spread = self.value.follow(seen)
+            metrics["value_spread"] = spread / replicas.count()
         return loss, metrics
 
     def _count(self, metrics):
@@ -226,41 +228,78 @@ class PlaNetAgent(tf_agent.TFAgent):
         seed = fold(self._train_seed, self.train_step_counter)
         seeds = tf.unstack(split(seed, 3))
         noise = self._own_noise(batch, self.model.rssm.latent_size, seeds[0])
-        twice = self._own_noise(batch, 2 * self.model.action_size, fold(seed, 0))
-        of_actions = tf.stack(tf.split(twice, 2, axis=-1))
-        return noise, seeds[1], seeds[2], of_actions, _replica()
+        actions = [self._own_noise(batch, 2 * self.model.action_size, fold(seed, 0))]
+        if self._explorer:
+            actions.append(self._own_noise(batch, actions[0].shape[-1], fold(seed, 1)))
+        of_actions = tf.concat([tf.stack(tf.split(x, 2, axis=-1)) for x in actions], 0)
+        return noise, seeds[1], seeds[2], of_actions, replicas.number()
 
     def _own_noise(self, batch, size, seed):
         """This replica's rows of standard normal numbers [B, T, size]."""
         rows, length = batch["reward"].shape
-        noise = normal([rows * _replicas(), length, size], seed)
-        return _own_rows(noise, rows, _replica())
+        noise = normal([rows * replicas.count(), length, size], seed)
+        return replicas.own_rows(noise, rows, replicas.number())
 
     def _losses(self, batch, noise, weight_seed, image_seed, of_actions, replica):
         """This replica's shares of loss and terms, which sum to the mean; its values."""
         size = batch["reward"].shape[0]
-        global_size = size * _replicas()
-        weights = sample_weights(self.model, seed=weight_seed, batch_size=global_size)
-        for name in named_signs(self.model):
-            weights[name] = _own_rows(weights[name], size, replica)
+        global_size = size * replicas.count()
+        weights, draws = self._own_weights(size, weight_seed, replica)
         with hold(self.model, weights):
             losses, metrics, features = self.model.losses(
-                batch, noise, fold(image_seed, replica)
+                batch, noise, fold(image_seed, replica), draws
             )
         values = ()
         if self.value:
-            of_value, values = self.value.losses(batch, features, of_actions)
+            of_value, values = self.value.losses(
+                batch, features, of_actions, *self._bonus(weight_seed)
+            )
             metrics |= of_value
         terms = {
             name: tf.reduce_sum(value) / global_size
             for name, value in (losses | metrics).items()
         }
         total = tf.add_n([terms[name] for name in losses])
-        divergences = kl_divergences(self.model)
-        if divergences:
-            terms["weight_kl"] = tf.add_n(list(divergences.values())) / _replicas()
+        if self._costs:
+            costs = self.model.source.costs(self.model).values()
+            terms["weight_kl"] = tf.add_n(list(costs)) / replicas.count()
             total += self._kl_scale() * terms["weight_kl"]
         return total, {"loss": total, **terms}, values
+
+    def _own_weights(self, size, seed, replica):
+        """What this replica's sequences are trained under, and how many draws that is."""
+        source = self.model.source
+        weights, draws = source.draw_for_training(self.model, size * replicas.count(), seed)
+        if draws > size:  # each replica has sequences of its own, so also draws
+            weights = {
+                name: replicas.own_rows(w, size, replica) for name, w in weights.items()
+            }
+            draws = size
+        for name in named_signs(self.model):
+            weights[name] = replicas.own_rows(weights[name], size, replica)
+        if draws and size % draws:
+            raise ValueError(
+                f"a batch must hold equally many sequences for each of {draws} draws, "
+                f"got {size} on each device"
+            )
+        return weights, draws
+
+    @property
+    def _explorer(self):
+        return self.value and self.value.explorer
+
+    def _bonus(self, seed):
+        """Of the explorer: the bonus of replayed steps under new draws, and its weight."""
+        if not self._explorer:
+            return ()
+        strategy, model = self.strategy, self.model
+        weights = model.draw_weights(strategy.draws, fold(seed, 1))
+
+        def bonus(features, action):
+            rollout = predict_each_step(model, features, action, weights, strategy.draws)
+            return tf.stop_gradient(strategy.steps(rollout)[:, 0])
+
+        return bonus, strategy.scheduled(self.clock.progress)
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""
@@ -280,34 +319,3 @@ def training_data_spec(model):
         "is_first": tensor_spec.TensorSpec([], tf.bool),
         "is_terminal": tensor_spec.TensorSpec([], tf.bool),
     }
-
-
-def _replicas():
-    return tf.distribute.get_strategy().num_replicas_in_sync
-
-
-def _replica():
-    """The number of the replica that runs this, an int32 tensor."""
-    context = tf.distribute.get_replica_context()
-    return tf.cast(context.replica_id_in_sync_group if context else 0, tf.int32)
-
-
-def _own_rows(tensor, size, replica):
-    """A replica's `size` rows of a tensor with a row for each global example."""
-    if _replicas() == 1:
-        return tensor
-    start = replica * size
-    return tensor[start : start + size]
-
-
-def _sum_over_replicas(tensors):
-    if _replicas() == 1 or not tf.nest.flatten(tensors):
-        return tensors
-    return tf.distribute.get_replica_context().all_reduce("sum", tensors)
-
-
-def _of_all_replicas(tensor):
-    if _replicas() == 1:
-        return tensor
-    whole = tf.distribute.get_replica_context().all_gather(tensor, axis=0)
-    return tf.ensure_shape(whole, [tensor.shape[0] * _replicas(), *tensor.shape[1:]])

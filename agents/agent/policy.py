@@ -11,7 +11,7 @@ from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
 from agents.planning.imagination import TRAJECTORIES
 from agents.seeds import fold, normal
-from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
+from bayes_rl.weights import hold, posteriors
 
 
 class PlanningPolicy(tf_policy.TFPolicy):
@@ -147,11 +147,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return action, state
 
     def _draw_weights(self, seeds):
-        """S draws of the weights for each environment, [B * S, ...]; None for the mean."""
+        """S draws of the weights for each environment, [B * S, ...]; None for none."""
         if not self.strategy.draws:
             return None
         each = [
-            sample_weights(self._model, [self.strategy.draws], seed)
+            self._model.draw_weights(self.strategy.draws, seed)
             for seed in tf.unstack(seeds.of_weights(self.strategy.redraw))
         ]
         return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
@@ -167,7 +167,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         step = (model.encode(observation), action, time_step.is_first(), noise)
         latent = Latent(**state["latent"])
         if not self.strategy.filter_with_draw:
-            with hold(model, mean_weights(model)):
+            with hold(model, model.central_weights()):
                 return model.rssm.filter(latent, *step)
         first = {name: draw[:: self.strategy.draws] for name, draw in weights.items()}
         with hold(model, first):  # one function for each environment: [B, 1, ...]
@@ -192,18 +192,25 @@ class PlanningPolicy(tf_policy.TFPolicy):
                 fold(seed, 1),
                 self._value,
             )
-            return strategy(rollout, self._clock.progress)
+            return self._score(rollout)
 
         shape = (latent.belief.shape[0], self._action_size)
         proposals = self._propose(latent, seeds)
         return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
 
+    def _score(self, rollout):
+        strategy, progress = self.strategy, self._clock.progress
+        if not getattr(strategy, "critic", False):
+            return strategy(rollout, progress)
+        beta = self._value.explorer.beta(strategy.scheduled(progress))
+        return strategy.score(rollout, beta)
+
     def _propose(self, latent, seeds):
-        """Plans of the policy under the mean weights, [B, P, H, A], or None."""
+        """Plans of the policy under the central weights, [B, P, H, A], or None."""
         if self._value is None or not self._value.proposals:
             return None
         model, horizon = self._model, self._planner.horizon
-        with hold(model, mean_weights(model)):
+        with hold(model, model.central_weights()):
             return self._value.propose(model, latent, horizon, seeds.of("proposals"))
 
     def _latent_noise(self, plans, seed):
@@ -218,8 +225,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
 def _check_draws(strategy, model):
     if strategy.draws and not posteriors(model):
         raise ValueError(
-            f"explore strategy {type(strategy).__name__} draws weights: transition must be "
-            "reparameterization or flipout, got deterministic"
+            f"explore strategy {type(strategy).__name__} draws weights: transition must "
+            "not be deterministic"
         )
 
 

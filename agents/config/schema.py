@@ -12,6 +12,7 @@ from agents.config.validation import validate
 from agents.errors import UserError
 from agents.explore import STRATEGIES, Strategy
 from agents.explore.noise import GaussianNoise
+from agents.model.transitions import DETERMINISTIC, SOURCES
 from agents.planning import PLANNERS, Planner
 from agents.settings import Settings, key
 from agents.value import VALUES, NoValue, TemporalDifference
@@ -86,11 +87,13 @@ class Train(Settings):
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
     replay_capacity: int = key(least=1)  # agent steps in memory
-    transition: str = key(choices=("deterministic", "reparameterization", "flipout"))
+    transition: str = key(choices=SOURCES)
     kl_weight: float = key(least=0)
     kl_weight_warmup: int = key(least=0)  # train steps
     posterior_scale: float = key(above=0)  # initial stddev times sqrt(fan-in)
     prior_scale: float = key(above=0)  # stddev of the prior of a weight
+    ensemble_members: int = key(least=2)
+    dropout_rate: float = key(above=0, below=1)
     optimizer: Optimizer = key()
     action_noise: GaussianNoise = key()
     noise_ladder: float = key(least=1)  # most noise of an actor over least
@@ -173,7 +176,9 @@ def _check_together(config):
     _check_learners(config)
     _check_schedules(config)
     _check_draws(config)
+    _check_members(config)
     _check_value(config)
+    _check_critic(config)
 
 
 def _check_learners(config):
@@ -218,11 +223,42 @@ def _check_schedules(config):
 
 
 def _check_draws(config):
-    if config.explore.draws and config.transition == "deterministic":
+    if config.explore.draws and config.transition == DETERMINISTIC:
         name = type(config.explore).__name__
         raise UserError(
-            f"explore strategy {name} draws weights: transition must be reparameterization "
-            "or flipout, got deterministic; explore=noise draws none"
+            f"explore strategy {name} draws weights: transition must not be deterministic; "
+            "explore=noise draws none"
+        )
+
+
+def _check_members(config):
+    members = config.ensemble_members * config.learners
+    if config.transition == "ensemble" and config.batch_size % members:
+        each = " times learners" if config.learners > 1 else ""
+        raise UserError(
+            f"batch_size must be a multiple of ensemble_members{each} ({members}), "
+            f"got {config.batch_size}"
+        )
+
+
+def _check_critic(config):
+    explore = config.explore
+    if not hasattr(explore, "critic"):
+        return
+    if explore.critic and isinstance(config.value, NoValue):
+        raise UserError("explore.critic=true needs a value: value must not be none")
+    if not explore.beta_rate:
+        return
+    if not explore.critic:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} changes nothing: explore.critic must "
+            "be true, got false"
+        )
+    if explore.beta == 0 or explore.final_beta is not None:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} tunes beta: explore.beta must be "
+            f"above 0 and explore.final_beta null, got {explore.beta:g} and "
+            f"{explore.final_beta}"
         )
 
 

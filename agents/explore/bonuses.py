@@ -21,6 +21,9 @@ class _Bonus(Settings):
         annealed_at: share of the run's environment steps, above 0.
         return_floor: spread of returns below which they count less.
         draws: at least 2.
+        critic: whether a critic learns what the bonus is worth beyond the horizon, see
+            `agents.value.explorer`.
+        beta_rate: of tuning beta, see there; 0: as scheduled.
     """
 
     beta: float = key(least=0)
@@ -28,6 +31,8 @@ class _Bonus(Settings):
     annealed_at: float = key(above=0)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
+    critic: bool = key()
+    beta_rate: float = key(least=0)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "shared"
     filter_with_draw: ClassVar[bool] = False
@@ -38,13 +43,21 @@ class _Bonus(Settings):
         raise NotImplementedError
 
     def bonus(self, rollout):
-        """[B, N], summed over the horizon up to the end of the episode."""
-        return over_horizon(rollout, self.steps(rollout)[tf.newaxis])[0]
+        """[B, N], summed up to the end of the episode: over the horizon and beyond it."""
+        within = over_horizon(rollout, self.steps(rollout)[tf.newaxis])
+        return (within + rollout.novelty)[0]
 
-    def __call__(self, rollout, progress):
-        beta = anneal(self.beta, self.final_beta, self.annealed_at, progress)
+    def scheduled(self, progress):
+        """The weight of the bonus at a share of the run, []."""
+        return anneal(self.beta, self.final_beta, self.annealed_at, progress)
+
+    def score(self, rollout, beta):
+        """[B, N], with a bonus of this weight, []."""
         bonus = self.bonus(rollout)
         return balance(returns(rollout)[0], bonus, beta, self.return_floor)
+
+    def __call__(self, rollout, progress):
+        return self.score(rollout, self.scheduled(progress))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +76,7 @@ class Disagreement(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 1.0]]
@@ -91,6 +105,9 @@ class InformationGain(_Bonus):
         annealed_at: share of the run's environment steps, above 0.
         return_floor: spread of returns below which they count less, as in `balance`.
         draws: of the weights, at least 2.
+        critic: whether a critic learns what the bonus is worth beyond the horizon, see
+            `agents.value.explorer`.
+        beta_rate: of tuning beta, see there; 0: as scheduled.
         estimate: "moment_matched" or "pairwise".
 
     Raises:
@@ -134,6 +151,7 @@ class UncertaintyPenalty(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
         [[-0.0, -1.0]]

@@ -8,7 +8,7 @@ from agents.insight.open_loop import CONTEXT, encode, imagine_latents
 from agents.model.latents import Latent
 from agents.model.networks import is_image
 from agents.seeds import fold, normal
-from bayes_rl.weights import mean_weights, posteriors, sample_weights
+from bayes_rl.weights import posteriors
 
 SIZES = (1, 5, 20)  # weight draws of a mixture; each divides the largest and K
 HORIZON = 50  # agent steps
@@ -85,13 +85,14 @@ def forecasts(model, episodes, times, seed):
         [mixtures, K, steps, starts, *observation].
     """
     encoded = encode(model, episodes, fold(seed, 0))
-    latents = encoded.latents(model, mean_weights(model))
-    draws = sample_weights(model, [max(SIZES)], fold(seed, 1)) if posteriors(model) else {}
+    central = model.central_weights()
+    latents = encoded.latents(model, central)
+    draws = model.draw_weights(max(SIZES), fold(seed, 1)) if posteriors(model) else {}
     for number, episode in enumerate(episodes):
         own = fold(fold(seed, 2), number)
         start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
         imagine = _Imagination(model, times, start, episode["action"], own)
-        found = {0: imagine(1, mean_weights(model))}
+        found = {0: imagine(1, central)}
         if draws:
             each = imagine(max(SIZES), draws)
             found |= {size: _mix(each, size) for size in SIZES}

@@ -8,7 +8,7 @@ import tensorflow as tf
 from agents.insight.tracing import traced_once
 from agents.model.latents import Latent
 from agents.seeds import fold, normal
-from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
+from bayes_rl.weights import hold, posteriors
 
 CONTEXT = 5  # rows that the model sees
 PREDICTED = 50  # rows that it imagines
@@ -18,7 +18,7 @@ DRAWS = 20  # weight draws whose spread is shown
 def predict_open_loop(model, episode, context, draws, seed):
     """Filters the first rows of an episode and imagines the others.
 
-    The filter uses the mean weights. The draws share the noise of the latents, so what
+    The filter uses the central weights. The draws share the noise of the latents, so what
     they disagree on is due to the weights.
 
     Args:
@@ -26,7 +26,8 @@ def predict_open_loop(model, episode, context, draws, seed):
         episode: observation [T, ...], action [T, A], reward and is_first [T], see
             `agents.episodes.layout`.
         context: rows that the model sees, at least 1 and below T.
-        draws: S, weight draws to imagine with; 0 is one prediction with the mean weights.
+        draws: S, weight draws to imagine with; 0 is one prediction with the
+            central weights.
         seed: [2], of draws and noise.
 
     Returns:
@@ -59,12 +60,11 @@ def open_loop_latents(model, episode, context, draws, seed):
         action[tf.newaxis, :context],
         tf.constant(episode["is_first"][tf.newaxis, :context]),
         noise[:, :context],
-        mean_weights(model),
+        model.central_weights(),
     )
     copies = max(draws, 1)
-    weights = (
-        sample_weights(model, [draws], fold(seed, 2)) if draws else mean_weights(model)
-    )
+    seed = fold(seed, 2)
+    weights = model.draw_weights(draws, seed) if draws else model.central_weights()
     later = tf.repeat(noise[0, context:, tf.newaxis, tf.newaxis], copies, axis=1)
     start = Latent(*(state[:, -1] for state in seen))
     imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
@@ -145,7 +145,7 @@ def filter_latents(model, embedding, action, is_first, noise, weights):
         action: [B, T, A].
         is_first: [B, T] bool.
         noise: [B, T, D], standard normal.
-        weights: of one draw or their means, to be held.
+        weights: of one draw or the central ones, to be held.
 
     Returns:
         `Latent` of the posterior, [B, T, ...].
@@ -164,7 +164,7 @@ def imagine_latents(model, start, action, noise, weights):
         start: `Latent` [N, ...].
         action: [H, N, A].
         noise: [H, S, N, D], standard normal.
-        weights: of S draws, or with S = 1 their means, to be held.
+        weights: of S draws, or with S = 1 the central ones, to be held.
 
     Returns:
         `Latent`, [H, S, N, ...].
@@ -189,9 +189,9 @@ def filtered_features(model, episode, seed):
         [S, T, F], float32 array; S is 1 where the weights are certain.
     """
     encoded = encode(model, [episode], seed)
-    functions = [mean_weights(model)]
+    functions = [model.central_weights()]
     if posteriors(model):
-        draws = sample_weights(model, [DRAWS], fold(seed, 2))
+        draws = model.draw_weights(DRAWS, fold(seed, 2))
         functions = [{name: w[s] for name, w in draws.items()} for s in range(DRAWS)]
     return tf.concat([encoded.latents(model, f).features for f in functions], 0).numpy()
 

@@ -30,7 +30,6 @@ from agents.insight.regression import (
     r_squared_and_interval,
 )
 from agents.model.networks import is_image
-from bayes_rl.weights import mean_weights
 
 LEAST = 2  # episodes, so that one can be held out
 PROBES = {"ridge": fit_ridge, "mlp": fit_mlp}
@@ -90,7 +89,7 @@ def probe_inputs(model, encoded, positions):
         weights; `embedding`, of the newest observation alone; `differences`, decoded
         positions and what they changed by since the row before.
     """
-    latent = encoded.latents(model, mean_weights(model))
+    latent = encoded.latents(model, model.central_weights())
     features = encoded.cut(latent.features)
     if is_image(model.observation_spec):
         decoded = predict_held_out(fit_ridge, features, positions)
@@ -220,7 +219,7 @@ def live_probe(model, episodes, angles, seed):
     """
     encoded = encode(model, episodes, seed)
     names, targets = physics(episodes, angles)
-    latent = encoded.latents(model, mean_weights(model))
+    latent = encoded.latents(model, model.central_weights())
     inputs = [rows[1:] for rows in encoded.cut(latent.features)]
     targets = [rows[1:] for rows in targets]
     share = r_squared(targets, predict_held_out(fit_ridge, inputs, targets))

@@ -5,7 +5,7 @@ import tensorflow as tf
 from agents.insight.open_loop import filter_latents
 from agents.insight.tracing import traced_once
 from agents.seeds import fold, normal
-from bayes_rl.weights import hold, mean_weights, posteriors, sample_weights
+from bayes_rl.weights import hold, posteriors
 
 SPREAD_DRAWS = 10  # fewer than a figure shows: this is measured after each episode
 
@@ -60,11 +60,10 @@ def predict_each_step(model, batch, seed):
     size, length = tf.unstack(tf.shape(batch["is_first"]))
     noise = normal([size, length, model.rssm.latent_size], fold(seed, 0))
     embedding = model.encode(model.preprocess(batch["observation"], fold(seed, 1)))
-    latent = filter_latents(
-        model, embedding, batch["action"], batch["is_first"], noise, mean_weights(model)
-    )
+    known = (batch["action"], batch["is_first"], noise)
+    latent = filter_latents(model, embedding, *known, model.central_weights())
     before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
-    with hold(model, sample_weights(model, [SPREAD_DRAWS], fold(seed, 2))):
+    with hold(model, model.draw_weights(SPREAD_DRAWS, fold(seed, 2))):
         after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)
     shape = [SPREAD_DRAWS, size, length - 1, model.rssm.latent_size]
     return tf.reshape(after.mean, shape), tf.reshape(after.stddev, shape)

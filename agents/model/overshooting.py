@@ -4,9 +4,10 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from agents.model.latents import above_free_nats, gaussian
+from agents.model.rssm import by_draw, from_front, in_order, to_front
 
 
-def overshooting_losses(model, batch, posterior, noise, settings):
+def overshooting_losses(model, batch, posterior, noise, settings, draws=0):
     """The losses of priors unrolled from every posterior, averaged over distances.
 
         KL(stop_gradient(posterior[t + d]) || prior[t + d | t])   and
@@ -23,6 +24,7 @@ def overshooting_losses(model, batch, posterior, noise, settings):
         posterior: `Latent` [B, T, ...].
         noise: [B, T, D], standard normal; a step's noise is the same at all distances.
         settings: `agents.config.schema.WorldModel`.
+        draws: as in `RSSM.observe`.
 
     Returns:
         Dict of losses [B, T], at the step from which the prior was unrolled.
@@ -37,7 +39,8 @@ def overshooting_losses(model, batch, posterior, noise, settings):
 
     same_episode = tf.math.cumprod(tf.cast(~window(batch["is_first"]), tf.float32), axis=2)
     weight = same_episode * tf.cast(inside, tf.float32) / distance
-    prior = _unroll(model.rssm, posterior, window(batch["action"]), window(noise))
+    starts = (posterior, window(batch["action"]), window(noise))
+    prior = in_order(_unroll(model.rssm, *by_draw(starts, draws)), draws)
     target = tf.nest.map_structure(lambda x: window(tf.stop_gradient(x)), posterior)
     kl = tfd.kl_divergence(gaussian(target), gaussian(prior))
     reward = model.reward_log_prob(prior.features, window(batch["reward"]))
@@ -51,10 +54,8 @@ def overshooting_losses(model, batch, posterior, noise, settings):
 
 
 def _unroll(rssm, posterior, actions, noise):
-    """`Latent` [B, T, distance, ...] from posteriors [B, T, ...] and actions ahead."""
-
-    def by_distance(tensor):
-        return tf.transpose(tensor, [2, 0, 1, 3])
-
-    latents = rssm.imagine(posterior, by_distance(actions), by_distance(noise))
-    return tf.nest.map_structure(lambda x: tf.transpose(x, [1, 2, 0, 3]), latents)
+    """`Latent` [..., T, distance, X] from posteriors [..., T, X] and actions ahead."""
+    distances = actions.shape.rank - 2
+    ahead = (to_front(tensor, distances) for tensor in (actions, noise))
+    latents = rssm.imagine(posterior, *ahead)
+    return tf.nest.map_structure(lambda x: from_front(x, distances), latents)

@@ -16,6 +16,9 @@ import tensorflow as tf
 
 from agents.model.gru import GRUCell
 from agents.model.latents import Latent
+from bayes_rl.layers.products import sizes
+
+LAST_LAYER = "transition_latent"  # of the transition
 
 
 class RSSM(tf.Module):
@@ -64,7 +67,7 @@ class RSSM(tf.Module):
             hidden_size, activation="relu", name="transition_hidden"
         )
         self._prior_latent = transition_dense(
-            2 * latent_size, activation=None, name="transition_latent"
+            2 * latent_size, activation=None, name=LAST_LAYER
         )
         dense = tf.keras.layers.Dense
         self._posterior_hidden = dense(
@@ -94,7 +97,7 @@ class RSSM(tf.Module):
         latent = tf.zeros([batch_size, self.latent_size])
         return Latent(belief, latent, latent, latent)
 
-    def observe(self, embedding, action, is_first, noise):
+    def observe(self, embedding, action, is_first, noise, draws=0):
         """Filters sequences from the start: one posterior and one prior for each step.
 
         Args:
@@ -102,17 +105,20 @@ class RSSM(tf.Module):
             action: [B, T, A], that led to each observation.
             is_first: [B, T] bool; there the latent starts anew.
             noise: [B, T, latent_size], standard normal.
+            draws: P, how many draws are held, if sequence b keeps to draw b mod P; 0: the
+                weights that are held have no axis of draws.
 
         Returns:
             Posterior and prior `Latent`, [B, T, ...]. The prior's `sample` is its mean.
         """
         inputs = (self._seen(embedding), action, is_first, noise)
-        inputs = tf.nest.map_structure(_swap_time, inputs)
-        initial = self.initial(tf.shape(embedding)[0])
+        inputs, initial = by_draw((inputs, self.initial(sizes(embedding)[0])), draws)
+        time = 2 if draws else 1
+        inputs = tf.nest.map_structure(lambda x: to_front(x, time), inputs)
         step = self._make_filter()
         posterior = tf.scan(lambda latent, now: step(latent, *now), inputs, initial)
-        posterior = tf.nest.map_structure(_swap_time, posterior)
-        return posterior, self._prior(posterior.belief)
+        posterior = tf.nest.map_structure(lambda x: from_front(x, time), posterior)
+        return in_order((posterior, self._prior(posterior.belief)), draws)
 
     def filter(self, latent: Latent, embedding, action, is_first, noise) -> Latent:
         """The posterior one step on; all arguments [B, ...], see `observe`."""
@@ -194,6 +200,45 @@ class RSSM(tf.Module):
         return mean, tf.nn.softplus(stddev) + self.min_stddev
 
 
-def _swap_time(tensor):
-    """[B, T, ...] <-> [T, B, ...]."""
-    return tf.transpose(tensor, [1, 0, *range(2, tensor.shape.rank)])
+def by_draw(nest, draws):
+    """[B, ...] -> [P, B / P, ...], in part p the rows p, p + P, p + 2 P and so on.
+
+    Args:
+        nest: of tensors.
+        draws: P; 0: nothing is changed.
+
+    Example:
+        >>> by_draw(tf.range(6), 2).numpy().tolist()
+        [[0, 2, 4], [1, 3, 5]]
+    """
+    if not draws:
+        return nest
+
+    def split(tensor):
+        rows, *rest = sizes(tensor)
+        return to_front(tf.reshape(tensor, [rows // draws, draws, *rest]), 1)
+
+    return tf.nest.map_structure(split, nest)
+
+
+def in_order(nest, draws):
+    """The inverse of `by_draw`: [P, B / P, ...] -> [B, ...]."""
+    if not draws:
+        return nest
+
+    def join(tensor):
+        _, rows, *rest = sizes(tensor)
+        return tf.reshape(from_front(tensor, 1), [draws * rows, *rest])
+
+    return tf.nest.map_structure(join, nest)
+
+
+def to_front(tensor, axis):
+    """Puts an axis first."""
+    return tf.transpose(tensor, [axis, *(x for x in range(tensor.shape.rank) if x != axis)])
+
+
+def from_front(tensor, axis):
+    """The inverse of `to_front`."""
+    axes = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
+    return tf.transpose(tensor, axes)

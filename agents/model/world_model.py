@@ -1,6 +1,5 @@
 """The world model: encoder, latent dynamics, decoder and heads, with their losses."""
 
-import functools
 import math
 
 import numpy as np
@@ -13,9 +12,6 @@ from agents.model.overshooting import overshooting_losses
 from agents.model.rssm import RSSM
 from agents.model.standardization import Standardizer
 from agents.seeds import uniform
-from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
-from bayes_rl.layers import DenseFlipout, DenseReparameterization
-from bayes_rl.regularizers import NormalKLDivergence
 
 # Of a learned likelihood: what is predicted better than this counts no more for it.
 LEAST_STDDEV = 0.05
@@ -29,7 +25,8 @@ class WorldModel(tf.Module):
             [size, size, 3].
         action_size: number of action dimensions.
         settings: `agents.config.schema.WorldModel`.
-        transition_dense: makes the transition's dense layers, see `make_transition_dense`.
+        source: of the uncertainty about the transition, makes its dense layers, see
+            `agents.model.transitions`.
         dtype: Keras dtype policy of the networks.
         can_end: whether episodes can end before their time limit. Unless
             `continuation_scale` is 0, there is a continuation head then.
@@ -42,7 +39,7 @@ class WorldModel(tf.Module):
         observation_spec,
         action_size,
         settings,
-        transition_dense,
+        source,
         dtype="float32",
         can_end=False,
         any_reward=False,
@@ -50,6 +47,7 @@ class WorldModel(tf.Module):
         super().__init__("world_model")
         self.observation_spec = observation_spec
         self.action_size = action_size
+        self.source = source
         self._settings = settings
         self._seen_spec = networks.pooled(observation_spec, settings)
         is_vector = not networks.is_image(observation_spec)
@@ -73,7 +71,7 @@ class WorldModel(tf.Module):
             settings.latent_size,
             settings.hidden_size,
             settings.min_stddev,
-            transition_dense,
+            source.dense,
             dtype,
         )
         self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
@@ -95,6 +93,14 @@ class WorldModel(tf.Module):
         if self._settings.overshooting_distance:
             names += ["overshooting_latent_loss", "overshooting_reward_loss"]
         return names
+
+    def draw_weights(self, count, seed):
+        """Draws of the transition's weights, see `agents.model.transitions.source`."""
+        return self.source.draw(self, count, seed)
+
+    def central_weights(self):
+        """What filters and evaluates, likewise: for most sources the posterior means."""
+        return self.source.central(self)
 
     def see(self, episode):
         """Takes the observations and rewards of an episode into the statistics of both."""
@@ -189,7 +195,7 @@ class WorldModel(tf.Module):
         logits = _over_leading_axes(self._continuation, features, 1)[..., 0]
         return tfd.Bernoulli(logits, dtype=tf.float32)
 
-    def losses(self, batch, noise, seed):
+    def losses(self, batch, noise, seed, draws=0):
         """The terms of the negative evidence lower bound, averaged over time.
 
             observation: -log N(o | decoder(features), observation_stddev), summed over o
@@ -207,6 +213,7 @@ class WorldModel(tf.Module):
                 is_terminal [B, T].
             noise: [B, T, latent_size], standard normal.
             seed: [2], of the noise that dequantizes images.
+            draws: of the weights that are held, as in `RSSM.observe`.
 
         Returns:
             Two dicts of tensors [B]: the losses to add up, and diagnostics in nats. And the
@@ -216,7 +223,7 @@ class WorldModel(tf.Module):
         observation = self.preprocess(batch["observation"], seed)
         embedding = self.encode(observation)
         posterior, prior = self.rssm.observe(
-            embedding, batch["action"], batch["is_first"], noise
+            embedding, batch["action"], batch["is_first"], noise, draws
         )
         features = posterior.features
         axes = len(self.observation_spec.shape)
@@ -238,7 +245,7 @@ class WorldModel(tf.Module):
             global_kl = tfd.kl_divergence(gaussian(posterior), standard)
             losses["global_loss"] = settings.global_kl_scale * global_kl
         if settings.overshooting_distance:
-            losses |= overshooting_losses(self, batch, posterior, noise, settings)
+            losses |= overshooting_losses(self, batch, posterior, noise, settings, draws)
         means = {name: tf.reduce_mean(loss, axis=1) for name, loss in losses.items()}
         return means, {"latent_kl": tf.reduce_mean(latent_kl, axis=1)}, features
 
@@ -249,42 +256,6 @@ class WorldModel(tf.Module):
         features = self.rssm.initial(1).features
         self.decode(features)
         self.reward(features)
-
-
-def make_transition_dense(kind, posterior_scale, prior_scale, dtype="float32"):
-    """The maker of the transition's dense layers: Dense, or a layer with uncertain weights.
-
-        kernel ~ Normal(mean, stddev), at first mean ~ Glorot and
-        stddev = posterior_scale / sqrt(fan_in); prior Normal(0, prior_scale)
-
-    Biases are deterministic. Source: Tran et al., 2019, section 3.2.
-
-    Args:
-        kind: deterministic, reparameterization or flipout.
-        posterior_scale: of the initial stddev, above 0.
-        prior_scale: stddev of the prior of each weight, above 0.
-        dtype: Keras dtype policy.
-    """
-    if kind == "deterministic":
-        return functools.partial(networks.Dense, dtype=dtype)
-    layer = {"reparameterization": DenseReparameterization, "flipout": DenseFlipout}[kind]
-
-    def make(units, activation, name):
-        return layer(
-            units,
-            activation,
-            kernel_initializer=TrainableNormal(
-                mean_initializer="glorot_uniform",
-                stddev_initializer=ScaledNormalStdDev(
-                    posterior_scale**2, distribution="constant"
-                ),
-            ),
-            kernel_regularizer=NormalKLDivergence(stddev=prior_scale),
-            dtype=dtype,
-            name=name,
-        )
-
-    return make
 
 
 def _over_leading_axes(network, inputs, rank):

@@ -22,16 +22,16 @@ import tensorflow as tf
 from agents.model.latents import Latent
 from agents.planning.rollouts import Layout, Rollout, repeat_candidates, time_first
 from agents.seeds import fold, uniform
-from bayes_rl.weights import hold, mean_weights
+from bayes_rl.weights import hold
 
 
 def imagine_with_mean_weights(
     model, latent, plans, noise, weights=None, draws=0, seed=None, value=None
 ):
-    """Each plan rolled out once, under the posterior means of the weights: S = 1."""
+    """Each plan rolled out once, under the central weights: S = 1."""
     del weights, draws, seed
     layout = Layout(plans, 1, value)
-    with hold(model, mean_weights(model)):
+    with hold(model, model.central_weights()):
         latents = _roll(model, layout.flat, latent, plans, noise)
     return layout.rollout(model, latents)
 
@@ -111,7 +111,7 @@ def imagine_with_a_draw_for_each_group(
 def imagine_draws_on_shared_trajectory(
     model, latent, plans, noise, weights, draws, seed=None, value=None
 ):
-    """Every draw predicts each next latent from the trajectory of the mean weights.
+    """Every draw predicts each next latent from the trajectory of the central weights.
 
     So the draws are compared at the same latent and action, and their disagreement holds no
     noise of the latents. `reward`, `reached` and `value` are those of the trajectory, with
@@ -122,7 +122,7 @@ def imagine_draws_on_shared_trajectory(
     """
     del seed
     single = Layout(plans, 1, value)
-    with hold(model, mean_weights(model)):
+    with hold(model, model.central_weights()):
         latents = _roll(model, single.flat, latent, plans, noise)
     start = single.flat(repeat_candidates(latent, plans))
     before = tf.nest.map_structure(
@@ -135,7 +135,7 @@ def imagine_draws_on_shared_trajectory(
         after = model.rssm.imagine_step(before, actions, noise=0.0)
     reward = single.to_rollout(model.reward(latents.features))
     mean, stddev = map(steps.steps_to_rollout, (after.mean, after.stddev))
-    return Rollout(reward, mean, stddev, *single.reached(model, latents))
+    return Rollout(reward, mean, stddev, *single.counted(model, latents))
 
 
 TRAJECTORIES = {

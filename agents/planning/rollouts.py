@@ -16,9 +16,11 @@ class Rollout(NamedTuple):
         mean: [S, B, N, H, D], of the latent prior after each action.
         stddev: [S, B, N, H, D], likewise.
         reached: [S, B, N, H], what each step counts: the probability that the episode has
-            not ended before it, and the discount. See `Layout.reached`.
+            not ended before it, and the discount. See `Layout.counted`.
         value: [S, B, N], of the state after the last action, as it counts; 0 where plans
             are worth their rewards alone.
+        novelty: [S, B, N], what bonuses are worth after the last action, as it counts, in
+            the unit of a bonus; 0 where nobody learns it.
     """
 
     reward: tf.Tensor
@@ -26,6 +28,7 @@ class Rollout(NamedTuple):
     stddev: tf.Tensor
     reached: tf.Tensor | float = 1.0
     value: tf.Tensor | float = 0.0
+    novelty: tf.Tensor | float = 0.0
 
 
 class Value(Protocol):
@@ -39,6 +42,9 @@ class Value(Protocol):
 
     def value(self, features):
         """[...] of features [..., F], in the unit of a reward."""
+
+    def novelty(self, features):
+        """[...] of features [..., F], in the unit of a bonus."""
 
 
 class Layout:
@@ -107,14 +113,15 @@ class Layout:
             self.to_rollout(model.reward(latents.features)),
             self.to_rollout(latents.mean, size),
             self.to_rollout(latents.stddev, size),
-            *self.reached(model, latents),
+            *self.counted(model, latents),
         )
 
-    def reached(self, model, latents):
-        """What each step of a plan counts, [S, B, N, H], and the value after it, [S, B, N].
+    def counted(self, model, latents):
+        """What counts of plans: `reached`, `value` and `novelty` of `Rollout`.
 
             reached_k = product over j < k of discount continuation(state j)
             value = product over all j of discount continuation(state j) value(state H)
+            novelty = product over all j of discount continuation(state j) novelty(state H)
 
         State j is what action j leads to. So the step that ends the episode counts, with
         its reward, and what comes after it does not. The state in which the plan is made
@@ -124,12 +131,14 @@ class Layout:
         continuation = self.to_rollout(model.continuation(latents.features))
         if self._value is None:
             reached = tf.math.cumprod(continuation, axis=-1, exclusive=True)
-            return reached, tf.zeros_like(reached[..., 0])
+            nothing = tf.zeros_like(reached[..., 0])
+            return reached, nothing, nothing
         to_next = self._value.discount * continuation
         reached = tf.math.cumprod(to_next, axis=-1, exclusive=True)
-        last = tf.nest.map_structure(lambda x: x[-1], latents)
-        value = self._at_once(self._value.value(last.features))
-        return reached, reached[..., -1] * to_next[..., -1] * value
+        after = reached[..., -1] * to_next[..., -1]
+        last = latents.features[-1]
+        worth = self._value.value(last), self._value.novelty(last)
+        return reached, *(after * self._at_once(each) for each in worth)
 
     def _at_once(self, tensor):
         """[B * N] or [B * S, N] -> [S, B, N]."""

@@ -14,6 +14,8 @@ _LATER = {
     "actors": 0,
     "learners": 1,
     "noise_ladder": 1.0,
+    "ensemble_members": 4,
+    "dropout_rate": 0.1,
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
     "value": {"kind": "none"},
@@ -38,6 +40,7 @@ _REPEAT = 2
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
 _KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
+_BONUSES = ("disagreement", "information_gain", "uncertainty_penalty")  # had no critic
 
 
 def updated(values):
@@ -68,6 +71,9 @@ def updated(values):
         if isinstance(values.get(name), dict) and "_target_" in values[name]:
             values[name] = _with_kind(values[name], kinds)
     noise, explore = (values.get(name) for name in ("action_noise", "explore"))
+    if isinstance(explore, dict) and explore.get("kind") in _BONUSES:
+        explore.setdefault("critic", False)
+        explore.setdefault("beta_rate", 0.0)
     if isinstance(noise, dict) and noise.get("steps") == 0:
         noise["final_stddev"] = None
     if isinstance(explore, dict) and _stays(explore):

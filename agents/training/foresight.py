@@ -4,7 +4,6 @@ import numpy as np
 
 from agents.insight.open_loop import filter_latents, stack
 from agents.seeds import fold, normal
-from bayes_rl.weights import mean_weights
 
 
 def value_report(model, value, episodes, seed):
@@ -26,7 +25,7 @@ def value_report(model, value, episodes, seed):
     embedding = model.encode(model.preprocess(stack(first, "observation"), fold(seed, 0)))
     noise = normal([len(episodes), 1, model.rssm.latent_size], fold(seed, 1))
     known = (stack(first, "action"), stack(first, "is_first"), noise)
-    latent = filter_latents(model, embedding, *known, mean_weights(model))
+    latent = filter_latents(model, embedding, *known, model.central_weights())
     expected = value.value(latent.features)[:, 0].numpy()
     returned = np.array([discounted_return(e["reward"], value.discount) for e in episodes])
     return {

@@ -3,13 +3,11 @@
 import tensorflow as tf
 
 from agents.seeds import normal
+from agents.value.explorer import Explorer
 from agents.value.networks import Critics, SquashedNormal
+from agents.value.scales import LEAST_SCALE, make_scale, move, spread
 from agents.value.targets import after, n_step_targets
 from agents.value.temporal_difference import discount_of
-
-_SPREAD = (0.05, 0.95)  # quantiles of the values whose distance is their scale
-_SCALE_RATE = 0.01
-_LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
 
 
 class ActorCritic(tf.Module):
@@ -29,9 +27,13 @@ class ActorCritic(tf.Module):
         action_size: A.
         reward_unit: function of nothing that gives the reward that counts 1 here, [].
         episode_length: decisions of a full episode; None where nobody knows.
+        tuning: where a bonus has a value too, see `agents.value.explorer`: its beta at the
+            start and the rate at which it is tuned. Else None.
     """
 
-    def __init__(self, settings, features, action_size, reward_unit, episode_length):
+    def __init__(
+        self, settings, features, action_size, reward_unit, episode_length, tuning=None
+    ):
         super().__init__("value")
         self._settings = settings
         self._reward_unit = reward_unit
@@ -43,33 +45,50 @@ class ActorCritic(tf.Module):
         self._slow = Critics(*sizes, "slow_critics")
         self._policy = SquashedNormal(*sizes)
         self._slow.follow(self._critics, rate=1.0)
-        self._scale = tf.Variable(
-            1.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
-        )
+        self._scale = make_scale(1.0)
+        self.explorer = None
+        if tuning is not None:
+            self.explorer = Explorer(settings, sizes, self.discount, *tuning)
 
-    loss_names = ("value_loss", "policy_loss")
-    metric_names = (*loss_names, "value_mean", "policy_entropy", "value_spread")
+    @property
+    def loss_names(self):
+        """Those of `losses` that are to be minimized."""
+        more = self.explorer.loss_names if self.explorer else ()
+        return ("value_loss", "policy_loss", *more)
+
+    @property
+    def metric_names(self):
+        """What `losses` and `follow` tell."""
+        more = self.explorer.metric_names if self.explorer else ()
+        own = ("value_loss", "policy_loss", "value_mean", "policy_entropy", "value_spread")
+        return (*own, *more)
 
     @property
     def groups(self):
         """The variables of critics and of policy, which are clipped apart."""
-        return self._critics.trainable_variables, self._policy.trainable_variables
+        more = self.explorer.groups if self.explorer else ()
+        own = self._critics.trainable_variables, self._policy.trainable_variables
+        return (*own, *more)
 
     @property
     def trainable_variables(self):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise):
+    def losses(self, batch, features, noise, bonus=None, beta=None):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
             batch: action [B, T, A]; reward, is_first and is_terminal [B, T].
             features: [B, T, F], of the filter after each row.
-            noise: [2, B, T, A], standard normal: of the actions in targets and losses.
+            noise: [2, B, T, A], standard normal: of the actions in targets and losses;
+                with an explorer [4, ...], the last two its own.
+            bonus: of the explorer, see `agents.value.explorer`.
+            beta: likewise.
 
         Returns:
-            Dict of tensors [B]; and the values of which `follow` takes the spread.
+            Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
+            explorer saw.
         """
         steps, stride = self._settings.target_steps, self._settings.stride
         features = tf.stop_gradient(features)
@@ -90,7 +109,17 @@ class ActorCritic(tf.Module):
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
         losses, best = self._policy_losses(here, ahead(noise[1], 0))
-        return {"value_loss": tf.reduce_mean(weight * errors, 1)} | losses, best
+        losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
+        if not self.explorer:
+            return losses, {"value": best}
+        more, seen = self.explorer.losses(
+            batch, features, noise[2:], bonus, beta, self._worth
+        )
+        return losses | more, seen | {"value": best}
+
+    def _worth(self, features, action):
+        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        return best / self._scale
 
     def _policy_losses(self, features, noise):
         action, log_density = self._policy.sample(features, noise)
@@ -103,20 +132,21 @@ class ActorCritic(tf.Module):
         }
         return losses, best
 
-    def follow(self, values):
+    def follow(self, seen):
         """Moves the slow critics and the scale on, after a gradient step.
 
         Args:
-            values: those of the whole batch, of all replicas, see `losses`.
+            seen: of the whole batch, of all replicas, see `losses`.
 
         Returns:
-            Their spread, [].
+            The spread of the values, [].
         """
-        spread = _spread(values)
+        found = spread(seen["value"])
         self._slow.follow(self._critics, self._settings.target_rate)
-        moved = self._scale + _SCALE_RATE * (spread - self._scale)
-        self._scale.assign(tf.maximum(moved, _LEAST_SCALE))
-        return spread
+        self._scale.assign(tf.maximum(move(self._scale, found), LEAST_SCALE))
+        if self.explorer:
+            self.explorer.follow(seen)
+        return found
 
     def act(self, features):
         """The policy's action, [..., A] of features [..., F]."""
@@ -126,6 +156,12 @@ class ActorCritic(tf.Module):
         """What a state is worth if the policy acts, [...], in rewards of a decision."""
         values = self._critics(features, self.act(features))
         return self._reward_unit() * tf.reduce_mean(values, 0)
+
+    def novelty(self, features):
+        """What a state is worth to the explorer, [...], in units of the bonus, or 0."""
+        if not self.explorer:
+            return tf.zeros_like(features[..., 0])
+        return self.explorer.value(features)
 
     def propose(self, model, latent, horizon, seed):
         """Plans that the policy makes by acting in the model.
@@ -160,11 +196,3 @@ class ActorCritic(tf.Module):
 def _repeated(latent, count):
     """[B, ...] -> [B, count, ...]."""
     return tf.nest.map_structure(lambda x: tf.repeat(x[:, tf.newaxis], count, 1), latent)
-
-
-def _spread(values):
-    """The distance of two quantiles, []."""
-    ordered = tf.sort(tf.reshape(values, [-1]))
-    last = ordered.shape[0] - 1
-    low, high = (ordered[round(share * last)] for share in _SPREAD)
-    return high - low

@@ -104,6 +104,10 @@ class SquashedNormal(tf.Module):
         squash = tf.math.log(1.0 - action**2 + _EPSILON)
         return action, tf.reduce_sum(normal - squash, -1)
 
+    def follow(self, other, rate):
+        """See `Ensemble.follow`."""
+        self._network.follow(other._network, rate)
+
     def _mean_and_log_stddev(self, features):
         flat = tf.reshape(features, [-1, features.shape[-1]])
         outputs = self._network(flat)[0]

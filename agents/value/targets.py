@@ -25,16 +25,34 @@ def n_step_targets(batch, reward, values, discount, steps, stride=1):
     Returns:
         Targets and weights, of the shape of `values`.
     """
+    rewards = [after(reward, count, steps, stride) for count in range(1, steps + 1)]
+    return targets_of_rewards(batch, rewards, values, discount, stride)
 
-    def ahead(tensor, count):
-        return tf.cast(after(tensor, count, steps, stride), tf.float32)
 
-    going = weight = tf.ones_like(ahead(reward, 0))
-    target = tf.zeros_like(going)
-    for count in range(1, steps + 1):
-        weight *= 1.0 - going * ahead(batch["is_first"], count)
-        target += discount ** (count - 1) * going * ahead(reward, count)
-        going *= 1.0 - ahead(batch["is_terminal"], count)
+def targets_of_rewards(batch, rewards, values, discount, stride=1):
+    """The same, of rewards that are known where they are needed alone.
+
+    Args:
+        batch: as above.
+        rewards: list of n, each of the shape of `values`: those of k = 0, 1 and so on.
+        values: as above.
+        discount: as above.
+        stride: as above.
+
+    Returns:
+        As above.
+    """
+    steps = len(rewards)
+
+    def ahead(name, count):
+        return tf.cast(after(batch[name], count, steps, stride), tf.float32)
+
+    going = weight = tf.ones_like(values)
+    target = tf.zeros_like(values)
+    for count, reward in enumerate(rewards, 1):
+        weight *= 1.0 - going * ahead("is_first", count)
+        target += discount ** (count - 1) * going * reward
+        going *= 1.0 - ahead("is_terminal", count)
     return target + discount**steps * going * values, weight
 
 

@@ -28,6 +28,8 @@ MODEL = {  # key: another value, words beside it
     "transition": ("flipout", []),
     "posterior_scale": (0.6, []),
     "prior_scale": (0.5, []),
+    "ensemble_members": (2, ["transition=ensemble"]),
+    "dropout_rate": (0.5, ["transition=dropout"]),
     "compute_dtype": ("bfloat16", []),
     "world_model.belief_size": (9, []),
     "world_model.latent_size": (4, []),

@@ -9,7 +9,7 @@ from benchmarks import peak
 from benchmarks.cases import all_cases
 
 TINY = [
-    "batch_size=2",
+    "batch_size=20",
     "sequence_length=3",
     "world_model.belief_size=6",
     "world_model.latent_size=3",

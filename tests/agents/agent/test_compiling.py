@@ -8,11 +8,11 @@ import pytest
 import tensorflow as tf
 
 from agents.agent.compiling import compiled, should_compile
+from agents.model.transitions import SOURCES
 
 TRANSITIONS = [
-    "flipout",
-    pytest.param("deterministic", marks=pytest.mark.slow),
-    pytest.param("reparameterization", marks=pytest.mark.slow),
+    name if name == "flipout" else pytest.param(name, marks=pytest.mark.slow)
+    for name in SOURCES
 ]
 
 
@@ -52,7 +52,7 @@ def test_compiled_gradients_are_those_of_the_graph(build_agent, make_batch, tran
     results = []
     for word in ("false", "true"):
         agent = build_agent(f"compile={word}", f"transition={transition}")
-        batch = make_batch()
+        batch = make_batch(4)
         results.append(
             tf.function(lambda a=agent, b=batch: a._traced_gradients(b, *a._drawn(b)))()
         )

@@ -267,7 +267,13 @@ def trained_on_devices(transition):
 
 @pytest.mark.parametrize(
     "transition",
-    ["reparameterization", pytest.param("flipout", marks=pytest.mark.slow)],
+    [
+        "reparameterization",
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("flipout", "ensemble", "dropout")
+        ),
+    ],
 )
 def test_two_devices_compute_what_one_does(transition):
     one, two = trained_on_devices(transition)

@@ -364,11 +364,11 @@ def seen_weights(monkeypatch, policy, *time_steps):
     """Seeds from which the policy draws weights, decision by decision."""
     seeds = []
 
-    def spied(model, sample_shape, seed):
+    def spied(model, count, seed):
         seeds.append(tuple(seed.numpy()))
-        return sample_weights(model, sample_shape, seed)
+        return sample_weights(model, [count], seed)
 
-    monkeypatch.setattr("agents.agent.policy.sample_weights", spied)
+    monkeypatch.setattr(policy._model.source, "draw", spied)
     run(policy, *time_steps)
     return [seeds[start : start + 2] for start in range(0, len(seeds), 2)]
 
@@ -426,7 +426,7 @@ def test_with_common_noise_equal_plans_score_the_same(make_policy):
 
 
 def test_draws_need_uncertain_weights(make_policy, make_model):
-    message = "Spy draws weights: transition must be reparameterization or flipout"
+    message = "Spy draws weights: transition must not be deterministic"
     with pytest.raises(ValueError, match=message):
         make_policy(Spy(), model=make_model("transition=deterministic"))
 

@@ -32,8 +32,8 @@ def change(values, name, value):
         (
             "transition",
             "flipot",
-            "transition must be deterministic, reparameterization or flipout, "
-            "got 'flipot'; did you mean 'flipout'?",
+            "transition must be deterministic, reparameterization, flipout, ensemble, "
+            "rank1, dropout or last_layer, got 'flipot'; did you mean 'flipout'?",
         ),
         ("observation", "pixel", "got 'pixel'; did you mean 'pixels'?"),
         ("image.size", 48, "image.size must be 32 or 64, got 48"),
@@ -73,8 +73,8 @@ def test_wrong_value_is_an_error_that_names_the_key(values, name, value, message
     [
         (
             ["explore=thompson", "transition=deterministic"],
-            "explore strategy Thompson draws weights: transition must be "
-            "reparameterization or flipout, got deterministic; explore=noise draws none",
+            "explore strategy Thompson draws weights: transition must not be "
+            "deterministic; explore=noise draws none",
         ),
         (
             ["explore=conditional_value_at_risk", "explore.alpha=0.05"],
@@ -136,6 +136,41 @@ def test_half_a_schedule_is_refused(words, message):
 def test_learners_that_cannot_learn_together_are_refused(words, message):
     with pytest.raises(UserError, match=re.escape(message)):
         overrides.load(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["batch_size=30"], "must be a multiple of ensemble_members (4), got 30"),
+        (
+            ["batch_size=36", "learners=2", "strategy=multi_worker", "actors=1"],
+            "must be a multiple of ensemble_members times learners (8), got 36",
+        ),
+    ],
+)
+def test_members_learn_from_equally_many_sequences(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(["transition=ensemble", *words])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explore.critic=true", "value=none"], "needs a value: value must not be none"),
+        (["explore.beta_rate=0.1"], "changes nothing: explore.critic must be true"),
+        (
+            ["explore.beta_rate=0.1", "explore.critic=true", "explore.beta=0"],
+            "explore.beta must be above 0 and explore.final_beta null, got 0 and None",
+        ),
+        (
+            ["explore.beta_rate=0.1", "explore.critic=true", "explore.final_beta=0"],
+            "above 0 and explore.final_beta null, got 0.05 and 0.0",
+        ),
+    ],
+)
+def test_a_critic_of_the_bonus_that_could_not_learn_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(["explore=information_gain", *words])
 
 
 def test_a_schedule_has_a_time_and_an_end():

@@ -103,3 +103,20 @@ def test_one_draw_is_refused(kind):
 def test_unknown_estimate_is_refused():
     with pytest.raises(ValueError, match="^estimate must be moment_matched or pairwise"):
         preset("explore", "information_gain", estimate="exact")
+
+
+@pytest.mark.parametrize("kind", BONUSES)
+def test_what_comes_after_a_plan_is_added_to_its_bonus(kind):
+    strategy = preset("explore", kind, draws=2)
+    plain = rollout(MEANS)
+    beyond = tf.constant([[[5.0, 0.0, -5.0]]])
+    found = strategy.bonus(plain._replace(novelty=beyond))
+    np.testing.assert_allclose(found, strategy.bonus(plain) + beyond[0], rtol=1e-5)
+
+
+def test_a_weight_that_is_given_takes_the_place_of_the_schedule():
+    strategy = preset("explore", "disagreement", draws=2, beta=0.5)
+    plain = rollout(MEANS, reward=((0.0, 3.0, 1.0),))
+    at_half, given = strategy(plain, 0.0), strategy.score(plain, tf.constant(2.0))
+    by_return = strategy.score(plain, tf.constant(0.0))
+    np.testing.assert_allclose(given - by_return, 4.0 * (at_half - by_return), rtol=1e-4)

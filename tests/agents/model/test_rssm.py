@@ -5,7 +5,8 @@ import pytest
 import tensorflow as tf
 
 from agents.model.latents import Latent
-from bayes_rl.weights import hold, mean_weights, sample_weights
+from agents.model.transitions import SOURCES
+from bayes_rl.weights import hold, mean_weights
 
 BATCH, LENGTH = 3, 5
 
@@ -203,12 +204,12 @@ def test_imagine_step_is_the_prior_of_the_next_belief(stirred, start, noise):
         assert_close(row(latent, number), Latent(belief, mean, stddev, sample))
 
 
-@pytest.mark.parametrize("transition", ["reparameterization", "flipout"])
+@pytest.mark.parametrize("transition", [*SOURCES][1:])
 def test_draws_held_together_are_the_draws_held_one_by_one(
     make_model, transition, start, noise
 ):
-    rssm = make_model(f"transition={transition}").rssm
-    draws = sample_weights(rssm, [3], seed=1)
+    model = make_model(f"transition={transition}")
+    rssm, draws = model.rssm, model.draw_weights(3, tf.constant([0, 1]))
     actions, normal = noise(2, 4, 1, seed=6), noise(2, 4, 3, seed=7)
 
     def tile(tensor, axis):

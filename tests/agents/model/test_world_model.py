@@ -5,8 +5,7 @@ import pytest
 import tensorflow as tf
 from scipy import stats
 
-from agents.model.world_model import make_transition_dense
-from bayes_rl.weights import hold, kl_divergences, mean_weights, posteriors
+from bayes_rl.weights import hold, mean_weights
 from envs.simulations.fake import EDGE, REACH
 
 SEED = tf.constant([1, 2])
@@ -211,32 +210,6 @@ def test_all_variables_exist_at_once(make_model, make_batch, noise):
     before = len(model.variables)
     losses(model, make_batch(), noise(3, 5, 3))
     assert len(model.variables) == before
-
-
-@pytest.mark.parametrize("transition", ["reparameterization", "flipout"])
-def test_only_kernels_of_the_transition_are_uncertain(make_model, transition):
-    names = set(posteriors(make_model(f"transition={transition}")))
-    assert names == {
-        "transition_input/kernel",
-        "transition_hidden/kernel",
-        "transition_latent/kernel",
-    }
-
-
-def test_a_deterministic_transition_has_no_posterior(make_model):
-    assert not posteriors(make_model("transition=deterministic"))
-
-
-@pytest.mark.parametrize("kind", ["reparameterization", "flipout"])
-def test_initial_stddev_falls_with_the_root_of_the_fan_in(kind):
-    layer = make_transition_dense(kind, 0.3, 2.0)(7, activation=None, name="layer")
-    layer(tf.zeros([1, 16]))
-    posterior = posteriors(layer)["layer/kernel"]
-    np.testing.assert_allclose(posterior.stddev(), np.full([16, 7], 0.3 / 4), rtol=1e-5)
-    limit = np.sqrt(6 / (16 + 7))
-    assert 0.8 * limit < np.abs(posterior.mean()).max() <= limit
-    expected = normal_kl(posterior.mean(), posterior.stddev(), 0.0, 2.0).sum()
-    np.testing.assert_allclose(kl_divergences(layer)["layer/kernel"], expected, rtol=1e-4)
 
 
 def test_computing_in_bfloat16_keeps_variables_and_losses_in_float32(

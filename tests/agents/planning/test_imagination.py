@@ -15,12 +15,12 @@ from agents.planning.imagination import (
     imagine_with_switching_draws,
 )
 from agents.seeds import fold, split, uniform
-from bayes_rl.weights import hold, mean_weights, sample_weights
+from bayes_rl.weights import hold
 
 ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 4, 3, 3, 3
 
 
-@pytest.fixture(scope="module", params=["reparameterization", "flipout"])
+@pytest.fixture(scope="module", params=["flipout", "rank1"])
 def model(request, make_model):
     return make_model(f"transition={request.param}", "task=fake_ending")
 
@@ -49,7 +49,7 @@ def normal(noise):
 @pytest.fixture(scope="module")
 def draws(model):
     """Other draws for each environment: [B * S, ...]."""
-    each = [sample_weights(model, [DRAWS], seed) for seed in range(ENVIRONMENTS)]
+    each = [model.draw_weights(DRAWS, tf.constant([0, e])) for e in range(ENVIRONMENTS)]
     return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
 
 
@@ -103,7 +103,7 @@ def test_mean_weights_roll_each_plan_out_by_itself(model, start, plans, normal):
     assert rollout.mean.shape == (1, ENVIRONMENTS, CANDIDATES, HORIZON, LATENT)
     for b, n in each_plan():
         latents = follow(
-            model, mean_weights(model), one(start, b), plans[b, n], normal[b, n]
+            model, model.central_weights(), one(start, b), plans[b, n], normal[b, n]
         )
         assert_outcome(rollout, 0, b, n, model, latents)
 
@@ -127,7 +127,7 @@ def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
     assert rollout.mean.shape == (DRAWS, ENVIRONMENTS, CANDIDATES, HORIZON, LATENT)
     for b, n in each_plan():
         trajectory = follow(
-            model, mean_weights(model), one(start, b), plans[b, n], normal[b, n]
+            model, model.central_weights(), one(start, b), plans[b, n], normal[b, n]
         )
         for s in range(DRAWS):
             with hold(model, draw_of(draws, b, s)):
@@ -232,7 +232,7 @@ def repeat_mean_weights(model):
     """The mean weights as if they were drawn, [B * S, ...]."""
     return {
         name: tf.repeat(mean[None], ENVIRONMENTS * DRAWS, axis=0)
-        for name, mean in mean_weights(model).items()
+        for name, mean in model.central_weights().items()
     }
 
 
@@ -276,6 +276,7 @@ class Sum:
 
     discount = 0.9
     value = staticmethod(lambda features: tf.reduce_sum(features, -1))
+    novelty = staticmethod(lambda features: 7.0 * tf.reduce_sum(features, -1))
 
 
 def assert_values(rollout, draw, b, n, model, latents):
@@ -311,6 +312,8 @@ def test_every_trajectory_values_its_last_latent(name, model, start, plans, norm
     discounts = 0.9 ** np.arange(HORIZON)
     np.testing.assert_allclose(rollout.reached, discounts * plain.reached, rtol=1e-4)
     assert np.abs(rollout.value).min() > 0
+    np.testing.assert_allclose(rollout.novelty, 7.0 * rollout.value, rtol=1e-5)
+    np.testing.assert_array_equal(plain.novelty, np.zeros(plain.value.shape))
 
 
 def test_on_a_shared_trajectory_and_under_the_mean_the_mean_weights_value(
@@ -320,6 +323,6 @@ def test_on_a_shared_trajectory_and_under_the_mean_the_mean_weights_value(
     mean, shared = (TRAJECTORIES[n](*given, value=Sum()) for n in ("mean", "shared"))
     np.testing.assert_allclose(shared.value, mean.value, rtol=1e-4, atol=1e-5)
     for b, n in ((0, 1), (1, 3)):
-        weights = mean_weights(model)
+        weights = model.central_weights()
         latents = follow(model, weights, one(start, b), plans[b, n], normal[b, n])
         assert_values(mean, 0, b, n, model, latents)

@@ -22,6 +22,7 @@ class Cliff(tf.Module):
         self.rssm = self
         self.reward = reward
         self._knows_the_end = knows_the_end
+        self.central_weights = dict
 
     def imagine(self, start, actions, noise):
         del noise
@@ -102,6 +103,7 @@ class Tenfold:
 
     discount = 0.5
     value = staticmethod(lambda features: 10.0 * features[..., 0])
+    novelty = staticmethod(lambda features: -3.0 * features[..., 0])
 
 
 def test_a_value_counts_as_its_state_is_reached_and_discounted():
@@ -114,6 +116,7 @@ def test_a_value_counts_as_its_state_is_reached_and_discounted():
     np.testing.assert_allclose(rollout.reached, [reached], rtol=1e-6)
     value = 0.5**3 * 0.5 * 0.2 * 0.9 * 9.0
     np.testing.assert_allclose(rollout.value, [[[value], [0.0]]], rtol=1e-6)
+    np.testing.assert_allclose(rollout.novelty, -0.3 * rollout.value, rtol=1e-6)
     returns = [[0.5 + 0.25 * 0.2 + 0.025 * 0.9 + value], [1.0]]
     np.testing.assert_allclose(Greedy()(rollout, progress=0.0), returns, rtol=1e-6)
 

@@ -54,6 +54,13 @@ def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_pat
     open_run(overrides.load([f"logdir={tmp_path / 'run'}", *words])).close()
 
 
+@pytest.mark.parametrize(("kind", "keys"), [("disagreement", 2), ("greedy", 0)])
+def test_bonuses_of_earlier_versions_had_no_critic(kind, keys):
+    explore = updated({"explore": {"kind": kind}})["explore"]
+    expected = {"critic": False, "beta_rate": 0.0}
+    assert explore == {"kind": kind} | dict([*expected.items()][:keys])
+
+
 @pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
 def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, scale):
     config = overrides.load([f"logdir={tmp_path / 'run'}", f"task={task}"])

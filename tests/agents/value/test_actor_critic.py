@@ -133,7 +133,7 @@ def test_losses_are_those_of_the_equations(batch, noise):
     )
     np.testing.assert_allclose(found["value_mean"], best.mean(1), rtol=1e-4)
     np.testing.assert_allclose(found["policy_entropy"], -np.mean(log_density, 1), 1e-4)
-    np.testing.assert_allclose(values, best, rtol=1e-5)
+    np.testing.assert_allclose(values["value"], best, rtol=1e-5)
     assert {*found, "value_spread"} == set(value.metric_names)
 
 
@@ -180,14 +180,14 @@ def test_slow_critics_and_scale_follow():
     value = shaken(make(target_rate=0.1))
     before = [variable.numpy() for variable in value._slow.variables]
     far = tf.constant(np.append(np.linspace(0.0, 4.0, 19), [-99.0, 99.0]), tf.float32)
-    assert float(value.follow(tf.random.shuffle(far))) == pytest.approx(4.0)
+    assert float(value.follow({"value": tf.random.shuffle(far)})) == pytest.approx(4.0)
     for old, now, goal in zip(
         before, value._slow.variables, value._critics.variables, strict=True
     ):
         np.testing.assert_allclose(now, 0.9 * old + 0.1 * goal, rtol=1e-5, atol=1e-6)
     assert float(value._scale) == pytest.approx(1.0 + 0.01 * 3.0)
     value._scale.assign(0.0501)
-    value.follow(tf.ones([6, 2]))
+    value.follow({"value": tf.ones([6, 2])})
     assert float(value._scale) == pytest.approx(0.05)
 
 

@@ -1,0 +1,85 @@
+"""An agent whose bonus has a value beyond the horizon."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+WORDS = ["value=td", "explore=information_gain", "value.target_rate=0.5"]
+CRITIC = ["explore.critic=true", "explore.beta_rate=0.5"]
+
+
+@pytest.fixture(scope="module")
+def batch(make_batch):
+    return make_batch(4, 5)
+
+
+@pytest.fixture(scope="module")
+def make(build_agent, batch):
+    """Makes an agent that has taken some gradient steps."""
+
+    def make(*words, steps=2):
+        agent = build_agent(*WORDS, *words)
+        agent.clock.advance(episodes=1, agent_steps=100, environment_steps=100)
+        for _ in range(steps):
+            agent.train(batch)
+        return agent
+
+    return make
+
+
+@pytest.fixture(scope="module")
+def agent(make):
+    return make(*CRITIC)
+
+
+def test_a_step_moves_all_of_the_explorer_and_nothing_else_otherwise(agent, make):
+    plain, fresh = make(), make(*CRITIC, steps=0)
+    for mine, theirs in zip(agent.model.variables, plain.model.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+    names = ("_critics", "_slow", "_policy")
+    for name in names:
+        pair = (getattr(each.value, name).variables for each in (agent, plain))
+        for mine, theirs in zip(*pair, strict=True):
+            np.testing.assert_array_equal(mine, theirs)
+    both = (each.value.explorer.variables for each in (agent, fresh))
+    for now, old in zip(*both, strict=True):
+        assert np.any(now.numpy() != old.numpy()), f"{now.name} was not moved"
+
+
+def test_metrics_tell_of_the_bonus(agent, batch):
+    agent.pop_metrics()
+    agent.train(batch)
+    found = agent.pop_metrics()
+    assert found["bonus"] > 0
+    assert found["beta"] == pytest.approx(0.05, rel=0.5)
+    assert np.isfinite(found["novelty_loss"] + found["explorer_loss"])
+
+
+def test_a_checkpoint_goes_on_as_if_nothing_had_been(make, batch, tmp_path):
+    agent, other = make(*CRITIC), make(*CRITIC, steps=0)
+    path = tf.train.Checkpoint(agent=agent).save(tmp_path / "checkpoint")
+    tf.train.Checkpoint(agent=other).restore(path).assert_existing_objects_matched()
+    for each in (agent, other):
+        each.train(batch)
+    for mine, theirs in zip(agent.value.variables, other.value.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypatch):
+    policy, scored = agent.collect_policy, []
+    beta = float(agent.value.explorer.beta(0.0))
+    kind = type(policy.strategy)
+
+    def spied(strategy, rollout, weight):
+        scored.append((rollout, float(weight)))
+        return score(strategy, rollout, weight)
+
+    score = kind.score
+    monkeypatch.setattr(kind, "score", spied)
+    policy.action(environment.reset(), policy.get_initial_state(2))
+    rollout, weight = scored[0]
+    assert weight == pytest.approx(beta)
+    assert np.ptp(rollout.novelty) > 0
+    before = len(scored)
+    agent.policy.action(environment.reset(), agent.policy.get_initial_state(2))
+    assert len(scored) == before, "evaluation explores"
