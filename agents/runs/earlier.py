@@ -14,6 +14,7 @@ _LATER = {
     "actors": 0,
     "learners": 1,
     "noise_ladder": 1.0,
+    "hold_out_every": None,
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
     "value": {"kind": "none"},
