@@ -9,6 +9,7 @@ class Clock(tf.Module):
     Args:
         total_steps: environment steps of the whole run.
         replay_capacity: agent steps that the replay holds at most; None: all.
+        hold_out_every: one of so many episodes is not trained on; None: none.
 
     Attributes:
         episodes: finished and, if they are, learned from.
@@ -18,9 +19,10 @@ class Clock(tf.Module):
         progress: [], share of `total_steps` done, at most 1.
     """
 
-    def __init__(self, total_steps, replay_capacity=None):
+    def __init__(self, total_steps, replay_capacity=None, hold_out_every=None):
         super().__init__("clock")
         self._replay_capacity = float(replay_capacity or "inf")
+        self._trained_on = 1.0 - 1.0 / (hold_out_every or float("inf"))
         self._total_steps = float(total_steps)
         self.episodes = _counter("episodes")
         self.environment_steps = _counter("environment_steps")
@@ -33,7 +35,8 @@ class Clock(tf.Module):
 
     @property
     def replay_steps(self):
-        return tf.minimum(tf.cast(self.agent_steps, tf.float32), self._replay_capacity)
+        steps = self._trained_on * tf.cast(self.agent_steps, tf.float32)
+        return tf.minimum(steps, self._replay_capacity)
 
     def advance(self, episodes, agent_steps, environment_steps):
         """Counts the steps of an episode, after which there are `episodes`."""

@@ -11,7 +11,7 @@ from agents import replicas
 from agents.agent.compiling import compiled
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
-from agents.planning.replayed import predict_each_step
+from agents.planning.replayed import predict_replayed
 from agents.seeds import Purpose, fold, normal, seed_of_run, split
 from bayes_rl.weights import hold, named_signs
 
@@ -296,7 +296,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         weights = model.draw_weights(strategy.draws, fold(seed, 1))
 
         def bonus(features, action):
-            rollout = predict_each_step(model, features, action, weights, strategy.draws)
+            rollout = predict_replayed(model, features, action, weights, strategy.draws)
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
         return bonus, strategy.scheduled(self.clock.progress)

@@ -1,4 +1,4 @@
-"""The command `bayes-rl calibrate RUN [TWIN]`: a table, a file and a figure."""
+"""The command `bayes-rl calibrate RUN [TWIN]`: tables, files and figures."""
 
 import pathlib
 from typing import NamedTuple
@@ -8,13 +8,21 @@ import numpy as np
 from agents.agent.loading import load_agent
 from agents.config.schema import as_dict
 from agents.episodes.held_out import held_out_episodes
-from agents.figures import calibration as calibration_figure
+from agents.episodes.replay import is_held_out
+from agents.episodes.store import readable_episodes
+from agents.figures import calibration as figures
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
+from agents.insight.coverage import Coverage, grid_of
+from agents.insight.uncertainty import recalibration
+from agents.insight.uncertainty.worth import SPREADS, look, measure
 from agents.runs import grouping
-from agents.runs.folder import load_config
-from agents.screen.text import show
-from agents.seeds import Purpose, seed_of_run
+from agents.runs.folder import Run, load_config
+from agents.screen.text import decimals, show
+from agents.seeds import Purpose, fold, seed_of_run
+
+_EDGES = ("value", "low", "high", "steps")  # of a `Measure`
+_SHOWN = ("rank_correlation", "auroc", "exponent")
 
 
 class Judged(NamedTuple):
@@ -28,7 +36,7 @@ class Judged(NamedTuple):
 
     @property
     def about(self):
-        """What a row of the file says of it."""
+        """What a row of a file says of it."""
         return {
             "judged": self.role,
             "transition": self.config.transition,
@@ -36,21 +44,43 @@ class Judged(NamedTuple):
             "environment_steps": int(self.agent.clock.environment_steps.numpy()),
         }
 
-    def act(self, actions, count):
-        return held_out_episodes(self.config, self.agent, actions, count)
+    @property
+    def collected(self):
+        """Episodes of the run: those trained on, and of those held out the planned ones."""
+        every, seed_episodes = self.config.hold_out_every, self.config.seed_episodes
+        trained_on, held_out = [], []
+        for episode in readable_episodes(Run(pathlib.Path(self.folder)).episodes):
+            if not is_held_out(episode, every):
+                trained_on.append(episode)
+            elif int(episode["number"]) >= seed_episodes:
+                held_out.append(episode)
+        return trained_on, held_out
 
-    def judge(self, episodes, seed, actions):
-        return judge(self.agent.model, episodes, seed, actions, self.name)
+    def act(self, actions, count):
+        """`count` episodes to judge by, and as many others to fit to."""
+        found = held_out_episodes(self.config, self.agent, actions, 2 * count)
+        return found[:count], found[count:]
 
 
 def calibrate(run, twin, episodes):
-    """Judges open-loop forecasts of the newest checkpoints of one or two runs.
+    """Judges the uncertainty of the newest checkpoints of one or two runs.
 
-    All are judged on the same held-out episodes: of the policy of each run, and of random
-    actions. Prints a table; writes `calibration.csv` and `figures/calibration.png` to RUN.
-    The table shows, for the intervals of 50, 80 and 95 %, the pooled coverage and the
-    deviation, see `agents.insight.calibration`. The file has each dimension in rows of its
-    own, beside those of `all`.
+    All are judged on the same fresh episodes: of the policy of each run, and of random
+    actions.
+
+    Open-loop forecasts are judged as they are, and once their spread was fitted to other
+    episodes: planned ones that the run held out, or else fresh ones of its policy; and
+    fresh ones of random actions. `calibration.csv` and `figures/calibration.png` have, for
+    the intervals of 50, 80 and 95 %, the pooled coverage and the deviation, see
+    `agents.insight.calibration`; the file has each dimension in rows of its own, beside
+    those of `all`. The fits of RUN, `recalibration.json`, are what its films and probes use
+    from there on.
+
+    `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
+    `agents.insight.uncertainty.worth`: a row for each `spread` and `measure`, its `value`
+    with the interval over episodes, `low` and `high`, and of how many `steps` it is.
+
+    All goes to RUN; tables are printed.
 
     Args:
         run: folder of the run.
@@ -60,37 +90,41 @@ def calibrate(run, twin, episodes):
     Raises:
         UserError: the runs do not predict the same observations, or episodes are too short.
     """
-    folders = [run, twin] if twin else [run]
-    configs = {folder: as_dict(load_config(folder)) for folder in folders}
-    grouping.check_same_observations(configs)
-    runs = _load(folders)
-    config = runs[0].config
-    episodes_of = {f"policy of {each.name}": each.act("policy", episodes) for each in runs}
-    episodes_of["random"] = runs[0].act("random", episodes)
+    runs = _load([run, twin] if twin else [run])
+    config, folder = runs[0].config, pathlib.Path(run)
     seed = seed_of_run(config.seed, Purpose.CALIBRATE)
-    curves = [
-        each
-        for actions, found in episodes_of.items()
-        for judged in runs
-        for each in judged.judge(found, seed, actions)
-    ]
-    folder = pathlib.Path(run)
-    about = {each.name: each.about | {"episodes": episodes} for each in runs}
-    rows = [
-        {"actions": each.actions, "forecast": each.label} | about[each.name] | row
-        for each in curves
-        for row in each.rows()
-    ]
-    write_csv(folder / "calibration.csv", rows)
-    figure = folder / "figures" / "calibration.png"
-    title = f"{config.task}, {episodes} episodes of each kind"
-    calibration_figure.save(figure, curves, title)
+    random = runs[0].act("random", episodes)
+    own = [each.act("policy", episodes) for each in runs]
+    fresh = {f"policy of {r.name}": some for r, (some, _) in zip(runs, own, strict=True)}
+    fresh["random"] = random[0]
+    curves, worth = [], []
+    for each, (_, others) in zip(runs, own, strict=True):
+        trained_on, held_out = each.collected
+        model, fitted_to = each.agent.model, {"policy": held_out or others}
+        fitted_to["random"] = random[1]
+        fits = {
+            kind: recalibration.fit(model, some, fold(seed, 0))
+            for kind, some in fitted_to.items()
+        }
+        if each is runs[0] and all(fits.values()):
+            recalibration.save(fits, folder, each.about["environment_steps"])
+        for actions, found in fresh.items():
+            fit = fits[actions.partition(" ")[0]]
+            curves += judge(model, found, seed, actions, each.name, fit)
+        worth += _worth(
+            each, trained_on, [e for some in fresh.values() for e in some], seed
+        )
+    curves.sort(key=lambda curve: list(fresh).index(curve.actions))
+    files = _write(folder, config.task, runs, curves, worth, episodes)
     _print_tables(runs, curves, episodes)
-    for file in (folder / "calibration.csv", figure):
+    _print_worth(worth)
+    for file in files:
         print(file)
 
 
 def _load(folders):
+    configs = {folder: as_dict(load_config(folder)) for folder in folders}
+    grouping.check_same_observations(configs)
     loaded = [load_agent(folder) for folder in folders]
     roles = ("run", "other")[: len(folders)]
     differ = len({config.transition for config, _ in loaded}) == len(loaded)
@@ -98,6 +132,40 @@ def _load(folders):
         Judged(config.transition if differ else role, role, str(folder), config, agent)
         for role, folder, (config, agent) in zip(roles, folders, loaded, strict=True)
     ]
+
+
+def _worth(judged, trained_on, episodes, seed):
+    """Pairs of the name of a run and a row of `spread.csv`."""
+    grid = grid_of(judged.config.task)
+    coverage = Coverage(grid) if grid else None
+    for episode in trained_on if coverage else ():
+        coverage.add(episode)
+    steps = look(judged.agent.model, episodes, coverage, fold(seed, 1))
+    rows = [
+        {"spread": spread, "measure": found.name}
+        | dict(zip(_EDGES, found[1:], strict=True))
+        for spread in SPREADS
+        for found in measure(steps, spread)
+    ]
+    return [(judged.name, row) for row in rows]
+
+
+def _write(folder, task, runs, curves, worth, episodes):
+    """The files of RUN; their paths."""
+    about = {each.name: each.about | {"episodes": episodes} for each in runs}
+    rows = [
+        {"actions": each.actions, "forecast": each.label} | about[each.name] | row
+        for each in curves
+        for row in each.rows()
+    ]
+    files = [folder / name for name in ("calibration.csv", "spread.csv")]
+    write_csv(files[0], rows)
+    write_csv(files[1], [about[name] | row for name, row in worth])
+    drawn = [folder / "figures" / name for name in ("calibration.png", "spread.png")]
+    title = f"{task}, {episodes} episodes of each kind"
+    figures.save(drawn[0], curves, title)
+    figures.save_worth(drawn[1], worth, title)
+    return files + drawn
 
 
 def _print_tables(runs, curves, episodes):
@@ -121,3 +189,19 @@ def _print_tables(runs, curves, episodes):
         table = [each.line(place) for place in shown for each in own]
         show(header, table)
         print()
+
+
+def _print_worth(worth):
+    print(
+        "What the spread of one step is worth, in brackets 95 % over episodes: its rank\n"
+        "correlation with the error; the AUROC of telling states of unvisited regions;\n"
+        "how it shrinks with visits n, as n^-exponent.\n"
+    )
+    lines = {}
+    for name, row in worth:
+        value, low, high = (decimals(row[key]) for key in _EDGES[:3])
+        cell = f"{value} [{low}, {high}] of {row['steps']}"
+        lines.setdefault(f"{name}, {row['spread']}", {})[row["measure"]] = cell
+    table = [[name, *(row.get(m, "-") for m in _SHOWN)] for name, row in lines.items()]
+    show(["", *(name.replace("_", " ") for name in _SHOWN)], table)
+    print()

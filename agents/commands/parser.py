@@ -145,7 +145,7 @@ def _add_calibrate(commands):
         nargs="?",
         help="folder of a run to compare with, such as a deterministic one",
     )
-    _add_episodes(command, 10, "episodes of each policy, and as many of random actions")
+    _add_episodes(command, 20, "episodes of each policy, and as many of random actions")
 
 
 def _add_plot(commands):

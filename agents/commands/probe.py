@@ -10,6 +10,7 @@ from agents.errors import UserError
 from agents.figures.predictions import save_state_prediction
 from agents.files import write_csv
 from agents.insight.probes import INPUTS, LEAST, PROBES, Probes
+from agents.insight.uncertainty import recalibration
 from agents.screen.text import show
 from agents.seeds import Purpose, seed_of_run
 
@@ -43,11 +44,13 @@ def probe(run, episodes):
     rows, files = [], [folder / "probe.csv"]
     for actions in ACTIONS:
         found = held_out_episodes(config, agent, actions, episodes)
+        fit = recalibration.load(folder, steps, actions)
+        widen = fit.widen if fit else None
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()
         rows += [counts | {"actions": actions} | score for score in scores]
         _print_table(config, actions, counts, probes.names, scores)
-        for kind, (truth, values, context, names) in probes.readings().items():
+        for kind, (truth, values, context, names) in probes.readings(widen).items():
             name = f"probe_{actions}_{kind}"
             files.append(
                 save_state_prediction(

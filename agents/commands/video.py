@@ -11,6 +11,7 @@ from agents.episodes.recording import record
 from agents.errors import UserError
 from agents.figures.films import save_recording
 from agents.figures.predictions import film
+from agents.insight.uncertainty import recalibration
 from agents.seeds import Purpose, seed_of_run
 
 
@@ -47,6 +48,7 @@ def video(run):
         title = f"{config.task} after {steps} environment steps"
         files = save_recording(recording, folder, f"episode_{steps}", title)
     seed = seed_of_run(config.seed, Purpose.FILM)
-    files += film(agent.model, episode, seed, folder, f"open_loop_{steps}")
+    fit = recalibration.load(run, steps, "policy")
+    files += film(agent.model, episode, seed, folder, f"open_loop_{steps}", fit)
     for file in files:
         print(file)

@@ -87,6 +87,7 @@ class Train(Settings):
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
     replay_capacity: int = key(least=1)  # agent steps in memory
+    hold_out_every: int | None = key(least=2)  # collected episodes; None: none
     transition: str = key(choices=SOURCES)
     kl_weight: float = key(least=0)
     kl_weight_warmup: int = key(least=0)  # train steps

@@ -14,6 +14,7 @@ from agents.distributed.server import greet
 from agents.distributed.weights import Weights
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.replay import is_held_out
 from agents.episodes.store import DAMAGE, read_episode
 
 _PATIENCE = 5.0  # seconds for the server to confirm an episode
@@ -128,6 +129,8 @@ class Actor:
         while True:
             hello = self._greet()
             if int(episode["number"]) in hello["numbers"]:  # it has read the file
+                break
+            if is_held_out(episode, self._config.hold_out_every):
                 break
             if hello["serving"] != self._serving:
                 self._serving, self._writer = hello["serving"], None

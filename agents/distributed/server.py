@@ -16,6 +16,7 @@ from agents.config.schema import as_dict, flatten
 from agents.distributed import sequences, weights
 from agents.distributed.handover import Handover
 from agents.distributed.sequences import SequenceWriter
+from agents.episodes.replay import is_held_out
 from agents.episodes.store import DAMAGE, read_episode
 from agents.errors import UserError
 from bayes_rl.version import VERSION
@@ -133,7 +134,8 @@ def _fill(client, config, handover):
     episodes = _episodes_on_disk(handover)
     newest, steps = [], 0
     for episode in reversed(episodes.values()):
-        if steps < config.replay_capacity:
+        held_out = is_held_out(episode, config.hold_out_every)
+        if steps < config.replay_capacity and not held_out:
             newest.append(episode)
             steps += len(episode["reward"]) - 1
     writer = SequenceWriter(client, config.sequence_length)

@@ -12,6 +12,23 @@ _AHEAD = 2  # batches drawn while a gradient step is taken
 KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
 
 
+def is_held_out(episode, every):
+    """Whether a collected episode is one of those that its run is never trained on.
+
+    Of each `every` in the sequence of the run's seed it is the last, so that some of the
+    first, random ones are among them and the very first is not.
+
+    Args:
+        episode: see `agents.episodes.layout`, with its `number`.
+        every: `hold_out_every` of the run's config; None: none is held out.
+
+    Example:
+        >>> [number for number in range(7) if is_held_out({"number": number}, every=3)]
+        [2, 5]
+    """
+    return every is not None and int(episode["number"]) % every == every - 1
+
+
 class Replay:
     """The newest episodes in memory, sampled as sequences.
 

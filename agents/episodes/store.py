@@ -1,5 +1,6 @@
 """Episodes on disk: files that are whole or not there."""
 
+import contextlib
 import logging
 import os
 import pathlib
@@ -130,6 +131,13 @@ class EpisodeStore:
             log.warning("%s is damaged (%s); moved to %s", file, reason, self._damaged)
             return False
         return True
+
+
+def readable_episodes(folder):
+    """Yields the episodes in a folder, oldest first; it changes nothing there."""
+    for _, file in sorted(numbered_files(pathlib.Path(folder)).items()):
+        with contextlib.suppress(*DAMAGE):
+            yield read_episode(file)
 
 
 def numbered_files(folder):

@@ -1,11 +1,16 @@
-"""The figure of `bayes-rl calibrate`: do intervals hold what they say?"""
+"""The figures of `bayes-rl calibrate`: do intervals hold, and what is a spread worth?"""
 
+import math
+
+import numpy as np
 from matplotlib.figure import Figure
 
 from agents.figures.drawing import save_figure, tidy
 from agents.insight.calibration import LEVELS, SHOWN
+from agents.insight.uncertainty.worth import VISITS
 
 _LEVEL = SHOWN.index(0.8)  # of the interval that is drawn over the horizon
+_EDGES = ("value", "low", "high")
 
 
 def save(file, curves, title):
@@ -82,3 +87,53 @@ def _finish(axes, kind):
         tidy(panel, unit)
         panel.set_xlabel("agent steps without observations")
     reliability.set_xlabel("probability of the interval")
+
+
+def save_worth(file, worth, title):
+    """Draws what spreads are worth: correlation, AUROC, and how they shrink with data.
+
+    Args:
+        file: path of the PNG; its folder is made where it is missing.
+        worth: list of (name of a run, row), rows as in `spread.csv`.
+        title: of the figure.
+    """
+    figure = Figure(figsize=(13, 4), layout="constrained")
+    panels = figure.subplots(1, 3)
+    lines = {}
+    for name, row in worth:
+        lines.setdefault(f"{name}, {row['spread']}", {})[row["measure"]] = row
+    correlation, auroc, shrinking = panels
+    for number, (label, measures) in enumerate(lines.items()):
+        style = {"color": f"C{number}", "label": label, "marker": "o", "capsize": 3}
+        for panel, name in ((correlation, "rank_correlation"), (auroc, "auroc")):
+            _errorbar(panel, [number], [measures.get(name)], style)
+        known = [(n, measures.get(f"spread_{least}")) for n, least in enumerate(VISITS)]
+        most = max((row["value"] for _, row in known if row), default=1.0)
+        scaled = [row and row | {k: row[k] / most for k in _EDGES} for _, row in known]
+        _errorbar(shrinking, [n for n, _ in known], scaled, style)
+    for panel, chance, unit in (
+        (correlation, 0.0, "rank correlation of spread and error"),
+        (auroc, 0.5, "AUROC: unvisited from visited states"),
+    ):
+        panel.axhline(chance, color="0.4", linestyle="--", linewidth=1)
+        panel.set(xticks=[])
+        tidy(panel, unit)
+    ranges = [str(VISITS[0]), *(f"{least}+" for least in VISITS[1:])]
+    shrinking.set(xticks=range(len(VISITS)), xticklabels=ranges)
+    shrinking.set(xlabel="rows of training in the cell of the state", yscale="log")
+    tidy(shrinking, "median spread, over its largest")
+    handles, labels = correlation.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    figure.suptitle(f"{title}; bars: 95 % over episodes", fontsize="medium")
+    save_figure(figure, file)
+
+
+def _errorbar(panel, places, rows, style):
+    """Points with their intervals; rows that are missing or nan are left out."""
+    pairs = zip(places, rows, strict=True)
+    known = [(x, row) for x, row in pairs if row and math.isfinite(row["value"])]
+    if not known:
+        return
+    value, low, high = (np.array([row[key] for _, row in known]) for key in _EDGES)
+    off = np.abs(np.nan_to_num([value - low, high - value]))
+    panel.errorbar([x for x, _ in known], value, off, **style)

@@ -7,15 +7,18 @@ import numpy as np
 from agents.episodes.layout import first_rows
 from agents.figures.drawing import panels, save_figure, tidy
 from agents.figures.films import check_context, save_open_loop_video
+from agents.insight.forecasts import ForecastTimes, broadest
 from agents.insight.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
 from agents.model.networks import is_image
+from agents.seeds import fold
 from bayes_rl.weights import posteriors
 
 _COLUMNS = 3  # panels of curves side by side
 _LEGEND = 7  # inches that the legend of curves needs
+LEVEL = 0.95  # of the interval that is drawn
 
 
-def save_state_prediction(folder, name, truth, predictions, context, labels):
+def save_state_prediction(folder, name, truth, predictions, context, labels, interval=None):
     """Saves curves of predicted against true observations, one panel each.
 
     Args:
@@ -25,6 +28,8 @@ def save_state_prediction(folder, name, truth, predictions, context, labels):
         predictions: [S, T, D], one open-loop prediction for each weight draw.
         context: number of rows that the model saw, from 1 to T.
         labels: D names.
+        interval: lower and upper edge of where `LEVEL` of the truths are expected, [T, D],
+            nan where they are not known; None: the spread over draws is drawn.
 
     Returns:
         The path of `<name>.png`.
@@ -38,21 +43,24 @@ def save_state_prediction(folder, name, truth, predictions, context, labels):
     if len(labels) != truth.shape[1]:
         raise ValueError(f"{truth.shape[1]} dimensions need as many labels, got {labels}")
     check_context(context, len(truth))
-    figure = _curves(truth, predictions, context, labels)
+    figure = _curves(truth, predictions, context, labels, interval)
     return save_figure(figure, pathlib.Path(folder) / f"{name}.png")
 
 
-def _curves(truth, predictions, context, labels):
+def _curves(truth, predictions, context, labels, interval):
     draws, length, size = predictions.shape
     columns = min(size, _COLUMNS)
     figure, grid = panels(range(size), columns, (max(4, _LEGEND / columns), 2.2))
     time = np.arange(1, length + 1)
     mean, stddev = predictions.mean(axis=0), predictions.std(axis=0)
+    band = f"± 2 stddev over {draws} weight draws"
+    if interval is not None:
+        band = f"{LEVEL:.0%} interval, recalibrated"
+    low, high = interval or (mean - 2 * stddev, mean + 2 * stddev)
     for dimension, axes in grid.items():
         column = (slice(None), dimension)
         axes.axvspan(0.5, context + 0.5, color="0.92", label="seen")
-        if draws > 1:
-            low, high = (mean + sign * 2 * stddev for sign in (-1, 1))
+        if draws > 1 or interval is not None:
             axes.fill_between(
                 time,
                 low[column],
@@ -60,7 +68,7 @@ def _curves(truth, predictions, context, labels):
                 color="C0",
                 alpha=0.25,
                 linewidth=0,
-                label=f"± 2 stddev over {draws} weight draws",
+                label=band,
             )
         axes.plot(time, mean[column], color="C0", label="prediction")
         axes.plot(time, truth[column], color="black", linestyle="--", label="truth")
@@ -74,12 +82,12 @@ def _curves(truth, predictions, context, labels):
     return figure
 
 
-def film(model, episode, seed, folder, name):
+def film(model, episode, seed, folder, name, fit=None):
     """Writes the open-loop prediction of the start of an episode; returns the files.
 
     For pixels the truth, the prediction and the error as GIF and mp4 and a strip of frames
     as PNG; for vectors a figure of predicted and true curves, with the spread over weight
-    draws.
+    draws or, once forecasts were recalibrated, with the interval of the forecast.
 
     Args:
         model: `agents.model.world_model.WorldModel`.
@@ -87,10 +95,11 @@ def film(model, episode, seed, folder, name):
         seed: [2], see `agents.seeds`.
         folder: where to.
         name: of the files, without ending.
+        fit: `agents.insight.uncertainty.recalibration.Recalibration`, or None.
     """
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
-    episode = first_rows(episode, rows)
+    whole, episode = episode, first_rows(episode, rows)
     if is_image(model.observation_spec):
         predicted = predict_open_loop(model, episode, context, draws=0, seed=seed)[0]
         prediction = model.to_image(predicted).numpy()
@@ -100,4 +109,18 @@ def film(model, episode, seed, folder, name):
     predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
     labels = [f"observation {number}" for number in range(predicted.shape[-1])]
     truth = episode["observation"]
-    return [save_state_prediction(folder, name, truth, predicted, context, labels)]
+    long_enough = rows >= CONTEXT + 2
+    interval = _interval(model, whole, rows, seed, fit) if fit and long_enough else None
+    return [
+        save_state_prediction(folder, name, truth, predicted, context, labels, interval)
+    ]
+
+
+def _interval(model, episode, rows, seed, fit):
+    """Where the truth is expected in the rows after the context, [rows, D]; before, nan."""
+    times = ForecastTimes(model, [episode])
+    ((_, components),) = broadest(model, [episode], times, fold(seed, 3))
+    edges = fit.interval(components[:, :, :1], times.steps, LEVEL)
+    padded = np.full([2, rows, components.shape[-1]], np.nan)
+    padded[:, times.starts[0] + times.steps] = np.array(edges)[:, :, 0]
+    return tuple(padded)

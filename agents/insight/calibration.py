@@ -23,7 +23,6 @@ all their numbers count as one dimension.
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 from tensorflow_probability import distributions as tfd
 
 from agents.insight.forecasts import ForecastTimes, forecasts
@@ -72,6 +71,7 @@ class Curves(NamedTuple):
         actions: who acted in the episodes.
         name: whose forecasts they are.
         draws: of the weights, in a mixture; 0: the mean weights.
+        recalibrated: whether their spread was fitted to other episodes.
         steps: agent steps ahead, [steps].
         scores: `Scores` of the episodes, stacked.
         summary: `Summary` of all dimensions.
@@ -80,15 +80,17 @@ class Curves(NamedTuple):
     actions: str
     name: str
     draws: int
+    recalibrated: bool
     steps: np.ndarray
     scores: Scores
     summary: Summary
 
     @property
     def label(self):
-        """Whose forecasts, and from which weights."""
+        """Whose forecasts, from which weights, and whether they were mended."""
         some = f"{self.draws} draw{'s' if self.draws > 1 else ''}"
-        return f"{self.name}, {some if self.draws else 'mean weights'}"
+        label = f"{self.name}, {some if self.draws else 'mean weights'}"
+        return f"{label}, recalibrated" if self.recalibrated else label
 
     def rows(self):
         """Dicts of numbers: for `all` and each dimension, one for each step."""
@@ -128,7 +130,7 @@ def _triple(name, values):
     return dict(zip(names, map(float, values), strict=True))
 
 
-def judge(model, episodes, seed, actions, name):
+def judge(model, episodes, seed, actions, name, fit=None):
     """Forecasts episodes and judges the forecasts of each kind.
 
     Args:
@@ -137,50 +139,37 @@ def judge(model, episodes, seed, actions, name):
         seed: [2].
         actions: who acted in the episodes, to label the curves.
         name: whose model it is, likewise.
+        fit: `agents.insight.uncertainty.recalibration.Recalibration`, or None.
 
     Yields:
         `Curves`: of the mean weights, and of mixtures of `SIZES` draws where the weights
-        are uncertain.
+        are uncertain; with a fit also recalibrated.
 
     Raises:
         UserError: the episodes are too short.
     """
     times = ForecastTimes(model, episodes)
     truths = times.truths(model, episodes, fold(seed, 0))
-    scores, stddev = {}, model.observation_stddev.numpy()
+    scores, stddev = {}, np.float64(model.observation_stddev)
     predicted = forecasts(model, episodes, times, fold(seed, 1))
     for truth, found in zip(truths, predicted, strict=True):
         for draws, components in found.items():
-            scores.setdefault(draws, []).append(score(components, stddev, truth))
-    for draws, found in scores.items():
+            mixtures = (tfd.Normal(np.float64(each), stddev) for each in components)
+            scores.setdefault((draws, False), []).append(score(mixtures, truth))
+        if fit is not None:
+            mended = fit(found[fit.draws][0], times.steps)
+            scores.setdefault((fit.draws, True), []).append(score([mended], truth))
+    for kind, found in scores.items():
         stacked = Scores(*map(np.stack, zip(*found, strict=True)))
-        yield Curves(actions, name, draws, times.steps, stacked, summarize(stacked))
+        yield Curves(actions, name, *kind, times.steps, stacked, summarize(stacked))
 
 
-def cumulative(components, stddev, truth):
-    """F(truth) of the mixture, for each dimension.
-
-    Args:
-        components: [K, ...], means of the normals.
-        stddev: of each normal.
-        truth: [...].
-
-    Returns:
-        [...], uniform on [0, 1] where forecasts are right.
-
-    Example:
-        >>> float(cumulative(np.zeros([3]), 1.0, 0.0))
-        0.5
-    """
-    return special.ndtr((truth - components) / stddev).mean(axis=0)
-
-
-def score(components, stddev, truth):
+def score(mixtures, truth):
     """Judges the forecasts of one episode.
 
     Args:
-        components: [mixtures, K, steps, starts, *observation], decoded means.
-        stddev: of the likelihood of an observation, [] or [D].
+        mixtures: TFP distributions over the K components of each, batch shape
+            [K, steps, starts, *observation]; each is judged.
         truth: [steps, starts, *observation].
 
     Returns:
@@ -188,15 +177,14 @@ def score(components, stddev, truth):
     """
     dimensions = truth.shape[2] if truth.ndim == 3 else 1
     shape = (*truth.shape[:2], -1, dimensions)
-    truth = np.asarray(truth, np.float64).reshape(shape)
-    coverage, scores = 0.0, 0.0
-    for means in components:  # one mixture after another: pictures need the memory
-        means = np.asarray(means, np.float64).reshape(len(means), *truth.shape)
-        away = np.abs(2 * cumulative(means, stddev, truth) - 1)
-        coverage += np.stack([(away <= p).mean(axis=(1, 2)) for p in LEVELS], axis=1)
-        normals = tfd.Normal(means, np.float64(stddev))
-        scores += log_score(normals, truth).numpy().mean(axis=(1, 2))
-    return Scores(coverage / len(components), scores / len(components))
+    truth = np.asarray(truth, np.float64)
+    coverage, scores = [], []
+    for mixture in mixtures:  # one after another: pictures need the memory
+        share = mixture.cdf(truth).numpy().mean(axis=0).reshape(shape)
+        inside = [np.abs(2 * share - 1) <= p for p in LEVELS]
+        coverage.append(np.stack([each.mean(axis=(1, 2)) for each in inside], axis=1))
+        scores.append(log_score(mixture, truth).numpy().reshape(shape).mean(axis=(1, 2)))
+    return Scores(np.mean(coverage, axis=0), np.mean(scores, axis=0))
 
 
 def summarize(scores, dimension=None):

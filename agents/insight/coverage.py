@@ -97,7 +97,7 @@ def grid_of(task):
 
 
 class Coverage:
-    """The cells that the episodes of a run have visited.
+    """The cells that the episodes of a run have visited, and how often.
 
     Args:
         grid: axes, as from `grid_of`.
@@ -111,13 +111,20 @@ class Coverage:
 
     def __init__(self, grid):
         self._grid = grid
-        self._visited = np.zeros([axis.bins for axis in grid], bool)
+        self._visits = np.zeros([axis.bins for axis in grid], int)
 
     def add(self, episode):
-        """Marks the cells of an episode; see `agents.episodes.layout` for its layout."""
-        self._visited[tuple(axis.bin_of(episode) for axis in self._grid)] = True
+        """Counts the rows of an episode; see `agents.episodes.layout` for its layout."""
+        np.add.at(self._visits, self._cells(episode), 1)
+
+    def visits(self, episode):
+        """How many rows the cell of each row of an episode has had, [T + 1]."""
+        return self._visits[self._cells(episode)]
 
     @property
     def share(self) -> float:
         """Visited cells over all cells."""
-        return float(self._visited.mean())
+        return float((self._visits > 0).mean())
+
+    def _cells(self, episode):
+        return tuple(axis.bin_of(episode) for axis in self._grid)

@@ -84,27 +84,50 @@ def forecasts(model, episodes, times, seed):
         For each episode a dict from S (0: the mean weights) to an array
         [mixtures, K, steps, starts, *observation].
     """
-    encoded = encode(model, episodes, fold(seed, 0))
-    central = model.central_weights()
-    latents = encoded.latents(model, central)
-    draws = model.draw_weights(max(SIZES), fold(seed, 1)) if posteriors(model) else {}
-    for number, episode in enumerate(episodes):
-        own = fold(fold(seed, 2), number)
-        start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
-        imagine = _Imagination(model, times, start, episode["action"], own)
-        found = {0: imagine(1, central)}
+    draws, count = _draws(model, seed), count_components(model)
+    for imagine in _imaginations(model, episodes, times, seed, count):
+        found = {0: imagine(1, model.central_weights())}
         if draws:
             each = imagine(max(SIZES), draws)
             found |= {size: _mix(each, size) for size in SIZES}
         yield found
 
 
+def broadest(model, episodes, times, seed):
+    """As `forecasts`, one mixture alone: of as many draws as there are, at a small cost.
+
+    Yields:
+        For each episode S, the draws of the mixture, 0 where the weights are certain, and
+        an array [K, steps, starts, *observation], of which each draw has K / S in a row.
+    """
+    draws, count = _draws(model, seed), count_components(model)
+    size = max(SIZES) if draws else 1
+    for imagine in _imaginations(model, episodes, times, seed, count // size):
+        each = imagine(size, draws or model.central_weights())
+        yield size if draws else 0, each.reshape(count, *each.shape[2:])
+
+
+def _draws(model, seed):
+    """Of the weights; none where they are certain."""
+    return model.draw_weights(max(SIZES), fold(seed, 1)) if posteriors(model) else {}
+
+
+def _imaginations(model, episodes, times, seed, components):
+    """An `_Imagination` for each episode."""
+    encoded = encode(model, episodes, fold(seed, 0))
+    latents = encoded.latents(model, model.central_weights())
+    for number, episode in enumerate(episodes):
+        own = fold(fold(seed, 2), number)
+        start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
+        yield _Imagination(model, times, start, episode["action"], own, components)
+
+
 class _Imagination:
     """Decoded rollouts of one episode, each component with noise of its own."""
 
-    def __init__(self, model, times, start, action, seed):
+    def __init__(self, model, times, start, action, seed, components):
         self._model, self._times, self._start, self._seed = model, times, start, seed
-        self._components = count_components(model)
+        self._components = components
         rows = times.starts + 1 + np.arange(times.steps[-1])[:, np.newaxis]
         self._action = tf.repeat(tf.constant(action[rows]), self._components, axis=1)
 

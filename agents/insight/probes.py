@@ -146,8 +146,12 @@ class Probes:
         """Rows, see `score_probes`."""
         return score_probes(self._inputs, self.names, self._later)
 
-    def readings(self):
+    def readings(self, widen=None):
         """Velocities of the last episode, read by a network fitted to the others.
+
+        Args:
+            widen: changes what draws say of the open loop, such as
+                `agents.insight.uncertainty.recalibration.Recalibration.widen`, or None.
 
         Returns:
             Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
@@ -166,14 +170,18 @@ class Probes:
             "filtered": (rows, filtered_features(model, episode, seed)),
             "open_loop": (context, open_loop_features(model, episode, context, seed)),
         }
+        read_from = {
+            kind: (seen, np.stack([read(draw)[:, columns] for draw in draws]))
+            for kind, (seen, draws) in features.items()
+        }
         return {
             kind: Reading(
                 self._targets[-1][:rows, columns],
-                np.stack([read(draw)[:, columns] for draw in draws]),
+                widen(values, seen) if widen else values,
                 seen,
                 self.names[columns],
             )
-            for kind, (seen, draws) in features.items()
+            for kind, (seen, values) in read_from.items()
         }
 
 

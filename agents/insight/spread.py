@@ -33,16 +33,20 @@ def spread_report(model, episode, seed):
     """
     if not posteriors(model):
         return {}
-    keys = ("observation", "action", "is_first")
-    batch = {key: tf.constant(episode[key])[tf.newaxis] for key in keys}
-    mean, stddev = predict_each_step(model, batch, seed)
-    epistemic = tf.sqrt(tf.reduce_mean(tf.math.reduce_variance(mean, 0)))
-    aleatoric = tf.sqrt(tf.reduce_mean(tf.square(stddev)))
+    expected = predict_each_step(model, as_batch(episode), seed)
+    epistemic = tf.sqrt(tf.reduce_mean(tf.math.reduce_variance(expected.mean, 0)))
+    aleatoric = tf.sqrt(tf.reduce_mean(tf.square(expected.stddev)))
     return {
         "epistemic_stddev": float(epistemic),
         "aleatoric_stddev": float(aleatoric),
         "epistemic_ratio": float(epistemic / aleatoric),
     }
+
+
+def as_batch(episode):
+    """The episode as `predict_each_step` takes it."""
+    keys = ("observation", "action", "is_first")
+    return {key: tf.constant(episode[key])[tf.newaxis] for key in keys}
 
 
 @traced_once(batch=1)
@@ -55,7 +59,7 @@ def predict_each_step(model, batch, seed):
         seed: [2].
 
     Returns:
-        Mean and stddev of the next latent, [S, B, T - 1, D].
+        `Latent`, the next one, [S, B, T - 1, ...]; its `sample` is its mean.
     """
     size, length = tf.unstack(tf.shape(batch["is_first"]))
     noise = normal([size, length, model.rssm.latent_size], fold(seed, 0))
@@ -65,8 +69,8 @@ def predict_each_step(model, batch, seed):
     before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
     with hold(model, model.draw_weights(SPREAD_DRAWS, fold(seed, 2))):
         after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)
-    shape = [SPREAD_DRAWS, size, length - 1, model.rssm.latent_size]
-    return tf.reshape(after.mean, shape), tf.reshape(after.stddev, shape)
+    shape = [SPREAD_DRAWS, size, length - 1, -1]
+    return tf.nest.map_structure(lambda x: tf.reshape(x, shape), after)
 
 
 def _rows(tensor):

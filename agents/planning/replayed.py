@@ -7,7 +7,7 @@ from agents.planning.rollouts import Rollout
 from bayes_rl.weights import hold
 
 
-def predict_each_step(model, features, action, weights, draws):
+def predict_replayed(model, features, action, weights, draws):
     """What each draw expects after each step, from the same latent and action.
 
     Args:

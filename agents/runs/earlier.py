@@ -16,6 +16,7 @@ _LATER = {
     "noise_ladder": 1.0,
     "ensemble_members": 4,
     "dropout_rate": 0.1,
+    "hold_out_every": None,
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
     "value": {"kind": "none"},

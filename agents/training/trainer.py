@@ -8,6 +8,7 @@ from agents.agent.loading import make_checkpoints
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import agent_steps, environment_steps, episode_return
+from agents.episodes.replay import is_held_out
 from agents.errors import UserError
 from agents.files import remove_temporary
 from agents.runs.divergence import forget
@@ -166,8 +167,8 @@ class Trainer:
         started = time.monotonic()
         index = self._next_episode()
         episode = self._store.read(index)
-        self._take(episode)
-        self._agent.model.see(episode)
+        if self._take(episode):
+            self._agent.model.see(episode)
         self._clock.advance(
             index + 1,
             agent_steps(episode),
@@ -231,8 +232,12 @@ class Trainer:
         return [index for index in self._store.indices if index >= done]
 
     def _take(self, episode):
-        self._experience.replay.add(episode)
+        """Counts an episode and, unless it is held out, replays it; whether it does."""
         self._monitor.see(episode)
+        if is_held_out(episode, self._config.hold_out_every):
+            return False
+        self._experience.replay.add(episode)
+        return True
 
     def _learn(self):
         is_early = self._episodes < self._config.seed_episodes

@@ -95,6 +95,7 @@ ELSEWHERE = {
     "video_every": "training/test_monitor.py",
     "probe_every": "training/test_monitor.py",
     "replay_capacity": "episodes/test_replay.py, agent/test_clock.py",
+    "hold_out_every": "training/test_trainer.py, agent/test_clock.py, distributed/",
     "batch_size": "training/test_learning.py",
     "sequence_length": "training/test_learning.py",
 }

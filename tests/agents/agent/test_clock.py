@@ -40,3 +40,9 @@ def test_replay_steps_stop_at_the_capacity():
     for episodes, expected in ((1, 20.0), (2, 30.0)):
         clock.advance(episodes, agent_steps=20, environment_steps=40)
         assert clock.replay_steps.numpy() == expected
+
+
+def test_steps_that_are_held_out_are_not_in_the_replay():
+    clock = Clock(total_steps=1000, hold_out_every=4)
+    clock.advance(1, agent_steps=20, environment_steps=40)
+    assert clock.replay_steps.numpy() == 15.0

@@ -1,19 +1,22 @@
 """Tests of agents.commands.calibrate."""
 
 import csv
+import dataclasses
 
 import pytest
 from PIL import Image
 
-from agents.commands.calibrate import calibrate
+from agents.commands.calibrate import Judged, calibrate
 from agents.errors import UserError
+from agents.insight.uncertainty import recalibration
+from agents.runs.folder import load_config
 
 STEPS = 160  # of `whole_run`
-WEIGHTS = ("mean weights", "1 draw", "5 draws", "20 draws")
+WEIGHTS = ("mean weights", "1 draw", "5 draws", "20 draws", "20 draws, recalibrated")
 
 
-def read(run):
-    with open(run / "calibration.csv") as file:
+def read(run, name="calibration.csv"):
+    with open(run / name) as file:
         return list(csv.DictReader(file))
 
 
@@ -35,7 +38,7 @@ def twin(train_run, tmp_path_factory):
 def test_file_has_each_forecast_at_each_step_on_both_kinds_of_episodes(rows):
     steps = {int(row["step"]) for row in rows}
     assert steps == set(range(1, max(steps) + 1))
-    assert len(rows) == 2 * 4 * 3 * len(steps)
+    assert len(rows) == 2 * len(WEIGHTS) * 3 * len(steps)
     actions = {row["actions"] for row in rows}
     assert actions == {"policy of reparameterization", "random"}
     labels = {row["forecast"] for row in rows}
@@ -71,6 +74,32 @@ def test_all_is_the_mean_of_dimensions_and_deviations_do_not_cancel(rows):
             assert float(row["deviation_95"]) >= off - 1e-9
 
 
+def test_what_spreads_are_worth_is_beside_it(rows, whole_run):
+    found = read(whole_run, "spread.csv")
+    assert {row["spread"] for row in found} == {"epistemic", "aleatoric"}
+    for row in found:
+        assert row["run"] == str(whole_run)
+        if row["measure"] in ("rank_correlation", "auroc") and row["value"] != "nan":
+            assert float(row["low"]) <= float(row["value"]) <= float(row["high"])
+            assert -1 <= float(row["value"]) <= 1
+    counts = [int(row["steps"]) for row in found if row["measure"] == "rank_correlation"]
+    assert counts == [2 * 2 * 20] * 2  # of both kinds of actions
+    assert Image.open(whole_run / "figures" / "spread.png").width > 300
+
+
+def test_fits_are_those_of_the_newest_checkpoint(rows, whole_run):
+    for actions in ("policy", "random"):
+        assert recalibration.load(whole_run, STEPS, actions).draws == 20
+
+
+def test_planned_episodes_that_a_run_held_out_are_fitted_to(whole_run):
+    config = dataclasses.replace(load_config(whole_run), hold_out_every=2, seed_episodes=4)
+    judged = Judged("run", "run", str(whole_run), config, None)
+    trained_on, held_out = judged.collected
+    assert [int(episode["number"]) for episode in held_out] == [5, 7]
+    assert [int(episode["number"]) for episode in trained_on] == [0, 2, 4, 6]
+
+
 def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
     calibrate(whole_run, twin, 2)
     rows = read(whole_run)
@@ -80,7 +109,8 @@ def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
         "random",
     }
     theirs = [row for row in rows if row["judged"] == "other"]
-    assert {row["forecast"] for row in theirs} == {"deterministic, mean weights"}
+    label = "deterministic, mean weights"
+    assert {row["forecast"] for row in theirs} == {label, f"{label}, recalibrated"}
     columns = ("transition", "run", "environment_steps")
     (about,) = {tuple(row[column] for column in columns) for row in theirs}
     assert about == ("deterministic", str(twin), "40")
@@ -92,7 +122,7 @@ def test_runs_of_one_transition_are_run_and_other(whole_run, capsys):
     said = capsys.readouterr().out
     assert "actions: policy of other" in said
     lines = [line for line in said.splitlines() if "20 draws" in line]
-    assert len(lines) == 3 * 2 * 2
+    assert len(lines) == 3 * 2 * 2 * 2
     own = [line for line in lines if line.startswith("run, ")]
     others = [line for line in lines if line.startswith("other, ")]
     for one, other in zip(own, others, strict=True):

@@ -68,3 +68,16 @@ def test_who_does_not_answer_is_named(config, monkeypatch):
     monkeypatch.setattr(server, "_PATIENCE", 1)
     with pytest.raises(TimeoutError, match="no replay server answers at 127.0.0.1:1"):
         greet(config, "127.0.0.1:1")
+
+
+def test_held_out_episodes_are_read_and_not_inserted(
+    make_config, run, serve, handover, make_episode
+):
+    words = ["actors=1", "sequence_length=5", "hold_out_every=2", f"logdir={run.folder}"]
+    config = make_config(*words)
+    handover.open(0)
+    for number in range(4):
+        handover.finish(0, make_episode(number, rows=6))
+    address = serve(config)
+    assert greet(config, address)["numbers"] == [0, 1, 2, 3]
+    assert size(address) == 2 * (6 - 5 + 1)

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from agents.figures import predictions
 from agents.figures.predictions import film, save_state_prediction
+from agents.insight.uncertainty.recalibration import Recalibration
 
 
 @pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])
@@ -35,3 +37,36 @@ def test_an_episode_shorter_than_the_context_is_filmed(model, tmp_path, rows):
     }
     (file,) = film(model, episode, (0, 3), tmp_path, "short")
     assert file.exists()
+
+
+def test_a_film_of_recalibrated_forecasts_has_their_interval(
+    model, make_episodes, tmp_path, monkeypatch
+):
+    drawn = []
+    monkeypatch.setattr(
+        predictions, "save_state_prediction", lambda *given: drawn.append(given[-1])
+    )
+    (episode,) = make_episodes(np.zeros([1, 15]))
+    ones = np.ones([4, 2])
+    for stddev in (0.1, 0.2):
+        fit = Recalibration(20, 0 * ones, stddev * ones, 50 * ones, ones, ones)
+        film(model, episode, (0, 3), tmp_path, "mended", fit)
+    widths = [high - low for low, high in drawn]
+    known = slice(5, 10)  # of 15 rows, 5 are seen and half of the others forecast
+    for width in widths:
+        assert np.isfinite(width[known]).all()
+        assert np.isnan(np.delete(width, known, axis=0)).all()
+    assert np.all(widths[0][known] > 2 * 1.9 * 0.1)
+    assert np.all(widths[1][known] > widths[0][known])
+
+
+def test_an_interval_that_is_known_in_part_is_drawn(tmp_path):
+    truth = np.zeros([8, 1])
+    edges = np.full([2, 8, 1], np.nan)
+    edges[:, 5:] = np.array([-1, 1])[:, None, None]
+    files = [
+        save_state_prediction(tmp_path, name, truth, truth[None], 5, ["x"], interval)
+        for name, interval in (("with", tuple(edges)), ("without", None))
+    ]
+    one, other = (np.asarray(Image.open(file)) for file in files)
+    assert one.shape != other.shape or (one != other).any()

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy import integrate, stats
+from tensorflow_probability import distributions as tfd
 
 from agents.insight.calibration import (
     LEVELS,
     SHOWN,
     Scores,
-    cumulative,
     mean_over_episodes,
     score,
     summarize,
@@ -19,10 +19,10 @@ STDDEV = 0.7
 STEPS, STARTS, SIZE = 2, 4000, 3
 
 
-def components(means=MEANS, mixtures=1):
-    """The same mixture for all steps, starts and dimensions."""
-    shape = (mixtures, len(means), STEPS, STARTS, SIZE)
-    return np.broadcast_to(means[:, None, None, None], shape)
+def mixture(stddev=STDDEV, means=MEANS, size=SIZE):
+    """The same for all steps, starts and dimensions."""
+    shape = (len(means), STEPS, STARTS, size)
+    return tfd.Normal(np.broadcast_to(means[:, None, None, None], shape), stddev)
 
 
 @pytest.fixture(scope="module")
@@ -33,16 +33,8 @@ def drawn():
     return chosen + STDDEV * rng.normal(size=chosen.shape)
 
 
-def test_cumulative_is_the_integral_of_the_mixture():
-    def density(x):
-        return stats.norm.pdf(x, MEANS, STDDEV).mean()
-
-    expected = integrate.quad(density, -10, 1.3)[0]
-    assert cumulative(MEANS, STDDEV, 1.3) == pytest.approx(expected, abs=1e-7)
-
-
 def test_right_mixture_covers_each_level_as_often_as_it_says(drawn):
-    coverage = score(components(), STDDEV, drawn).coverage
+    coverage = score([mixture()], drawn).coverage
     assert coverage.shape == (STEPS, len(LEVELS), SIZE)
     levels = np.array(LEVELS)[:, None]
     errors = np.sqrt(levels * (1 - levels) / STARTS)
@@ -51,8 +43,7 @@ def test_right_mixture_covers_each_level_as_often_as_it_says(drawn):
 
 def test_too_wide_covers_more_and_too_narrow_less(drawn):
     wide, narrow = (
-        score(components(), stddev, drawn).coverage.mean(axis=(0, 2))
-        for stddev in (1.4, 0.35)
+        score([mixture(stddev)], drawn).coverage.mean(axis=(0, 2)) for stddev in (1.4, 0.35)
     )
     assert wide[LEVELS.index(0.95)] > 0.955
     assert narrow[LEVELS.index(0.95)] < 0.93
@@ -60,7 +51,7 @@ def test_too_wide_covers_more_and_too_narrow_less(drawn):
 
 def test_right_mixture_has_the_lowest_likelihood_loss_and_its_value(drawn):
     found = {
-        stddev: score(components(), stddev, drawn).negative_log_likelihood.mean()
+        stddev: score([mixture(stddev)], drawn).negative_log_likelihood.mean()
         for stddev in (0.5, STDDEV, 1.0)
     }
     assert min(found, key=found.get) == STDDEV
@@ -74,17 +65,17 @@ def test_right_mixture_has_the_lowest_likelihood_loss_and_its_value(drawn):
 
 
 def test_likelihood_is_that_of_each_dimension_on_its_own():
-    means = np.array([[0.0, 0.0], [5.0, 5.0]])[None, :, None, None]
+    means = np.array([[0.0, 0.0], [5.0, 5.0]])[:, None, None]
     truth = np.array([[[0.3, 4.0]]])
     densities = [stats.norm.pdf(x, [0, 5]).mean() for x in truth[0, 0]]
-    (found,) = score(means, 1.0, truth).negative_log_likelihood
+    (found,) = score([tfd.Normal(means, 1.0)], truth).negative_log_likelihood
     assert found == pytest.approx(-np.log(densities))
 
 
 def test_pictures_are_pooled():
     """Half of the pixels lie inside the interval, half far outside."""
     truth = np.stack([np.zeros([1, 1, 4, 4]), np.full([1, 1, 4, 4], 9.0)], axis=-1)
-    found = score(np.zeros([1, 3, *truth.shape]), 1.0, truth)
+    found = score([tfd.Normal(np.zeros([3, *truth.shape]), 1.0)], truth)
     assert found.coverage.shape == (1, len(LEVELS), 1)
     np.testing.assert_allclose(found.coverage, 0.5)
     densities = stats.norm.logpdf([0, 9])
@@ -122,18 +113,16 @@ def test_deviation_of_right_forecasts_is_that_of_chance():
     n, level = 50, 0.8
     rng = np.random.default_rng(2)
     truth = rng.normal(size=[1, n, 400])
-    scores = score(np.zeros([1, 1, *truth.shape]), 1.0, truth)
+    scores = score([tfd.Normal(np.zeros([1, *truth.shape]), 1.0)], truth)
     found = summarize(Scores(*(each[np.newaxis] for each in scores)))
     expected = 0.8 * np.sqrt(level * (1 - level) / n)
     assert found.deviation[0, SHOWN.index(level)] == pytest.approx(expected, rel=0.1)
 
 
 def test_mixtures_are_judged_one_by_one_and_averaged(drawn):
-    one, other = components(), components(MEANS + 1)
-    both = score(np.concatenate([one, other]), STDDEV, drawn)
-    for whole, *parts in zip(
-        both, score(one, STDDEV, drawn), score(other, STDDEV, drawn), strict=True
-    ):
+    one, other = mixture(), mixture(means=MEANS + 1)
+    both = score([one, other], drawn)
+    for whole, *parts in zip(both, score([one], drawn), score([other], drawn), strict=True):
         np.testing.assert_allclose(whole, np.mean(parts, axis=0))
 
 
@@ -154,10 +143,10 @@ def test_one_episode_has_no_interval():
 
 def test_each_dimension_is_judged_by_a_stddev_of_its_own(drawn):
     stddev = np.linspace(0.5, 2.0, drawn.shape[-1])
-    both = score(components(), stddev, drawn)
+    both = score([mixture(stddev)], drawn)
     for index, each in enumerate(stddev):
         own = slice(index, index + 1)
-        alone = score(components()[..., own], each, drawn[..., own])
+        alone = score([mixture(each, size=1)], drawn[..., own])
         np.testing.assert_allclose(
             both.negative_log_likelihood[..., own], alone.negative_log_likelihood
         )

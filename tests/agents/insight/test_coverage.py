@@ -80,3 +80,11 @@ def test_a_task_without_a_grid_has_none():
     assert grid_of("humanoid_walk") is None
     assert grid_of("swimmer_swimmer15") is None
     assert grid_of("ball_in_cup_catch") is GRIDS["ball_in_cup"]
+
+
+def test_visits_of_a_state_are_the_rows_that_its_cell_has_had():
+    coverage = Coverage([Axis("position", 0, 0.0, 3.0, 3)])
+    for _ in range(2):
+        coverage.add({"position": np.array([[0.1], [0.9], [2.5]])})
+    rows = np.array([[2.9], [1.5], [0.5]])
+    assert coverage.visits({"position": rows}).tolist() == [2, 0, 4]

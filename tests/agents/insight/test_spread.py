@@ -36,21 +36,21 @@ def test_ratio_grows_with_the_posterior(make_model, make_batch):
 
 def test_report_is_made_of_the_predictions_of_each_step(make_model, make_batch):
     model, batch = make_model("posterior_scale=1.0"), make_batch(1, 6)
-    mean, stddev = predict_each_step(model, batch, SEED)
+    found = predict_each_step(model, batch, SEED)
     report = spread_report(model, episode_of(make_batch), SEED)
-    epistemic = np.sqrt(np.var(mean, axis=0).mean())
+    epistemic = np.sqrt(np.var(found.mean, axis=0).mean())
     assert report["epistemic_stddev"] == pytest.approx(epistemic, rel=1e-4)
-    aleatoric = np.sqrt(np.mean(np.square(stddev)))
+    aleatoric = np.sqrt(np.mean(np.square(found.stddev)))
     assert report["aleatoric_stddev"] == pytest.approx(aleatoric, rel=1e-4)
 
 
 def test_each_draw_predicts_one_step_from_the_filter(make_model, make_batch):
     model, batch = make_model(), make_batch(2, 4)
-    mean, stddev = predict_each_step(model, batch, SEED)
-    assert mean.shape == stddev.shape == (SPREAD_DRAWS, 2, 3, 3)
-    assert np.ptp(mean, axis=0).min() > 0
-    again, _ = predict_each_step(model, batch, SEED)
-    np.testing.assert_array_equal(mean, again)
+    found = predict_each_step(model, batch, SEED)
+    assert found.mean.shape == found.stddev.shape == (SPREAD_DRAWS, 2, 3, 3)
+    assert np.ptp(found.mean, axis=0).min() > 0
+    again = predict_each_step(model, batch, SEED)
+    np.testing.assert_array_equal(found.mean, again.mean)
 
 
 def test_one_trace_serves_episodes_of_every_length(make_model, make_batch):
@@ -61,10 +61,10 @@ def test_one_trace_serves_episodes_of_every_length(make_model, make_batch):
     for length in (6, 2, 9, 30):
         whole = make_batch(1, length)
         batch = {key: whole[key] for key in ("observation", "action", "is_first")}
-        mean, stddev = predict_each_step(model, batch, SEED)
+        found = predict_each_step(model, batch, SEED)
         eager = predict_each_step.__wrapped__(model, batch, SEED)
-        np.testing.assert_allclose(mean, eager[0], atol=1e-5)
-        np.testing.assert_allclose(stddev, eager[1], atol=1e-5)
+        np.testing.assert_allclose(found.mean, eager.mean, atol=1e-5)
+        np.testing.assert_allclose(found.stddev, eager.stddev, atol=1e-5)
     after = [function.experimental_get_tracing_count() for function in functions]
     assert after[0] == before[0]
     assert after[1] <= before[1] + 1  # outside of the other graph it is another one

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from agents.model.latents import Latent
-from agents.planning.replayed import predict_each_step
+from agents.planning.replayed import predict_replayed
 from bayes_rl.weights import hold
 
 DRAWS = 3
@@ -13,7 +13,7 @@ DRAWS = 3
 def test_each_draw_predicts_each_step_from_the_same_latent(model, noise):
     features, action = noise(2, 4, 9), noise(2, 4, 1, seed=1)
     weights = model.draw_weights(DRAWS, tf.constant([0, 1]))
-    found = predict_each_step(model, features, action, weights, DRAWS)
+    found = predict_replayed(model, features, action, weights, DRAWS)
     assert found.mean.shape == found.stddev.shape == (DRAWS, 2, 1, 4, 3)
     for draw, row, step in ((0, 0, 0), (2, 1, 3), (1, 0, 2)):
         sample, belief = features[row, step, :3], features[row, step, 3:]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from agents.statistics import interval, median
-from agents.statistics.bootstrap import edges
+from agents.statistics.bootstrap import edges, interval_over_parts
 
 
 def mean(values):
@@ -47,3 +47,22 @@ def test_more_confidence_is_wider():
 @pytest.mark.parametrize(("confidence", "expected"), [(0.8, [1, 9]), (1.0, [0, 10])])
 def test_edges_leave_out_equally_many_at_both_ends(confidence, expected):
     assert list(edges(np.arange(11), confidence)) == expected
+
+
+def test_parts_are_drawn_whole():
+    """All that varies is between parts: as if each were a single value."""
+    middles = np.random.default_rng(0).normal(size=40)
+    value, lower, upper = interval_over_parts(np.mean, [np.full(9, m) for m in middles])
+    assert value == pytest.approx(middles.mean())
+    error = 1.96 * middles.std() / np.sqrt(40)
+    np.testing.assert_allclose([lower, upper], value + [-error, error], atol=0.08)
+
+
+def test_parts_without_the_statistic_are_left_out_and_one_has_no_interval():
+    def ratio(values):
+        return values.max() if values.any() else np.nan
+
+    parts = [np.zeros(3), np.ones(3)]
+    assert interval_over_parts(ratio, parts) == (1.0, 1.0, 1.0)
+    assert np.isnan(interval_over_parts(ratio, parts[1:])[1:]).all()
+    assert np.isnan(interval_over_parts(ratio, parts[:1] * 2)).all()

@@ -17,9 +17,10 @@ from agents.episodes.store import EpisodeStore
 from agents.figures.curves import plot
 from agents.runs import divergence
 from agents.runs.checkpoints import Checkpoints
-from agents.runs.folder import load_config
+from agents.runs.folder import load_config, open_run
 from agents.runs.following import is_finished
 from agents.training import trainer as training
+from agents.training.experience import CollectedHere
 
 LENGTH = 20  # steps of an episode
 
@@ -85,6 +86,27 @@ def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(whole_run):
     found = agent.model.preprocess(rows, [0, 0])
     expected = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-4)
     np.testing.assert_allclose(found, expected, atol=1e-4)
+
+
+def test_held_out_episodes_are_on_disk_and_not_learned_from(make_config, tmp_path):
+    folder, made = tmp_path / "run", []
+
+    def experience(config, run):
+        made.append(CollectedHere(config, run))
+        return made[-1]
+
+    words = ["hold_out_every=2", "seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    for steps in (60, 100):  # the second goes on
+        config = make_config(f"logdir={folder}", *words, f"environment_steps={steps}")
+        with open_run(config) as run:
+            assert training.train(config, run, experience) == 0
+        assert made[-1].replay.num_steps == (steps // LENGTH + 1) // 2 * LENGTH
+    episodes = [episode for _, episode in EpisodeStore(folder / "episodes")]
+    assert len(episodes) == 5
+    rows = np.concatenate([episode["observation"] for episode in episodes[::2]])
+    _, agent = load_agent(folder)
+    centre = agent.model.preprocess(rows.mean(0), [0, 0])
+    np.testing.assert_allclose(centre, 0, atol=1e-4)
 
 
 def test_every_evaluation_has_a_row_for_each_of_its_episodes_and_their_seeds(whole_run):

@@ -1,0 +1,267 @@
+"""Intervals that hold: forecasts whose spread was fitted to episodes never trained on.
+
+Of a forecast of dimension d, so many steps ahead that they lie in the bucket b, see
+`agents.insight.forecasts`, only the mean o and two variances over components are kept: of
+the draws' means, epistemic, and within a draw, latent. Recalibrated it is
+
+    p(o_d) = t(o_d; o + shift_bd, scale_bd, tails_bd)
+    scale^2 = stddev_bd^2 + epistemic_bd^2 Var_epistemic + latent_bd^2 Var_latent
+
+where t is Student's distribution: of few tails, its degrees of freedom, it has many
+outliers, of many it is a normal one. All five are fitted by likelihood. Errors where the
+policy acts are not those of random actions: each has a fit of its own.
+
+Source: Malik et al., 2019, Calibrated Model-Based Deep Reinforcement Learning, for
+recalibration on held-out transitions; Sukhija et al., 2023, Optimistic Active Exploration
+of Dynamical Systems, for a factor of the epistemic part.
+"""
+
+import dataclasses
+import json
+import math
+import pathlib
+
+import numpy as np
+from scipy import optimize, special, stats
+from tensorflow_probability import distributions as tfd
+
+from agents.files import write_text
+from agents.insight.forecasts import ForecastTimes, broadest
+from agents.model.networks import is_image
+from agents.seeds import fold
+
+BUCKETS = ((1, 1), (2, 5), (6, 15), (16, 50))  # agent steps ahead, both ends included
+FILE = "recalibration.json"
+_STEPS = 8  # of a bucket that are fitted to, at most: neighbours are alike
+# Of what is fitted, in units of the truths' spread: where to begin, least and most. All
+# but the shift are positive, and searched for by their logarithms.
+_SEARCH = {
+    "shift": (0.0, -3.0, 3.0),
+    "stddev": (0.1, 1e-3, 10.0),
+    "tails": (4.0, 0.8, 100.0),
+    "latent": (1.0, 0.01, 10.0),
+    "epistemic": (1.0, 0.01, 10.0),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Recalibration:
+    """How the forecasts of a model are changed; arrays are [buckets, D].
+
+    Attributes:
+        draws: of the weights, in the forecasts that it is of; 0: the mean weights.
+        shift: of the mean, in units of the task.
+        stddev: that every forecast has, in units of the task.
+        tails: degrees of freedom.
+        latent: factor of what latents of one draw differ by.
+        epistemic: factor of what draws differ by.
+    """
+
+    draws: int
+    shift: np.ndarray
+    stddev: np.ndarray
+    tails: np.ndarray
+    latent: np.ndarray
+    epistemic: np.ndarray
+
+    def __call__(self, components, steps):
+        """The recalibrated forecast.
+
+        Args:
+            components: [K, steps, starts, D], see `agents.insight.forecasts.broadest`.
+            steps: agent steps ahead, [steps].
+
+        Returns:
+            TFP distribution of batch shape [1, steps, starts, D].
+        """
+        place = places(steps)
+        shift, stddev, tails, latent, epistemic = (
+            getattr(self, name)[place][:, np.newaxis] for name in _SEARCH
+        )
+        mean, of_draws, of_latents = moments(components, self.draws)
+        variance = stddev**2 + epistemic**2 * of_draws + latent**2 * of_latents
+        each = (tails, mean + shift, np.sqrt(variance))
+        return tfd.StudentT(*(part + np.zeros([1, *mean.shape]) for part in each))
+
+    def interval(self, components, steps, level):
+        """The central interval of a recalibrated forecast.
+
+        Args:
+            components: as of a call.
+            steps: likewise.
+            level: its probability.
+
+        Returns:
+            Lower and upper edge, [steps, starts, D].
+        """
+        forecast = self(components, steps)
+        return stats.t.interval(
+            level, forecast.df[0], loc=forecast.loc[0], scale=forecast.scale[0]
+        )
+
+    def widen(self, values, context):
+        """Spreads what draws say of an open loop by the factor of what they differ by.
+
+        Args:
+            values: [S, T, ...], of one number or another that is read from latents; the
+                factor is the median over dimensions.
+            context: rows that the model saw; those stay as they are.
+        """
+        factor = np.ones(values.shape[1])
+        ahead = np.arange(1, values.shape[1] - context + 1)
+        factor[context:] = np.median(self.epistemic, axis=-1)[places(ahead)]
+        factor = factor.reshape(-1, *[1] * (values.ndim - 2))
+        middle = values.mean(axis=0)
+        return middle + factor * (values - middle)
+
+
+def moments(components, draws):
+    """Mean of components, variance of the draws' means, and variance within a draw.
+
+    The means of few components vary by chance; what is due to it is taken away.
+
+    Args:
+        components: [K, ...], of which each draw has K / S in a row.
+        draws: S; 0: the mean weights.
+
+    Example:
+        >>> [float(x) for x in moments(np.array([0.0, 0.0, 4.0, 4.0]), draws=2)]
+        [2.0, 4.0, 0.0]
+    """
+    components = np.asarray(components, np.float64)
+    by_draw = components.reshape(max(draws, 1), -1, *components.shape[1:])
+    means, count = by_draw.mean(axis=1), by_draw.shape[1]
+    within = by_draw.var(axis=1).mean(axis=0)
+    between = np.maximum(means.var(axis=0) - within / count, 0.0)
+    return means.mean(axis=0), between, within
+
+
+def places(steps):
+    """The bucket of each number of agent steps ahead; beyond the last it is the last.
+
+    Example:
+        >>> places([1, 2, 5, 6, 50, 60]).tolist()
+        [0, 1, 1, 2, 3, 3]
+    """
+    firsts = [first for first, _ in BUCKETS]
+    return np.searchsorted(firsts, steps, side="right") - 1
+
+
+def fit(model, episodes, seed):
+    """Fits to episodes that the model was never trained on.
+
+    Args:
+        model: `agents.model.world_model.WorldModel`.
+        episodes: see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        `Recalibration`; None for pictures, whose forecasts stay as they are.
+
+    Raises:
+        UserError: the episodes are too short.
+    """
+    if is_image(model.observation_spec):
+        return None
+    times = ForecastTimes(model, episodes)
+    truth = np.stack(times.truths(model, episodes, fold(seed, 0)), axis=1)
+    found = list(broadest(model, episodes, times, fold(seed, 1)))
+    draws = found[0][0]
+    forecast = np.stack([components for _, components in found], axis=2)
+    return fit_to(forecast, truth, times.steps, draws)
+
+
+def fit_to(forecast, truth, steps, draws):
+    """Fits to forecasts and to what came.
+
+    Args:
+        forecast: [K, steps, ..., D], components.
+        truth: [steps, ..., D].
+        steps: agent steps ahead, [steps]; from 1 on.
+        draws: as of `Recalibration`.
+    """
+    size = truth.shape[-1]
+    unit = truth.std(axis=tuple(range(truth.ndim - 1)), dtype=np.float64) + 1e-9
+    mean, *variances = moments(forecast, draws)
+    rows = [(truth - mean) / unit, *(variance / unit**2 for variance in variances)]
+    fitted = []
+    for bucket in range(len(BUCKETS)):
+        (own,) = np.nonzero(places(steps) == bucket)
+        if not len(own):  # episodes are short: as the bucket before
+            fitted.append(fitted[-1])
+            continue
+        own = own[np.unique(np.linspace(0, len(own) - 1, _STEPS).astype(int))]
+        fitted.append(_fit_bucket(*(each[own].reshape(-1, size) for each in rows)))
+    shift, stddev, *others = np.stack(fitted, axis=1)
+    return Recalibration(draws, shift * unit, stddev * unit, *others)
+
+
+def _fit_bucket(error, of_draws, of_latents):
+    """What `_SEARCH` names, [5, D], by maximum likelihood; arguments are [N, D].
+
+    Dimensions know nothing of each other, so each is searched for on its own.
+    """
+    limits = [
+        limit if name == "shift" else tuple(map(math.log, limit))
+        for name, limit in _SEARCH.items()
+    ]
+    start, bounds = [first for first, *_ in limits], [edges for _, *edges in limits]
+    points = [
+        optimize.minimize(_loss, start, args=own, jac=True, bounds=bounds).x
+        for own in zip(error.T, of_draws.T, of_latents.T, strict=True)
+    ]
+    return np.stack([_as_values(point) for point in points], axis=1)
+
+
+def _as_values(point):
+    return np.concatenate([point[:1], np.exp(point[1:])])
+
+
+def _loss(point, error, of_draws, of_latents):
+    """Negative log likelihood of one dimension, and its gradient by `point`."""
+    shift, stddev, tails, latent, epistemic = _as_values(point)
+    parts = stddev**2, latent**2 * of_latents, epistemic**2 * of_draws
+    variance = sum(parts)
+    off = error - shift
+    squares = off**2 / (tails * variance)
+    pull = (tails + 1) * squares / (1 + squares)  # of outliers, on the scale
+    by_tails = special.digamma((tails + 1) / 2) - special.digamma(tails / 2)
+    by_tails += (pull - 1) / tails - np.log1p(squares)
+    by_shift = (tails + 1) * off / (tails * variance * (1 + squares))
+    of_stddev, of_latent, of_epistemic = ((pull - 1) * part / variance for part in parts)
+    gradient = (by_shift, of_stddev, tails / 2 * by_tails, of_latent, of_epistemic)
+    likelihood = stats.t.logpdf(off, tails, scale=np.sqrt(variance))
+    return -likelihood.mean(), -np.array([np.mean(each) for each in gradient])
+
+
+def save(fits, folder, steps):
+    """Writes fits to the folder of a run, as one readable file.
+
+    Args:
+        fits: dict of who acts, `policy` or `random`, -> `Recalibration`.
+        folder: of the run.
+        steps: environment steps that the model had seen; they are of no other.
+    """
+    values = {"environment_steps": steps, "buckets": BUCKETS}
+    for actions, found in fits.items():
+        values[actions] = {
+            name: value if np.ndim(value) == 0 else np.round(value, 6).tolist()
+            for name, value in vars(found).items()
+        }
+    write_text(pathlib.Path(folder) / FILE, json.dumps(values, indent=1) + "\n")
+
+
+def load(folder, steps, actions):
+    """A fit that `save` wrote of a model that has seen so many environment steps.
+
+    Returns:
+        `Recalibration`; None where there is none, or of a model of another time.
+    """
+    try:
+        values = json.loads((pathlib.Path(folder) / FILE).read_text())
+        if values["environment_steps"] != steps:
+            return None
+        draws, *others = (values[actions][name] for name in ("draws", *_SEARCH))
+    except (OSError, ValueError, KeyError):
+        return None
+    return Recalibration(draws, *map(np.array, others))

@@ -1,0 +1,143 @@
+"""Tests of agents.insight.uncertainty.recalibration."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from scipy import optimize
+
+from agents.insight.calibration import column, score
+from agents.insight.forecasts import ForecastTimes, broadest
+from agents.insight.uncertainty.recalibration import (
+    BUCKETS,
+    FILE,
+    Recalibration,
+    _loss,
+    fit,
+    fit_to,
+    load,
+    moments,
+    save,
+)
+from tests.agents.insight.test_forecasts import SEED
+
+DRAWS, EACH, STARTS = 20, 5, 800
+STEP = np.array([1])
+ONES = np.ones([4, 2])
+TRUE = Recalibration(DRAWS, 0.3 * ONES, [0.2, 0.6] * ONES, 4 * ONES, 0.5 * ONES, 2 * ONES)
+
+
+def forecast(seed):
+    """Components [K, 1, starts, 2]; how far draws differ is of each start."""
+    rng = np.random.default_rng(seed)
+    spread = rng.choice([0.1, 1.0, 3.0], [STARTS, 1])
+    of_draw = spread * rng.normal(size=[DRAWS, 1, 1, STARTS, 2])
+    each = 0.4 * spread[::-1] * rng.normal(size=[DRAWS, EACH, 1, STARTS, 2])
+    return (of_draw + each).reshape(DRAWS * EACH, 1, STARTS, 2)
+
+
+def truths(components, seed):
+    rng = np.random.default_rng(seed)
+    true = TRUE(components, STEP)
+    drawn = rng.standard_t(4.0, true.loc.shape)
+    return (true.loc + true.scale * drawn).numpy()[0]
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    components = forecast(seed=0)
+    return fit_to(components, truths(components, seed=1), STEP, DRAWS)
+
+
+def test_search_follows_the_gradient_of_its_loss():
+    rng = np.random.default_rng(0)
+    given = (rng.normal(size=30), rng.uniform(size=30), rng.uniform(size=30))
+    point = np.array([0.2, -0.5, 1.0, -0.3, 0.4])
+    _, gradient = _loss(point, *given)
+    expected = optimize.approx_fprime(point, lambda x: _loss(x, *given)[0], 1e-6)
+    np.testing.assert_allclose(gradient, expected, atol=1e-5)
+
+
+def test_fit_finds_what_the_truths_were_drawn_from(fitted):
+    np.testing.assert_allclose(fitted.shift[0], 0.3, atol=0.1)
+    np.testing.assert_allclose(fitted.epistemic[0], 2.0, rtol=0.2)
+    np.testing.assert_allclose(fitted.stddev[0], TRUE.stddev[0], rtol=0.5)
+    assert np.all((fitted.tails[0] > 2.5) & (fitted.tails[0] < 8))
+
+
+def test_intervals_of_other_forecasts_hold_what_they_say(fitted):
+    components = forecast(seed=2)
+    truth = truths(components, seed=3)
+    coverage = score([fitted(components, STEP)], truth).coverage.mean(axis=-1)[0]
+    for level in (0.5, 0.8, 0.95):
+        low, high = fitted.interval(components, STEP, level)
+        inside = np.mean((low <= truth) & (truth <= high))
+        assert coverage[column(level)] == pytest.approx(inside)
+        assert inside == pytest.approx(level, abs=0.04)
+
+
+def test_buckets_that_episodes_are_too_short_for_are_as_the_one_before(fitted):
+    for name in ("shift", "stddev", "epistemic"):
+        assert np.ptp(getattr(fitted, name), axis=0).max() == 0
+
+
+def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away():
+    rng = np.random.default_rng(0)
+    of_draw = 2.0 * rng.normal(size=[DRAWS, 1, 5000])
+    components = (of_draw + rng.normal(size=[DRAWS, EACH, 5000])).reshape(-1, 5000)
+    _, between, within = moments(components, DRAWS)
+    assert between.mean() == pytest.approx(4.0 * (1 - 1 / DRAWS), rel=0.02)
+    assert within.mean() == pytest.approx(1 - 1 / EACH, rel=0.02)
+    mean, between, within = moments(components, 0)
+    np.testing.assert_allclose(mean, components.mean(axis=0))
+    np.testing.assert_allclose(within, components.var(axis=0))
+    assert not between.any()
+
+
+def test_each_step_has_the_numbers_of_its_bucket():
+    numbers = np.arange(1.0, 5.0)[:, np.newaxis]
+    each = Recalibration(0, 0 * numbers, numbers, *np.ones([3, 4, 1]))
+    mended = each(np.zeros([10, 3, 1, 1]), np.array([1, 6, 50]))
+    np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 3.0, 4.0])
+
+
+def test_readings_spread_by_the_factor_of_what_draws_differ_by():
+    values = np.array([1.0, 3.0])[:, np.newaxis, np.newaxis] * np.ones([2, 4, 1])
+    wide = dataclasses.replace(TRUE, epistemic=np.array([[2.0, 2], [3, 3], [1, 1], [1, 1]]))
+    found = wide.widen(values, context=2)[..., 0].T
+    np.testing.assert_allclose(found, [[1, 3], [1, 3], [0, 4], [-1, 5]])
+
+
+@pytest.fixture(scope="module")
+def episodes(make_episodes):
+    return make_episodes(np.zeros([2, 15]))
+
+
+def test_fit_of_a_model_is_that_of_its_broadest_forecasts(make_model, episodes):
+    wide = make_model("posterior_scale=1.0")
+    times = ForecastTimes(wide, episodes)
+    draws, components = next(broadest(wide, episodes, times, SEED))
+    assert (draws, len(components)) == (DRAWS, DRAWS * EACH)
+    mixed = components.reshape(DRAWS, EACH, *components.shape[1:])
+    mixed = np.swapaxes(mixed, 0, 1).reshape(components.shape)
+    assert moments(components, draws)[1].mean() > 2 * moments(mixed, draws)[1].mean()
+    found = fit(wide, episodes, SEED)
+    assert (found.draws, found.stddev.shape) == (DRAWS, (len(BUCKETS), 2))
+
+
+def test_forecasts_of_certain_weights_are_of_no_draws(make_model, episodes):
+    assert fit(make_model("transition=deterministic"), episodes, SEED).draws == 0
+
+
+def test_pictures_stay_as_they_are(make_model, episodes):
+    assert fit(make_model(image_size=32), episodes, SEED) is None
+
+
+def test_a_saved_fit_is_read_for_the_model_of_that_time_alone(tmp_path):
+    save({"policy": TRUE}, tmp_path, steps=400)
+    for name, value in vars(load(tmp_path, 400, "policy")).items():
+        np.testing.assert_array_equal(value, getattr(TRUE, name))
+    assert load(tmp_path, 500, "policy") is None
+    assert load(tmp_path, 400, "random") is None
+    (tmp_path / FILE).write_text("nothing")
+    assert load(tmp_path, 400, "policy") is None

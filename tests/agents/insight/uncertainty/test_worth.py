@@ -1,0 +1,95 @@
+"""Tests of agents.insight.uncertainty.worth."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from agents.insight.coverage import Axis, Coverage
+from agents.insight.spread import as_batch, predict_each_step
+from agents.insight.uncertainty.worth import VISITS, Steps, look, measure
+from agents.seeds import fold
+from tests.agents.insight.test_forecasts import SEED
+
+ROWS = 120
+
+
+@pytest.fixture(scope="module")
+def known():
+    """Spreads that fall with the root of visits, and errors that follow them with noise."""
+    rng = np.random.default_rng(0)
+    episodes = []
+    for _ in range(6):
+        visits = rng.integers(0, 5000, ROWS)
+        visits[: ROWS // 2] = 0
+        spread = np.maximum(visits, 0.2) ** -0.5
+        error = spread * np.exp(rng.normal(size=ROWS))
+        episodes.append(Steps(spread, rng.uniform(1, 2, ROWS), error, visits))
+    return episodes
+
+
+@pytest.fixture(scope="module")
+def found(known):
+    return {each.name: each for each in measure(known, "epistemic")}
+
+
+def test_rank_correlation_is_spearmans_over_all_steps(known, found):
+    spread, error = (
+        np.concatenate([getattr(s, n) for s in known]) for n in Steps._fields[::2]
+    )
+    expected = stats.spearmanr(spread, error).statistic
+    value = found["rank_correlation"]
+    assert value.value == pytest.approx(expected)
+    assert value.low < expected < value.high
+    assert value.steps == 6 * ROWS
+
+
+def test_unvisited_states_are_told_by_a_spread_that_is_larger_there(known, found):
+    assert found["auroc"].value == 1.0
+    blind = {each.name: each for each in measure(known, "aleatoric")}
+    assert blind["auroc"].low < 0.5 < blind["auroc"].high
+    assert abs(blind["rank_correlation"].value) < 0.1
+
+
+def test_spread_shrinks_as_it_was_made_to(found):
+    assert found["exponent"].value == pytest.approx(0.5)
+    medians = [found[f"spread_{least}"].value for least in VISITS]
+    assert medians == sorted(medians, reverse=True)
+    assert sum(found[f"spread_{least}"].steps for least in VISITS) == 6 * ROWS
+
+
+def test_without_a_grid_there_is_the_correlation_alone(known):
+    blind = [each._replace(visits=np.full(ROWS, -1)) for each in known]
+    assert [each.name for each in measure(blind, "epistemic")] == ["rank_correlation"]
+
+
+def test_where_all_was_visited_nothing_can_be_told(known):
+    visited = [each._replace(visits=each.visits + 1) for each in known]
+    (value,) = (m for m in measure(visited, "epistemic") if m.name == "auroc")
+    assert np.isnan([value.value, value.low, value.high]).all()
+
+
+@pytest.fixture(scope="module")
+def episodes(make_episodes):
+    found = make_episodes(np.zeros([2, 6]))
+    return [each | {"position": np.arange(6.0)[:, np.newaxis]} for each in found]
+
+
+def test_steps_are_the_spreads_and_the_error_of_one_prediction(model, episodes):
+    coverage = Coverage([Axis("position", 0, 0.0, 6.0, 6)])
+    coverage.add({"position": np.array([[0.5], [2.5], [2.6]])})
+    steps = look(model, episodes, coverage, SEED)[1]
+    expected = predict_each_step(model, as_batch(episodes[1]), fold(fold(SEED, 1), 0))
+    variance = np.var(expected.mean[:, 0], axis=0)
+    np.testing.assert_allclose(steps.epistemic**2, variance.mean(-1), rtol=1e-4)
+    squares = np.square(expected.stddev[:, 0]).mean(axis=(0, 2))
+    np.testing.assert_allclose(steps.aleatoric**2, squares, rtol=1e-4)
+    decoded = np.mean(model.expected_observation(expected.features[:, 0]), axis=0)
+    off = (decoded - episodes[1]["observation"][1:]) / model.observation_stddev
+    np.testing.assert_allclose(steps.error**2, np.mean(off**2, -1), rtol=1e-4)
+    assert steps.visits.tolist() == [1, 0, 2, 0, 0]  # of the state that is left
+
+
+def test_certain_weights_have_the_aleatoric_spread_alone(make_model, episodes):
+    steps = look(make_model("transition=deterministic"), episodes, None, SEED)
+    assert measure(steps, "epistemic") == []
+    assert [each.name for each in measure(steps, "aleatoric")] == ["rank_correlation"]
