@@ -27,14 +27,16 @@ class Sizes:
     epochs: int = 60
     batch: int = 50
     draws: int = 50
-    rate: float = 3e-3  # of Adam at first
+    rate: float = 1e-2  # of Adam at first
+    plain_rate: float = 2e-2  # of Adam for ordinary layers alone
     decay: float = 1e-3  # L2 of kernels without a posterior
     members: int = 5
     dropout: float = 0.3
     first_variance: float = 0.01  # of a weight at first, times the layer's inputs
     prior_stddev: float = 1.0
+    log_uniform_kl_scale: float = 0.1  # of variational dropout
     posterior_rate: float = 3e-3  # of Adam for posteriors
-    kl_scale: float = 1.0  # below 1: a cold posterior
+    kl_scale: float = 0.3  # below 1: a cold posterior
     delta: float = 0.2  # of MOPED: stddev of a weight by its mean
     spread: float = 0.3  # of the means of rank-1 vectors at first
     rank1_stddev: float = 0.1  # of their prior, and of the posterior at first
@@ -98,7 +100,8 @@ def fit(model, train, sizes, rate=None, callbacks=()):
 
 def _plain(train, sizes, **options):
     decay = tf.keras.regularizers.L2(sizes.decay)
-    return fit(make_net(sizes, kernel_regularizer=decay, **options), train, sizes)
+    model = make_net(sizes, kernel_regularizer=decay, **options)
+    return fit(model, train, sizes, sizes.plain_rate)
 
 
 def _at_once(*models, **options):
@@ -161,6 +164,7 @@ def flipout(train, sizes, seed):
 
 
 def variational_dropout(train, sizes, seed):
+    sizes = dataclasses.replace(sizes, kl_scale=sizes.log_uniform_kl_scale)
     cost = ed.regularizers.LogUniformKLDivergence()
     return _variational(train, sizes, seed, "VariationalDropout", cost)
 

@@ -7,6 +7,7 @@ import pathlib
 import sys
 
 import numpy as np
+import tensorflow as tf
 from sklearn import metrics
 
 import bayes_rl as ed
@@ -27,6 +28,12 @@ def make_parser(name, about):
     parser.add_argument("--small", action="store_true", help="all of it in seconds")
     parser.add_argument("--out", type=pathlib.Path, help="file of results, JSON")
     return parser
+
+
+def start(seed):
+    """Makes all that follows depend on the seed alone, not on what ran before."""
+    tf.keras.backend.clear_session()  # draws depend on the names of layers
+    tf.keras.utils.set_random_seed(seed)
 
 
 def save(path, sizes, results, arguments=None):

@@ -122,7 +122,7 @@ def tables(summary, rows):
         [_words(method), str(len(each)), f"{np.median(list(each.values())):.0f}"]
         for method, each in seconds.items()
     ]
-    table = as_markdown(["method", "seeds", "seconds of training, median"], body)
+    table = as_markdown(["method", "seeds", "processor seconds of training, median"], body)
     return "\n\n".join([*parts, f"## Cost\n\n{table}"])
 
 

@@ -56,7 +56,7 @@ def test_small_runs_and_leaves_its_results(method, tmp_path, capsys):
 
 
 def test_a_seed_gives_the_same_scores_again():
-    first, again = (digits.run("dropout", 3, SMALL) for _ in range(2))
+    first, again = (digits.run("flipout", 3, SMALL) for _ in range(2))
     assert first["rotated"] == again["rotated"]
 
 

@@ -1,0 +1,245 @@
+"""Six regressions: each takes training data to a function that predicts.
+
+A predictor takes inputs [N, features] to means and stddevs [S, N] of a mixture of S normal
+distributions of the outcome.
+"""
+
+import dataclasses
+import math
+
+import numpy as np
+import tensorflow as tf
+import tensorflow_probability as tfp
+
+import bayes_rl as ed
+
+keras = tf.keras.layers
+
+
+@dataclasses.dataclass(frozen=True)
+class Sizes:
+    """What `--small` makes small, and what was chosen."""
+
+    curve: int = 60
+    patients: int = 342
+    tests: int = 100
+    hidden: int = 50
+    epochs: int = 400
+    batch: int = 32
+    rate: float = 0.01
+    draws: int = 100
+    first_variance: float = 0.01  # of a weight at first, times the layer's inputs
+    prior_variance: float = 4.0  # of a weight, times the layer's inputs
+    inducing: int = 30
+    functions: int = 3  # of the deep Gaussian process's first layer
+    sampled_hidden: int = 10  # of the network that NUTS samples
+    chains: int = 4
+    burnin: int = 300
+    steps: int = 300  # of learning a Gaussian process's hyperparameters
+
+
+SMALL = Sizes(20, 30, 10, 4, 2, 10, 0.01, 3, inducing=4, chains=2, burnin=4, steps=4)
+
+
+class Moments(keras.Layer):
+    """Mean and variance of a function [N, 1], and log stddev of the noise: [N, 3]."""
+
+    def build(self, shape):
+        start = tf.keras.initializers.Constant(math.log(0.5))
+        self.log_stddev = self.add_weight("log_stddev", [], initializer=start)
+
+    def call(self, function):
+        if isinstance(function, ed.RandomVariable):
+            mean, variance = function.distribution.mean(), function.distribution.variance()
+        else:
+            mean, variance = function, tf.zeros_like(function)
+        log_stddev = self.log_stddev + tf.zeros_like(mean)
+        return tf.concat([mean, tf.reshape(variance, tf.shape(mean)), log_stddev], -1)
+
+
+def nats(targets, moments):
+    """Expected negative log likelihood of targets [N, 1] under moments [N, 3]."""
+    mean, variance, log_stddev = tf.split(moments, 3, axis=-1)
+    squares = (tf.square(targets - mean) + variance) * tf.exp(-2.0 * log_stddev)
+    return 0.5 * squares + log_stddev + 0.5 * math.log(2.0 * math.pi)
+
+
+def prediction(moments):
+    """Means and stddevs [S, N] of outcomes whose functions have moments [S, N, 3]."""
+    mean, variance, log_stddev = np.moveaxis(np.asarray(moments), -1, 0)
+    return mean, np.sqrt(variance + np.exp(2.0 * log_stddev))
+
+
+def fit(model, inputs, targets, sizes):
+    schedule = tf.keras.optimizers.schedules.CosineDecay(
+        sizes.rate, sizes.epochs * -(-len(inputs) // sizes.batch)
+    )
+    model.compile(tf.keras.optimizers.Adam(schedule), nats)
+    options = {"epochs": sizes.epochs, "batch_size": sizes.batch, "verbose": 0}
+    model.fit(inputs, targets[:, None], **options)
+    return model
+
+
+def _posteriors(sizes, fan):
+    """Options of a Bayesian layer with so many inputs."""
+    posterior = ed.initializers.TrainableNormal(
+        "glorot_uniform", ed.initializers.ScaledNormalStdDev(sizes.first_variance)
+    )
+    prior = math.sqrt(sizes.prior_variance / fan)
+    cost = ed.regularizers.NormalKLDivergence(stddev=prior)
+    return {"kernel_initializer": posterior, "kernel_regularizer": cost}
+
+
+def _bayesian(dense, inputs, targets, sizes):
+    fans = inputs.shape[1], sizes.hidden
+    options = [_posteriors(sizes, fan) for fan in fans]
+    layers = dense(sizes.hidden, activation="relu", **options[0]), dense(1, **options[1])
+    model = tf.keras.Sequential([*layers, Moments()])
+    model(inputs[:1])
+    ed.scale_kl(model, 1 / len(inputs))
+    return fit(model, inputs, targets, sizes)
+
+
+def deterministic(inputs, targets, sizes, seed):
+    """The most probable weights under the prior of the Bayesian networks."""
+    share = 0.5 / (sizes.prior_variance * len(inputs))
+    first, second = (
+        tf.keras.regularizers.L2(fan * share) for fan in (inputs.shape[1], sizes.hidden)
+    )
+    layers = [
+        keras.Dense(sizes.hidden, "relu", kernel_regularizer=first),
+        keras.Dense(1, kernel_regularizer=second),
+    ]
+    model = fit(tf.keras.Sequential([*layers, Moments()]), inputs, targets, sizes)
+    return lambda x: prediction(model(x)[tf.newaxis])
+
+
+def flipout(inputs, targets, sizes, seed):
+    model = _bayesian(ed.layers.DenseFlipout, inputs, targets, sizes)
+    return lambda x: prediction(ed.predict(model, x, sizes.draws, seed, len(x), verbose=0))
+
+
+def dvi(inputs, targets, sizes, seed):
+    model = _bayesian(ed.layers.DenseDVI, inputs, targets, sizes)
+    return lambda x: prediction(model(x)[tf.newaxis])
+
+
+def deep_gp(inputs, targets, sizes, seed):
+    options = {
+        "inducing_inputs_initializer": tf.keras.initializers.Constant(
+            inputs[np.random.default_rng(seed).integers(len(inputs), size=sizes.inducing)]
+        )
+    }
+    layers = [
+        ed.layers.SparseGaussianProcess(
+            sizes.functions,
+            sizes.inducing,
+            covariance_fn=_learned(inputs.shape[1]),
+            **options,
+        ),
+        ed.layers.SparseGaussianProcess(
+            1, sizes.inducing, covariance_fn=_learned(sizes.functions)
+        ),
+    ]
+    model = tf.keras.Sequential([*layers, Moments()])
+    model(inputs[:1])
+    ed.scale_kl(model, 1 / len(inputs))
+    fit(model, inputs, targets, sizes)
+    return lambda x: prediction(np.stack([model(x) for _ in range(sizes.draws)]))
+
+
+def _learned(features):
+    lengthscale = np.full([features], math.sqrt(features), np.float32)
+    return ed.layers.ExponentiatedQuadratic(1.0, lengthscale, trainable_parameters=True)
+
+
+def gp(inputs, targets, sizes, seed):
+    covariance = _learned(inputs.shape[1])
+    noise = tfp.util.TransformedVariable(0.25, tfp.bijectors.Exp(), name="noise")
+    options = {"covariance_fn": covariance, "noise_variance": noise}
+    prior = ed.layers.GaussianProcess(1, **options)
+    optimizer = tf.keras.optimizers.Adam(0.05)
+
+    @tf.function
+    def step():
+        with tf.GradientTape() as tape:
+            loss = -tf.reduce_sum(prior(inputs).log_prob(targets[:, None]))
+        gradients = tape.gradient(loss, prior.trainable_weights)
+        optimizer.apply_gradients(zip(gradients, prior.trainable_weights, strict=True))
+
+    for _ in range(sizes.steps):
+        step()
+    data = {"conditional_inputs": inputs, "conditional_outputs": targets[:, None]}
+    posterior = ed.layers.GaussianProcess(1, **options, **data)
+
+    def predict(x):
+        function = posterior(x).distribution
+        mean, variance = function.mean()[:, 0], function.variance()[:, 0]
+        return np.array([mean]), np.sqrt(np.array([variance + noise]))
+
+    return predict
+
+
+def nuts(inputs, targets, sizes, seed):
+    model, log_joint = _program(inputs, sizes)
+    shapes = {name: w.shape for name, w in ed.sample_weights(model, seed=seed).items()}
+
+    def log_density(log_stddev, *weights):
+        values = dict(zip(shapes, weights, strict=True))
+        own = ed.Normal(0.0, 1.0).log_prob(log_stddev + 1.0)
+        return own + log_joint(inputs, targets, log_stddev, **values)
+
+    def log_densities(*state):
+        return tf.vectorized_map(lambda one: log_density(*one), state)
+
+    @tf.function(autograph=False)
+    def sample(state):
+        kernel = tfp.mcmc.NoUTurnSampler(log_densities, 0.01, max_tree_depth=6)
+        kernel = tfp.mcmc.DualAveragingStepSizeAdaptation(kernel, int(0.8 * sizes.burnin))
+        return tfp.mcmc.sample_chain(
+            max(1, sizes.draws // sizes.chains),
+            state,
+            kernel=kernel,
+            num_burnin_steps=sizes.burnin,
+            num_steps_between_results=2,
+            trace_fn=None,
+            seed=[seed, 0],
+        )
+
+    first = ed.sample_weights(model, [sizes.chains], seed=seed)
+    log_stddevs, *weights = sample([tf.fill([sizes.chains], -1.0), *first.values()])
+    flat = [tf.reshape(w, [-1, *w.shape[2:]]) for w in weights]
+    draws, stddevs = dict(zip(shapes, flat, strict=True)), np.exp(log_stddevs).reshape(-1)
+
+    def predict(x):
+        means = ed.predict(model, x, draws, batch_size=len(x), verbose=0)[..., 0]
+        return means, np.repeat(stddevs[:, None], len(x), axis=1)
+
+    return predict
+
+
+def _program(inputs, sizes):
+    """A network with priors, and the log joint density of its weights and targets."""
+    fans = inputs.shape[1], sizes.sampled_hidden
+    stddevs = [math.sqrt(sizes.prior_variance / fan) for fan in fans]
+    options = [
+        {
+            "kernel_initializer": ed.initializers.TrainableNormalFixedStddev(s, "zeros"),
+            "bias_initializer": ed.initializers.TrainableNormalFixedStddev(1.0, "zeros"),
+            "kernel_regularizer": None,
+        }
+        for s in stddevs
+    ]
+    dense = ed.layers.DenseReparameterization
+    hidden = dense(sizes.sampled_hidden, activation="tanh", name="hidden", **options[0])
+    first, last = tf.keras.Input(inputs.shape[1:]), dense(1, name="output", **options[1])
+    model = tf.keras.Sequential([first, hidden, last])
+
+    def program(inputs, targets, log_stddev):
+        means = model(inputs)[:, 0]
+        return ed.Normal(means, tf.exp(log_stddev), value=targets, name="targets")
+
+    return model, ed.make_log_joint_fn(program)
+
+
+METHODS = {each.__name__: each for each in (deterministic, flipout, dvi, nuts, deep_gp, gp)}
