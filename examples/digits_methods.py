@@ -34,7 +34,7 @@ class Sizes:
     dropout: float = 0.3
     first_variance: float = 0.01  # of a weight at first, times the layer's inputs
     prior_stddev: float = 1.0
-    log_uniform_kl_scale: float = 0.1  # of variational dropout
+    log_uniform_kl_scale: float = 0.03  # of variational dropout
     posterior_rate: float = 3e-3  # of Adam for posteriors
     kl_scale: float = 0.3  # below 1: a cold posterior
     delta: float = 0.2  # of MOPED: stddev of a weight by its mean

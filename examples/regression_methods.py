@@ -34,11 +34,11 @@ class Sizes:
     functions: int = 3  # of the deep Gaussian process's first layer
     sampled_hidden: int = 10  # of the network that NUTS samples
     chains: int = 4
-    burnin: int = 300
+    warmup: int = 300
     steps: int = 300  # of learning a Gaussian process's hyperparameters
 
 
-SMALL = Sizes(20, 30, 10, 4, 2, 10, 0.01, 3, inducing=4, chains=2, burnin=4, steps=4)
+SMALL = Sizes(20, 30, 10, 4, 2, 10, 0.01, 3, inducing=4, chains=2, warmup=4, steps=4)
 
 
 class Moments(keras.Layer):
@@ -195,12 +195,12 @@ def nuts(inputs, targets, sizes, seed):
     @tf.function(autograph=False)
     def sample(state):
         kernel = tfp.mcmc.NoUTurnSampler(log_densities, 0.01, max_tree_depth=6)
-        kernel = tfp.mcmc.DualAveragingStepSizeAdaptation(kernel, int(0.8 * sizes.burnin))
+        kernel = tfp.mcmc.DualAveragingStepSizeAdaptation(kernel, int(0.8 * sizes.warmup))
         return tfp.mcmc.sample_chain(
             max(1, sizes.draws // sizes.chains),
             state,
             kernel=kernel,
-            num_burnin_steps=sizes.burnin,
+            num_burnin_steps=sizes.warmup,
             num_steps_between_results=2,
             trace_fn=None,
             seed=[seed, 0],
