@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import json
 import pathlib
+import subprocess
 import sys
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn import metrics
 
 import bayes_rl as ed
 
+_FOLDER = pathlib.Path(__file__).parent
 BINS = 10  # of confidence, in calibration errors and reliability plots
 _SMALLEST = 1e-9  # probability that is told from 0
 
@@ -46,9 +48,20 @@ def save(path, sizes, results, arguments=None):
         arguments: of the program; default: those of the process.
     """
     words = sys.argv[1:] if arguments is None else arguments
-    facts = {"arguments": words, "sizes": dataclasses.asdict(sizes), "results": results}
+    facts = {"arguments": words, "commit": commit(), "sizes": dataclasses.asdict(sizes)}
+    facts["results"] = results
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(facts, indent=1) + "\n")
+
+
+def commit():
+    """Of this code, with `-dirty` where it was changed since; "unknown" without git."""
+    words = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    try:
+        done = subprocess.run(words, cwd=_FOLDER, capture_output=True, text=True)
+    except OSError:  # git is not installed
+        return "unknown"
+    return done.stdout.strip() or "unknown"
 
 
 def classification_scores(labels, probabilities):

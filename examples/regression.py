@@ -25,7 +25,7 @@ from sklearn import datasets, model_selection, preprocessing  # noqa: E402
 
 import bayes_rl as ed  # noqa: E402
 from examples import experiment  # noqa: E402
-from examples.regression_methods import METHODS, SMALL, Sizes  # noqa: E402
+from examples.methods.regression_methods import METHODS, SMALL, Sizes  # noqa: E402
 
 NOISE = 0.1  # stddev of the curve's data
 LEVEL = 0.9  # of the interval

@@ -17,6 +17,7 @@ import dataclasses
 import functools
 import os
 import pathlib
+import time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
@@ -178,9 +179,9 @@ def score(strings, labels, probabilities):
 def run(method, seed, sizes):
     """Trains and judges a model; a dict of its scores."""
     experiment.start(seed)
-    data = make_data(sizes, seed)
+    data, start = make_data(sizes, seed), time.process_time()
     model = train(method, data["train"], sizes)
-    found = {"seed": seed, "method": method}
+    found = {"seed": seed, "method": method, "seconds": time.process_time() - start}
     for name, length in (("test", sizes.longest), ("long", sizes.long)):
         inputs, labels = encode(data[name], length)
         if method == "deterministic":

@@ -36,21 +36,23 @@ def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "new" / "cox.json"
     cox_process.main(["--small", "--seed", "5", "6", "--out", str(out)])
     results = json.loads(out.read_text())["results"]
-    assert [found["seed"] for found in results] == [5, 6]
-    for found in results:
-        assert 0 <= found["coverage"] <= 1
-        assert found["log_probability"] < 0
+    names = ["gaussian_process", "constant", "truth"]
+    expected = [(seed, name) for seed in (5, 6) for name in names]
+    assert [(found["seed"], found["method"]) for found in results] == expected
+    assert 0 <= results[0]["test"]["coverage"] <= 1
+    assert results[2]["test"]["error"] == 0
     assert out.with_suffix(".png").stat().st_size > 1000
-    assert capsys.readouterr().out.startswith("seed 5, events ")
+    assert capsys.readouterr().out.startswith("seed 5, gaussian_process: error ")
 
 
 def test_training_finds_more_than_a_constant():
-    found, rates = cox_process.run(1, Sizes(cells=50, inducing=12, steps=300, draws=50))
+    sizes = Sizes(cells=50, inducing=12, steps=300, draws=50)
+    results, rates = cox_process.run(1, sizes)
     assert rates.shape == (50, 50)
-    assert found["log_probability"] > found["log_probability_of_constant"]
-    assert found["log_probability"] < found["log_probability_of_truth"]
+    learned, constant, true = (found["test"]["log_probability"] for found in results)
+    assert constant < learned < true
 
 
 def test_a_seed_gives_the_same_scores_again():
     (first, _), (again, _) = (cox_process.run(3, SMALL) for _ in range(2))
-    assert first == again
+    assert first[0]["test"] == again[0]["test"]

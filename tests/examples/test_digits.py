@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from examples import digits
-from examples.digits_methods import SMALL, Sizes
+from examples.methods.digits_methods import SMALL, Sizes
 
 
 def test_no_digit_is_trained_and_tested():

@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import pathlib
+import re
 
 import numpy as np
 import pytest
@@ -45,8 +46,14 @@ def test_the_file_says_how_it_was_made(tmp_path):
     file = tmp_path / "new" / "found.json"
     experiment.save(file, _Sizes(), [{"seed": 1}], ["--small"])
     found = json.loads(file.read_text())
+    assert re.fullmatch(r"unknown|.*[0-9a-f]{7,}(-dirty)?", found.pop("commit"))
     expected = {"arguments": ["--small"], "sizes": {"draws": 3}, "results": [{"seed": 1}]}
     assert found == expected
+
+
+def test_code_without_git_has_no_commit(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiment, "_FOLDER", tmp_path)
+    assert experiment.commit() == "unknown"
 
 
 def test_programs_share_their_options(capsys):

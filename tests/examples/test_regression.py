@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from examples import regression
-from examples.regression_methods import METHODS, SMALL, Sizes
+from examples.methods.regression_methods import METHODS, SMALL, Sizes
 
 
 def test_no_training_lies_in_the_gap():

@@ -1,11 +1,12 @@
-"""Tests of examples.digits_methods."""
+"""Tests of examples.methods.digits_methods."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from examples import digits, digits_methods
-from examples.digits_methods import METHODS, SMALL, Sizes
+from examples import digits
+from examples.methods import digits_methods
+from examples.methods.digits_methods import METHODS, SMALL, Sizes
 
 DRAWS = dict.fromkeys(METHODS, SMALL.draws) | {
     "deterministic": 1,

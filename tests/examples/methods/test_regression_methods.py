@@ -1,4 +1,4 @@
-"""Tests of examples.regression_methods."""
+"""Tests of examples.methods.regression_methods."""
 
 import math
 
@@ -8,8 +8,9 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 
 import bayes_rl as ed
-from examples import regression, regression_methods
-from examples.regression_methods import METHODS, SMALL, Sizes
+from examples import regression
+from examples.methods import regression_methods
+from examples.methods.regression_methods import METHODS, SMALL, Sizes
 
 tfd = tfp.distributions
 
@@ -50,7 +51,7 @@ def test_methods_predict_a_mixture(method):
 
 def test_a_learned_gaussian_process_knows_its_gap():
     inputs, targets = regression.make_curve(Sizes(), 0)["train"]
-    predict = METHODS["gp"](inputs, targets, Sizes(steps=100), 0)
+    predict = METHODS["gp"](inputs, targets, Sizes(gp_steps=100), 0)
     _, ((middle, beside),) = predict(np.array([[0.0], [1.0]], np.float32))
     assert middle > 2 * beside
     assert 0.05 < beside < 0.2  # the noise is 0.1
