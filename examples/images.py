@@ -7,14 +7,14 @@ Models learn 1200 digits, and are judged on the last 500 of the file:
     bits per dimension = -log2 p(image) / 256
 
 Of most models p is a mean over draws: of the code of the variational auto-encoder, of what
-lies below a gray for the flow, of the weights of the Bayesian Image Transformer. The mean
-over 20 of them, in which it is a little too low, gives a bound: bits are no fewer than they
-are said to be. Beside them stand pixels that know nothing of each other. The picture shows
-what the first seed draws.
+lies below a gray for the flow, of the weights of the Bayesian Image Transformer. The log of
+a mean over 20 of them is too low in the mean, so their bits are upper bounds, as those of
+the vector-quantized auto-encoder, of which one code of an image counts. Beside them stand
+pixels that know nothing of each other. The picture shows what the first seed draws.
 
 Source: Tran et al., 2019, Bayesian Layers, figures 7, 8, 16 and 17, for the models; Burda
-et al., 2016, Importance Weighted Autoencoders, for the bound; Theis et al., 2016, A Note on
-the Evaluation of Generative Models, section 3.1, for noise below a gray.
+et al., 2016, Importance Weighted Autoencoders, for the bound; Papamakarios et al., 2017,
+Masked Autoregressive Flow, section 4, for noise below a gray.
 """
 
 import math

@@ -20,7 +20,7 @@ keras = tf.keras.layers
 class Sizes:
     """What `--small` makes small, and what was chosen."""
 
-    curve: int = 60
+    curve: int = 200
     patients: int = 342
     tests: int = 100
     hidden: int = 50
@@ -39,7 +39,8 @@ class Sizes:
     gp_steps: int = 300  # of learning a Gaussian process's hyperparameters
 
 
-SMALL = Sizes(20, 30, 10, 4, 4, 10, 0.01, 3, inducing=4, chains=2, warmup=4, gp_steps=4)
+SMALL = Sizes(20, 30, 10, 4, 4, 10, 0.01, 3, plain_variances=(4.0,), inducing=4)
+SMALL = dataclasses.replace(SMALL, chains=2, warmup=4, gp_steps=4)
 
 
 class Moments(keras.Layer):
@@ -71,28 +72,33 @@ def prediction(moments):
     return mean, np.sqrt(variance + np.exp(2.0 * log_stddev))
 
 
-def fit(model, inputs, targets, sizes):
+def fit(model, inputs, targets, sizes, callbacks=()):
     schedule = tf.keras.optimizers.schedules.CosineDecay(sizes.rate, sizes.steps)
     model.compile(tf.keras.optimizers.Adam(schedule), nats)
     data = tf.data.Dataset.from_tensor_slices((inputs, targets[:, None]))
     data = data.shuffle(len(inputs)).repeat().batch(sizes.batch)
-    model.fit(data, steps_per_epoch=sizes.steps, verbose=0)
+    model.fit(data, steps_per_epoch=sizes.steps, callbacks=list(callbacks), verbose=0)
     return model
 
 
 def _posteriors(sizes, fan):
     """Options of a Bayesian layer with so many inputs."""
     posterior = ed.initializers.TrainableNormal(
-        "glorot_uniform", ed.initializers.ScaledNormalStdDev(sizes.first_variance)
+        _of_prior(sizes), ed.initializers.ScaledNormalStdDev(sizes.first_variance)
     )
     prior = math.sqrt(sizes.prior_variance / fan)
     cost = ed.regularizers.NormalKLDivergence(stddev=prior)
     return {"kernel_initializer": posterior, "kernel_regularizer": cost}
 
 
+def _of_prior(sizes):
+    """Kernels at first: a draw of the prior, so that kinks lie among the inputs."""
+    return tf.keras.initializers.VarianceScaling(sizes.prior_variance, "fan_in")
+
+
 def _kinks():
-    """Biases at first: kinks of hidden units lie all over the inputs, not all at 0."""
-    return tf.keras.initializers.RandomUniform(-1.0, 1.0)
+    """Biases at first, so that kinks of hidden units lie all over the inputs."""
+    return tf.keras.initializers.RandomUniform(-2.0, 2.0)
 
 
 def _bayesian(dense, inputs, targets, sizes):
@@ -102,8 +108,10 @@ def _bayesian(dense, inputs, targets, sizes):
     layers = dense(sizes.hidden, **first), dense(1, **options[1]), Moments()
     model = tf.keras.Sequential(layers)
     model(inputs[:1])
-    ed.scale_kl(model, 1 / len(inputs))
-    return fit(model, inputs, targets, sizes)
+    # At once the KL would keep means from finding the data.
+    grow = tf.keras.optimizers.schedules.PolynomialDecay
+    schedule = grow(0.0, sizes.steps // 2, 1 / len(inputs))
+    return fit(model, inputs, targets, sizes, [ed.AnnealKL(schedule)])
 
 
 def deterministic(inputs, targets, sizes, seed):
@@ -125,8 +133,8 @@ def _plain(inputs, targets, sizes, variance):
         for fan in (inputs.shape[1], sizes.hidden)
     )
     layers = [
-        keras.Dense(sizes.hidden, "relu", True, "glorot_uniform", _kinks(), first),
-        keras.Dense(1, kernel_regularizer=second),
+        keras.Dense(sizes.hidden, "relu", True, _of_prior(sizes), _kinks(), first),
+        keras.Dense(1, None, True, _of_prior(sizes), kernel_regularizer=second),
         Moments(),
     ]
     return fit(tf.keras.Sequential(layers), inputs, targets, sizes)

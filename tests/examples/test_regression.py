@@ -11,9 +11,9 @@ from examples.methods.regression_methods import METHODS, SMALL, Sizes
 
 def test_no_training_lies_in_the_gap():
     data = regression.make_curve(Sizes(), 0)
-    assert abs(data["train"][0]).min() >= 0.7
-    assert abs(data["beside"][0]).min() >= 0.7
-    assert abs(data["gap"][0]).max() <= 0.7
+    assert abs(data["train"][0]).min() >= regression.GAP
+    assert abs(data["beside"][0]).min() >= regression.GAP
+    assert abs(data["gap"][0]).max() <= regression.GAP
     residual = data["gap"][1] - regression.curve(data["gap"][0])
     assert 0.05 < residual.std() < 0.2
 
