@@ -42,9 +42,9 @@ SCORES = {
 _HONESTY = "negative_log_likelihood", "calibration_error"
 PROGRAMS = {
     "digits": Program(
-        "A small convolutional net learns 1000 of scikit-learn's digits, ten ways. Beside "
-        "it are judged the same digits rotated, a shift, and whether the entropy of the "
-        "mean prediction tells printed letters from digits.",
+        "A small convolutional net learns 1000 of scikit-learn's digits by each of these "
+        "methods. Also judged: the same digits rotated, a shift, and whether the entropy "
+        "of the mean prediction tells printed letters from digits.",
         "deterministic",
         {
             "test": "Digits",
