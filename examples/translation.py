@@ -6,7 +6,7 @@ Both see a few hundred pairs. Then they translate numbers that they never saw, a
 and as a speaker says them who hesitates, "four er hundred and five thousand and uh seven".
 The twin is the same network with one value for each weight. Predictions of the Bayesian one
 are means over draws of its weights. Accuracy of digits and of whole numbers, negative log
-likelihood and calibration error go to a csv, a row for each seed, network and test.
+likelihood and calibration error go to a file, for each seed, network and test.
 
 With `--mesh 2x4` weights and examples are split over a mesh of devices; a machine without
 GPUs stands in with eight virtual CPU devices. Losses are those of a single device.
@@ -15,12 +15,11 @@ Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertai
 section 3.1.
 """
 
-import argparse
 import dataclasses
-import json
 import os
 import pathlib
 import sys
+import time
 import warnings
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -30,6 +29,7 @@ import tensorflow as tf  # noqa: E402
 
 import bayes_rl as ed  # noqa: E402
 from bayes_rl import parallel  # noqa: E402
+from examples import experiment  # noqa: E402
 
 _ONES = [
     *["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"],
@@ -224,9 +224,11 @@ def run(method, seed, sizes, options, mesh=None):
     if mesh is not None:
         parallel.shard(model, mesh)
     optimizer, steps = OPTIMIZERS[options.optimizer](), options.steps or sizes.steps
+    start = time.process_time()
     losses = train(model, data["train"], optimizer, steps, sizes.batch, seed, mesh)
+    seconds = time.process_time() - start
     draws = 1 if method == "deterministic" else sizes.draws
-    found = {"seed": seed, "method": method, "losses": losses}
+    found = {"seed": seed, "method": method, "seconds": seconds, "losses": losses}
 
     @tf.function
     def one_draw(*batch):
@@ -250,14 +252,11 @@ def start_mesh(sizes):
 
 
 def parse(arguments):
-    parser = argparse.ArgumentParser("translation.py", description=__doc__.splitlines()[0])
-    parser.add_argument("--seed", type=int, nargs="+", default=[0], help="one or more")
+    parser = experiment.make_parser("translation", __doc__)
     parser.add_argument("--method", nargs="+", choices=METHODS, default=METHODS)
-    parser.add_argument("--small", action="store_true", help="all of it in seconds")
     parser.add_argument("--steps", type=int, help="of training")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adam")
     parser.add_argument("--mesh", help="devices along batch x model, such as 2x4")
-    parser.add_argument("--out", type=pathlib.Path, default="logdir/translation.json")
     return parser.parse_args(arguments)
 
 
@@ -274,9 +273,8 @@ def main(arguments=None):
     except parallel.MeshError as error:
         print(f"translation.py: {error}", file=sys.stderr)
         sys.exit(2)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    facts = {"command": sys.argv, "sizes": dataclasses.asdict(sizes), "results": results}
-    options.out.write_text(json.dumps(facts, indent=1) + "\n")
+    out = options.out or pathlib.Path("logdir", "translation.json")
+    experiment.save(out, sizes, results, arguments)
 
 
 if __name__ == "__main__":

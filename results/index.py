@@ -11,6 +11,7 @@ _BENCHMARKS = {
     "benchmarks": ("Speed", "make bench"),
     "layers": ("Speed", "python -m benchmarks.layers"),
     "mesh": ("Weights over devices", "python -m benchmarks.mesh"),
+    "examples": ("What the layers are worth", "python -m results.examples_page"),
 }
 _ABOUT = """
 Made by `python -m results`; no number is typed by hand. A score is an undiscounted return,

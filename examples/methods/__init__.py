@@ -1,0 +1,1 @@
+"""What the programs train, each in the words of its layers."""

@@ -1,0 +1,1 @@
+"""What the layers are worth: a page of the files that examples leave."""

@@ -1,0 +1,47 @@
+"""Tests of examples.methods.images_methods."""
+
+import dataclasses
+import math
+
+import numpy as np
+import tensorflow as tf
+
+from examples.methods import images_methods
+from examples.methods.images_methods import GRAYS, METHODS, SMALL
+
+
+def test_pixels_have_the_shares_of_their_grays():
+    train = np.zeros([2, 16, 16, 1], np.int32)
+    log_probability, _ = METHODS["pixels"](train, SMALL, 0)
+    expected = 256 * math.log(3 / (2 + GRAYS))
+    np.testing.assert_allclose(log_probability(train), [expected] * 2, rtol=1e-5)
+
+
+def test_a_position_sees_those_before_it_of_its_row_and_the_rows_above():
+    mask = images_methods.make_mask(3, 2, 1)[0]
+    # keys: two of the row above, two of the own
+    assert mask[0].tolist() == [[False, False, True, False], [False, False, True, True]]
+    assert mask[2].tolist() == [[True, True, True, False], [True] * 4]
+
+
+def test_logits_depend_on_earlier_pixels_alone():
+    tf.keras.utils.set_random_seed(1)
+    sizes = dataclasses.replace(SMALL, layers=2)
+    model = images_methods.make_transformer([4, 3, 1], 5, sizes)
+    before = np.ones([1, 4, 3, 1], np.int32)
+    after = before.copy()
+    after[0, 1, 1] = 4  # position 4
+    moved = np.abs(model(after) - model(before)).max(axis=-1)[0]
+    assert moved[:5].max() == 0.0
+    assert moved[5:9].min() > 0.0  # of its row, and of the next
+
+
+def test_grays_that_are_all_as_likely_have_their_density():
+    images = np.random.default_rng(0).integers(0, GRAYS, [20, 16, 16, 1])
+    logits, log_slopes = images_methods.noisy_logits(images)
+    shares = 1 / (1 + np.exp(-logits))
+    assert 0.01 <= shares.min() < 0.02
+    assert 0.98 < shares.max() <= 0.99
+    # of logits of shares uniform from 0.01 to 0.99
+    log_density = np.log(shares * (1 - shares) / 0.98)
+    np.testing.assert_allclose(log_density + log_slopes, -np.log(GRAYS), atol=1e-3)

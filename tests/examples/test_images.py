@@ -1,0 +1,72 @@
+"""Tests of examples.images."""
+
+import json
+import math
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from sklearn import datasets
+
+from examples import images
+from examples.methods.images_methods import METHODS, SMALL, Sizes
+
+
+def test_images_are_digits_with_pixels_between():
+    train, tests = images.make_data(Sizes(), 0)
+    assert train.shape == (1200, 16, 16, 1)
+    assert (train.min(), train.max(), train.dtype) == (0, 16, np.int32)
+    means = tests[..., 0].reshape(500, 8, 2, 8, 2).mean(axis=(2, 4))
+    digits = datasets.load_digits().images[-500:]
+    assert np.corrcoef(means.ravel(), digits.ravel())[0, 1] > 0.95
+    assert not {x.tobytes() for x in train} & {x.tobytes() for x in tests}
+
+
+def test_seeds_choose_the_digits_of_training_alone():
+    (one, first), (two, second) = (images.make_data(SMALL, seed) for seed in (0, 1))
+    np.testing.assert_array_equal(first, second)
+    assert not np.array_equal(one, two)
+
+
+def test_bits_are_those_of_the_mean_probability_over_draws():
+    # of 256 pixels, each certain under one draw and a coin under the other
+    nats = iter([[0.0, 0.0], [-256 * math.log(2.0)] * 2])
+    found = images.bits_per_dimension(lambda x: tf.constant(next(nats)), None, 2)
+    assert found == pytest.approx(1 / 256, rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def small(tmp_path_factory):
+    """Results of `--small`, and the rows of its picture."""
+    rows, out = {}, tmp_path_factory.mktemp("logdir") / "new" / "images.json"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(images, "draw", lambda found, file: rows.update(found))
+        images.main(["--small", "--seed", "5", "--out", str(out)])
+    return json.loads(out.read_text())["results"], rows
+
+
+def test_small_runs_and_leaves_its_results(small):
+    results, rows = small
+    assert [found["method"] for found in results] == list(METHODS)
+    for found in results:
+        assert 0 < found["test"]["bits_per_dimension"] < 10
+    assert rows.keys() == {"digits", *METHODS}
+    for drawn in map(np.asarray, rows.values()):
+        assert drawn.shape == (SMALL.pictures, 16, 16, 1)
+        np.testing.assert_array_equal(drawn, np.clip(np.round(drawn), 0, 16))
+
+
+def test_a_seed_gives_the_same_scores_again(small, capsys):
+    results, rows = small
+    found, drawn = images.run("flow", 5, SMALL)
+    assert found["test"] == results[list(METHODS).index("flow")]["test"]
+    np.testing.assert_array_equal(drawn, rows["flow"])
+    assert capsys.readouterr().out.startswith("seed 5, flow, test: bits_per_dimension ")
+
+
+def test_a_picture_has_a_row_for_each_model(tmp_path):
+    drawn = images.make_data(SMALL, 0)[0][:2]
+    images.draw(
+        {"digits": drawn, "bayesian_transformer": drawn}, tmp_path / "new" / "a.png"
+    )
+    assert (tmp_path / "new" / "a.png").stat().st_size > 1000
