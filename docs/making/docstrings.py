@@ -4,6 +4,7 @@ Ours hold formulas as indented lines and signs such as * and | in plain text, wh
 reStructuredText would take for quotes and markup.
 """
 
+import inspect
 import re
 
 _SECTION = re.compile(
@@ -24,7 +25,7 @@ def readable(lines):
 
     Example:
         >>> readable(["A sum.", "", "    y = a * b", "", "Of a * b."])
-        ['A sum.', '', '::', '', '    y = a * b', '', 'Of a \\\\* b.']
+        ['A sum.', '', '.. code-block:: text', '', '    y = a * b', '', 'Of a \\\\* b.']
     """
     made, inside, literal, doctest = [], False, False, False
     for number, line in enumerate(lines):
@@ -33,7 +34,7 @@ def readable(lines):
             inside, literal = bool(_SECTION.match(line)), False
         after_blank = number > 0 and not lines[number - 1].strip()
         if indented and after_blank and not inside and not literal:
-            made += ["::", ""]
+            made += [".. code-block:: text", ""]
             literal = True
         doctest = line.strip().startswith(">>>") or (doctest and bool(line.strip()))
         made.append(line if literal or doctest else _plain(line))
@@ -49,11 +50,28 @@ def _plain(line):
     return line[:start] + "".join(parts)
 
 
+def signature(found):
+    """Arguments of a class as its `__init__` has them; Keras' `__new__` hides them.
+
+    Example:
+        >>> signature(type("Wheel", (), {"__init__": lambda self, spokes=3: None}))
+        '(spokes=3)'
+    """
+    own = inspect.signature(found.__init__)
+    return str(own.replace(parameters=list(own.parameters.values())[1:]))
+
+
 def _process(app, what, name, found, options, lines):
     lines[:] = readable(lines)
+
+
+def _sign(app, what, name, found, options, arguments, result):
+    is_layer = what == "class" and (arguments or "").startswith("(*args, **kwargs)")
+    return (signature(found), result) if is_layer else None
 
 
 def setup(app):
     """Comes before napoleon, which reads Google's sections."""
     app.connect("autodoc-process-docstring", _process, priority=400)
+    app.connect("autodoc-process-signature", _sign)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

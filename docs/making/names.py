@@ -86,6 +86,8 @@ def _page(name, value):
         return "layers_" + home.rpartition(".")[2]
     if module == "bayes_rl":
         home = getattr(value, "__module__", "bayes_rl.version").split(".")[1]
+        if home in bayes_rl.__all__:
+            return home
         return "top_" + _TITLES.get(home, home).lower().replace(" ", "_")
     return module.removeprefix("bayes_rl.").replace(".", "_")
 
