@@ -9,10 +9,10 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help train test slow check bench
+.PHONY: help train test slow check bench docs docs-serve
 
 help:  ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 train: .venv/installed  ## train the default in .venv; ARGS="task=... seed=..."
 	@$(BIN)/bayes-rl train $(ARGS)
@@ -31,6 +31,15 @@ check: .venv/installed-dev  ## style, imports and spelling
 
 bench: .venv/installed-dev  ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks $(ARGS)
+
+docs: .venv-docs/installed  ## build the site in docs/_build/html, its pages run; no network
+	@.venv-docs/bin/python -m docs.running
+	@.venv-docs/bin/python -m sphinx --fail-on-warning --keep-going -b html \
+	  -d docs/_build/doctrees docs docs/_build/html $(ARGS)
+	@.venv-docs/bin/python -m docs.links docs/_build/html
+
+docs-serve: docs  ## the site at http://localhost:8000
+	@.venv-docs/bin/python -m http.server --bind 127.0.0.1 --directory docs/_build/html 8000
 
 .venv/python:
 	@set -e; for python in $(PYTHON) python3.11 python3; do \
@@ -56,4 +65,14 @@ bench: .venv/installed-dev  ## speed, as ratios measured in one run
 
 .venv/installed-dev: requirements-dev.txt .venv/installed
 	@$(PIP) install -r requirements-dev.txt
+	@touch $@
+
+# The site has an environment of its own: its tools need other versions than ours do.
+.venv-docs/installed: requirements-docs.txt requirements.txt setup.py | .venv/python
+	@echo "Installing requirements-docs.txt into .venv-docs; this takes some minutes." >&2
+	@.venv/bin/python -m venv --clear .venv-docs
+	@set -e; for some in "-r requirements.txt" "-r requirements-docs.txt" \
+	    "--no-build-isolation --editable ."; do \
+	  .venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --no-deps $$some; \
+	done
 	@touch $@

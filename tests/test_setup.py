@@ -6,6 +6,8 @@ import runpy
 import shutil
 import subprocess
 import sys
+import tarfile
+import zipfile
 
 import pytest
 import setuptools
@@ -122,3 +124,55 @@ def test_targets_of_make_install_what_setup_asks_for(requirements):
     pinned = {name[0].lower().replace("_", "-") for name in names if name}
     for extra in ("", "agents", "dev", "distributed"):
         assert requirements[extra] <= pinned
+
+
+def quietly(*command, **settings):
+    """Runs a command that must not fail; returns what it printed."""
+    result = subprocess.run(command, capture_output=True, text=True, **settings)
+    assert result.returncode == 0, result.stderr
+    return result.stdout
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Folder outside the clone with what a wheel holds that was made from the sdist."""
+    folder = tmp_path_factory.mktemp("release")
+    source = folder / "source"
+    source.mkdir()
+    for name in ("bayes_rl", "agents", "envs", "configs"):
+        ignored = shutil.ignore_patterns("__pycache__")
+        shutil.copytree(ROOT / name, source / name, ignore=ignored)
+    for name in ("setup.py", "pyproject.toml", "README.md", "MANIFEST.in"):
+        shutil.copy(ROOT / name, source)
+    quietly(sys.executable, "setup.py", "-q", "sdist", cwd=source)
+    (packed,) = (source / "dist").glob("*.tar.gz")
+    with tarfile.open(packed) as archive:
+        archive.extractall(folder / "unpacked", filter="data")
+    (unpacked,) = (folder / "unpacked").iterdir()
+    quietly(sys.executable, "setup.py", "-q", "bdist_wheel", cwd=unpacked)
+    (wheel,) = (unpacked / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+def test_wheel_from_the_sdist_has_all_files(installed):
+    for package in ("bayes_rl", "agents", "envs", "configs"):
+        for kind in ("*.py", "*.yaml", "*.csv"):
+            ours = {file.relative_to(ROOT) for file in (ROOT / package).rglob(kind)}
+            assert all((installed / file).exists() for file in ours)
+
+
+def test_command_of_the_wheel_reads_its_configs(installed, tmp_path):
+    words = ["-m", "agents", "train", "experiment=debug", "--print-config"]
+    environment = {"PYTHONPATH": str(installed), "PATH": "/usr/bin"}
+    printed = quietly(sys.executable, *words, cwd=tmp_path, env=environment)
+    assert "task: fake" in printed
+
+
+@pytest.mark.slow
+def test_wheel_trains_outside_the_clone(installed, tmp_path):
+    words = ["-m", "agents", "train", "experiment=debug", "environment_steps=60"]
+    environment = {"PYTHONPATH": str(installed), "PATH": "/usr/bin"}
+    quietly(sys.executable, *words, "logdir=run", cwd=tmp_path, env=environment)
+    assert (tmp_path / "run" / "metrics.jsonl").exists()

@@ -22,23 +22,23 @@ from agents.value import VALUES, NoValue, TemporalDifference
 class Image(Settings):
     size: int = key(choices=(32, 64))  # pixels a side
     camera: int = key(least=-1)  # number of the task's camera; -1: the free one
-    shadows: bool = key()
+    shadows: bool = key()  # and reflections; without them pictures are drawn fast
 
 
 @dataclasses.dataclass(frozen=True)
 class Optimizer(Settings):
     """Adam (Kingma and Ba, 2015)."""
 
-    learning_rate: float = key(above=0)
+    learning_rate: float = key(above=0)  # of all but the stddevs of weights
     stddev_learning_rate: float = key(above=0)  # of the weights' standard deviations
-    epsilon: float = key(above=0)
+    epsilon: float = key(above=0)  # beside the root of the squared gradients' mean
     clip_norm: float = key(above=0)  # of the gradient of all variables together
 
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation(Settings):
     every: int = key(least=0)  # collected episodes; 0: never
-    episodes: int = key(least=1)
+    episodes: int = key(least=1)  # each time
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,8 +54,8 @@ class WorldModel(Settings):
     image_pool: int = key(choices=(1, 2))  # pixels a side that the networks see as one
     image_depth: int = key(least=1)  # filters of the first convolution
     image_decoder: str = key(choices=("convolutions", "dense"))
-    reward_layers: int = key(least=0)
-    reward_units: int | None = key(least=1)
+    reward_layers: int = key(least=0)  # dense, of the reward head
+    reward_units: int | None = key(least=1)  # of each of them
     min_stddev: float = key(above=0)  # of a latent
     observation_stddev: float = key(above=0)  # of the likelihood
     learn_observation_stddev: bool = key()  # of each number of a vector, from there on
@@ -65,18 +65,18 @@ class WorldModel(Settings):
     kl_scale: float = key(least=0)
     global_kl_scale: float = key(least=0)
     overshooting_distance: int = key(least=0)  # agent steps
-    overshooting_kl_scale: float = key(least=0)
-    overshooting_reward_scale: float = key(least=0)
+    overshooting_kl_scale: float = key(least=0)  # weight of the latent KL of those
+    overshooting_reward_scale: float = key(least=0)  # of their reward loss
 
 
 @dataclasses.dataclass(frozen=True)
 class Train(Settings):
-    task: str = key()
+    task: str = key()  # of DeepMind Control, gym:Name, python:module:function, or fake
     observation: str = key(choices=("state", "position", "pixels"))
     action_repeat: int | None = key(least=1)  # physics steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
     image: Image = key()
-    seed: int = key(least=0, below=2**31)
+    seed: int = key(least=0, below=2**31)  # of all that is random in the run
     environment_steps: int = key(least=1)  # before action repeat
     logdir: str = key()
     seed_episodes: int = key(least=1)

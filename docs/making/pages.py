@@ -1,0 +1,41 @@
+"""Writes all pages that are made of the code."""
+
+import pathlib
+import shutil
+
+from docs.making import agent_names, columns, helps, keys, names, results
+
+
+def made():
+    """Dict of path below `docs/made/` -> text."""
+    texts = {f"api/{file}": text for file, text in names.pages().items()}
+    texts |= {f"agents/{file}": text for file, text in agent_names.pages().items()}
+    texts |= {f"results/{file}": text for file, text in results.pages().items()}
+    return texts | {
+        "columns.md": columns.page(),
+        "commands.md": helps.page(),
+        "keys.md": keys.page(),
+    }
+
+
+def write(folder):
+    """Writes the pages that have changed, and takes away those that are no more.
+
+    Args:
+        folder: `pathlib.Path`; all that is in it is ours.
+    """
+    texts = made()
+    for path, text in texts.items():
+        file = folder / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)
+    for path, source in results.pictures().items():
+        file = folder / "results" / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(source, file)
+    kept = {folder / path for path in texts}
+    kept |= {folder / "results" / path for path in results.pictures()}
+    for file in pathlib.Path(folder).rglob("*.*"):
+        if file.is_file() and file not in kept:
+            file.unlink()

@@ -1,0 +1,144 @@
+"""Runs the code of the pages, several at a time, and keeps what it printed for Sphinx.
+
+python -m docs.running [PAGE ...] [--jobs N]
+
+A page is run again where its code has changed, or anything that it may use.
+"""
+
+import argparse
+import concurrent.futures
+import functools
+import hashlib
+import os
+import pathlib
+import sys
+import tempfile
+import time
+
+ROOT = pathlib.Path(__file__).parents[1]
+SECONDS = 180  # that a page may take on one core; a test machine may be busy with others
+_PATIENCE = 5  # times as long is waited for a cell
+
+
+def prepare():
+    """Sets what holds for all that builds the site: for this process and for kernels."""
+    scripts = str(pathlib.Path(sys.executable).parent)
+    os.environ["PYTHONPATH"] = str(ROOT)
+    os.environ["PATH"] = os.pathsep.join([scripts, os.environ["PATH"]])
+    os.environ["COLUMNS"] = "92"
+    os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same site on every machine
+
+
+@functools.cache
+def cache_folder():
+    """Where outputs are kept that belong to the code as it is now."""
+    files = [
+        file
+        for folder in ("bayes_rl", "agents", "envs", "configs", "results")
+        for kind in ("*.py", "*.yaml", "*.csv")
+        for file in sorted((ROOT / folder).rglob(kind))
+    ]
+    code = hashlib.sha256(b"".join(map(pathlib.Path.read_bytes, files))).hexdigest()
+    return ROOT / "docs" / "_build" / "cache" / code[:16]
+
+
+def with_code():
+    """The pages that have code to run."""
+    pages = sorted((ROOT / "docs").glob("*/*.md"))
+    return [page for page in pages if "\n```{code-cell}" in page.read_text()]
+
+
+def execute(page):
+    """Runs a page in a new folder.
+
+    Args:
+        page: `pathlib.Path`.
+
+    Returns:
+        The notebook with its outputs, the seconds it took, and the text of an error or
+        None.
+    """
+    from jupyter_client.manager import AsyncKernelManager
+    from jupyter_core.utils import run_sync
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+
+    started, notebook = time.monotonic(), read(page)
+    patience = _PATIENCE * SECONDS
+    limits = {"timeout": patience, "startup_timeout": patience, "record_timing": False}
+    error = None
+    with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as other:
+        # Ports of several kernels that start at a time may be the same; files are not.
+        sockets = {"transport": "ipc", "ip": f"{other}/kernel"}
+        kernel = AsyncKernelManager(kernel_name="python3", **sockets)
+        place = {"metadata": {"path": folder}}
+        try:
+            NotebookClient(notebook, km=kernel, resources=place, **limits).execute()
+        except CellExecutionError as raised:
+            error = str(raised)
+        finally:
+            run_sync(kernel.shutdown_kernel)(now=True)
+    return notebook, time.monotonic() - started, error
+
+
+def read(page):
+    """The notebook of a page, as MyST-NB reads it."""
+    from myst_nb.core.read import read_myst_markdown_notebook
+
+    return read_myst_markdown_notebook(page.read_text(), add_source_map=True, path=page)
+
+
+def run(pages, jobs):
+    """Runs those pages whose outputs are not kept yet; says how long each took.
+
+    Args:
+        pages: list of `pathlib.Path`.
+        jobs: pages at the same time.
+
+    Returns:
+        How many failed.
+    """
+    from jupyter_cache import get_cache
+
+    cache, failed = get_cache(cache_folder()), 0
+    missing = [page for page in pages if not _is_kept(cache, page)]
+    with concurrent.futures.ProcessPoolExecutor(jobs) as workers:
+        running = {workers.submit(execute, page): page for page in missing}
+        for done in concurrent.futures.as_completed(running):
+            notebook, seconds, error = done.result()
+            name = running[done].relative_to(ROOT)
+            print(f"{name}: {error or f'run in {seconds:.0f} s'}", flush=True)
+            failed += bool(error)
+            if not error:
+                _keep(cache, running[done], notebook, seconds)
+    return failed
+
+
+def _is_kept(cache, page):
+    try:
+        return bool(cache.match_cache_notebook(read(page)))
+    except KeyError:
+        return False
+
+
+def _keep(cache, page, notebook, seconds):
+    from jupyter_cache.base import CacheBundleIn
+
+    bundle = CacheBundleIn(notebook, str(page), data={"execution_seconds": seconds})
+    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+
+
+def main(arguments=None):
+    """Runs pages and returns an exit status."""
+    parser = argparse.ArgumentParser("python -m docs.running")
+    parser.add_argument("pages", nargs="*", type=pathlib.Path)
+    parser.add_argument("--jobs", type=int, default=len(os.sched_getaffinity(0)))
+    options = parser.parse_args(arguments)
+    prepare()
+    pages = [page.resolve() for page in options.pages] or with_code()
+    return 1 if run(pages, options.jobs) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,25 @@
+"""Pages with code are found, and all pages are in the list of the start page."""
+
+import re
+
+from docs import running
+
+DOCS = running.ROOT / "docs"
+
+
+def test_pages_with_code_are_found():
+    names = {page.relative_to(DOCS).as_posix() for page in running.with_code()}
+    assert {"tutorials/swap_a_layer.md", "concepts/latent_model.md"} <= names
+    assert "concepts/coming_from.md" not in names
+
+
+def test_every_page_is_in_the_list_of_the_start_page():
+    listed = set(re.findall(r"^[\w/]+$", (DOCS / "index.md").read_text(), re.MULTILINE))
+    for folder in ("tutorials", "concepts", "reference", "project"):
+        for page in (DOCS / folder).glob("*.md"):
+            assert f"{folder}/{page.stem}" in listed
+
+
+def test_no_page_names_a_place_outside_of_the_repository():
+    for page in (*DOCS.glob("*.md"), *DOCS.glob("[!m_]*/*.md")):
+        assert not re.search(r"(?<![\w.])/(work|tmp|root|home)\b", page.read_text())
