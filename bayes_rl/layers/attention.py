@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import arguments
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
 

@@ -3,26 +3,21 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
 
 
-class WithKernel:
-    """A Keras layer with another kernel, without bias and activation."""
+class StandIn:
+    """A Keras layer with other attributes, to be called in its place."""
 
-    use_bias = False
-    activation = None
-
-    def __init__(self, layer, kernel):
-        self._layer = layer
-        setattr(self, layer.kernel_key, kernel)
+    def __init__(self, layer, **attributes):
+        vars(self).update(attributes, _layer=layer)
 
     def __getattr__(self, name):
         return getattr(self._layer, name)
 
 
-class StochasticConvolution(StochasticLayer):
-    """Mixin, left of a Keras convolution of any kind and rank.
+class Convolution:
+    """Mixin, left of `StochasticLayer` and a Keras convolution of any kind and rank.
 
         kernel ~ posterior
         outputs = activation(convolution(inputs, kernel) + bias)
@@ -32,11 +27,16 @@ class StochasticConvolution(StochasticLayer):
     """
 
     kernel_key = "kernel"
+    kernel = WeightAttribute()
     bias = WeightAttribute()
 
     @property
     def layout(self):
         return products.Layout(self.rank, self.data_format == "channels_first")
+
+    def channels(self, shape):
+        """Numbers of channels of inputs and of outputs for the kernel's shape."""
+        return shape[-2] * self.groups, shape[-1]
 
     def build(self, input_shape):
         super().build(input_shape)
@@ -53,7 +53,8 @@ class StochasticConvolution(StochasticLayer):
         keras_call = super().call.__func__
 
         def convolution(inputs, kernel):
-            return keras_call(WithKernel(self, kernel), inputs)
+            linear = {"use_bias": False, "activation": None}
+            return keras_call(StandIn(self, **linear, **{self.kernel_key: kernel}), inputs)
 
         return products.convolve(convolution, inputs, kernel, self.rank)
 
@@ -65,30 +66,8 @@ class StochasticConvolution(StochasticLayer):
         return outputs if self.activation is None else self.activation(outputs)
 
 
-class StochasticFilters(StochasticConvolution):
-    """`StochasticConvolution` whose kernel mixes channels: plain or transposed.
-
-    Args:
-        filters: number of channels of the outputs.
-        kernel_size: as in Keras; likewise all that are not named here.
-        strides: of the window.
-        padding: "valid", "same" or, in one dimension, "causal".
-        data_format: "channels_last" or "channels_first", which needs a GPU or XLA.
-        dilation_rate: distance of the kernel's elements.
-        activation: of the outputs.
-        use_bias: whether to add a bias.
-        kernel_initializer: posterior over the kernel; an ordinary initializer makes the
-            kernel deterministic, and its KL becomes -log prior.
-        bias_initializer: likewise for the bias, deterministic by default.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        bias_regularizer: likewise for the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        **kwargs: of the Keras layer, such as `groups`.
-    """
-
-    kernel = WeightAttribute()
+class Filters(Convolution, StochasticLayer):
+    """`Convolution` whose kernel mixes channels."""
 
     def __init__(
         self,

@@ -2,19 +2,13 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.convolution import StochasticFilters
+from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
-class _Convolution(StochasticFilters):
-    def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
-        return shape[-2] * self.groups, shape[-1]
-
-
 @register
-class Conv1DReparameterization(_Convolution, tf.keras.layers.Conv1D):
+class Conv1DReparameterization(Filters, tf.keras.layers.Conv1D):
     """Convolution over time that draws one kernel from its posterior at every call.
 
     As `Conv2DReparameterization`, over time.
@@ -23,7 +17,7 @@ class Conv1DReparameterization(_Convolution, tf.keras.layers.Conv1D):
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `convolution.StochasticFilters`.
+    Args: as in `Conv2DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -36,7 +30,7 @@ class Conv1DReparameterization(_Convolution, tf.keras.layers.Conv1D):
 
 
 @register
-class Conv1DFlipout(Flipout, Conv1DReparameterization):
+class Conv1DFlipout(Flipout, Filters, tf.keras.layers.Conv1D):
     """Convolution over time that perturbs its kernel for each example by random signs.
 
     As `Conv2DFlipout`, over time.
@@ -46,7 +40,7 @@ class Conv1DFlipout(Flipout, Conv1DReparameterization):
     Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
     Mini-Batches, section 3.
 
-    Args: as in `convolution.StochasticFilters`.
+    Args: as in `Conv2DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -60,7 +54,7 @@ class Conv1DFlipout(Flipout, Conv1DReparameterization):
 
 
 @register
-class Conv2DReparameterization(_Convolution, tf.keras.layers.Conv2D):
+class Conv2DReparameterization(Filters, tf.keras.layers.Conv2D):
     """Convolution over images that draws one kernel from its posterior at every call.
 
         kernel ~ posterior
@@ -74,7 +68,24 @@ class Conv2DReparameterization(_Convolution, tf.keras.layers.Conv2D):
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `convolution.StochasticFilters`.
+    Args:
+        filters: number of channels of the outputs.
+        kernel_size: as in Keras; likewise all that are not named here.
+        strides: of the window.
+        padding: "valid", "same" or, in one dimension, "causal".
+        data_format: "channels_last" or "channels_first", which needs a GPU or XLA.
+        dilation_rate: distance of the kernel's elements.
+        activation: of the outputs.
+        use_bias: whether to add a bias.
+        kernel_initializer: posterior over the kernel; an ordinary initializer makes the
+            kernel deterministic, and its KL becomes -log prior.
+        bias_initializer: likewise for the bias, deterministic by default.
+        kernel_regularizer: cost of the posterior over the kernel, or None.
+        bias_regularizer: likewise for the bias.
+        activity_regularizer: of the outputs.
+        kernel_constraint: of a deterministic kernel.
+        bias_constraint: of a deterministic bias.
+        **kwargs: of the Keras layer, such as `groups`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -87,7 +98,7 @@ class Conv2DReparameterization(_Convolution, tf.keras.layers.Conv2D):
 
 
 @register
-class Conv2DFlipout(Flipout, Conv2DReparameterization):
+class Conv2DFlipout(Flipout, Filters, tf.keras.layers.Conv2D):
     """Convolution over images that perturbs its kernel for each example by random signs.
 
         kernel = mean + perturbation, one draw for the batch
@@ -105,7 +116,7 @@ class Conv2DFlipout(Flipout, Conv2DReparameterization):
     Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
     Mini-Batches, section 3.
 
-    Args: as in `convolution.StochasticFilters`.
+    Args: as in `Conv2DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -119,7 +130,7 @@ class Conv2DFlipout(Flipout, Conv2DReparameterization):
 
 
 @register
-class Conv3DReparameterization(_Convolution, tf.keras.layers.Conv3D):
+class Conv3DReparameterization(Filters, tf.keras.layers.Conv3D):
     """Convolution over volumes that draws one kernel from its posterior at every call.
 
     As `Conv2DReparameterization`, over volumes.
@@ -128,7 +139,7 @@ class Conv3DReparameterization(_Convolution, tf.keras.layers.Conv3D):
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `convolution.StochasticFilters`.
+    Args: as in `Conv2DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -141,7 +152,7 @@ class Conv3DReparameterization(_Convolution, tf.keras.layers.Conv3D):
 
 
 @register
-class Conv3DFlipout(Flipout, Conv3DReparameterization):
+class Conv3DFlipout(Flipout, Filters, tf.keras.layers.Conv3D):
     """Convolution over volumes that perturbs its kernel for each example by random signs.
 
     As `Conv2DFlipout`, over volumes.
@@ -151,7 +162,7 @@ class Conv3DFlipout(Flipout, Conv3DReparameterization):
     Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
     Mini-Batches, section 3.
 
-    Args: as in `convolution.StochasticFilters`.
+    Args: as in `Conv2DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

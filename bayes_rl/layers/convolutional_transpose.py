@@ -2,12 +2,13 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.convolution import StochasticFilters
+from bayes_rl.layers.base import StochasticLayer, arguments
+from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
-class _Transposed(StochasticFilters):
+class _Transposed(Convolution, StochasticLayer):
     def __init__(
         self,
         filters,
@@ -15,18 +16,20 @@ class _Transposed(StochasticFilters):
         strides=1,
         padding="valid",
         output_padding=None,
-        *args,
+        data_format=None,
+        dilation_rate=1,
+        activation=None,
+        use_bias=True,
+        kernel_initializer="trainable_normal",
+        bias_initializer="zeros",
+        kernel_regularizer="normal_kl_divergence",
+        bias_regularizer=None,
+        activity_regularizer=None,
+        kernel_constraint=None,
+        bias_constraint=None,
         **kwargs,
     ):
-        super().__init__(
-            filters,
-            kernel_size,
-            strides,
-            padding,
-            *args,
-            output_padding=output_padding,
-            **kwargs,
-        )
+        super().__init__(**arguments(locals()))
 
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""
@@ -43,7 +46,7 @@ class Conv1DTransposeReparameterization(_Transposed, tf.keras.layers.Conv1DTrans
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `convolution.StochasticFilters`, with Keras' `output_padding` after
+    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after
         `padding`.
 
     Example:
@@ -55,7 +58,7 @@ class Conv1DTransposeReparameterization(_Transposed, tf.keras.layers.Conv1DTrans
 
 
 @register
-class Conv1DTransposeFlipout(Flipout, Conv1DTransposeReparameterization):
+class Conv1DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv1DTranspose):
     """Transposed convolution over time that flips its kernel's noise by example.
 
     As `Conv1DFlipout`, with the transposed convolution of Keras.
@@ -83,7 +86,7 @@ class Conv2DTransposeReparameterization(_Transposed, tf.keras.layers.Conv2DTrans
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `convolution.StochasticFilters`, with Keras' `output_padding` after
+    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after
         `padding`.
 
     Example:
@@ -95,7 +98,7 @@ class Conv2DTransposeReparameterization(_Transposed, tf.keras.layers.Conv2DTrans
 
 
 @register
-class Conv2DTransposeFlipout(Flipout, Conv2DTransposeReparameterization):
+class Conv2DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv2DTranspose):
     """Transposed convolution over images that flips its kernel's noise by example.
 
     As `Conv2DFlipout`, with the transposed convolution of Keras.
@@ -123,7 +126,7 @@ class Conv3DTransposeReparameterization(_Transposed, tf.keras.layers.Conv3DTrans
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `convolution.StochasticFilters`, with Keras' `output_padding` after
+    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after
         `padding`.
 
     Example:
@@ -135,7 +138,7 @@ class Conv3DTransposeReparameterization(_Transposed, tf.keras.layers.Conv3DTrans
 
 
 @register
-class Conv3DTransposeFlipout(Flipout, Conv3DTransposeReparameterization):
+class Conv3DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv3DTranspose):
     """Transposed convolution over volumes that flips its kernel's noise by example.
 
     As `Conv3DFlipout`, with the transposed convolution of Keras.

@@ -3,8 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 

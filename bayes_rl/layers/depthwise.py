@@ -2,14 +2,13 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.base import WeightAttribute
-from bayes_rl.layers.convolution import StochasticConvolution
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
+from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
-class _Depthwise(StochasticConvolution):
+class Depthwise(Convolution, StochasticLayer):
     kernel_key = "depthwise_kernel"
     depthwise_kernel = WeightAttribute()
 
@@ -40,7 +39,7 @@ class _Depthwise(StochasticConvolution):
 
 
 @register
-class DepthwiseConv1DReparameterization(_Depthwise, tf.keras.layers.DepthwiseConv1D):
+class DepthwiseConv1DReparameterization(Depthwise, tf.keras.layers.DepthwiseConv1D):
     """Convolution of each channel with kernels of its own, drawn at every call.
 
     As `Conv1DReparameterization`, with the depthwise convolution of Keras over time,
@@ -65,7 +64,7 @@ class DepthwiseConv1DReparameterization(_Depthwise, tf.keras.layers.DepthwiseCon
 
 
 @register
-class DepthwiseConv1DFlipout(Flipout, DepthwiseConv1DReparameterization):
+class DepthwiseConv1DFlipout(Flipout, Depthwise, tf.keras.layers.DepthwiseConv1D):
     """Convolution of each channel that flips signs of its kernels' noise by example.
 
     As `Conv1DFlipout`, with the depthwise convolution of Keras.
@@ -84,7 +83,7 @@ class DepthwiseConv1DFlipout(Flipout, DepthwiseConv1DReparameterization):
 
 
 @register
-class DepthwiseConv2DReparameterization(_Depthwise, tf.keras.layers.DepthwiseConv2D):
+class DepthwiseConv2DReparameterization(Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Convolution of each channel with kernels of its own, drawn at every call.
 
     As `Conv2DReparameterization`, with the depthwise convolution of Keras over images,
@@ -109,7 +108,7 @@ class DepthwiseConv2DReparameterization(_Depthwise, tf.keras.layers.DepthwiseCon
 
 
 @register
-class DepthwiseConv2DFlipout(Flipout, DepthwiseConv2DReparameterization):
+class DepthwiseConv2DFlipout(Flipout, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Convolution of each channel that flips signs of its kernels' noise by example.
 
     As `Conv2DFlipout`, with the depthwise convolution of Keras.

@@ -6,11 +6,13 @@ import functools
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import constraints, initializers, regularizers
 from bayes_rl.layers import products
+from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.regularizers.base import KLDivergence, ScaleFactor
+from bayes_rl.serialization import serialize
 from bayes_rl.tracing import is_tracing
 from bayes_rl.weights import held, warn_of_whole_kl
 
@@ -22,7 +24,24 @@ class StochasticLayer:
     `<layer>/<weight>` and adds its cost to `losses`, once, however often the layer is
     called. `call` of a subclass asks `draw` for the weight; where it holds nothing it
     draws anew. Nothing is stored on the layer in `call`.
+
+    `own_arguments` of a class are names of arguments of its constructor that Keras does not
+    know: they become attributes, and parts of the configuration.
     """
+
+    own_arguments = ()
+
+    def __init__(self, *args, **kwargs):
+        names = [name for name in own_names(type(self)) if name in kwargs]
+        own = {name: kwargs.pop(name) for name in names}
+        super().__init__(*args, **kwargs)
+        for name, value in own.items():
+            is_constraint = name.endswith("_constraint")
+            setattr(self, name, constraints.get(value) if is_constraint else value)
+
+    def get_config(self):
+        own = {name: serialize(getattr(self, name)) for name in own_names(type(self))}
+        return {**super().get_config(), **own}
 
     @property
     def stochastic_weights(self):
@@ -199,12 +218,8 @@ class StochasticLayer:
         Returns:
             [*shape] or, where S draws are held, [S, *shape]; None for a weight to draw.
         """
-        if key not in self.stochastic_weights:
-            return getattr(self, key)
-        if not is_tracing():
-            return held(self, key)
-        variable = self.random_variable(key)
-        return variable.value if variable.is_given else None
+        value, is_given = self._draw(key, fresh=False)
+        return value if is_given else None
 
     @tf.autograph.experimental.do_not_convert
     def draw(self, key, dtype=None):
@@ -231,17 +246,19 @@ class StochasticLayer:
         """
         weight = self.stochastic_weights[key]
         value, is_given = self._draw(key, fresh=False)
+        if is_given and held(self, f"{key}/sign_input") is None:
+            return tf.cast(value, self.compute_dtype), None
+        mean = weight.mean()
         if value is None:
-            mean, change = weight.mean(), weight.draw(centered=True)
-        elif is_given and held(self, f"{key}/sign_input") is None:
-            mean, change = value, None
+            change = weight.draw(centered=True)
         else:
-            mean = weight.mean()
             change = tf.cast(value, mean.dtype) - mean
-        cast = [
-            None if x is None else tf.cast(x, self.compute_dtype) for x in (mean, change)
-        ]
-        return tuple(cast)
+        return tf.cast(mean, self.compute_dtype), tf.cast(change, self.compute_dtype)
+
+    @tf.autograph.experimental.do_not_convert
+    def moments(self, key):
+        """Mean and variance of a stochastic weight, as `StochasticWeight.moments`."""
+        return self.stochastic_weights[key].moments()
 
     def held_draws(self):
         """[S] where S draws of the layer's weights are held, else []."""

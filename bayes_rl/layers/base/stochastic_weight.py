@@ -3,9 +3,10 @@
 import dataclasses
 
 import tensorflow as tf
+from tensorflow_probability import distributions as tfd
 
 from bayes_rl import softplus_normal
-from bayes_rl.families import draw_from, mean_of
+from bayes_rl.families import draw_from, elementwise, mean_of, normal_parameters
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.regularizers.base import ScaleFactor
 from bayes_rl.tracing import traceable
@@ -53,6 +54,24 @@ class StochasticWeight:
         """Mean of the posterior, [*shape]."""
         found = softplus_normal.parameters_of(self.initializer)
         return mean_of(self.posterior()) if found is None else found[0]
+
+    def moments(self):
+        """Mean and variance of the posterior, both [*shape].
+
+        Raises:
+            ValueError: it is neither normal with independent elements nor one point.
+        """
+        posterior = self.posterior()
+        parameters = normal_parameters(posterior)
+        if type(elementwise(posterior)) is tfd.Deterministic:
+            parameters = elementwise(posterior).loc, tf.zeros([], posterior.dtype)
+        if parameters is None:
+            raise ValueError(
+                f"the posterior of {self.name!r} must be normal with independent elements, "
+                f"got {posterior.name}; use a Reparameterization layer"
+            )
+        mean, stddev = (tf.broadcast_to(x, self.shape) for x in parameters)
+        return mean, tf.square(stddev)
 
     def draw(self, centered=False):
         """A new draw, [*shape].

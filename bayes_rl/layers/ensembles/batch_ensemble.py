@@ -1,20 +1,17 @@
 """BatchEnsemble: members of an ensemble share a kernel and have vectors of their own."""
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
+import tensorflow as tf
+
+from bayes_rl.layers.base import arguments
+from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
-from bayes_rl.layers.ensembles.batch_ensemble_base import BatchEnsemble
+from bayes_rl.layers.depthwise import Depthwise
+from bayes_rl.layers.ensembles.members import MemberLayer
 from bayes_rl.serialization import register
 
 
-class _WithRank(BatchEnsemble):
-    def get_config(self):
-        return {**super().get_config(), "rank": self.rank_of_vectors}
-
-
 @register
-class DenseBatchEnsemble(_WithRank, DenseReparameterization):
+class DenseBatchEnsemble(MemberLayer, DenseReparameterization):
     """Dense layers of an ensemble, whose kernels differ by outer products of vectors.
 
         kernel[k] = kernel * sum over r(alpha[r, k] gamma[r, k]^T)
@@ -35,8 +32,11 @@ class DenseBatchEnsemble(_WithRank, DenseReparameterization):
         ensemble_size: number of members.
         activation: of the outputs.
         use_bias: whether to add a bias, [ensemble_size, units].
-        alpha_initializer: of the vectors before the product, as in `BatchEnsemble`.
-        gamma_initializer: of the vectors after the product, likewise.
+        alpha_initializer: of the vectors before the product, [ensemble_size, features] or,
+            for a rank above 1, [rank, ensemble_size, features]; "random_sign" and normal
+            values around 1 are usual. A posterior is drawn once a call for each member.
+            With None the product has no alpha.
+        gamma_initializer: likewise of the vectors after it, [ensemble_size, units].
         kernel_initializer: of the kernel; a posterior is drawn once a call.
         bias_initializer: of the bias.
         kernel_regularizer: of the kernel.
@@ -82,7 +82,7 @@ class DenseBatchEnsemble(_WithRank, DenseReparameterization):
 
 
 @register
-class Conv1DBatchEnsemble(BatchEnsemble, Conv1DReparameterization):
+class Conv1DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv1D):
     """Convolutions over time of an ensemble, which share a kernel.
 
     As `Conv2DBatchEnsemble`, over time and with one pair of vectors a member.
@@ -124,7 +124,7 @@ class Conv1DBatchEnsemble(BatchEnsemble, Conv1DReparameterization):
 
 
 @register
-class Conv2DBatchEnsemble(_WithRank, Conv2DReparameterization):
+class Conv2DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv2D):
     """Convolutions over images of an ensemble, which share a kernel.
 
         outputs = activation(sum over r(convolution(inputs * alpha[r, k], kernel)
@@ -172,7 +172,7 @@ class Conv2DBatchEnsemble(_WithRank, Conv2DReparameterization):
 
 
 @register
-class DepthwiseConv2DBatchEnsemble(BatchEnsemble, DepthwiseConv2DReparameterization):
+class DepthwiseConv2DBatchEnsemble(MemberLayer, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Depthwise convolutions over images of an ensemble, which share a kernel.
 
     As `Conv2DBatchEnsemble`, with the depthwise convolution of Keras and one pair of

@@ -1,19 +1,88 @@
 """Conditional computation: each example's kernel is a mixture of experts' kernels."""
 
+import functools
+import math
+
 import tensorflow as tf
 
+from bayes_rl import initializers
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv2DReparameterization
+from bayes_rl.layers.base import arguments
+from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.depthwise import DepthwiseConv2DReparameterization
-from bayes_rl.layers.ensembles.conditional_base import Conditional
+from bayes_rl.layers.depthwise import Depthwise
+from bayes_rl.layers.ensembles.members import align, check_sizes
 from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
 from bayes_rl.serialization import register
 
 
+class _Conditional:
+    """Mixin, left of a layer with a kernel: kernels and biases of experts.
+
+    Weights are [num_experts, size of the expert's weight], each expert's drawn as one of
+    its own. A subclass gives `mixture(inputs [..., B, *space, channels], routing_weights
+    [..., B, num_experts])`, the product of each example with its mixed kernel.
+    """
+
+    own_arguments = ("num_experts",)
+
+    def __init__(self, *, num_experts, **kwargs):
+        check_sizes(num_experts=num_experts)
+        super().__init__(num_experts=num_experts, **kwargs)
+        self._expert_shapes = {}
+
+    def add_weight(self, name=None, shape=None, **kwargs):
+        """As in `StochasticLayer`, with a row for each expert."""
+        shape = tuple(tf.TensorShape(shape).as_list())
+        self._expert_shapes[name] = shape
+        initializer = initializers.get(kwargs.pop("initializer"))
+        if not isinstance(initializer, tf.keras.layers.Layer):
+            initializer = initializers.get_condconv_initializer(
+                initializer, self.num_experts, shape
+            )
+        rows = [self.num_experts, math.prod(shape)]
+        return super().add_weight(name, rows, initializer=initializer, **kwargs)
+
+    def call(self, inputs, routing_weights):
+        routing_weights = tf.cast(routing_weights, self.compute_dtype)
+        if not routing_weights.shape[-1:].is_compatible_with([self.num_experts]):
+            raise ValueError(
+                f"routing_weights must have shape [..., {self.num_experts}], a column for "
+                f"each expert, got {routing_weights.shape}"
+            )
+        outputs = self.mixture(inputs, routing_weights)
+        if self.use_bias:
+            bias = tf.matmul(routing_weights, self.draw("bias"))
+            outputs += align(self, bias, outputs)
+        return outputs if self.activation is None else self.activation(outputs)
+
+
+@tf.autograph.experimental.do_not_convert
+def _mixed_convolution(layer, inputs, routing_weights, convolve):
+    """Convolution with mixed kernels; `convolve` takes a kernel for each example."""
+    if layer.groups != 1:
+        raise ValueError(f"groups must be 1, got {layer.groups}")
+    shape = layer._expert_shapes[layer.kernel_key]
+    kernels = tf.matmul(routing_weights, layer.draw(layer.kernel_key))
+    batch = products.sizes(kernels)[:-1]
+    if layer.data_format == "channels_first":
+        inputs = tf.einsum("...chw->...hwc", inputs)
+    inputs = tf.broadcast_to(inputs, [*batch, *products.sizes(inputs)[-3:]])
+    outputs = convolve(
+        tf.reshape(inputs, [-1, *products.sizes(inputs)[-3:]]),
+        tf.reshape(kernels, [-1, *shape]),
+        layer.strides,
+        layer.padding,
+        layer.dilation_rate,
+    )
+    outputs = tf.reshape(outputs, [*batch, *products.sizes(outputs)[1:]])
+    if layer.data_format == "channels_first":
+        outputs = tf.einsum("...hwc->...chw", outputs)
+    return outputs
+
+
 @register
-class CondDense(Conditional, DenseReparameterization):
+class CondDense(_Conditional, DenseReparameterization):
     """Dense layer with a kernel of its own for each example, mixed of experts.
 
         kernel[n] = sum over i(routing_weights[n, i] * kernel of expert i)
@@ -83,36 +152,8 @@ class CondDense(Conditional, DenseReparameterization):
         return tf.squeeze(tf.matmul(weights, tf.reshape(outputs, shape)), axis=-2)
 
 
-class ConditionalConvolution(Conditional):
-    """`Conditional` convolution over images; `convolve` takes a kernel for each example."""
-
-    convolve = None
-
-    @tf.autograph.experimental.do_not_convert
-    def mixture(self, inputs, routing_weights):
-        if self.groups != 1:
-            raise ValueError(f"groups must be 1, got {self.groups}")
-        shape = self._expert_shapes[self.kernel_key]
-        kernels = tf.matmul(routing_weights, self.draw(self.kernel_key))
-        batch = products.sizes(kernels)[:-1]
-        if self.data_format == "channels_first":
-            inputs = tf.einsum("...chw->...hwc", inputs)
-        inputs = tf.broadcast_to(inputs, [*batch, *products.sizes(inputs)[-3:]])
-        outputs = self.convolve(
-            tf.reshape(inputs, [-1, *products.sizes(inputs)[-3:]]),
-            tf.reshape(kernels, [-1, *shape]),
-            self.strides,
-            self.padding,
-            self.dilation_rate,
-        )
-        outputs = tf.reshape(outputs, [*batch, *products.sizes(outputs)[1:]])
-        if self.data_format == "channels_first":
-            outputs = tf.einsum("...hwc->...chw", outputs)
-        return outputs
-
-
 @register
-class CondConv2D(ConditionalConvolution, Conv2DReparameterization):
+class CondConv2D(_Conditional, Filters, tf.keras.layers.Conv2D):
     """Convolution over images with a kernel of its own for each example, mixed of experts.
 
         kernel[n] = sum over i(routing_weights[n, i] * kernel of expert i)
@@ -141,7 +182,7 @@ class CondConv2D(ConditionalConvolution, Conv2DReparameterization):
         TensorShape([5, 7, 7, 4])
     """
 
-    convolve = staticmethod(convolve_each)
+    mixture = functools.partialmethod(_mixed_convolution, convolve=convolve_each)
 
     def __init__(
         self,
@@ -171,7 +212,7 @@ class CondConv2D(ConditionalConvolution, Conv2DReparameterization):
 
 
 @register
-class DepthwiseCondConv2D(ConditionalConvolution, DepthwiseConv2DReparameterization):
+class DepthwiseCondConv2D(_Conditional, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Depthwise convolution with a kernel of its own for each example, mixed of experts.
 
     As `CondConv2D`, with `depth_multiplier` outputs for each channel. Its kernel is
@@ -197,7 +238,9 @@ class DepthwiseCondConv2D(ConditionalConvolution, DepthwiseConv2DReparameterizat
         TensorShape([5, 7, 7, 6])
     """
 
-    convolve = staticmethod(convolve_channels_of_each)
+    mixture = functools.partialmethod(
+        _mixed_convolution, convolve=convolve_channels_of_each
+    )
 
     def __init__(
         self,

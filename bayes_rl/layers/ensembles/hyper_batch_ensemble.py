@@ -1,33 +1,186 @@
 """Hyper-batch ensembles: BatchEnsembles whose weights respond to hyperparameters."""
 
+import tensorflow as tf
+
+from bayes_rl.initializers.seeding import fresh
+from bayes_rl.layers.base import arguments
 from bayes_rl.layers.ensembles.batch_ensemble import Conv2DBatchEnsemble, DenseBatchEnsemble
-from bayes_rl.layers.ensembles.hyper_batch_ensemble_base import HyperBatchEnsemble, separate
+from bayes_rl.layers.ensembles.hyperparameters import get_lambda
+from bayes_rl.layers.ensembles.members import align, repeat, vectors_of_members
 from bayes_rl.serialization import register
 
 
+class _HyperBatchEnsemble(tf.keras.layers.Layer):
+    """Two BatchEnsembles, `main` and `delta`; see `DenseHyperBatchEnsemble`.
+
+    Args:
+        values: `locals()` of a subclass's constructor.
+    """
+
+    member_class = None
+
+    def __init__(self, values):
+        options = arguments({**values, "kwargs": {}})
+        regularizer = options.pop("activity_regularizer")
+        super().__init__(activity_regularizer=regularizer, **values["kwargs"])
+        # Keras would round lambdas, which may be far below what float16 holds.
+        self._autocast = False
+        self.lambda_key_to_index = dict(options.pop("lambda_key_to_index"))
+        self.activation = tf.keras.activations.get(options.pop("activation"))
+        self.regularize_fast_weights = options.pop("regularize_fast_weights")
+        self.fast_weights_eq_contraint = options.pop("fast_weights_eq_contraint")
+        self._option_names = tuple(options)
+        self.main = self._make("main", options)
+        if self.fast_weights_eq_contraint:
+            options = {**options, "alpha_initializer": None, "gamma_initializer": None}
+        self.delta = self._make("delta", options)
+
+    def _make(self, name, options):
+        # One initializer of Keras would give both parts the same initial values.
+        options = {
+            key: fresh(value) if key.endswith("_initializer") else value
+            for key, value in options.items()
+        }
+        name = f"{self.name}_{name}"
+        return self.member_class(**options, name=name, dtype=self.dtype_policy)
+
+    def build(self, input_shape):
+        for layer in (self.main, self.delta):
+            with tf.name_scope(layer.name):
+                layer.build(input_shape[0])
+        self._units = self.main.compute_output_shape(input_shape[0])[
+            1 if self.main.layout.channels_first else -1
+        ]
+        super().build(input_shape)
+
+    def call(self, inputs):
+        data, lambdas, e = inputs
+        main, delta = self.main, self.delta
+        e_kernel, e_bias = self._split(e)
+        data = tf.cast(data, self.compute_dtype)
+        examples = main.examples_in(data)
+        kernels = [layer.draw("kernel", self.variable_dtype) for layer in (main, delta)]
+        members = [self._vectors(main)]
+        members.append(
+            members[0] if self.fast_weights_eq_contraint else self._vectors(delta)
+        )
+        outputs, change = (
+            main.product_between(
+                data, tf.cast(kernel, data.dtype), *self._of_examples(vectors, examples)
+            )
+            for kernel, vectors in zip(kernels, members, strict=True)
+        )
+        outputs += change * align(main, tf.cast(e_kernel, change.dtype), change)
+        norms = self._kernel_norms(kernels, members, e_kernel, examples)
+        cost = self._lambda("l2_kernel", lambdas) * norms
+        if e_bias is not None:
+            bias = self._bias(e_bias, examples)
+            cost += self._lambda("l2_bias", lambdas) * tf.square(bias)
+            outputs += align(main, tf.cast(bias, outputs.dtype), outputs)
+        self.add_loss(tf.reduce_mean(tf.reduce_sum(cost, axis=-1)))
+        return outputs if self.activation is None else self.activation(outputs)
+
+    def _vectors(self, layer):
+        """Alpha and gamma of the members, for each rank."""
+        dtype = self.variable_dtype
+        return [vectors_of_members(layer, key, dtype) for key in ("alpha", "gamma")]
+
+    def _of_examples(self, vectors, examples):
+        return [
+            [repeat(tf.cast(x, self.compute_dtype), examples) for x in ranks]
+            for ranks in vectors
+        ]
+
+    def _split(self, e):
+        """Responses of the kernel and of the bias; None for no bias."""
+        columns = self._units * (2 if self.main.use_bias else 1)
+        if not e.shape[-1:].is_compatible_with([columns]):
+            raise ValueError(f"e must have shape [..., {columns}], got {e.shape}")
+        return tf.split(e, 2, axis=-1) if self.main.use_bias else (e, None)
+
+    def _bias(self, e, examples):
+        """[..., B, units]."""
+        bias, change = (
+            tf.repeat(layer.draw("bias", self.variable_dtype), examples, axis=-2)
+            for layer in (self.main, self.delta)
+        )
+        return bias + change * tf.cast(e, self.variable_dtype)
+
+    def _kernel_norms(self, kernels, members, e, examples):
+        """|column of main + e * column of delta|^2 for each example and unit.
+
+        The products of kernels and vectors, [ensemble_size, *kernel], are never made.
+        """
+        if not self.regularize_fast_weights:
+            members = [[[tf.ones_like(x[0])] for x in vectors] for vectors in members]
+        window = range(-2 - self.main.layout.rank, -2)
+        first, mixed, second = (
+            tf.repeat(_inner(kernels, members, *both, list(window)), examples, axis=-2)
+            for both in ((0, 0), (0, 1), (1, 1))
+        )
+        e = tf.cast(e, first.dtype)
+        return first + 2 * e * mixed + tf.square(e) * second
+
+    def _lambda(self, kind, lambdas):
+        found = get_lambda(lambdas, kind, self.name, self.lambda_key_to_index)
+        return tf.cast(found, self.variable_dtype)
+
+    def get_config(self):
+        options = self.main.get_config()
+        return {
+            **super().get_config(),
+            **{name: options[name] for name in self._option_names if name in options},
+            "lambda_key_to_index": dict(self.lambda_key_to_index),
+            "activation": tf.keras.activations.serialize(self.activation),
+            "regularize_fast_weights": self.regularize_fast_weights,
+            "fast_weights_eq_contraint": self.fast_weights_eq_contraint,
+        }
+
+
+def _inner(kernels, members, one, other, window):
+    """Inner products of columns of the members' kernels, [..., ensemble_size, units]."""
+    product = tf.reduce_sum(kernels[one] * kernels[other], axis=window)
+    return sum(
+        gamma * other_gamma * tf.matmul(alpha * other_alpha, product)
+        for alpha, gamma in zip(*members[one], strict=True)
+        for other_alpha, other_gamma in zip(*members[other], strict=True)
+    )
+
+
 @register
-class DenseHyperBatchEnsemble(HyperBatchEnsemble):
+class DenseHyperBatchEnsemble(_HyperBatchEnsemble):
     """Dense layers of an ensemble whose weights respond to hyperparameters.
 
         kernel = main kernel * alpha gamma^T + (delta kernel * alpha' gamma'^T) * e[:units]
         bias = main bias + delta bias * e[units:]
         outputs = activation(data @ kernel + bias)
 
-    with vectors and biases of the example's member, and e of the example. Inputs and
-    `losses` are those of `HyperBatchEnsemble`; the two parts are `DenseBatchEnsemble`s,
-    `dense` and `delta_dense`.
+    with vectors and biases of the example's member, and e of the example, made elsewhere of
+    its hyperparameters lambda. The two parts are `DenseBatchEnsemble`s, `dense` and
+    `delta_dense`. Every call adds to `losses`
+
+        mean over examples(lambda_kernel * |kernel of the example|^2
+                           + lambda_bias * |bias of the example|^2)
+
+    Inputs are a list [data, lambdas, e] of
+        data: [ensemble_size * examples, ...], the examples of the first member first.
+        lambdas: [ensemble_size * examples, number of hyperparameters], not below 0.
+        e: [ensemble_size * examples, units], or 2 * units with a bias: those of the product
+            first.
 
     Source: Wenzel et al., 2020, Hyperparameter Ensembles for Robustness and Uncertainty
     Quantification, section 4; MacKay et al., 2019, Self-Tuning Networks, equation 13.
 
     Args:
         units: size of the last output axis, at least 1.
-        lambda_key_to_index: as in `HyperBatchEnsemble`.
+        lambda_key_to_index: `<identifier of the layer>_l2_kernel` and, with a bias,
+            `_l2_bias` -> column of lambdas; see `get_lambda`.
         rank: as in `DenseBatchEnsemble`; likewise all that are not named here.
         kernel_regularizer: of both kernels, besides that of `lambdas`.
         bias_regularizer: of both biases, likewise.
-        regularize_fast_weights: as in `HyperBatchEnsemble`.
-        fast_weights_eq_contraint: as in `HyperBatchEnsemble`.
+        regularize_fast_weights: whether the kernel in the cost has the factors alpha and
+            gamma of its member.
+        fast_weights_eq_contraint: whether delta has the vectors of main.
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
@@ -69,7 +222,7 @@ class DenseHyperBatchEnsemble(HyperBatchEnsemble):
         fast_weights_eq_contraint=False,
         **kwargs,
     ):
-        super().__init__(**separate(locals()))
+        super().__init__(locals())
 
     @property
     def dense(self):
@@ -83,7 +236,7 @@ class DenseHyperBatchEnsemble(HyperBatchEnsemble):
 
 
 @register
-class Conv2DHyperBatchEnsemble(HyperBatchEnsemble):
+class Conv2DHyperBatchEnsemble(_HyperBatchEnsemble):
     """Convolutions over images of an ensemble whose weights respond to hyperparameters.
 
     As `DenseHyperBatchEnsemble`, of two `Conv2DBatchEnsemble`s, `main` and `delta`; e has
@@ -93,12 +246,8 @@ class Conv2DHyperBatchEnsemble(HyperBatchEnsemble):
     Quantification, section 4.
 
     Args:
-        lambda_key_to_index: as in `HyperBatchEnsemble`.
-        filters: as in `Conv2DBatchEnsemble`; likewise all that are not named here.
-        kernel_regularizer: of both kernels, besides that of `lambdas`.
-        bias_regularizer: of both biases, likewise.
-        regularize_fast_weights: as in `HyperBatchEnsemble`.
-        fast_weights_eq_contraint: as in `HyperBatchEnsemble`.
+        filters: as in `Conv2DBatchEnsemble`; likewise those of convolutions.
+        lambda_key_to_index: as in `DenseHyperBatchEnsemble`; likewise all others.
         **kwargs: of `tf.keras.layers.Layer`.
 
     Example:
@@ -137,4 +286,4 @@ class Conv2DHyperBatchEnsemble(HyperBatchEnsemble):
         fast_weights_eq_contraint=False,
         **kwargs,
     ):
-        super().__init__(**separate(locals()))
+        super().__init__(locals())

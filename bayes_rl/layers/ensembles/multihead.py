@@ -3,8 +3,9 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import arguments
 from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.ensembles.members import check_sizes
 from bayes_rl.serialization import register
 
 
@@ -43,6 +44,8 @@ class DenseMultihead(DenseReparameterization):
         TensorShape([6, 2, 4])
     """
 
+    own_arguments = ("ensemble_size",)
+
     def __init__(
         self,
         units,
@@ -58,29 +61,22 @@ class DenseMultihead(DenseReparameterization):
         bias_constraint=None,
         **kwargs,
     ):
-        options = arguments(locals())
-        for name in ("units", "ensemble_size"):
-            if options[name] < 1:
-                raise ValueError(f"{name} must be at least 1, got {options[name]}")
-        options["units"] *= options.pop("ensemble_size")
-        super().__init__(**options)
-        self.ensemble_size = ensemble_size
+        check_sizes(units=units, ensemble_size=ensemble_size)
+        super().__init__(**{**arguments(locals()), "units": units * ensemble_size})
 
     @tf.autograph.experimental.do_not_convert
     def finish(self, outputs):
         """Bias, axis of the members and activation."""
-        if self.use_bias:
-            outputs = products.add_bias(outputs, self.draw("bias"))
-        heads = [self.ensemble_size, self.units // self.ensemble_size]
-        outputs = tf.reshape(outputs, [*products.sizes(outputs)[:-1], *heads])
+        outputs = products.finish(outputs, self.draw("bias") if self.use_bias else None)
+        outputs = tf.reshape(outputs, [*products.sizes(outputs)[:-1], *self._heads()])
         return outputs if self.activation is None else self.activation(outputs)
 
     def compute_output_shape(self, input_shape):
         """[..., ensemble_size, units]."""
-        leading = tf.TensorShape(input_shape)[:-1]
-        return leading + [self.ensemble_size, self.units // self.ensemble_size]
+        return tf.TensorShape(input_shape)[:-1] + self._heads()
+
+    def _heads(self):
+        return [self.ensemble_size, self.units // self.ensemble_size]
 
     def get_config(self):
-        units = self.units // self.ensemble_size
-        sizes = {"units": units, "ensemble_size": self.ensemble_size}
-        return {**super().get_config(), **sizes}
+        return {**super().get_config(), "units": self._heads()[1]}

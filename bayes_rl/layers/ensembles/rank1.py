@@ -1,14 +1,44 @@
 """Rank-1 Bayesian networks: random vectors of each example around a shared kernel."""
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv1DReparameterization, Conv2DReparameterization
+import tensorflow as tf
+
+from bayes_rl.layers.base import StochasticLayer, arguments
+from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.rank1_base import Rank1
+from bayes_rl.layers.ensembles.members import MemberLayer, rows_of_examples
 from bayes_rl.serialization import register
+
+_OWN_ARGUMENTS = (
+    "alpha_regularizer",
+    "gamma_regularizer",
+    "alpha_constraint",
+    "gamma_constraint",
+    "use_additive_perturbation",
+    "min_perturbation_value",
+    "max_perturbation_value",
+)
+
+
+def _checked(options):
+    low, high = (options[f"{side}_perturbation_value"] for side in ("min", "max"))
+    if low > high:
+        raise ValueError(
+            f"min_perturbation_value {low} is above max_perturbation_value {high}"
+        )
+    return options
+
+
+def _clipped_vectors(layer, key, examples):
+    limits = layer.min_perturbation_value, layer.max_perturbation_value
+    return [tf.clip_by_value(rows_of_examples(layer, key, examples), *limits)]
+
+
+def _join(layer):
+    return tf.add if layer.use_additive_perturbation else tf.multiply
 
 
 @register
-class DenseRank1(Rank1, DenseReparameterization):
+class DenseRank1(MemberLayer, DenseReparameterization):
     """Dense layer whose kernel is multiplied by random vectors of each example.
 
         alpha, gamma ~ posterior of the example's member, a draw for each example
@@ -32,14 +62,24 @@ class DenseRank1(Rank1, DenseReparameterization):
         units: size of the last output axis, at least 1.
         activation: of the outputs.
         use_bias: whether to add a bias, [ensemble_size, units].
-        alpha_initializer: as in `Rank1`; likewise all that are not named here.
+        alpha_initializer: posterior over alpha, [ensemble_size, features]; an ordinary
+            initializer makes alpha deterministic.
+        gamma_initializer: likewise for gamma, [ensemble_size, units].
         kernel_initializer: of the kernel, [features, units], deterministic by default.
         bias_initializer: of the bias.
+        alpha_regularizer: cost of the posterior over alpha, or None.
+        gamma_regularizer: likewise for gamma.
         kernel_regularizer: of the kernel.
         bias_regularizer: of the bias.
         activity_regularizer: of the outputs.
+        alpha_constraint: of a deterministic alpha; likewise all constraints.
+        gamma_constraint: of a deterministic gamma.
         kernel_constraint: of a deterministic kernel.
         bias_constraint: of a deterministic bias.
+        use_additive_perturbation: whether vectors are added, not multiplied.
+        min_perturbation_value: below which alpha and gamma are clipped.
+        max_perturbation_value: above which alpha and gamma are clipped.
+        ensemble_size: number of members of the mixture.
         **kwargs: of `tf.keras.layers.Dense`.
 
     Raises:
@@ -55,6 +95,10 @@ class DenseRank1(Rank1, DenseReparameterization):
         >>> layer.alpha.name, layer.alpha.shape
         ('dense/alpha', TensorShape([2, 3]))
     """
+
+    own_arguments = _OWN_ARGUMENTS
+    vectors = _clipped_vectors
+    join = property(_join)
 
     def __init__(
         self,
@@ -80,10 +124,14 @@ class DenseRank1(Rank1, DenseReparameterization):
         ensemble_size=1,
         **kwargs,
     ):
-        super().__init__(**arguments(locals()))
+        super().__init__(**_checked(arguments(locals())))
 
 
-class _Rank1Filters(Rank1):
+class _Rank1Convolution(MemberLayer, Convolution, StochasticLayer):
+    own_arguments = _OWN_ARGUMENTS
+    vectors = _clipped_vectors
+    join = property(_join)
+
     def __init__(
         self,
         filters,
@@ -113,11 +161,11 @@ class _Rank1Filters(Rank1):
         ensemble_size=1,
         **kwargs,
     ):
-        super().__init__(**arguments(locals()))
+        super().__init__(**_checked(arguments(locals())))
 
 
 @register
-class Conv1DRank1(_Rank1Filters, Conv1DReparameterization):
+class Conv1DRank1(_Rank1Convolution, tf.keras.layers.Conv1D):
     """Convolution over time whose channels are multiplied by vectors of each example.
 
     As `Conv2DRank1`, over time.
@@ -137,7 +185,7 @@ class Conv1DRank1(_Rank1Filters, Conv1DReparameterization):
 
 
 @register
-class Conv2DRank1(_Rank1Filters, Conv2DReparameterization):
+class Conv2DRank1(_Rank1Convolution, tf.keras.layers.Conv2D):
     """Convolution over images whose channels are multiplied by vectors of each example.
 
         outputs = activation(convolution(inputs * alpha, kernel) * gamma + bias)

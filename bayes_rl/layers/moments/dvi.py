@@ -7,7 +7,7 @@ from bayes_rl.layers import products
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.multivariate_normal import MultivariateNormal
 from bayes_rl.layers.moments.rectified import known_moments, rectified_moments, stddev_of
-from bayes_rl.layers.moments.weight_moments import WeightMoments
+from bayes_rl.layers.moments.weight_moments import product_with, with_bias
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
@@ -16,7 +16,7 @@ _RELU = (tf.keras.activations.relu, tf.nn.relu)
 
 
 @register
-class DenseDVI(WeightMoments, DenseReparameterization):
+class DenseDVI(DenseReparameterization):
     """Dense layer that passes on the moments of its outputs; nothing is drawn.
 
         mean = E[inputs] @ E[kernel] + E[bias]
@@ -58,9 +58,10 @@ class DenseDVI(WeightMoments, DenseReparameterization):
         (TensorShape([2, 4]), TensorShape([2, 4, 4]))
     """
 
+    own_arguments = ("diagonal",)
+
     def __init__(self, units, activation=None, *args, diagonal=False, **kwargs):
-        super().__init__(units, activation, *args, **kwargs)
-        self.diagonal = diagonal
+        super().__init__(units, activation, *args, diagonal=diagonal, **kwargs)
         if self.activation not in (*_LINEAR, *_RELU):
             raise NotImplementedError(
                 "activation of DenseDVI must be linear or relu, got "
@@ -72,7 +73,7 @@ class DenseDVI(WeightMoments, DenseReparameterization):
         kernel = self.given(self.kernel_key)
         constant = not isinstance(getattr(inputs, "distribution", inputs), tfd.Distribution)
         if kernel is not None and constant:
-            return self.product_with(inputs, kernel)
+            return product_with(self, inputs, kernel)
         moments = self._linear_moments(inputs, kernel)
         if self.activation in _RELU:
             moments = rectified_moments(*moments)
@@ -82,7 +83,7 @@ class DenseDVI(WeightMoments, DenseReparameterization):
     def _linear_moments(self, inputs, kernel):
         kernel_variance = None
         if kernel is None:
-            kernel, kernel_variance = self.posterior_moments(self.kernel_key)
+            kernel, kernel_variance = self.moments(self.kernel_key)
         moments = known_moments(inputs)
         inputs, variance, covariance = (
             None if x is None else tf.cast(x, kernel.dtype) for x in moments
@@ -92,7 +93,7 @@ class DenseDVI(WeightMoments, DenseReparameterization):
         if kernel_variance is not None:
             second = tf.square(inputs) + (0.0 if variance is None else variance)
             outputs_variance = products.dense(second, kernel_variance)
-        mean, outputs_variance = self.with_bias(mean, outputs_variance)
+        mean, outputs_variance = with_bias(self, mean, outputs_variance)
         if variance is None:
             return mean, outputs_variance, None
         if self.diagonal:
@@ -102,9 +103,6 @@ class DenseDVI(WeightMoments, DenseReparameterization):
         covariance = _through(kernel, covariance)
         outputs_variance += tf.linalg.diag_part(covariance)
         return mean, outputs_variance, tf.linalg.set_diag(covariance, outputs_variance)
-
-    def get_config(self):
-        return {**super().get_config(), "diagonal": self.diagonal}
 
 
 def _through(kernel, covariance):

@@ -1,18 +1,121 @@
 """Hierarchical priors over a kernel: whole units are switched off by shared scales."""
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv2DFlipout
-from bayes_rl.layers.moments.at_test import AtTest
-from bayes_rl.layers.moments.hierarchical_kernel import HierarchicalKernel
-from bayes_rl.layers.moments.variational_dropout import DenseVariationalDropout
+import functools
+
+import tensorflow as tf
+
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
+from bayes_rl.layers.convolution import Convolution
+from bayes_rl.layers.dense import DenseReparameterization
+from bayes_rl.layers.flipout import Flipout
+from bayes_rl.layers.moments.variational_dropout import (
+    VariationalDropout,
+    check_mode,
+    train_or_predict,
+)
 from bayes_rl.regularizers import HalfCauchyKLDivergence
 from bayes_rl.serialization import register
 
 GLOBAL_SCALE_PRIOR = HalfCauchyKLDivergence(scale=1e-5)
+SCALES = ("local_scale", "global_scale")
+
+
+class _HierarchicalKernel:
+    """Mixin, left of a layer with a posterior over its kernel.
+
+        effective kernel = local_scale * global_scale * kernel
+
+    with one local scale for each index of the kernel's axis `scaled_axis` and one global
+    scale. Under half-Cauchy priors this is the horseshoe prior. Scales are drawn once for a
+    call. An ordinary initializer makes a scale deterministic: its constraint is applied
+    when it is used, and its cost is -log prior.
+
+    Source: Louizos, Ullrich and Welling, 2017, Bayesian Compression for Deep Learning,
+    section 4.2; Carvalho, Polson and Scott, 2010, The Horseshoe Estimator.
+    """
+
+    own_arguments = tuple(
+        f"{scale}_{kind}"
+        for scale in SCALES
+        for kind in ("initializer", "regularizer", "constraint")
+    )
+    scaled_axis = -1
+    local_scale = WeightAttribute()
+    global_scale = WeightAttribute()
+
+    def build(self, input_shape):
+        super().build(input_shape)
+        size = self._kernel_shape()[self.scaled_axis]
+        self.local_scale = self._add_scale("local_scale", [size])
+        self.global_scale = self._add_scale("global_scale", [])
+
+    def _kernel_shape(self):
+        weight = self.stochastic_weights.get(self.kernel_key)
+        return getattr(self, self.kernel_key).shape if weight is None else weight.shape
+
+    def _add_scale(self, key, shape):
+        initializer = getattr(self, f"{key}_initializer")
+        regularizer = getattr(self, f"{key}_regularizer")
+        if isinstance(initializer, tf.keras.layers.Layer):
+            return self.add_weight(
+                key, shape, initializer=initializer, regularizer=regularizer
+            )
+        if regularizer is not None:
+            self.add_loss(functools.partial(self._cost_of_scale, key, regularizer))
+        return self.add_weight(key, shape, initializer=initializer)
+
+    def _cost_of_scale(self, key, regularizer):
+        return self.scaled(regularizer(self._scale(key))) if self.trainable else None
+
+    def _scale(self, key):
+        value = tf.cast(self._draw(key)[0], self._parameter_dtype())
+        constraint = getattr(self, f"{key}_constraint")
+        if key in self.stochastic_weights or constraint is None:
+            return value
+        return constraint(value)
+
+    @tf.autograph.experimental.do_not_convert
+    def scale(self):
+        """Factor of the kernel, which broadcasts to it or to S kernels."""
+        local, everywhere = (self._scale(key) for key in SCALES)
+        local = local * everywhere[..., None]
+        rank = len(self._kernel_shape())
+        after = -1 - self.scaled_axis
+        before = rank - 1 - after
+        leading = local.shape.as_list()[:-1]
+        return tf.reshape(local, [*leading, *[1] * before, -1, *[1] * after])
+
+    def given(self, key):
+        weight = super().given(key)
+        return weight if weight is None else self._scaled(key, weight)
+
+    def moments(self, key):
+        mean, variance = super().moments(key)
+        if key != self.kernel_key:
+            return mean, variance
+        scale = self.scale()
+        return mean * scale, variance * tf.square(scale)
+
+    def draw(self, key):
+        return self._scaled(key, super().draw(key))
+
+    def draw_perturbation(self, key):
+        mean, perturbation = super().draw_perturbation(key)
+        if perturbation is None:
+            return self._scaled(key, mean), None
+        scale = self.scale()
+        return _times(mean, scale), _times(perturbation, scale)
+
+    def _scaled(self, key, weight):
+        return _times(weight, self.scale()) if key == self.kernel_key else weight
+
+
+def _times(weight, scale):
+    return tf.cast(tf.cast(weight, scale.dtype) * scale, weight.dtype)
 
 
 @register
-class DenseHierarchical(HierarchicalKernel, DenseVariationalDropout):
+class DenseHierarchical(_HierarchicalKernel, VariationalDropout, DenseReparameterization):
     """Dense layer with a horseshoe prior, which switches inputs off.
 
         effective kernel[i, j] = local_scale[i] * global_scale * kernel[i, j]
@@ -80,7 +183,13 @@ class DenseHierarchical(HierarchicalKernel, DenseVariationalDropout):
 
 
 @register
-class Conv2DHierarchical(AtTest, HierarchicalKernel, Conv2DFlipout):
+class Conv2DHierarchical(
+    _HierarchicalKernel,
+    Flipout,
+    Convolution,
+    StochasticLayer,
+    tf.keras.layers.Conv2D,
+):
     """Convolution over images with a horseshoe prior, which switches filters off.
 
         effective kernel[..., j] = local_scale[j] * global_scale * kernel[..., j]
@@ -92,29 +201,9 @@ class Conv2DHierarchical(AtTest, HierarchicalKernel, Conv2DFlipout):
     section 4.2.
 
     Args:
-        filters: as in `Conv2DFlipout`; likewise all that are not named here.
-        kernel_size: of the window.
-        strides: of the window.
-        padding: "valid" or "same".
-        data_format: "channels_last" or "channels_first".
-        dilation_rate: distance of the kernel's elements.
-        activation: of the outputs.
-        use_bias: whether to add a bias.
-        kernel_initializer: posterior over the kernel.
-        bias_initializer: of the bias.
+        filters: as in `Conv2DFlipout`; likewise all of convolutions.
         local_scale_initializer: posterior over the scale of each filter.
-        global_scale_initializer: posterior over the scale of the layer.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        bias_regularizer: likewise for the bias.
-        local_scale_regularizer: likewise for the local scales.
-        global_scale_regularizer: likewise for the global scale.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        local_scale_constraint: of deterministic local scales.
-        global_scale_constraint: of a deterministic global scale.
-        at_test: "sample" or "mean".
-        **kwargs: of the Keras layer.
+        global_scale_initializer: as in `DenseHierarchical`; likewise all others.
 
     Raises:
         ValueError: `at_test` is neither.
@@ -125,6 +214,8 @@ class Conv2DHierarchical(AtTest, HierarchicalKernel, Conv2DFlipout):
         >>> layer(tf.ones([2, 9, 9, 3])).shape, len(layer.losses)
         (TensorShape([2, 7, 7, 4]), 3)
     """
+
+    own_arguments = ("at_test",)
 
     def __init__(
         self,
@@ -152,9 +243,13 @@ class Conv2DHierarchical(AtTest, HierarchicalKernel, Conv2DFlipout):
         at_test="sample",
         **kwargs,
     ):
+        check_mode(at_test)
         super().__init__(**arguments(locals()))
 
+    def call(self, inputs, training=None):
+        return train_or_predict(self, inputs, training)
+
     def train(self, inputs):
-        return Conv2DFlipout.call(self, inputs)
+        return super().call(inputs)
 
     predict = train

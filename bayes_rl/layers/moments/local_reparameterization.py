@@ -2,35 +2,22 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.convolutional import Conv2DReparameterization
+from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.moments.rectified import stddev_of
-from bayes_rl.layers.moments.weight_moments import WeightMoments
+from bayes_rl.layers.moments.weight_moments import draw_outputs, product_with
 from bayes_rl.serialization import register
 
 
-class LocalReparameterization(WeightMoments):
-    """Mixin, left of a layer with a normal posterior over its kernel.
-
-    Source: Kingma, Salimans and Welling, 2015, Variational Dropout and the Local
-    Reparameterization Trick, section 2.2.
-    """
-
+class _LocalReparameterization:
     def call(self, inputs):
         kernel = self.given(self.kernel_key)
         if kernel is not None:
-            return self.product_with(inputs, kernel)
-        return self.activated(self.draw_preactivations(inputs))
-
-    def draw_preactivations(self, inputs):
-        """Draw of product(inputs, kernel) + bias, independent for each element."""
-        mean, variance = self.preactivation_moments(inputs)
-        noise = tf.random.normal(tf.shape(mean), dtype=mean.dtype)
-        return mean + stddev_of(variance) * noise
+            return product_with(self, inputs, kernel)
+        return draw_outputs(self, inputs)
 
 
 @register
-class DenseLocalReparameterization(LocalReparameterization, DenseReparameterization):
+class DenseLocalReparameterization(_LocalReparameterization, DenseReparameterization):
     """Dense layer that draws its pre-activations, as if each example had its own kernel.
 
         mean = inputs @ kernel mean + bias
@@ -60,7 +47,9 @@ class DenseLocalReparameterization(LocalReparameterization, DenseReparameterizat
 
 
 @register
-class Conv2DLocalReparameterization(LocalReparameterization, Conv2DReparameterization):
+class Conv2DLocalReparameterization(
+    _LocalReparameterization, Filters, tf.keras.layers.Conv2D
+):
     """Convolution over images that draws its pre-activations.
 
         mean = convolution(inputs, kernel mean) + bias

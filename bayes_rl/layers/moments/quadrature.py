@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
-from bayes_rl.layers.moments.weight_moments import WeightMoments
+from bayes_rl.layers.moments.weight_moments import preactivation_moments, product_with
 from bayes_rl.serialization import register
 
 _LINEAR = (None, tf.keras.activations.linear)
@@ -19,7 +19,7 @@ _JOINT = (
 
 
 @register
-class DenseQuadrature(WeightMoments, DenseReparameterization):
+class DenseQuadrature(DenseReparameterization):
     """Dense layer that returns the mean of its outputs over the posterior, without draws.
 
         mean, variance of inputs @ kernel + bias, which is normal for each example and unit
@@ -57,8 +57,10 @@ class DenseQuadrature(WeightMoments, DenseReparameterization):
         True
     """
 
+    own_arguments = ("num_points",)
+
     def __init__(self, units, activation=None, *args, num_points=16, **kwargs):
-        super().__init__(units, activation, *args, **kwargs)
+        super().__init__(units, activation, *args, num_points=num_points, **kwargs)
         if num_points < 1:
             raise ValueError(f"num_points must be at least 1, got {num_points}")
         if self.activation in _JOINT:
@@ -67,20 +69,16 @@ class DenseQuadrature(WeightMoments, DenseReparameterization):
                 f"{getattr(self.activation, '__name__', self.activation)!r}; use "
                 "DenseReparameterization"
             )
-        self.num_points = num_points
 
     def call(self, inputs):
         kernel = self.given(self.kernel_key)
         if kernel is not None:
-            return self.product_with(inputs, kernel)
-        mean, variance = self.preactivation_moments(inputs)
+            return product_with(self, inputs, kernel)
+        mean, variance = preactivation_moments(self, inputs)
         if self.activation not in _LINEAR:
             stddev = stddev_of(variance)
             mean = normal_expectation(self.activation, mean, stddev, self.num_points)
         return tf.cast(mean, self.compute_dtype)
-
-    def get_config(self):
-        return {**super().get_config(), "num_points": self.num_points}
 
 
 @tf.autograph.experimental.do_not_convert

@@ -3,17 +3,55 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.layers.arguments import arguments
-from bayes_rl.layers.convolutional import Conv2DReparameterization
+from bayes_rl.layers.base import arguments
+from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.moments.at_test import AtTest
-from bayes_rl.layers.moments.local_reparameterization import LocalReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
+from bayes_rl.layers.moments.weight_moments import (
+    draw_outputs,
+    preactivation_moments,
+    product_with,
+)
 from bayes_rl.random_variable import RandomVariable
 from bayes_rl.serialization import register
+from bayes_rl.tracing import is_tracing
+from bayes_rl.weights import held, hold, mean_weights
+
+_MODES = ("sample", "mean")
 
 
-class VariationalDropout(AtTest, LocalReparameterization):
+def check_mode(at_test):
+    """Raises a ValueError where a layer cannot do this at test time."""
+    if at_test not in _MODES:
+        raise ValueError(f"at_test must be one of {_MODES}, got {at_test!r}")
+
+
+def train_or_predict(layer, inputs, training):
+    """`layer.train(inputs)` or `layer.predict(inputs)`.
+
+    The latter draws the weights anew or, with `layer.at_test == "mean"`, runs while the
+    posteriors' means (of half-Cauchy posteriors, which have none, the medians) are held.
+    Weights that are held already stay so, and a tracer sees them drawn.
+    """
+    if not tf.is_tensor(training):
+        return layer.train(inputs) if training else _predict(layer, inputs)
+    return tf.cond(
+        training,
+        lambda: tf.convert_to_tensor(layer.train(inputs)),
+        lambda: tf.convert_to_tensor(_predict(layer, inputs)),
+    )
+
+
+@tf.autograph.experimental.do_not_convert
+def _predict(layer, inputs):
+    is_set = is_tracing() or held(layer, layer.kernel_key) is not None
+    if layer.at_test == "sample" or is_set:
+        return layer.predict(inputs)
+    with hold(layer, mean_weights(layer)):
+        return layer.predict(inputs)
+
+
+class VariationalDropout:
     """Mixin, left of a layer with a normal posterior over its kernel.
 
     Source: Kingma, Salimans and Welling, 2015, Variational Dropout and the Local
@@ -21,17 +59,26 @@ class VariationalDropout(AtTest, LocalReparameterization):
     Dropout Sparsifies Deep Neural Networks, sections 4.2 and 4.3.
     """
 
+    own_arguments = ("at_test",)
+
+    def __init__(self, *, at_test, **kwargs):
+        check_mode(at_test)
+        super().__init__(at_test=at_test, **kwargs)
+
+    def call(self, inputs, training=None):
+        return train_or_predict(self, inputs, training)
+
     def train(self, inputs):
         kernel = self.given(self.kernel_key)
         if kernel is not None:
-            return self.product_with(inputs, kernel)
+            return product_with(self, inputs, kernel)
         if self.activation not in (None, tf.keras.activations.linear):
-            return self.activated(self.draw_preactivations(inputs))
-        mean, variance = self.preactivation_moments(inputs)
+            return draw_outputs(self, inputs)
+        mean, variance = preactivation_moments(self, inputs)
         return RandomVariable(tfd.Normal(mean, stddev_of(variance)))
 
     def predict(self, inputs):
-        return self.product_with(inputs, self.draw(self.kernel_key))
+        return product_with(self, inputs, self.draw(self.kernel_key))
 
     def log_alpha(self):
         """Logarithm of each weight's dropout rate alpha = variance / mean^2.
@@ -41,7 +88,7 @@ class VariationalDropout(AtTest, LocalReparameterization):
         Returns:
             [*shape of the kernel].
         """
-        mean, variance = self.posterior_moments(self.kernel_key)
+        mean, variance = self.moments(self.kernel_key)
         return tf.math.log(variance) - tf.math.log(tf.square(mean))
 
 
@@ -112,7 +159,7 @@ class DenseVariationalDropout(VariationalDropout, DenseReparameterization):
 
 
 @register
-class Conv2DVariationalDropout(VariationalDropout, Conv2DReparameterization):
+class Conv2DVariationalDropout(VariationalDropout, Filters, tf.keras.layers.Conv2D):
     """Convolution over images with a learnt dropout rate for each weight.
 
     As `DenseVariationalDropout`, with convolutions of the inputs with the kernel's mean and
@@ -123,22 +170,8 @@ class Conv2DVariationalDropout(VariationalDropout, Conv2DReparameterization):
 
     Args:
         filters: as in `Conv2DReparameterization`; likewise all that are not named here.
-        kernel_size: of the window.
-        strides: of the window.
-        padding: "valid" or "same".
-        data_format: "channels_last" or "channels_first".
-        dilation_rate: distance of the kernel's elements.
-        activation: of the outputs.
-        use_bias: whether to add a bias.
         kernel_initializer: normal posterior over the kernel.
-        bias_initializer: of the bias.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        bias_regularizer: likewise for the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
         at_test: "sample" or "mean".
-        **kwargs: of the Keras layer.
 
     Raises:
         ValueError: as in `DenseVariationalDropout`.

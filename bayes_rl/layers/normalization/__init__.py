@@ -3,6 +3,4 @@
 * ensemble_batch_norm.py: Batch normalization of each member of an ensemble
 * replicas.py: Replicas of a distribution strategy: their number, and means over them
 * spectral_normalization.py: Layers whose kernel is scaled to a bounded spectral norm
-* spectral_normalization_base.py: SpectralNormalizationBase: power iteration, and a call
-  with the scaled kernel
 """

@@ -11,7 +11,7 @@ import typing
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute
+from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.layers.recurrent import sequences
 from bayes_rl.noise import rademacher
 from bayes_rl.weights import held
@@ -70,16 +70,20 @@ def project(versions, terms):
     return tf.concat(gates, axis=-1)
 
 
-class StochasticCell(StochasticLayer):
-    """Mixin, left of a Keras recurrent cell: one draw of its weights a sequence.
+class StochasticCell:
+    """Mixin, left of `StochasticLayer` and a Keras cell: one draw of weights a sequence.
 
-    A subclass gives `num_gates` and `make_parameters(batch_size)`; its steps get what that
-    returned from `self.parameters(inputs, state, training)`.
+    A subclass gives `num_gates`, `make_parameters(batch_size)` and
+    `step(inputs, states, training)`, which gets what the former returned from
+    `self.parameters(inputs, state, training)`.
     """
 
     kernel = WeightAttribute()
     recurrent_kernel = WeightAttribute()
     bias = WeightAttribute()
+
+    def call(self, inputs, states, training=None):
+        return self.step(inputs, states, training)
 
     def reset_dropout_mask(self):
         """Begins a sequence; `tf.keras.layers.RNN` calls this once a call."""
@@ -109,12 +113,10 @@ class StochasticCell(StochasticLayer):
                 f"get_initial_state of cell {self.name!r} needs inputs or batch_size"
             )
         shape = [*draws, batch_size, self.units]
-        zeros = [tf.zeros(shape, dtype or self.compute_dtype) for _ in self._state_sizes()]
-        sequences.begin(self, batch_size, zeros[0])
-        return zeros if isinstance(self.state_size, (list, tuple)) else zeros[0]
-
-    def _state_sizes(self):
-        return tf.nest.flatten(self.state_size)
+        dtype = dtype or self.compute_dtype
+        zeros = tf.nest.map_structure(lambda _: tf.zeros(shape, dtype), self.state_size)
+        sequences.begin(self, batch_size, tf.nest.flatten(zeros)[0])
+        return zeros
 
     @tf.autograph.experimental.do_not_convert
     def parameters(self, inputs, state, training):
@@ -131,26 +133,19 @@ class StochasticCell(StochasticLayer):
         """
         keys = [*self.stochastic_weights, *self.sign_sizes()]
         sources = [held(self, key) for key in keys]
-        features = inputs.shape[-1]
+        sizes = {"dropout": inputs.shape[-1], "recurrent_dropout": self.units}
 
         def make(batch_size):
-            return self.make_parameters(batch_size), (
-                self._masks(batch_size, features, training, self.dropout, "dropout"),
-                self._masks(
-                    batch_size,
-                    self.units,
-                    training,
-                    self.recurrent_dropout,
-                    "recurrent_dropout",
-                ),
-            )
+            parameters = self.make_parameters(batch_size)
+            masks = [self._masks(batch_size, *x, training) for x in sizes.items()]
+            return parameters, masks
 
         batch_size = inputs.shape[-2] or tf.shape(inputs)[-2]
         return sequences.constant(self, make, batch_size, state, sources)
 
-    def _masks(self, batch_size, size, training, rate, name):
+    def _masks(self, batch_size, name, size, training):
         """Dropout masks, which Keras would make anew at every step of a graph's loop."""
-        if rate == 0:
+        if getattr(self, name) == 0:
             return None
         ones = tf.ones([self.known(batch_size), size], self.compute_dtype)
         count = self.num_gates if self.implementation == 1 else 1
@@ -189,7 +184,7 @@ def masked(tensor, masks):
     return [tensor] if masks is None else [tensor * mask for mask in masks]
 
 
-class FlipoutCell(StochasticCell):
+class FlipoutCell:
     """Mixin, left of a cell: perturbs its kernels for each example by random signs.
 
         kernel = mean + perturbation, one draw for the batch and sequence

@@ -3,13 +3,13 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import StochasticLayer, arguments
 from bayes_rl.layers.recurrent.cells import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
 @register
-class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
+class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers.GRUCell):
     """GRU cell that draws its kernels from their posterior once a sequence.
 
         kernel W, recurrent_kernel U ~ posterior, constant in time
@@ -86,9 +86,6 @@ class GRUCellReparameterization(StochasticCell, tf.keras.layers.GRUCell):
         **kwargs,
     ):
         super().__init__(**arguments(locals()))
-
-    def call(self, inputs, states, training=None):
-        return self.step(inputs, states, training)
 
     @tf.autograph.experimental.do_not_convert
     def step(self, inputs, states, training):

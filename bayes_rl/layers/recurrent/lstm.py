@@ -3,67 +3,13 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.arguments import arguments
+from bayes_rl.layers.base import StochasticLayer, arguments
 from bayes_rl.layers.recurrent.cells import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
-class LSTMStep(StochasticCell):
-    """Mixin, left of `tf.keras.layers.LSTMCell`: its step with the sequence's draw."""
-
-    num_gates = 4
-
-    def build(self, input_shape):
-        is_stochastic = isinstance(self.bias_initializer, tf.keras.layers.Layer)
-        shifts_later = self.use_bias and self.unit_forget_bias and is_stochastic
-        if shifts_later:
-            self.unit_forget_bias = False  # Keras would build the posterior in three parts.
-        super().build(input_shape)
-        if shifts_later:
-            self.unit_forget_bias = True
-            self._forget_later()
-
-    def _forget_later(self):
-        """Moves the initial mean of the forget gate's bias by 1."""
-        mean = getattr(self.bias_initializer, "mean", None)
-        if isinstance(mean, tf.Variable):
-            with tf.init_scope():
-                shift = tf.repeat(tf.constant([0, 1, 0, 0], mean.dtype), self.units)
-                mean.assign(mean + shift)
-
-    def call(self, inputs, states, training=None):
-        return self.step(inputs, states, training)
-
-    @tf.autograph.experimental.do_not_convert
-    def step(self, inputs, states, training):
-        """One time step, as `call`."""
-        state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))
-        parameters, masks = self.parameters(inputs, state, training)
-        terms, recurrent_terms, bias = parameters
-        sums = project(masked(inputs, masks[0]), terms)
-        sums += project(masked(state, masks[1]), recurrent_terms)
-        if bias is not None:
-            sums = self.add_bias(sums, bias)
-        first, forget, candidate, output = tf.split(sums, 4, axis=-1)
-        carry = self.recurrent_activation(forget) * carry
-        carry += self.recurrent_activation(first) * self.activation(candidate)
-        state = self.recurrent_activation(output) * self.activation(carry)
-        return state, [state, carry]
-
-    def add_bias(self, sums, bias):
-        """Sums of the four gates with their bias."""
-        return products.add_bias(sums, bias)
-
-    def make_parameters(self, batch_size):
-        """Terms of the kernel and of the recurrent kernel, and the bias."""
-        terms, recurrent_terms = (
-            self.make_terms(key, batch_size) for key in ("kernel", "recurrent_kernel")
-        )
-        return terms, recurrent_terms, self.draw("bias") if self.use_bias else None
-
-
 @register
-class LSTMCellReparameterization(LSTMStep, tf.keras.layers.LSTMCell):
+class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers.LSTMCell):
     """LSTM cell that draws its kernels from their posterior once a sequence.
 
         kernel, recurrent_kernel ~ posterior, constant in time
@@ -113,6 +59,8 @@ class LSTMCellReparameterization(LSTMStep, tf.keras.layers.LSTMCell):
         ['lstm/kernel', 'lstm/recurrent_kernel']
     """
 
+    num_gates = 4
+
     def __init__(
         self,
         units,
@@ -135,6 +83,51 @@ class LSTMCellReparameterization(LSTMStep, tf.keras.layers.LSTMCell):
         **kwargs,
     ):
         super().__init__(**arguments(locals()))
+
+    def build(self, input_shape):
+        is_stochastic = isinstance(self.bias_initializer, tf.keras.layers.Layer)
+        shifts_later = self.use_bias and self.unit_forget_bias and is_stochastic
+        if shifts_later:
+            self.unit_forget_bias = False  # Keras would build the posterior in three parts.
+        super().build(input_shape)
+        if shifts_later:
+            self.unit_forget_bias = True
+            self._forget_later()
+
+    def _forget_later(self):
+        """Moves the initial mean of the forget gate's bias by 1."""
+        mean = getattr(self.bias_initializer, "mean", None)
+        if isinstance(mean, tf.Variable):
+            with tf.init_scope():
+                shift = tf.repeat(tf.constant([0, 1, 0, 0], mean.dtype), self.units)
+                mean.assign(mean + shift)
+
+    @tf.autograph.experimental.do_not_convert
+    def step(self, inputs, states, training):
+        """One time step, as `call`."""
+        state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))
+        parameters, masks = self.parameters(inputs, state, training)
+        terms, recurrent_terms, bias = parameters
+        sums = project(masked(inputs, masks[0]), terms)
+        sums += project(masked(state, masks[1]), recurrent_terms)
+        if bias is not None:
+            sums = self.add_bias(sums, bias)
+        first, forget, candidate, output = tf.split(sums, 4, axis=-1)
+        carry = self.recurrent_activation(forget) * carry
+        carry += self.recurrent_activation(first) * self.activation(candidate)
+        state = self.recurrent_activation(output) * self.activation(carry)
+        return state, [state, carry]
+
+    def add_bias(self, sums, bias):
+        """Sums of the four gates with their bias."""
+        return products.add_bias(sums, bias)
+
+    def make_parameters(self, batch_size):
+        """Terms of the kernel and of the recurrent kernel, and the bias."""
+        terms, recurrent_terms = (
+            self.make_terms(key, batch_size) for key in ("kernel", "recurrent_kernel")
+        )
+        return terms, recurrent_terms, self.draw("bias") if self.use_bias else None
 
 
 VariationalLSTMCell = LSTMCellReparameterization

@@ -2,16 +2,22 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
-from bayes_rl.layers.base import WeightAttribute
-from bayes_rl.layers.ensembles.rank1_base import Rank1Vectors
+from bayes_rl.layers.base import WeightAttribute, arguments
+from bayes_rl.layers.ensembles.members import (
+    add_vectors,
+    check_sizes,
+    examples_of,
+    repeat,
+    rows_of_examples,
+    with_rows,
+)
 from bayes_rl.layers.recurrent.cells import Term
-from bayes_rl.layers.recurrent.lstm import LSTMStep
+from bayes_rl.layers.recurrent.lstm import LSTMCellReparameterization
 from bayes_rl.serialization import register
 
 
 @register
-class LSTMCellRank1(Rank1Vectors, LSTMStep, tf.keras.layers.LSTMCell):
+class LSTMCellRank1(LSTMCellReparameterization):
     """LSTM cell whose kernels are multiplied by random vectors of each example.
 
         sums = ((x * alpha) @ kernel) * gamma
@@ -31,35 +37,17 @@ class LSTMCellRank1(Rank1Vectors, LSTMStep, tf.keras.layers.LSTMCell):
     Factors, equation 1 and section 3.
 
     Args:
-        units: size of state and output, at least 1.
-        activation: of the candidate and of the carry on its way out.
-        recurrent_activation: of the gates.
+        units: as in `LSTMCellReparameterization`; likewise all that are not named here.
         use_bias: whether to add a bias, [ensemble_size, 4 * units].
-        alpha_initializer: posterior over alpha, [ensemble_size, features].
+        alpha_initializer: posterior over alpha, [ensemble_size, features]; an ordinary
+            initializer makes alpha deterministic. Likewise for the other vectors.
         gamma_initializer: posterior over gamma, [ensemble_size, 4 * units].
         kernel_initializer: of the kernel, [features, 4 * units], deterministic by default.
-        recurrent_alpha_initializer: likewise, [ensemble_size, units].
+        recurrent_alpha_initializer: posterior over recurrent_alpha, [ensemble_size, units].
         recurrent_gamma_initializer: likewise, [ensemble_size, 4 * units].
         recurrent_initializer: of the recurrent kernel, [units, 4 * units].
-        bias_initializer: of the bias.
-        unit_forget_bias: whether the bias of the forget gate begins at 1 more.
-        alpha_regularizer: cost of the posterior over alpha, or None.
-        gamma_regularizer: likewise for gamma.
-        kernel_regularizer: likewise for the kernel.
-        recurrent_alpha_regularizer: likewise for recurrent_alpha.
-        recurrent_gamma_regularizer: likewise for recurrent_gamma.
-        recurrent_regularizer: likewise for the recurrent kernel.
-        bias_regularizer: likewise for the bias.
-        alpha_constraint: of a deterministic alpha; likewise all constraints.
-        gamma_constraint: of a deterministic gamma.
-        kernel_constraint: of a deterministic kernel.
-        recurrent_alpha_constraint: of a deterministic recurrent_alpha.
-        recurrent_gamma_constraint: of a deterministic recurrent_gamma.
-        recurrent_constraint: of a deterministic recurrent kernel.
-        bias_constraint: of a deterministic bias.
-        dropout: fraction of the inputs to drop when training.
-        recurrent_dropout: fraction of the state to drop when training.
-        implementation: 1 for separate dropout masks for each gate of the inputs.
+        alpha_regularizer: cost of the posterior over alpha, or None; likewise all others.
+        alpha_constraint: of a deterministic alpha; likewise all others.
         use_additive_perturbation: whether vectors are added, not multiplied.
         ensemble_size: number of members of the mixture.
         **kwargs: of `tf.keras.layers.LSTMCell`.
@@ -77,6 +65,16 @@ class LSTMCellRank1(Rank1Vectors, LSTMStep, tf.keras.layers.LSTMCell):
         ('lstm/alpha', TensorShape([2, 3]))
     """
 
+    own_arguments = (
+        *(
+            f"{prefix}{vectors}_{kind}"
+            for prefix in ("", "recurrent_")
+            for vectors in ("alpha", "gamma")
+            for kind in ("initializer", "regularizer", "constraint")
+        ),
+        "use_additive_perturbation",
+        "ensemble_size",
+    )
     alpha = WeightAttribute()
     gamma = WeightAttribute()
     recurrent_alpha = WeightAttribute()
@@ -117,68 +115,34 @@ class LSTMCellRank1(Rank1Vectors, LSTMStep, tf.keras.layers.LSTMCell):
         ensemble_size=1,
         **kwargs,
     ):
-        super().__init__(
-            units,
-            activation=activation,
-            recurrent_activation=recurrent_activation,
-            use_bias=use_bias,
-            kernel_initializer=initializers.get(kernel_initializer),
-            recurrent_initializer=initializers.get(recurrent_initializer),
-            bias_initializer=initializers.get(bias_initializer),
-            unit_forget_bias=unit_forget_bias,
-            kernel_regularizer=regularizers.get(kernel_regularizer),
-            recurrent_regularizer=regularizers.get(recurrent_regularizer),
-            bias_regularizer=regularizers.get(bias_regularizer),
-            kernel_constraint=kernel_constraint,
-            recurrent_constraint=recurrent_constraint,
-            bias_constraint=bias_constraint,
-            dropout=dropout,
-            recurrent_dropout=recurrent_dropout,
-            implementation=implementation,
-            **kwargs,
-        )
-        self.declare_vectors(
-            ensemble_size,
-            alpha_initializer=alpha_initializer,
-            gamma_initializer=gamma_initializer,
-            recurrent_alpha_initializer=recurrent_alpha_initializer,
-            recurrent_gamma_initializer=recurrent_gamma_initializer,
-            alpha_regularizer=alpha_regularizer,
-            gamma_regularizer=gamma_regularizer,
-            recurrent_alpha_regularizer=recurrent_alpha_regularizer,
-            recurrent_gamma_regularizer=recurrent_gamma_regularizer,
-            alpha_constraint=alpha_constraint,
-            gamma_constraint=gamma_constraint,
-            recurrent_alpha_constraint=recurrent_alpha_constraint,
-            recurrent_gamma_constraint=recurrent_gamma_constraint,
-        )
-        self.use_additive_perturbation = use_additive_perturbation
+        check_sizes(ensemble_size=ensemble_size)
+        super().__init__(**arguments(locals()))
+
+    def add_weight(self, name=None, shape=None, **kwargs):
+        """As in `StochasticLayer`; the bias gets a row for each member."""
+        return super().add_weight(**with_rows(self, name, shape, **kwargs))
 
     def build(self, input_shape):
         super().build(input_shape)
-        self.alpha = self.add_vectors("alpha", input_shape[-1])
-        self.gamma = self.add_vectors("gamma", 4 * self.units)
-        self.recurrent_alpha = self.add_vectors("recurrent_alpha", self.units)
-        self.recurrent_gamma = self.add_vectors("recurrent_gamma", 4 * self.units)
+        for prefix, size in (("", input_shape[-1]), ("recurrent_", self.units)):
+            add_vectors(self, f"{prefix}alpha", size)
+            add_vectors(self, f"{prefix}gamma", 4 * self.units)
 
     def make_parameters(self, batch_size):
         terms, recurrent_terms, bias = super().make_parameters(batch_size)
         if bias is not None:
-            bias = tf.repeat(bias, self.examples(self.known(batch_size)), axis=-2)
+            bias = repeat(bias, examples_of(self, self.known(batch_size)))
         return terms, recurrent_terms, bias
 
     def add_bias(self, sums, bias):
         return sums + bias  # It has a row for each example.
 
     def make_terms(self, key, batch_size):
-        examples = self.examples(self.known(batch_size))
+        examples = examples_of(self, self.known(batch_size))
         join = tf.add if self.use_additive_perturbation else tf.multiply
         prefix = key.removesuffix("kernel")
         before, after = (
-            self.vectors(f"{prefix}{name}", examples) for name in ("alpha", "gamma")
+            rows_of_examples(self, f"{prefix}{name}", examples)
+            for name in ("alpha", "gamma")
         )
         return [Term(self.draw(key), before, after, join)]
-
-    def get_config(self):
-        additive = self.use_additive_perturbation
-        return {**super().get_config(), "use_additive_perturbation": additive}

@@ -19,28 +19,31 @@ and shared, and each function draws anew at every call.
 """
 
 import contextlib
-import inspect
 import threading
 import weakref
 
 import tensorflow as tf
+from keras.src.engine.base_layer_utils import call_context
 
 from bayes_rl import graphs
 
 _eager = threading.local()
 _ATTRIBUTE = "_bayes_rl_sequences"
-_CALL_OF_RNN = tf.keras.layers.RNN.call.__code__
+
+
+class _Call:
+    """What a call of `tf.keras.layers.RNN` keeps alive: it tells no one that it ends."""
 
 
 class _Sequence:
     def __init__(self, batch_size, initial):
         self.batch_size = batch_size
         self.initial = initial
-        self.is_of_rnn = _is_inside_rnn()
+        self.call = _call_of_rnn()
         self.forget()
 
     def is_over(self):
-        return self.is_of_rnn and not _is_inside_rnn()
+        return self.call is not None and self.call() is None
 
     def forget(self):
         self.value, self.sources = None, None
@@ -94,12 +97,12 @@ def constant(cell, make, batch_size, state, sources=()):
     return sequence.value
 
 
-def _is_inside_rnn():
-    """Whether a call of `tf.keras.layers.RNN` runs: it tells no one that it ends."""
-    frame = inspect.currentframe()
-    while frame is not None and frame.f_code is not _CALL_OF_RNN:
-        frame = frame.f_back
-    return frame is not None
+def _call_of_rnn():
+    """Weak reference to what lives as long as the call of an RNN; None outside of one."""
+    context = call_context()
+    if not isinstance(context.layer, tf.keras.layers.RNN):
+        return None
+    return weakref.ref(context._state.setdefault(_ATTRIBUTE, _Call()))
 
 
 def _find(cell):

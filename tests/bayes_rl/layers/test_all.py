@@ -79,6 +79,16 @@ def test_every_public_layer_has_a_case():
     assert names - {type(case.make()).__name__ for case in CASES} == set()
 
 
+def test_a_layer_is_made_of_at_most_four_classes_of_ours():
+    public = [getattr(ed.layers, name) for name in ed.layers.__all__]
+    bases = {
+        kind.__name__: [x for x in kind.__mro__[1:] if x.__module__.startswith("bayes_rl.")]
+        for kind in public
+        if isinstance(kind, type)
+    }
+    assert {name: found for name, found in bases.items() if len(found) > 4} == {}
+
+
 @every()
 def test_graph_has_the_outputs_of_eager(case):
     layer, inputs = build(case)

@@ -1,6 +1,8 @@
-"""What constructors of layers pass on to Keras."""
+"""Arguments of layers' constructors: what goes to Keras, and what a layer keeps itself."""
 
 from bayes_rl import initializers, regularizers
+
+_GET = {"initializer": initializers.get, "regularizer": regularizers.get}
 
 
 def arguments(values):
@@ -25,12 +27,14 @@ def arguments(values):
         ['kernel_initializer', 'name', 'units']
     """
     named = {k: v for k, v in values.items() if k not in ("self", "__class__", "kwargs")}
-    return {k: _object(k, v) for k, v in {**named, **values["kwargs"]}.items()}
+    return {k: _found(k, v) for k, v in {**named, **values["kwargs"]}.items()}
 
 
-def _object(name, value):
-    if name.endswith("_initializer"):
-        return initializers.get(value)
-    if name.endswith("_regularizer") and name != "activity_regularizer":
-        return regularizers.get(value)
-    return value
+def _found(name, value):
+    kind = name.rpartition("_")[2]
+    return _GET[kind](value) if kind in _GET and name != "activity_regularizer" else value
+
+
+def own_names(kind):
+    """Names in the `own_arguments` of a class and its bases."""
+    return [name for c in kind.__mro__ for name in vars(c).get("own_arguments", ())]
