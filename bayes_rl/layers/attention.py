@@ -59,22 +59,14 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     2019, Bayesian Layers: A Module for Neural Network Uncertainty, section 3.
 
     Args:
-        num_heads: number of heads.
-        key_dim: size of queries and keys of each head.
-        value_dim: size of values of each head; default: `key_dim`.
-        dropout: fraction of the scores to drop when training.
-        use_bias: whether the projections have biases.
-        output_shape: of the outputs' last axes; default: the queries' number of features.
-        attention_axes: axes to attend over; default: all but batch and features.
+        num_heads: as in `tf.keras.layers.MultiHeadAttention`; likewise all that are not
+            named here.
         kernel_initializer: posterior over the kernel of each projection; an ordinary
             initializer makes them deterministic, and their KL becomes -log prior.
         bias_initializer: likewise for the biases, deterministic by default.
         kernel_regularizer: cost of the posterior over each kernel, or None.
         bias_regularizer: likewise for the biases.
         activity_regularizer: of the outputs of each projection and of the layer.
-        kernel_constraint: of deterministic kernels.
-        bias_constraint: of deterministic biases.
-        **kwargs: of `tf.keras.layers.MultiHeadAttention`.
 
     Raises:
         ValueError: an initializer or regularizer is unknown.

@@ -92,12 +92,7 @@ class DepthwiseConv2DReparameterization(Depthwise, tf.keras.layers.DepthwiseConv
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args:
-        kernel_size: as in Keras; likewise all that are not named here.
-        depth_multiplier: number of outputs of each channel.
-        depthwise_initializer: posterior over the kernel; an ordinary initializer makes the
-            kernel deterministic, and its KL becomes -log prior.
-        depthwise_regularizer: cost of the posterior over the kernel, or None.
+    Args: as in `DepthwiseConv1DReparameterization`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

@@ -40,7 +40,10 @@ class StochasticLayer:
             setattr(self, name, constraints.get(value) if is_constraint else value)
 
     def get_config(self):
-        own = {name: serialize(getattr(self, name)) for name in own_names(type(self))}
+        own = {name: getattr(self, name) for name in own_names(type(self))}
+        for name, value in own.items():
+            # What Keras serializes for SavedModels has to be an object.
+            own[name] = serialize(value) if hasattr(value, "get_config") else value
         return {**super().get_config(), **own}
 
     @property

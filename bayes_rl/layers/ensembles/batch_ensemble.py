@@ -37,14 +37,8 @@ class DenseBatchEnsemble(MemberLayer, DenseReparameterization):
             values around 1 are usual. A posterior is drawn once a call for each member.
             With None the product has no alpha.
         gamma_initializer: likewise of the vectors after it, [ensemble_size, units].
-        kernel_initializer: of the kernel; a posterior is drawn once a call.
-        bias_initializer: of the bias.
-        kernel_regularizer: of the kernel.
-        bias_regularizer: of the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        **kwargs: of `tf.keras.layers.Dense`.
+        kernel_initializer: of the kernel; a posterior is drawn once a call. All others are
+            as in `tf.keras.layers.Dense`.
 
     Raises:
         ValueError: `units`, `rank` or `ensemble_size` is below 1, the latter does not

@@ -97,19 +97,14 @@ class CondDense(_Conditional, DenseReparameterization):
     Efficient Inference, equations 1 and 2.
 
     Args:
-        units: size of the last output axis, at least 1.
+        units: as in `tf.keras.layers.Dense`; likewise all that are not named here.
         num_experts: number of experts, at least 1.
-        activation: of the outputs.
         use_bias: whether to add biases, [num_experts, units].
         kernel_initializer: of the kernel of each expert, [features, units]; a posterior
             over all, [num_experts, features * units], is drawn once a call.
         bias_initializer: likewise for the biases.
-        kernel_regularizer: of the kernels.
-        bias_regularizer: of the biases.
-        activity_regularizer: of the outputs.
         kernel_constraint: of deterministic kernels, [num_experts, features * units].
         bias_constraint: of deterministic biases.
-        **kwargs: of `tf.keras.layers.Dense`.
 
     Raises:
         ValueError: `units` or `num_experts` is below 1, `routing_weights` have not

@@ -24,14 +24,7 @@ class DenseMultihead(DenseReparameterization):
         activation: of the outputs of each member, [..., ensemble_size, units].
         use_bias: whether to add a bias, [ensemble_size * units].
         kernel_initializer: of the kernel, [features, ensemble_size * units]; a posterior is
-            drawn once a call.
-        bias_initializer: of the bias.
-        kernel_regularizer: of the kernel.
-        bias_regularizer: of the bias.
-        activity_regularizer: of the outputs.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
-        **kwargs: of `tf.keras.layers.Dense`.
+            drawn once a call. All others are as in `tf.keras.layers.Dense`.
 
     Raises:
         ValueError: `units` or `ensemble_size` is below 1, or an initializer or regularizer

@@ -1,6 +1,7 @@
 """Convolutions over images with a kernel of its own for each example."""
 
 import dataclasses
+import math
 
 import tensorflow as tf
 
@@ -27,13 +28,8 @@ def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1,
         >>> convolve_each(tf.ones([2, 5, 5, 3]), tf.ones([2, 3, 3, 3, 4])).shape
         TensorShape([2, 3, 3, 4])
     """
-    views = _windows(inputs, kernels.shape[1:3], strides, padding, dilation)
-    batch, height, width, channels = sizes(views[0])
-    columns = len(views) * channels
-    windows = tf.reshape(tf.concat(views, axis=-1), [batch, height * width, columns])
-    filters = kernels.shape[-1]
-    outputs = tf.matmul(windows, tf.reshape(kernels, [-1, columns, filters]))
-    return tf.reshape(outputs, [batch, height, width, filters])
+    windows = _windows(inputs, kernels.shape[1:3], strides, padding, dilation)
+    return tf.einsum("nhwkc,nkcf->nhwf", windows, _elements(kernels))
 
 
 @tf.autograph.experimental.do_not_convert
@@ -57,20 +53,18 @@ def convolve_channels_of_each(
         >>> convolve_channels_of_each(tf.ones([2, 5, 5, 3]), kernels).shape
         TensorShape([2, 3, 3, 12])
     """
-    views = _windows(inputs, kernels.shape[1:3], strides, padding, dilation)
-    *space, channels, multiplier = kernels.shape[1:]
-    elements = tf.reshape(kernels, [-1, 1, 1, space[0] * space[1], channels, multiplier])
-    elements = tf.unstack(elements, axis=3)
-    products = (
-        view[..., tf.newaxis] * element
-        for view, element in zip(views, elements, strict=True)
-    )
-    shape = sizes(views[0])
-    return tf.reshape(sum(products), [*shape[:-1], channels * multiplier])
+    windows = _windows(inputs, kernels.shape[1:3], strides, padding, dilation)
+    outputs = tf.einsum("nhwkc,nkcm->nhwcm", windows, _elements(kernels))
+    return tf.reshape(outputs, [*sizes(outputs)[:3], math.prod(outputs.shape[3:])])
+
+
+def _elements(kernels):
+    """Kernels [N, rows * columns, channels, ...]."""
+    return tf.reshape(kernels, [-1, math.prod(kernels.shape[1:3]), *kernels.shape[3:]])
 
 
 def _windows(inputs, kernel_size, strides, padding, dilation):
-    """What each element of a kernel sees, rows * columns tensors."""
+    """What each element of a kernel sees, [N, height, width, rows * columns, channels]."""
     spans = [
         _span(*axis, padding)
         for axis in zip(sizes(inputs)[1:3], kernel_size, strides, dilation, strict=True)
@@ -79,7 +73,7 @@ def _windows(inputs, kernel_size, strides, padding, dilation):
     if padding == "same":
         inputs = tf.pad(inputs, [[0, 0], *pads, [0, 0]])
     rows, columns = (span.slices for span in spans)
-    return [inputs[:, row, column] for row in rows for column in columns]
+    return tf.stack([inputs[:, row, column] for row in rows for column in columns], -2)
 
 
 @dataclasses.dataclass(frozen=True)

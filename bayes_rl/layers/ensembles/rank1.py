@@ -59,28 +59,20 @@ class DenseRank1(MemberLayer, DenseReparameterization):
     Factors, equation 1 and section 3.
 
     Args:
-        units: size of the last output axis, at least 1.
-        activation: of the outputs.
+        units: as in `tf.keras.layers.Dense`; likewise all that are not named here.
         use_bias: whether to add a bias, [ensemble_size, units].
         alpha_initializer: posterior over alpha, [ensemble_size, features]; an ordinary
             initializer makes alpha deterministic.
         gamma_initializer: likewise for gamma, [ensemble_size, units].
         kernel_initializer: of the kernel, [features, units], deterministic by default.
-        bias_initializer: of the bias.
         alpha_regularizer: cost of the posterior over alpha, or None.
         gamma_regularizer: likewise for gamma.
-        kernel_regularizer: of the kernel.
-        bias_regularizer: of the bias.
-        activity_regularizer: of the outputs.
-        alpha_constraint: of a deterministic alpha; likewise all constraints.
+        alpha_constraint: of a deterministic alpha.
         gamma_constraint: of a deterministic gamma.
-        kernel_constraint: of a deterministic kernel.
-        bias_constraint: of a deterministic bias.
         use_additive_perturbation: whether vectors are added, not multiplied.
         min_perturbation_value: below which alpha and gamma are clipped.
         max_perturbation_value: above which alpha and gamma are clipped.
         ensemble_size: number of members of the mixture.
-        **kwargs: of `tf.keras.layers.Dense`.
 
     Raises:
         ValueError: `units` or `ensemble_size` is below 1, the latter does not divide the

@@ -130,20 +130,12 @@ class DenseHierarchical(_HierarchicalKernel, VariationalDropout, DenseReparamete
 
     Args:
         units: as in `DenseVariationalDropout`; likewise all that are not named here.
-        activation: of the outputs.
-        use_bias: whether to add a bias.
-        kernel_initializer: normal posterior over the kernel.
-        bias_initializer: of the bias.
         local_scale_initializer: posterior over the scale of each input.
         global_scale_initializer: posterior over the scale of the layer.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        bias_regularizer: likewise for the bias.
-        local_scale_regularizer: likewise for the local scales.
+        local_scale_regularizer: cost of the posterior over the local scales, or None.
         global_scale_regularizer: likewise for the global scale.
-        activity_regularizer: of the outputs.
         local_scale_constraint: of deterministic local scales.
         global_scale_constraint: of a deterministic global scale.
-        at_test: "sample" or "mean".
         **kwargs: of `tf.keras.layers.Dense`.
 
     Raises:

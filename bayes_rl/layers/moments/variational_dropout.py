@@ -118,13 +118,7 @@ class DenseVariationalDropout(VariationalDropout, DenseReparameterization):
 
     Args:
         units: as in `DenseReparameterization`; likewise all that are not named here.
-        activation: of the outputs.
-        use_bias: whether to add a bias.
         kernel_initializer: normal posterior over the kernel.
-        bias_initializer: of the bias.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        bias_regularizer: likewise for the bias.
-        activity_regularizer: of the outputs.
         at_test: "sample" or "mean".
         **kwargs: of `tf.keras.layers.Dense`.
 

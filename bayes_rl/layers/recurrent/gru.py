@@ -27,25 +27,13 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
     equations 5 to 8; Fortunato et al., 2017, Bayesian Recurrent Neural Networks, section 3.
 
     Args:
-        units: size of state and output, at least 1.
+        units: as in `LSTMCellReparameterization`; likewise all that are not named here.
         activation: of the candidate.
-        recurrent_activation: of the gates.
-        use_bias: whether to add biases.
-        kernel_initializer: posterior over the kernel [features, 3 * units]; an ordinary
-            initializer makes it deterministic, and its KL becomes -log prior.
-        recurrent_initializer: likewise for the recurrent kernel [units, 3 * units].
+        kernel_initializer: posterior over the kernel, [features, 3 * units].
+        recurrent_initializer: likewise for the recurrent kernel, [units, 3 * units].
         bias_initializer: likewise for the bias, [2, 3 * units] or, where not
             `reset_after`, [3 * units]; deterministic by default.
-        kernel_regularizer: cost of the posterior over the kernel, or None.
-        recurrent_regularizer: likewise for the recurrent kernel.
-        bias_regularizer: likewise for the bias.
-        kernel_constraint: of a deterministic kernel.
-        recurrent_constraint: of a deterministic recurrent kernel.
-        bias_constraint: of a deterministic bias.
-        dropout: fraction of the inputs to drop when training.
-        recurrent_dropout: fraction of the state to drop when training.
         reset_after: whether the reset gate acts after the product with the state.
-        implementation: 1 for separate dropout masks for each gate of the inputs.
         **kwargs: of `tf.keras.layers.GRUCell`.
 
     Raises:

@@ -5,7 +5,7 @@ from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
 
-COUNT, CHUNK = 1_000_000, 100_000
+COUNT, CHUNK = 200_000, 100_000
 SIZES = [3, 16, 4]
 INPUTS = np.array([[0.5, -1.0, 2.0], [1.5, 0.2, -0.4]], np.float32)
 
@@ -75,9 +75,7 @@ def errors(outputs, draws):
     return abs(mean_error).max(), abs((covariance - estimate) / standard_error).max()
 
 
-def test_moments_of_one_rectified_layer_are_those_of_a_million_draws(
-    layers, preactivations
-):
+def test_moments_of_one_rectified_layer_are_those_of_draws(layers, preactivations):
     outputs = passed_on(layers, ["relu"])
     draws = np.maximum(preactivations[0], 0.0)[..., :6]
     limited = tfd.MultivariateNormalTriL(
@@ -86,16 +84,12 @@ def test_moments_of_one_rectified_layer_are_those_of_a_million_draws(
     assert max(errors(limited, draws)) < 5
 
 
-def test_moments_before_the_second_rectifier_are_those_of_a_million_draws(
-    layers, preactivations
-):
+def test_moments_before_the_second_rectifier_are_those_of_draws(layers, preactivations):
     outputs = passed_on(layers, ["relu", None])
     assert max(errors(outputs, preactivations[1])) < 5
 
 
-def test_moments_of_two_rectified_layers_are_those_of_a_million_draws(
-    layers, preactivations
-):
+def test_moments_of_two_rectified_layers_are_those_of_draws(layers, preactivations):
     # The second layer takes sums of 16 rectified units for normal, which they nearly are.
     outputs = passed_on(layers, ["relu", "relu"])
     stddev = preactivations[1].std(0)
