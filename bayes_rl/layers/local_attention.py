@@ -104,11 +104,7 @@ class MaskedLocalAttention1D(LocalAttention1D):
 
     Source: Parmar et al., 2018, Image Transformer, section 3.2.
 
-    Args:
-        num_heads: at least 1.
-        key_dim: size of each head; default: features / num_heads.
-        block_length: at least 1.
-        **kwargs: of `tf.keras.layers.Layer`.
+    Args: as in `LocalAttention1D`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

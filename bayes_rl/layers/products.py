@@ -27,18 +27,14 @@ def dense(inputs, kernel):
         TensorShape([5, 2, 7, 4])
     """
     leading = kernel.shape.rank - 1
-    _check_leading(inputs, kernel)
+    if leading > 1 and inputs.shape.rank > 2:
+        check_draws(inputs, kernel.shape[0], f", {kernel.shape[1]}")
     if inputs.shape.rank in (2, leading + 1):
         return tf.matmul(inputs, kernel)
     shape = sizes(inputs)
     flat = tf.reshape(inputs, [*shape[: leading - 1], -1, shape[-1]])
     outputs = tf.matmul(flat, kernel)
     return tf.reshape(outputs, [*shape[:-1], kernel.shape[-1]])
-
-
-def _check_leading(inputs, kernel):
-    if kernel.shape.rank > 2 and inputs.shape.rank > 2:
-        check_draws(inputs, kernel.shape[0], f", {kernel.shape[1]}")
 
 
 def check_draws(inputs, draws, channels=""):

@@ -62,20 +62,13 @@ def _mixed_convolution(layer, inputs, routing_weights, convolve):
     """Convolution with mixed kernels; `convolve` takes a kernel for each example."""
     if layer.groups != 1:
         raise ValueError(f"groups must be 1, got {layer.groups}")
-    shape = layer._expert_shapes[layer.kernel_key]
     kernels = tf.matmul(routing_weights, layer.draw(layer.kernel_key))
-    batch = products.sizes(kernels)[:-1]
+    shape = layer._expert_shapes[layer.kernel_key]
+    kernels = tf.reshape(kernels, [*products.sizes(kernels)[:-1], *shape])
     if layer.data_format == "channels_first":
         inputs = tf.einsum("...chw->...hwc", inputs)
-    inputs = tf.broadcast_to(inputs, [*batch, *products.sizes(inputs)[-3:]])
-    outputs = convolve(
-        tf.reshape(inputs, [-1, *products.sizes(inputs)[-3:]]),
-        tf.reshape(kernels, [-1, *shape]),
-        layer.strides,
-        layer.padding,
-        layer.dilation_rate,
-    )
-    outputs = tf.reshape(outputs, [*batch, *products.sizes(outputs)[1:]])
+    options = layer.strides, layer.padding, layer.dilation_rate
+    outputs = convolve(inputs, kernels, *options)
     if layer.data_format == "channels_first":
         outputs = tf.einsum("...hwc->...chw", outputs)
     return outputs

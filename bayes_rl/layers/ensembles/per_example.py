@@ -1,6 +1,5 @@
 """Convolutions over images with a kernel of its own for each example."""
 
-import dataclasses
 import math
 
 import tensorflow as tf
@@ -15,21 +14,21 @@ def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1,
     The windows are products of matrices, so that any batch size is one call.
 
     Args:
-        inputs: [N, height, width, channels].
-        kernels: [N, rows, columns, channels, filters].
+        inputs: [..., N, height, width, channels].
+        kernels: [..., N, rows, columns, channels, filters].
         strides: of the window.
         padding: "valid" or "same".
         dilation: distance of the kernel's elements.
 
     Returns:
-        [N, new height, new width, filters].
+        [..., N, new height, new width, filters].
 
     Example:
         >>> convolve_each(tf.ones([2, 5, 5, 3]), tf.ones([2, 3, 3, 3, 4])).shape
         TensorShape([2, 3, 3, 4])
     """
-    windows = _windows(inputs, kernels.shape[1:3], strides, padding, dilation)
-    return tf.einsum("nhwkc,nkcf->nhwf", windows, _elements(kernels))
+    windows = _windows(inputs, kernels.shape[-4:-2], strides, padding, dilation)
+    return tf.einsum("...hwkc,...kcf->...hwf", windows, _elements(kernels))
 
 
 @tf.autograph.experimental.do_not_convert
@@ -39,53 +38,47 @@ def convolve_channels_of_each(
     """Depthwise convolution of each example with its kernel.
 
     Args:
-        inputs: [N, height, width, channels].
-        kernels: [N, rows, columns, channels, multiplier].
+        inputs: [..., N, height, width, channels].
+        kernels: [..., N, rows, columns, channels, multiplier].
         strides: of the window.
         padding: "valid" or "same".
         dilation: distance of the kernel's elements.
 
     Returns:
-        [N, new height, new width, channels * multiplier].
+        [..., N, new height, new width, channels * multiplier].
 
     Example:
         >>> kernels = tf.ones([2, 3, 3, 3, 4])
         >>> convolve_channels_of_each(tf.ones([2, 5, 5, 3]), kernels).shape
         TensorShape([2, 3, 3, 12])
     """
-    windows = _windows(inputs, kernels.shape[1:3], strides, padding, dilation)
-    outputs = tf.einsum("nhwkc,nkcm->nhwcm", windows, _elements(kernels))
-    return tf.reshape(outputs, [*sizes(outputs)[:3], math.prod(outputs.shape[3:])])
+    windows = _windows(inputs, kernels.shape[-4:-2], strides, padding, dilation)
+    outputs = tf.einsum("...hwkc,...kcm->...hwcm", windows, _elements(kernels))
+    return tf.reshape(outputs, [*sizes(outputs)[:-2], math.prod(outputs.shape[-2:])])
 
 
 def _elements(kernels):
-    """Kernels [N, rows * columns, channels, ...]."""
-    return tf.reshape(kernels, [-1, math.prod(kernels.shape[1:3]), *kernels.shape[3:]])
+    """Kernels [..., N, rows * columns, channels, filters]."""
+    *batch, rows, columns, channels, filters = sizes(kernels)
+    return tf.reshape(kernels, [*batch, rows * columns, channels, filters])
 
 
 def _windows(inputs, kernel_size, strides, padding, dilation):
-    """What each element of a kernel sees, [N, height, width, rows * columns, channels]."""
+    """What elements of a kernel see, [..., N, height, width, rows * columns, channels]."""
     spans = [
         _span(*axis, padding)
-        for axis in zip(sizes(inputs)[1:3], kernel_size, strides, dilation, strict=True)
+        for axis in zip(sizes(inputs)[-3:-1], kernel_size, strides, dilation, strict=True)
     ]
-    pads = [[span.before, span.after] for span in spans]
+    pads, (rows, columns) = zip(*spans, strict=True)
     if padding == "same":
-        inputs = tf.pad(inputs, [[0, 0], *pads, [0, 0]])
-    rows, columns = (span.slices for span in spans)
-    return tf.stack([inputs[:, row, column] for row in rows for column in columns], -2)
-
-
-@dataclasses.dataclass(frozen=True)
-class _Span:
-    """One axis of space: its padding and, for each element, the slice that it sees."""
-
-    before: int | tf.Tensor
-    after: int | tf.Tensor
-    slices: list
+        batch = [[0, 0]] * (inputs.shape.rank - 3)
+        inputs = tf.pad(inputs, [*batch, *pads, [0, 0]])
+    views = [inputs[..., row, column, :] for row in rows for column in columns]
+    return tf.stack(views, axis=-2)
 
 
 def _span(size, kernel_size, stride, dilation, padding):
+    """Padding of an axis and, for each element of the kernel, the slice that it sees."""
     extent = (kernel_size - 1) * dilation + 1
     if padding == "same":
         count = (size + stride - 1) // stride
@@ -96,4 +89,4 @@ def _span(size, kernel_size, stride, dilation, padding):
     length = (count - 1) * stride + 1
     starts = [element * dilation for element in range(kernel_size)]
     slices = [slice(start, start + length, stride) for start in starts]
-    return _Span(total // 2, total - total // 2, slices)
+    return [total // 2, total - total // 2], slices

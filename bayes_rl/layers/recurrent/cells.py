@@ -6,6 +6,7 @@ then costs little more than one of a deterministic cell.
 """
 
 import dataclasses
+import functools
 import typing
 
 import tensorflow as tf
@@ -37,11 +38,15 @@ class Term:
     after: tf.Tensor | None = None
     join: typing.Callable = tf.multiply
 
-    def __call__(self, inputs):
+    def product(self, versions):
+        """(inputs * before) @ kernel, of inputs for all gates or of those of each gate."""
         if self.before is not None:
-            inputs = self.join(inputs, self.before)
-        outputs = products.dense(inputs, self.kernel)
-        return outputs if self.after is None else self.join(outputs, self.after)
+            versions = [self.join(inputs, self.before) for inputs in versions]
+        if len(versions) == 1:
+            return products.dense(versions[0], self.kernel)
+        kernels = tf.split(self.kernel, len(versions), axis=-1)
+        gates = [products.dense(*pair) for pair in zip(versions, kernels, strict=True)]
+        return tf.concat(gates, axis=-1)
 
     def columns(self, start, stop):
         """The term of some of the units."""
@@ -50,24 +55,26 @@ class Term:
         return dataclasses.replace(self, kernel=kernel, after=after)
 
 
-def project(versions, terms):
-    """Sum of terms, for all gates at once or for each gate with inputs of its own.
+def project(*parts):
+    """Sum of terms.
 
     Args:
-        versions: list of the inputs [..., inputs]: one, or one for each gate.
-        terms: list of `Term`, whose units are those of the gates side by side.
+        *parts: pairs of a list of inputs [..., inputs], one or one for each gate, and a
+            list of `Term`, whose units are those of the gates side by side.
 
     Returns:
         [..., gates * units].
     """
-    if len(versions) == 1:
-        return sum(term(versions[0]) for term in terms)
-    units = terms[0].kernel.shape[-1] // len(versions)
-    gates = [
-        sum(term.columns(gate * units, (gate + 1) * units)(inputs) for term in terms)
-        for gate, inputs in enumerate(versions)
-    ]
-    return tf.concat(gates, axis=-1)
+    sums = {}  # of products before the same factors, which then act once
+    for versions, terms in parts:
+        for term in terms:
+            key = id(term.after)
+            sums.setdefault(key, (term, []))[1].append(term.product(versions))
+    finished = []
+    for term, found in sums.values():
+        total = functools.reduce(tf.add, found)
+        finished.append(total if term.after is None else term.join(total, term.after))
+    return functools.reduce(tf.add, finished)
 
 
 class StochasticCell:
@@ -165,18 +172,17 @@ class StochasticCell:
             )
         return batch_size
 
-    def make_terms(self, key, batch_size):
-        """Terms of a product with one draw of a kernel.
+    def make_terms(self, batch_size):
+        """Terms of the products of inputs and of state with one draw of their kernels.
 
         Args:
-            key: name of the kernel within the layer.
             batch_size: int or tensor [], None where it is unknown.
 
         Returns:
-            List of `Term`.
+            Two lists of `Term`.
         """
         del batch_size
-        return [Term(self.draw(key))]
+        return [[Term(self.draw(key))] for key in _KERNELS]
 
 
 def masked(tensor, masks):
@@ -190,7 +196,8 @@ class FlipoutCell:
         kernel = mean + perturbation, one draw for the batch and sequence
         product = inputs @ mean + ((inputs * sign_input) @ perturbation) * sign_output
 
-    with signs -1 or 1, independent for each example and constant in time.
+    with signs -1 or 1, independent for each example and constant in time. Signs that are
+    not held are those of one matrix, [kernel; recurrent_kernel].
 
     Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
     Mini-Batches, equation 4.
@@ -204,19 +211,27 @@ class FlipoutCell:
             sizes[f"{key}/sign_output"] = units
         return sizes
 
-    def make_terms(self, key, batch_size):
-        if key not in self.stochastic_weights:
-            return super().make_terms(key, batch_size)
-        mean, change = self.draw_perturbation(key)
-        if change is None:
-            return [Term(mean)]
-        features, units = change.shape[-2:]
-        before = self._signs(f"{key}/sign_input", features, batch_size)
-        after = self._signs(f"{key}/sign_output", units, batch_size)
-        return [Term(mean), Term(change, before, after)]
+    def make_terms(self, batch_size):
+        found, shared = [], None
+        for key in _KERNELS:
+            if key not in self.stochastic_weights:
+                found.append([Term(self.draw(key))])
+                continue
+            mean, change = self.draw_perturbation(key)
+            found.append([Term(mean)])
+            if change is None:
+                continue
+            features, units = change.shape[-2:]
+            before = self._signs(f"{key}/sign_input", features, batch_size)
+            # The kernels are rows of one matrix, whose outputs have one sign each.
+            after = shared = self._signs(f"{key}/sign_output", units, batch_size, shared)
+            found[-1].append(Term(change, before, after))
+        return found
 
-    def _signs(self, key, size, batch_size):
+    def _signs(self, key, size, batch_size, shared=None):
         signs = held(self, key)
         if signs is not None:
             return tf.cast(signs, self.compute_dtype)
+        if shared is not None:
+            return shared
         return rademacher([self.known(batch_size), size], dtype=self.compute_dtype)

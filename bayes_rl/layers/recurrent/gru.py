@@ -83,17 +83,17 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
         parameters, masks = self.parameters(inputs, state, training)
         terms, recurrent_terms, bias, recurrent_bias = parameters
         states = masked(state, masks[1])
-        from_inputs = _with_bias(project(masked(inputs, masks[0]), terms), bias)
+        from_inputs = _with_bias(project((masked(inputs, masks[0]), terms)), bias)
         from_inputs, candidate = self._split(from_inputs)
         if self.reset_after:
-            from_state = _with_bias(project(states, recurrent_terms), recurrent_bias)
+            from_state = _with_bias(project((states, recurrent_terms)), recurrent_bias)
             from_state, from_reset = self._split(from_state)
             update, reset = self._gates(from_inputs + from_state)
             candidate += reset * from_reset
         else:
             gates, inner = recurrent_terms
-            update, reset = self._gates(from_inputs + project(states[:2], gates))
-            candidate += project([reset * states[-1]], inner)
+            update, reset = self._gates(from_inputs + project((states[:2], gates)))
+            candidate += project(([reset * states[-1]], inner))
         state = update * state + (1.0 - update) * self.activation(candidate)
         return state, [state] if is_nested else state
 
@@ -106,8 +106,7 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
 
     def make_parameters(self, batch_size):
         """Terms of each kernel, and the biases of each product."""
-        terms = self.make_terms("kernel", batch_size)
-        recurrent = self.make_terms("recurrent_kernel", batch_size)
+        terms, recurrent = self.make_terms(batch_size)
         bias = self.draw("bias") if self.use_bias else None
         if not self.reset_after:
             parts = (0, 2 * self.units), (2 * self.units, 3 * self.units)

@@ -108,8 +108,8 @@ class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layer
         state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))
         parameters, masks = self.parameters(inputs, state, training)
         terms, recurrent_terms, bias = parameters
-        sums = project(masked(inputs, masks[0]), terms)
-        sums += project(masked(state, masks[1]), recurrent_terms)
+        inputs, state = (masked(x, m) for x, m in zip((inputs, state), masks, strict=True))
+        sums = project((inputs, terms), (state, recurrent_terms))
         if bias is not None:
             sums = self.add_bias(sums, bias)
         first, forget, candidate, output = tf.split(sums, 4, axis=-1)
@@ -124,10 +124,8 @@ class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layer
 
     def make_parameters(self, batch_size):
         """Terms of the kernel and of the recurrent kernel, and the bias."""
-        terms, recurrent_terms = (
-            self.make_terms(key, batch_size) for key in ("kernel", "recurrent_kernel")
-        )
-        return terms, recurrent_terms, self.draw("bias") if self.use_bias else None
+        terms = self.make_terms(batch_size)
+        return *terms, self.draw("bias") if self.use_bias else None
 
 
 VariationalLSTMCell = LSTMCellReparameterization

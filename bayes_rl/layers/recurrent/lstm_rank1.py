@@ -137,12 +137,13 @@ class LSTMCellRank1(LSTMCellReparameterization):
     def add_bias(self, sums, bias):
         return sums + bias  # It has a row for each example.
 
-    def make_terms(self, key, batch_size):
+    def make_terms(self, batch_size):
         examples = examples_of(self, self.known(batch_size))
         join = tf.add if self.use_additive_perturbation else tf.multiply
-        prefix = key.removesuffix("kernel")
-        before, after = (
-            rows_of_examples(self, f"{prefix}{name}", examples)
-            for name in ("alpha", "gamma")
-        )
-        return [Term(self.draw(key), before, after, join)]
+
+        def term(prefix):
+            both = (f"{prefix}alpha", f"{prefix}gamma")
+            vectors = (rows_of_examples(self, key, examples) for key in both)
+            return Term(self.draw(f"{prefix}kernel"), *vectors, join)
+
+        return [term("")], [term("recurrent_")]

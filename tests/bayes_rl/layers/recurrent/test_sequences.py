@@ -27,10 +27,15 @@ from tests.bayes_rl.layers.recurrent.loops import (
     repeat,
 )
 
+# Every cell in every loop in eager mode; in graphs every cell, and one in every loop.
+IN_LOOPS = [
+    *((cell_class, loop, False) for cell_class in CELLS for loop in LOOPS),
+    *((cell_class, by_rnn, True) for cell_class in CELLS),
+    *((ed.layers.LSTMCellFlipout, loop, True) for loop in LOOPS if loop is not by_rnn),
+]
 
-@pytest.mark.parametrize("in_graph", [False, True])
-@pytest.mark.parametrize("loop", LOOPS)
-@pytest.mark.parametrize("cell_class", CELLS)
+
+@pytest.mark.parametrize(("cell_class", "loop", "in_graph"), IN_LOOPS)
 def test_draw_is_constant_in_a_sequence_new_in_the_next_and_differentiable(
     cell_class, loop, in_graph
 ):
