@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
-from bayes_rl.layers.base import arguments
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
 
@@ -42,6 +42,11 @@ def _einsum(equation, *tensors):
 
 
 @register
+@takes(
+    tf.keras.layers.MultiHeadAttention,
+    kernel_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+)
 class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     """Multi-head attention that draws its kernels from their posteriors at every call.
 
@@ -81,26 +86,6 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
     """
 
     dense_class = DenseReparameterization
-
-    def __init__(
-        self,
-        num_heads,
-        key_dim,
-        value_dim=None,
-        dropout=0.0,
-        use_bias=True,
-        output_shape=None,
-        attention_axes=None,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     def _build_from_signature(self, query, value, key=None):
         self._built_from_signature = True

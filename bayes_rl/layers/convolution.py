@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 
 
 class StandIn:
@@ -66,26 +66,13 @@ class Convolution:
         return outputs if self.activation is None else self.activation(outputs)
 
 
+@takes(
+    tf.keras.layers.Conv2D,
+    without=["groups"],
+    strides=1,
+    dilation_rate=1,
+    kernel_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+)
 class Filters(Convolution, StochasticLayer):
     """`Convolution` whose kernel mixes channels."""
-
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))

@@ -2,35 +2,20 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.base import StochasticLayer, arguments
+from bayes_rl.layers.base import StochasticLayer, takes
 from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
+@takes(
+    tf.keras.layers.Conv2DTranspose,
+    strides=1,
+    dilation_rate=1,
+    kernel_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+)
 class _Transposed(Convolution, StochasticLayer):
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        output_padding=None,
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape[-1], shape[-2]

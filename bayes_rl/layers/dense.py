@@ -3,12 +3,17 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
 @register
+@takes(
+    tf.keras.layers.Dense,
+    kernel_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+)
 class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     """Dense layer that draws one kernel from its posterior at every call.
 
@@ -51,21 +56,10 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     kernel = WeightAttribute()
     bias = WeightAttribute()
 
-    def __init__(
-        self,
-        units,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        **kwargs,
-    ):
+    def __init__(self, *, units, **kwargs):
         if units < 1:
             raise ValueError(f"units must be at least 1, got {units}")
-        super().__init__(**arguments(locals()))
+        super().__init__(units=units, **kwargs)
 
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""

@@ -2,36 +2,22 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.serialization import register
 
 
+@takes(
+    tf.keras.layers.DepthwiseConv2D,
+    strides=1,
+    dilation_rate=1,
+    depthwise_initializer="trainable_normal",
+    depthwise_regularizer="normal_kl_divergence",
+)
 class Depthwise(Convolution, StochasticLayer):
     kernel_key = "depthwise_kernel"
     depthwise_kernel = WeightAttribute()
-
-    def __init__(
-        self,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        depth_multiplier=1,
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="trainable_normal",
-        bias_initializer="zeros",
-        depthwise_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     def channels(self, shape):
         """Numbers of channels of inputs and of outputs for the kernel's shape."""

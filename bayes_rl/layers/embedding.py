@@ -3,11 +3,17 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.serialization import register
 
 
 @register
+@takes(
+    tf.keras.layers.Embedding,
+    without=["sparse"],
+    embeddings_initializer="trainable_normal",
+    embeddings_regularizer="normal_kl_divergence",
+)
 class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
     """Embedding that draws its table from its posterior at every call.
 
@@ -46,20 +52,6 @@ class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
     """
 
     embeddings = WeightAttribute()
-
-    def __init__(
-        self,
-        input_dim,
-        output_dim,
-        embeddings_initializer="trainable_normal",
-        embeddings_regularizer="normal_kl_divergence",
-        activity_regularizer=None,
-        embeddings_constraint=None,
-        mask_zero=False,
-        input_length=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     def call(self, inputs):
         embeddings = self.draw("embeddings")

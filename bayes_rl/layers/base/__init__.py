@@ -1,12 +1,12 @@
 """What every layer with a posterior over its weights shares.
 
-* arguments.py: Arguments of layers' constructors: what goes to Keras, and what a layer
-  keeps itself
+* arguments.py: Constructors of layers: Keras' arguments, with other defaults and more of
+  them
 * stochastic_layer.py: The mixin, left of a Keras layer
 * stochastic_weight.py: A weight with a posterior, as its layer keeps it
 """
 
-from bayes_rl.layers.base.arguments import arguments
+from bayes_rl.layers.base.arguments import REQUIRED, takes
 from bayes_rl.layers.base.stochastic_layer import StochasticLayer
 from bayes_rl.layers.base.stochastic_weight import (
     StochasticWeight,
@@ -15,9 +15,10 @@ from bayes_rl.layers.base.stochastic_weight import (
 )
 
 __all__ = [
+    "REQUIRED",
     "StochasticLayer",
     "StochasticWeight",
     "WeightAttribute",
-    "arguments",
     "make_weight",
+    "takes",
 ]

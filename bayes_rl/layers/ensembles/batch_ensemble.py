@@ -2,15 +2,22 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.base import arguments
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.depthwise import Depthwise
 from bayes_rl.layers.ensembles.members import MemberLayer
 from bayes_rl.serialization import register
 
+VECTORS = {"alpha_initializer": "ones", "gamma_initializer": "ones"}
+
 
 @register
+@takes(
+    tf.keras.layers.Dense,
+    after_units={"rank": 1, "ensemble_size": 4},
+    after_use_bias=VECTORS,
+)
 class DenseBatchEnsemble(MemberLayer, DenseReparameterization):
     """Dense layers of an ensemble, whose kernels differ by outer products of vectors.
 
@@ -54,28 +61,13 @@ class DenseBatchEnsemble(MemberLayer, DenseReparameterization):
         (TensorShape([2, 5]), TensorShape([2, 4]), TensorShape([2, 4]))
     """
 
-    def __init__(
-        self,
-        units,
-        rank=1,
-        ensemble_size=4,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
+@takes(
+    tf.keras.layers.Conv1D,
+    without=["dilation_rate", "groups"],
+    after_kernel_size={"ensemble_size": 4, **VECTORS},
+)
 class Conv1DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv1D):
     """Convolutions over time of an ensemble, which share a kernel.
 
@@ -93,31 +85,13 @@ class Conv1DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv1D):
         TensorShape([6, 7, 4])
     """
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=1,
-        padding="valid",
-        data_format="channels_last",
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
+@takes(
+    tf.keras.layers.Conv2D,
+    without=["dilation_rate", "groups"],
+    after_kernel_size={"rank": 1, "ensemble_size": 4, **VECTORS},
+)
 class Conv2DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv2D):
     """Convolutions over images of an ensemble, which share a kernel.
 
@@ -140,32 +114,13 @@ class Conv2DBatchEnsemble(MemberLayer, Filters, tf.keras.layers.Conv2D):
         (TensorShape([6, 7, 7, 4]), TensorShape([2, 2, 4]))
     """
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        rank=1,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=(1, 1),
-        padding="valid",
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
+@takes(
+    tf.keras.layers.DepthwiseConv2D,
+    without=["dilation_rate"],
+    after_kernel_size={"ensemble_size": 4, **VECTORS},
+)
 class DepthwiseConv2DBatchEnsemble(MemberLayer, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Depthwise convolutions over images of an ensemble, which share a kernel.
 
@@ -184,26 +139,3 @@ class DepthwiseConv2DBatchEnsemble(MemberLayer, Depthwise, tf.keras.layers.Depth
         >>> layer(tf.ones([6, 9, 9, 3])).shape
         TensorShape([6, 7, 7, 3])
     """
-
-    def __init__(
-        self,
-        kernel_size,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=(1, 1),
-        padding="valid",
-        depth_multiplier=1,
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        depthwise_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))

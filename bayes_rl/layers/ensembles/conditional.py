@@ -7,7 +7,7 @@ import tensorflow as tf
 
 from bayes_rl import initializers
 from bayes_rl.layers import products
-from bayes_rl.layers.base import arguments
+from bayes_rl.layers.base import REQUIRED, takes
 from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.depthwise import Depthwise
@@ -75,6 +75,7 @@ def _mixed_convolution(layer, inputs, routing_weights, convolve):
 
 
 @register
+@takes(tf.keras.layers.Dense, after_units={"num_experts": 1})
 class CondDense(_Conditional, DenseReparameterization):
     """Dense layer with a kernel of its own for each example, mixed of experts.
 
@@ -110,23 +111,6 @@ class CondDense(_Conditional, DenseReparameterization):
         TensorShape([5, 4])
     """
 
-    def __init__(
-        self,
-        units,
-        num_experts=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
     @tf.autograph.experimental.do_not_convert
     def mixture(self, inputs, routing_weights):
         kernels = self.draw("kernel")
@@ -141,6 +125,11 @@ class CondDense(_Conditional, DenseReparameterization):
 
 
 @register
+@takes(
+    tf.keras.layers.Conv2D,
+    without=["groups"],
+    after_kernel_size={"num_experts": REQUIRED, "batch_size": None},
+)
 class CondConv2D(_Conditional, Filters, tf.keras.layers.Conv2D):
     """Convolution over images with a kernel of its own for each example, mixed of experts.
 
@@ -172,34 +161,17 @@ class CondConv2D(_Conditional, Filters, tf.keras.layers.Conv2D):
 
     mixture = functools.partialmethod(_mixed_convolution, convolve=convolve_each)
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        num_experts,
-        batch_size=None,
-        strides=(1, 1),
-        padding="valid",
-        data_format=None,
-        dilation_rate=(1, 1),
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        options = arguments(locals())
-        # Keras would take it for the static size of the inputs.
-        del options["batch_size"]
-        super().__init__(**options)
+    def __init__(self, *, batch_size, **kwargs):
+        del batch_size  # Keras would take it for the static size of the inputs.
+        super().__init__(**kwargs)
 
 
 @register
+@takes(
+    tf.keras.layers.DepthwiseConv2D,
+    without=["dilation_rate"],
+    after_kernel_size={"num_experts": REQUIRED},
+)
 class DepthwiseCondConv2D(_Conditional, Depthwise, tf.keras.layers.DepthwiseConv2D):
     """Depthwise convolution with a kernel of its own for each example, mixed of experts.
 
@@ -229,24 +201,3 @@ class DepthwiseCondConv2D(_Conditional, Depthwise, tf.keras.layers.DepthwiseConv
     mixture = functools.partialmethod(
         _mixed_convolution, convolve=convolve_channels_of_each
     )
-
-    def __init__(
-        self,
-        kernel_size,
-        num_experts,
-        strides=(1, 1),
-        padding="valid",
-        depth_multiplier=1,
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        depthwise_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        depthwise_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        depthwise_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))

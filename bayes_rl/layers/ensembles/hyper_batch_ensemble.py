@@ -1,37 +1,46 @@
 """Hyper-batch ensembles: BatchEnsembles whose weights respond to hyperparameters."""
 
+import inspect
+
 import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
-from bayes_rl.layers.base import arguments
+from bayes_rl.layers.base import REQUIRED, takes
 from bayes_rl.layers.ensembles.batch_ensemble import Conv2DBatchEnsemble, DenseBatchEnsemble
 from bayes_rl.layers.ensembles.hyperparameters import get_lambda
 from bayes_rl.layers.ensembles.members import align, repeat, vectors_of_members
 from bayes_rl.serialization import register
 
+_FAST_WEIGHTS = {"regularize_fast_weights": True, "fast_weights_eq_contraint": False}
+
 
 class _HyperBatchEnsemble(tf.keras.layers.Layer):
-    """Two BatchEnsembles, `main` and `delta`; see `DenseHyperBatchEnsemble`.
-
-    Args:
-        values: `locals()` of a subclass's constructor.
-    """
+    """Two BatchEnsembles, `main` and `delta`; see `DenseHyperBatchEnsemble`."""
 
     member_class = None
 
-    def __init__(self, values):
-        options = arguments({**values, "kwargs": {}})
-        regularizer = options.pop("activity_regularizer")
-        super().__init__(activity_regularizer=regularizer, **values["kwargs"])
+    def __init__(
+        self,
+        *,
+        lambda_key_to_index,
+        activation,
+        activity_regularizer,
+        regularize_fast_weights,
+        fast_weights_eq_contraint,
+        **kwargs,
+    ):
+        members = inspect.signature(self.member_class).parameters
+        options = {name: kwargs.pop(name) for name in members if name in kwargs}
+        super().__init__(activity_regularizer=activity_regularizer, **kwargs)
         # Keras would round lambdas, which may be far below what float16 holds.
         self._autocast = False
-        self.lambda_key_to_index = dict(options.pop("lambda_key_to_index"))
-        self.activation = tf.keras.activations.get(options.pop("activation"))
-        self.regularize_fast_weights = options.pop("regularize_fast_weights")
-        self.fast_weights_eq_contraint = options.pop("fast_weights_eq_contraint")
+        self.lambda_key_to_index = dict(lambda_key_to_index)
+        self.activation = tf.keras.activations.get(activation)
+        self.regularize_fast_weights = regularize_fast_weights
+        self.fast_weights_eq_contraint = fast_weights_eq_contraint
         self._option_names = tuple(options)
         self.main = self._make("main", options)
-        if self.fast_weights_eq_contraint:
+        if fast_weights_eq_contraint:
             options = {**options, "alpha_initializer": None, "gamma_initializer": None}
         self.delta = self._make("delta", options)
 
@@ -129,7 +138,7 @@ class _HyperBatchEnsemble(tf.keras.layers.Layer):
         options = self.main.get_config()
         return {
             **super().get_config(),
-            **{name: options[name] for name in self._option_names if name in options},
+            **{name: options[name] for name in self._option_names},
             "lambda_key_to_index": dict(self.lambda_key_to_index),
             "activation": tf.keras.activations.serialize(self.activation),
             "regularize_fast_weights": self.regularize_fast_weights,
@@ -148,6 +157,11 @@ def _inner(kernels, members, one, other, window):
 
 
 @register
+@takes(
+    DenseBatchEnsemble,
+    after_units={"lambda_key_to_index": REQUIRED},
+    after_bias_constraint=_FAST_WEIGHTS,
+)
 class DenseHyperBatchEnsemble(_HyperBatchEnsemble):
     """Dense layers of an ensemble whose weights respond to hyperparameters.
 
@@ -201,29 +215,6 @@ class DenseHyperBatchEnsemble(_HyperBatchEnsemble):
 
     member_class = DenseBatchEnsemble
 
-    def __init__(
-        self,
-        units,
-        lambda_key_to_index,
-        rank=1,
-        ensemble_size=4,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        regularize_fast_weights=True,
-        fast_weights_eq_contraint=False,
-        **kwargs,
-    ):
-        super().__init__(locals())
-
     @property
     def dense(self):
         """The part that does not respond."""
@@ -236,6 +227,11 @@ class DenseHyperBatchEnsemble(_HyperBatchEnsemble):
 
 
 @register
+@takes(
+    Conv2DBatchEnsemble,
+    after_self={"lambda_key_to_index": REQUIRED},
+    after_bias_constraint=_FAST_WEIGHTS,
+)
 class Conv2DHyperBatchEnsemble(_HyperBatchEnsemble):
     """Convolutions over images of an ensemble whose weights respond to hyperparameters.
 
@@ -260,30 +256,3 @@ class Conv2DHyperBatchEnsemble(_HyperBatchEnsemble):
     """
 
     member_class = Conv2DBatchEnsemble
-
-    def __init__(
-        self,
-        lambda_key_to_index,
-        filters,
-        kernel_size,
-        rank=1,
-        ensemble_size=4,
-        alpha_initializer="ones",
-        gamma_initializer="ones",
-        strides=(1, 1),
-        padding="valid",
-        data_format=None,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        regularize_fast_weights=True,
-        fast_weights_eq_contraint=False,
-        **kwargs,
-    ):
-        super().__init__(locals())

@@ -212,5 +212,4 @@ class MemberLayer:
         return examples_of(self, products.sizes(tensor)[axis])
 
     def get_config(self):
-        rank = {} if self.rank_of_vectors == 1 else {"rank": self.rank_of_vectors}
-        return {**super().get_config(), **rank}
+        return {**super().get_config(), "rank": self.rank_of_vectors}

@@ -3,13 +3,14 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import arguments
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.ensembles.members import check_sizes
 from bayes_rl.serialization import register
 
 
 @register
+@takes(tf.keras.layers.Dense, after_units={"ensemble_size": 1})
 class DenseMultihead(DenseReparameterization):
     """Dense layer with outputs for each member of an ensemble.
 
@@ -39,23 +40,10 @@ class DenseMultihead(DenseReparameterization):
 
     own_arguments = ("ensemble_size",)
 
-    def __init__(
-        self,
-        units,
-        ensemble_size=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        **kwargs,
-    ):
+    def __init__(self, *, units, ensemble_size, **kwargs):
         check_sizes(units=units, ensemble_size=ensemble_size)
-        super().__init__(**{**arguments(locals()), "units": units * ensemble_size})
+        units *= ensemble_size
+        super().__init__(units=units, ensemble_size=ensemble_size, **kwargs)
 
     @tf.autograph.experimental.do_not_convert
     def finish(self, outputs):

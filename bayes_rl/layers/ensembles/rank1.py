@@ -2,21 +2,28 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.base import StochasticLayer, arguments
+from bayes_rl.layers.base import StochasticLayer, takes
 from bayes_rl.layers.convolution import Convolution
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.ensembles.members import MemberLayer, rows_of_examples
 from bayes_rl.serialization import register
 
-_OWN_ARGUMENTS = (
-    "alpha_regularizer",
-    "gamma_regularizer",
-    "alpha_constraint",
-    "gamma_constraint",
-    "use_additive_perturbation",
-    "min_perturbation_value",
-    "max_perturbation_value",
-)
+_KL = "normal_kl_divergence"
+_ARGUMENTS = {
+    "after_use_bias": {
+        "alpha_initializer": "trainable_normal",
+        "gamma_initializer": "trainable_normal",
+    },
+    "after_bias_initializer": {"alpha_regularizer": _KL, "gamma_regularizer": _KL},
+    "after_activity_regularizer": {"alpha_constraint": None, "gamma_constraint": None},
+    "after_bias_constraint": {
+        "use_additive_perturbation": False,
+        "min_perturbation_value": -10,
+        "max_perturbation_value": 10,
+        "ensemble_size": 1,
+    },
+}
+_OWN_ARGUMENTS = tuple(name for new in _ARGUMENTS.values() for name in new)
 
 
 def _checked(options):
@@ -38,6 +45,7 @@ def _join(layer):
 
 
 @register
+@takes(tf.keras.layers.Dense, **_ARGUMENTS)
 class DenseRank1(MemberLayer, DenseReparameterization):
     """Dense layer whose kernel is multiplied by random vectors of each example.
 
@@ -92,68 +100,24 @@ class DenseRank1(MemberLayer, DenseReparameterization):
     vectors = _clipped_vectors
     join = property(_join)
 
-    def __init__(
-        self,
-        units,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="trainable_normal",
-        gamma_initializer="trainable_normal",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        alpha_regularizer="normal_kl_divergence",
-        gamma_regularizer="normal_kl_divergence",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        alpha_constraint=None,
-        gamma_constraint=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        use_additive_perturbation=False,
-        min_perturbation_value=-10,
-        max_perturbation_value=10,
-        ensemble_size=1,
-        **kwargs,
-    ):
-        super().__init__(**_checked(arguments(locals())))
+    def __init__(self, **kwargs):
+        super().__init__(**_checked(kwargs))
 
 
+@takes(
+    tf.keras.layers.Conv2D,
+    without=["groups"],
+    strides=1,
+    dilation_rate=1,
+    **_ARGUMENTS,
+)
 class _Rank1Convolution(MemberLayer, Convolution, StochasticLayer):
     own_arguments = _OWN_ARGUMENTS
     vectors = _clipped_vectors
     join = property(_join)
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=1,
-        padding="valid",
-        data_format=None,
-        dilation_rate=1,
-        activation=None,
-        use_bias=True,
-        alpha_initializer="trainable_normal",
-        gamma_initializer="trainable_normal",
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        alpha_regularizer="normal_kl_divergence",
-        gamma_regularizer="normal_kl_divergence",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        activity_regularizer=None,
-        alpha_constraint=None,
-        gamma_constraint=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        use_additive_perturbation=False,
-        min_perturbation_value=-10,
-        max_perturbation_value=10,
-        ensemble_size=1,
-        **kwargs,
-    ):
-        super().__init__(**_checked(arguments(locals())))
+    def __init__(self, **kwargs):
+        super().__init__(**_checked(kwargs))
 
 
 @register

@@ -4,6 +4,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.layers import products
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.multivariate_normal import MultivariateNormal
 from bayes_rl.layers.moments.rectified import known_moments, rectified_moments, stddev_of
@@ -16,6 +17,7 @@ _RELU = (tf.keras.activations.relu, tf.nn.relu)
 
 
 @register
+@takes(DenseReparameterization, after_activity_regularizer={"diagonal": False})
 class DenseDVI(DenseReparameterization):
     """Dense layer that passes on the moments of its outputs; nothing is drawn.
 
@@ -60,8 +62,8 @@ class DenseDVI(DenseReparameterization):
 
     own_arguments = ("diagonal",)
 
-    def __init__(self, units, activation=None, *args, diagonal=False, **kwargs):
-        super().__init__(units, activation, *args, diagonal=diagonal, **kwargs)
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
         if self.activation not in (*_LINEAR, *_RELU):
             raise NotImplementedError(
                 "activation of DenseDVI must be linear or relu, got "

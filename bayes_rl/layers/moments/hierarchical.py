@@ -4,8 +4,8 @@ import functools
 
 import tensorflow as tf
 
-from bayes_rl.layers.base import StochasticLayer, WeightAttribute, arguments
-from bayes_rl.layers.convolution import Convolution
+from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
+from bayes_rl.layers.convolution import Convolution, Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.layers.moments.variational_dropout import (
@@ -18,6 +18,12 @@ from bayes_rl.serialization import register
 
 GLOBAL_SCALE_PRIOR = HalfCauchyKLDivergence(scale=1e-5)
 SCALES = ("local_scale", "global_scale")
+_INITIALIZERS = {f"{scale}_initializer": "trainable_half_cauchy" for scale in SCALES}
+_REGULARIZERS = {
+    "local_scale_regularizer": "half_cauchy_kl_divergence",
+    "global_scale_regularizer": GLOBAL_SCALE_PRIOR,
+}
+_CONSTRAINTS = {f"{scale}_constraint": "softplus" for scale in SCALES}
 
 
 class _HierarchicalKernel:
@@ -34,11 +40,7 @@ class _HierarchicalKernel:
     section 4.2; Carvalho, Polson and Scott, 2010, The Horseshoe Estimator.
     """
 
-    own_arguments = tuple(
-        f"{scale}_{kind}"
-        for scale in SCALES
-        for kind in ("initializer", "regularizer", "constraint")
-    )
+    own_arguments = (*_INITIALIZERS, *_REGULARIZERS, *_CONSTRAINTS)
     scaled_axis = -1
     local_scale = WeightAttribute()
     global_scale = WeightAttribute()
@@ -115,6 +117,12 @@ def _times(weight, scale):
 
 
 @register
+@takes(
+    DenseReparameterization,
+    after_bias_initializer=_INITIALIZERS,
+    after_bias_regularizer=_REGULARIZERS,
+    after_activity_regularizer={**_CONSTRAINTS, "at_test": "sample"},
+)
 class DenseHierarchical(_HierarchicalKernel, VariationalDropout, DenseReparameterization):
     """Dense layer with a horseshoe prior, which switches inputs off.
 
@@ -152,29 +160,16 @@ class DenseHierarchical(_HierarchicalKernel, VariationalDropout, DenseReparamete
 
     scaled_axis = -2
 
-    def __init__(
-        self,
-        units,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        local_scale_initializer="trainable_half_cauchy",
-        global_scale_initializer="trainable_half_cauchy",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        local_scale_regularizer="half_cauchy_kl_divergence",
-        global_scale_regularizer=GLOBAL_SCALE_PRIOR,
-        activity_regularizer=None,
-        local_scale_constraint="softplus",
-        global_scale_constraint="softplus",
-        at_test="sample",
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
+@takes(
+    Filters,
+    strides=(1, 1),
+    dilation_rate=(1, 1),
+    after_bias_initializer=_INITIALIZERS,
+    after_bias_regularizer=_REGULARIZERS,
+    after_bias_constraint={**_CONSTRAINTS, "at_test": "sample"},
+)
 class Conv2DHierarchical(
     _HierarchicalKernel,
     Flipout,
@@ -209,34 +204,9 @@ class Conv2DHierarchical(
 
     own_arguments = ("at_test",)
 
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=(1, 1),
-        padding="valid",
-        data_format=None,
-        dilation_rate=(1, 1),
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        local_scale_initializer="trainable_half_cauchy",
-        global_scale_initializer="trainable_half_cauchy",
-        kernel_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        local_scale_regularizer="half_cauchy_kl_divergence",
-        global_scale_regularizer=GLOBAL_SCALE_PRIOR,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        local_scale_constraint="softplus",
-        global_scale_constraint="softplus",
-        at_test="sample",
-        **kwargs,
-    ):
+    def __init__(self, *, at_test, **kwargs):
         check_mode(at_test)
-        super().__init__(**arguments(locals()))
+        super().__init__(at_test=at_test, **kwargs)
 
     def call(self, inputs, training=None):
         return train_or_predict(self, inputs, training)

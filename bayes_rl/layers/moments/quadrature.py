@@ -5,6 +5,7 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
 from bayes_rl.layers.moments.weight_moments import preactivation_moments, product_with
@@ -19,6 +20,7 @@ _JOINT = (
 
 
 @register
+@takes(DenseReparameterization, after_activity_regularizer={"num_points": 16})
 class DenseQuadrature(DenseReparameterization):
     """Dense layer that returns the mean of its outputs over the posterior, without draws.
 
@@ -59,8 +61,8 @@ class DenseQuadrature(DenseReparameterization):
 
     own_arguments = ("num_points",)
 
-    def __init__(self, units, activation=None, *args, num_points=16, **kwargs):
-        super().__init__(units, activation, *args, num_points=num_points, **kwargs)
+    def __init__(self, *, num_points, **kwargs):
+        super().__init__(num_points=num_points, **kwargs)
         if num_points < 1:
             raise ValueError(f"num_points must be at least 1, got {num_points}")
         if self.activation in _JOINT:

@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.layers.base import arguments
+from bayes_rl.layers.base import takes
 from bayes_rl.layers.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
@@ -93,6 +93,11 @@ class VariationalDropout:
 
 
 @register
+@takes(
+    DenseReparameterization,
+    kernel_regularizer="log_uniform_kl_divergence",
+    after_activity_regularizer={"at_test": "sample"},
+)
 class DenseVariationalDropout(VariationalDropout, DenseReparameterization):
     """Dense layer with a learnt dropout rate alpha = variance / mean^2 for each weight.
 
@@ -136,23 +141,15 @@ class DenseVariationalDropout(VariationalDropout, DenseReparameterization):
         True
     """
 
-    def __init__(
-        self,
-        units,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="log_uniform_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        at_test="sample",
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
-
 
 @register
+@takes(
+    Filters,
+    strides=(1, 1),
+    dilation_rate=(1, 1),
+    kernel_regularizer="log_uniform_kl_divergence",
+    after_bias_constraint={"at_test": "sample"},
+)
 class Conv2DVariationalDropout(VariationalDropout, Filters, tf.keras.layers.Conv2D):
     """Convolution over images with a learnt dropout rate for each weight.
 
@@ -176,25 +173,3 @@ class Conv2DVariationalDropout(VariationalDropout, Filters, tf.keras.layers.Conv
         >>> layer(tf.ones([2, 9, 9, 3]), training=True).mean().shape
         TensorShape([2, 7, 7, 4])
     """
-
-    def __init__(
-        self,
-        filters,
-        kernel_size,
-        strides=(1, 1),
-        padding="valid",
-        data_format=None,
-        dilation_rate=(1, 1),
-        activation=None,
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="log_uniform_kl_divergence",
-        bias_regularizer=None,
-        activity_regularizer=None,
-        kernel_constraint=None,
-        bias_constraint=None,
-        at_test="sample",
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))

@@ -3,12 +3,20 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, arguments
+from bayes_rl.layers.base import StochasticLayer, takes
 from bayes_rl.layers.recurrent.cells import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
 @register
+@takes(
+    tf.keras.layers.GRUCell,
+    kernel_initializer="trainable_normal",
+    recurrent_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+    recurrent_regularizer="normal_kl_divergence",
+    after_reset_after={"implementation": 2},
+)
 class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers.GRUCell):
     """GRU cell that draws its kernels from their posterior once a sequence.
 
@@ -51,29 +59,6 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
     """
 
     num_gates = 3
-
-    def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        recurrent_initializer="trainable_normal",
-        bias_initializer="zeros",
-        kernel_regularizer="normal_kl_divergence",
-        recurrent_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        reset_after=True,
-        implementation=2,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     @tf.autograph.experimental.do_not_convert
     def step(self, inputs, states, training):

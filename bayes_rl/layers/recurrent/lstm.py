@@ -3,12 +3,20 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.layers.base import StochasticLayer, arguments
+from bayes_rl.layers.base import StochasticLayer, takes
 from bayes_rl.layers.recurrent.cells import FlipoutCell, StochasticCell, masked, project
 from bayes_rl.serialization import register
 
 
 @register
+@takes(
+    tf.keras.layers.LSTMCell,
+    kernel_initializer="trainable_normal",
+    recurrent_initializer="trainable_normal",
+    kernel_regularizer="normal_kl_divergence",
+    recurrent_regularizer="normal_kl_divergence",
+    after_recurrent_dropout={"implementation": 2},
+)
 class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers.LSTMCell):
     """LSTM cell that draws its kernels from their posterior once a sequence.
 
@@ -60,29 +68,6 @@ class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layer
     """
 
     num_gates = 4
-
-    def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        kernel_initializer="trainable_normal",
-        recurrent_initializer="trainable_normal",
-        bias_initializer="zeros",
-        unit_forget_bias=True,
-        kernel_regularizer="normal_kl_divergence",
-        recurrent_regularizer="normal_kl_divergence",
-        bias_regularizer=None,
-        kernel_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        implementation=2,
-        **kwargs,
-    ):
-        super().__init__(**arguments(locals()))
 
     def build(self, input_shape):
         is_stochastic = isinstance(self.bias_initializer, tf.keras.layers.Layer)

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.base import WeightAttribute, arguments
+from bayes_rl.layers.base import WeightAttribute, takes
 from bayes_rl.layers.ensembles.members import (
     add_vectors,
     check_sizes,
@@ -15,8 +15,33 @@ from bayes_rl.layers.recurrent.cells import Term
 from bayes_rl.layers.recurrent.lstm import LSTMCellReparameterization
 from bayes_rl.serialization import register
 
+_NORMAL, _KL = "trainable_normal", "normal_kl_divergence"
+
 
 @register
+@takes(
+    tf.keras.layers.LSTMCell,
+    after_use_bias={"alpha_initializer": _NORMAL, "gamma_initializer": _NORMAL},
+    after_kernel_initializer={
+        "recurrent_alpha_initializer": _NORMAL,
+        "recurrent_gamma_initializer": _NORMAL,
+    },
+    after_unit_forget_bias={"alpha_regularizer": _KL, "gamma_regularizer": _KL},
+    after_kernel_regularizer={
+        "recurrent_alpha_regularizer": _KL,
+        "recurrent_gamma_regularizer": _KL,
+    },
+    after_bias_regularizer={"alpha_constraint": None, "gamma_constraint": None},
+    after_kernel_constraint={
+        "recurrent_alpha_constraint": None,
+        "recurrent_gamma_constraint": None,
+    },
+    after_recurrent_dropout={
+        "implementation": 2,
+        "use_additive_perturbation": False,
+        "ensemble_size": 1,
+    },
+)
 class LSTMCellRank1(LSTMCellReparameterization):
     """LSTM cell whose kernels are multiplied by random vectors of each example.
 
@@ -80,43 +105,9 @@ class LSTMCellRank1(LSTMCellReparameterization):
     recurrent_alpha = WeightAttribute()
     recurrent_gamma = WeightAttribute()
 
-    def __init__(
-        self,
-        units,
-        activation="tanh",
-        recurrent_activation="sigmoid",
-        use_bias=True,
-        alpha_initializer="trainable_normal",
-        gamma_initializer="trainable_normal",
-        kernel_initializer="glorot_uniform",
-        recurrent_alpha_initializer="trainable_normal",
-        recurrent_gamma_initializer="trainable_normal",
-        recurrent_initializer="orthogonal",
-        bias_initializer="zeros",
-        unit_forget_bias=True,
-        alpha_regularizer="normal_kl_divergence",
-        gamma_regularizer="normal_kl_divergence",
-        kernel_regularizer=None,
-        recurrent_alpha_regularizer="normal_kl_divergence",
-        recurrent_gamma_regularizer="normal_kl_divergence",
-        recurrent_regularizer=None,
-        bias_regularizer=None,
-        alpha_constraint=None,
-        gamma_constraint=None,
-        kernel_constraint=None,
-        recurrent_alpha_constraint=None,
-        recurrent_gamma_constraint=None,
-        recurrent_constraint=None,
-        bias_constraint=None,
-        dropout=0.0,
-        recurrent_dropout=0.0,
-        implementation=2,
-        use_additive_perturbation=False,
-        ensemble_size=1,
-        **kwargs,
-    ):
+    def __init__(self, *, ensemble_size, **kwargs):
         check_sizes(ensemble_size=ensemble_size)
-        super().__init__(**arguments(locals()))
+        super().__init__(ensemble_size=ensemble_size, **kwargs)
 
     def add_weight(self, name=None, shape=None, **kwargs):
         """As in `StochasticLayer`; the bias gets a row for each member."""
