@@ -43,7 +43,7 @@ class DenseDVI(DenseReparameterization):
     Networks, section 3; for ReLU see `moments.rectified_moments`.
 
     Args:
-        *args: as in `DenseReparameterization`; posteriors must be normal.
+        units: as in `DenseReparameterization`; posteriors must be normal.
         activation: None, "linear" or "relu".
         diagonal: whether to leave out covariances: the variances of the outputs are then
             as if inputs were independent, at the cost of two ordinary dense layers.

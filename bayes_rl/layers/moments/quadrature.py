@@ -44,7 +44,7 @@ class DenseQuadrature(DenseReparameterization):
     section 2.1; Wang and Manning, 2013, Fast Dropout Training, for the change of variables.
 
     Args:
-        *args: as in `DenseReparameterization`; posteriors must be normal.
+        units: as in `DenseReparameterization`; posteriors must be normal.
         activation: applied to each element on its own; None or "linear" needs no integral.
         num_points: of the rule on each side of zero, at least 1.
         **kwargs: as in `DenseReparameterization`.
