@@ -50,9 +50,8 @@ def add_weight(cls):
             is_random = name in self.stochastic_weights
             return self.random_variable(name) if is_random else weight
 
-    for name in ("__name__", "__qualname__", "__module__", "__doc__", "get_config"):
-        setattr(Stochastic, name, getattr(cls, name))
-    return Stochastic
+    Stochastic.get_config = cls.get_config
+    return functools.update_wrapper(Stochastic, cls, updated=())
 
 
 def smart_constant_value(pred):
