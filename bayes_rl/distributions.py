@@ -20,7 +20,6 @@ def make_random_variable(distribution_class):
         tracers see it.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> Normal = make_random_variable(tfd.Normal)
         >>> Normal(0.0, 1.0, sample_shape=[3]).shape
         TensorShape([3])

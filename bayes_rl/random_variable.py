@@ -52,7 +52,6 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
 
     Example:
         >>> import tensorflow as tf
-        >>> from tensorflow_probability import distributions as tfd
         >>> x = RandomVariable(tfd.Normal(0.0, 1.0), value=2.0)
         >>> float(x + 1.0)
         3.0

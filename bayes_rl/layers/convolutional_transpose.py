@@ -31,8 +31,7 @@ class Conv1DTransposeReparameterization(_Transposed, tf.keras.layers.Conv1DTrans
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after
-        `padding`.
+    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after `padding`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -71,8 +70,7 @@ class Conv2DTransposeReparameterization(_Transposed, tf.keras.layers.Conv2DTrans
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after
-        `padding`.
+    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after `padding`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -111,8 +109,7 @@ class Conv3DTransposeReparameterization(_Transposed, tf.keras.layers.Conv3DTrans
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.2.
 
-    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after
-        `padding`.
+    Args: as in `Conv2DReparameterization`, with Keras' `output_padding` after `padding`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

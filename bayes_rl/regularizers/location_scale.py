@@ -34,7 +34,6 @@ class CauchyKLDivergence(_LocationScale):
         ValueError: `scale` is not above 0.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> posterior = tfd.Independent(tfd.Cauchy([0.0, 0.0], 1.0), 1)
         >>> float(CauchyKLDivergence()(posterior))
         0.0
@@ -54,13 +53,9 @@ class HalfCauchyKLDivergence(_LocationScale):
     Source: Carvalho, Polson and Scott, 2009, Handling Sparsity via the Horseshoe, section
     1.1 (the prior).
 
-    Args: as in `CauchyKLDivergence`; `loc` is the least value.
-
-    Raises:
-        ValueError: `scale` is not above 0.
+    Args and errors: as in `CauchyKLDivergence`; `loc` is the least value.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> posterior = tfd.Independent(tfd.HalfCauchy([0.0, 0.0], 1.0), 1)
         >>> float(HalfCauchyKLDivergence()(posterior))
         0.0
@@ -82,7 +77,6 @@ class LogNormalKLDivergence(_LocationScale):
     Args: as in `CauchyKLDivergence`; `loc` and `scale` are those of the logarithm.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> posterior = tfd.Independent(tfd.LogNormal([1.0, 0.0], 1.0), 1)
         >>> float(LogNormalKLDivergence()(posterior))
         0.5

@@ -30,7 +30,6 @@ class NormalKLDivergence(LocationScaleKLDivergence):
         ValueError: `stddev` is not above 0.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> posterior = tfd.Independent(tfd.Normal([1.0, 0.0], 1.0), 1)
         >>> float(NormalKLDivergence()(posterior))
         0.5
@@ -58,7 +57,6 @@ class NormalKLDivergenceWithTiedMean(NormalKLDivergence):
     Args: as in `NormalKLDivergence`, without the mean.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> posterior = tfd.Independent(tfd.Normal([1.0, 2.0], 1.0), 1)
         >>> float(NormalKLDivergenceWithTiedMean()(posterior))
         0.0
@@ -102,7 +100,6 @@ class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
         ValueError: `variance_concentration` or `variance_scale` is not above 0.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> posterior = tfd.Independent(tfd.Normal([1.0, -1.0], 1.0), 1)
         >>> regularizer = NormalEmpiricalBayesKLDivergence(0.0, 1.0, 1.0)
         >>> float(regularizer.variance(posterior))

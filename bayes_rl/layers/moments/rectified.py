@@ -20,7 +20,6 @@ def get_moments(x):
         the distribution knows no covariance, its elements count as independent.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> mean, variance, covariance = get_moments(tfd.Normal([1.0, 2.0], 3.0))
         >>> covariance.numpy()
         array([[9., 0.],

@@ -50,7 +50,6 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
         name: of the distribution.
 
     Example:
-        >>> from tensorflow_probability import distributions as tfd
         >>> coin = Discretized(tfd.Normal(0.5, 1.0), 0.0, 1.0, 2)
         >>> round(float(coin.prob(1.0)), 6)
         0.5

@@ -59,12 +59,7 @@ def one_hot_add(inputs, shift):
 def one_hot_minus(inputs, shift):
     """Difference modulo the vocabulary size: circular correlation.
 
-    Args:
-        inputs: [..., vocab].
-        shift: [..., vocab].
-
-    Returns:
-        [..., vocab], exact up to rounding.
+    Args and returns: as in `one_hot_add`.
 
     Example:
         >>> difference = one_hot_minus(tf.one_hot(3, 5), tf.one_hot(4, 5))
