@@ -29,11 +29,8 @@ def outer():
 def enclosing():
     """Graphs of the function being traced, from the innermost loop or branch outwards.
 
-    Tensors of each can be used in the current graph. In eager mode, None stands for the
-    graph.
-
     Yields:
-        Graphs, or None.
+        Graphs, whose tensors can be used in the current one; None stands for eager mode.
 
     Example:
         >>> list(enclosing())

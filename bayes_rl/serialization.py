@@ -100,7 +100,7 @@ def _plain(value):
 def _revived(value):
     if isinstance(value, list):
         return [_revived(item) for item in value]
-    is_config = isinstance(value, dict) and "class_name" in value
+    is_config = isinstance(value, dict) and {"class_name", "module"} <= value.keys()
     return deserialize(value) if is_config else value
 
 
@@ -164,10 +164,13 @@ def serialize(initializer):
 
 def deserialize(config, custom_objects=None):
     """Object from a configuration made by `serialize`."""
-    # Keras looks registered classes up by another name while it reads HDF5 files.
+    # While it reads HDF5 files, Keras looks registered classes up by another name, and its
+    # own among those of their module alone.
     if (found := _registered_class(config)) is not None:
         return found.from_config(config["config"])
-    return tf.keras.saving.deserialize_keras_object(config, custom_objects=custom_objects)
+    family = getattr(tf.keras, (config.get("module") or "").partition(".")[2], None)
+    of_any = tf.keras.saving.deserialize_keras_object
+    return getattr(family, "deserialize", of_any)(config, custom_objects=custom_objects)
 
 
 def _registered_class(config):

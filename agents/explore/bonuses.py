@@ -123,6 +123,8 @@ class InformationGain(_Bonus):
         ...     annealed_at=1.0,
         ...     return_floor=0.3,
         ...     draws=5,
+        ...     critic=False,
+        ...     beta_rate=0.0,
         ...     estimate="moment_matched",
         ... )
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -154,7 +156,7 @@ class UncertaintyPenalty(_Bonus):
         >>> settings |= {"critic": False, "beta_rate": 0.0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
-        [[-0.0, -1.0]]
+        [[0.0, -1.0]]
     """
 
     def steps(self, rollout):

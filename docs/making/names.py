@@ -1,4 +1,4 @@
-"""Pages of the public names of `bayes_rl`: what `__all__` has, each with its docstring."""
+"""Pages of the public names of `bayes_rl`: each with its docstring."""
 
 import functools
 import inspect
@@ -24,6 +24,9 @@ _TITLES = {
 }
 
 
+_INNER = "make_get", "own"
+
+
 @functools.cache
 def public():
     """Every public name that is no module.
@@ -33,7 +36,7 @@ def public():
     """
     found = {}
     for module in _modules(bayes_rl):
-        for name in module.__all__:
+        for name in names_of(module):
             value = getattr(module, name)
             if not isinstance(value, types.ModuleType):
                 found[f"{module.__name__}.{name}"] = value
@@ -66,9 +69,19 @@ def pages():
     return made | {"index.rst": _index(files)}
 
 
+def names_of(module):
+    """A module without `__all__` has imported what it makes public, and little else."""
+    here = [
+        name
+        for name, value in vars(module).items()
+        if not (name[0] == "_" or name in _INNER or isinstance(value, types.ModuleType))
+    ]
+    return getattr(module, "__all__", here)
+
+
 def _modules(module):
     yield module
-    for name in module.__all__:
+    for name in names_of(module):
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
             yield from _modules(value)

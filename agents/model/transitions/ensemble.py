@@ -103,9 +103,7 @@ class _Members(TrainableInitializer):
     ):
         super().__init__(seed, **kwargs)
         self.count = count
-        self._declare(
-            "members", members_initializer, members_regularizer, members_constraint
-        )
+        self._declare(locals())
 
     def _parameter_shape(self, name):
         return (self.count, *self.weight_shape)

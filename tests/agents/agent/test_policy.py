@@ -166,8 +166,8 @@ def test_the_action_is_the_first_of_the_plan_and_noise_knows_its_spread(make_pol
             actions = tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]])
             return Plan(actions, tf.constant([[[0.1], [9.0]], [[0.2], [9.0]]])), state
 
-    def noise(action, steps, seed, spread):
-        del steps, seed
+    def noise(action, steps, seed, spread, episode):
+        del steps, seed, episode
         return action + spread
 
     (step,) = run(make_policy(planner=Fixed()), FIRST)
@@ -299,8 +299,8 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
             seeds["plan"] = seed
             return Plan(*[tf.zeros([ENVIRONMENTS, 3, 1])] * 2), state
 
-    def noise(action, steps, seed, spread):
-        seeds["noise"] = seed
+    def noise(action, steps, seed, spread, episode):
+        seeds["noise"], seeds["noise of an episode"] = seed, episode[0]
         return action
 
     def preprocess(observation, seed):
@@ -315,7 +315,8 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
     monkeypatch.setattr(model, "preprocess", preprocess)
     monkeypatch.setattr("agents.agent.policy.normal", normal)
     run(policy, FIRST)
-    assert set(seeds) == {"plan", "noise", "observation", "filter"}
+    purposes = {"plan", "noise", "noise of an episode", "observation", "filter"}
+    assert set(seeds) == purposes
     assert len({seed.numpy().tobytes() for seed in seeds.values()}) == len(seeds)
 
 

@@ -21,7 +21,7 @@ def test_no_public_name_is_without_an_entry():
     public = {
         f"{path}.{name}"
         for path, module in modules.items()
-        for name in module.__all__
+        for name in names.names_of(module)
         if f"{path}.{name}" not in modules
     }
     assert public - documented == set()

@@ -53,5 +53,5 @@ def test_a_learned_gaussian_process_knows_its_gap():
     inputs, targets = regression.make_curve(Sizes(), 0)["train"]
     predict = METHODS["gp"](inputs, targets, Sizes(gp_steps=100), 0)
     _, ((middle, beside),) = predict(np.array([[0.0], [1.0]], np.float32))
-    assert middle > 2 * beside
+    assert middle > 1.5 * beside
     assert 0.05 < beside < 0.2  # the noise is 0.1
