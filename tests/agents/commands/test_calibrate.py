@@ -117,6 +117,7 @@ def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
     assert f"deterministic: {twin}, 40 environment steps" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_runs_of_one_transition_are_run_and_other(whole_run, capsys):
     calibrate(whole_run, whole_run, 2)
     said = capsys.readouterr().out
@@ -139,6 +140,7 @@ def test_runs_of_other_observations_are_refused(whole_run, pixel_run):
     )
 
 
+@pytest.mark.slow
 def test_pictures_are_forecast_and_pooled(pixel_run):
     calibrate(pixel_run, None, 1)
     rows = read(pixel_run)
