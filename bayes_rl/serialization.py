@@ -12,6 +12,8 @@ _PLAIN = (
     *(tf.keras.regularizers.Regularizer, tf.keras.constraints.Constraint),
 )
 _OF_KERAS = [kind.from_config.__func__ for kind in _PLAIN]
+# Unknown while Keras reads its older formats, but constructors look them up themselves.
+_LOOKED_UP = {*dir(tf.keras.initializers), *dir(tf.keras.regularizers)}
 
 
 def register(kind):
@@ -100,8 +102,14 @@ def _plain(value):
 def _revived(value):
     if isinstance(value, list):
         return [_revived(item) for item in value]
-    is_config = isinstance(value, dict) and {"class_name", "module"} <= value.keys()
-    return deserialize(value) if is_config else value
+    if not isinstance(value, dict) or "class_name" not in value:
+        return value
+    try:
+        return deserialize(value)
+    except ValueError:
+        if value["class_name"] in _LOOKED_UP:
+            return value
+        raise
 
 
 def make_get(aliases, keras_module):
@@ -164,13 +172,10 @@ def serialize(initializer):
 
 def deserialize(config, custom_objects=None):
     """Object from a configuration made by `serialize`."""
-    # While it reads HDF5 files, Keras looks registered classes up by another name, and its
-    # own among those of their module alone.
+    # Keras looks registered classes up by another name while it reads HDF5 files.
     if (found := _registered_class(config)) is not None:
         return found.from_config(config["config"])
-    family = getattr(tf.keras, (config.get("module") or "").partition(".")[2], None)
-    of_any = tf.keras.saving.deserialize_keras_object
-    return getattr(family, "deserialize", of_any)(config, custom_objects=custom_objects)
+    return tf.keras.saving.deserialize_keras_object(config, custom_objects=custom_objects)
 
 
 def _registered_class(config):

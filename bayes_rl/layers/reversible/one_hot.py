@@ -81,12 +81,7 @@ def _convolve(inputs, shift, change):
 def one_hot_multiply(inputs, scale):
     """Product modulo the vocabulary size; needs vocab^2 numbers a vector.
 
-    Args:
-        inputs: [..., vocab].
-        scale: [..., vocab].
-
-    Returns:
-        [..., vocab].
+    Args and returns: as in `one_hot_add`.
 
     Example:
         >>> product = one_hot_multiply(tf.one_hot(3, 5), tf.one_hot(4, 5))
