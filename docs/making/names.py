@@ -1,4 +1,4 @@
-"""Pages of the public names of `bayes_rl`: what `__all__` has, each with its docstring."""
+"""Pages of the public names of `bayes_rl`, each with its docstring."""
 
 import functools
 import inspect
@@ -22,6 +22,8 @@ _TITLES = {
     "version": "Version",
     "weights": "Draws of weights",
 }
+# What modules without `__all__` import for themselves.
+_INTERNAL = ("StochasticLayer", "make_get")
 
 
 @functools.cache
@@ -33,11 +35,26 @@ def public():
     """
     found = {}
     for module in _modules(bayes_rl):
-        for name in module.__all__:
+        for name in names_of(module):
             value = getattr(module, name)
             if not isinstance(value, types.ModuleType):
                 found[f"{module.__name__}.{name}"] = value
     return found
+
+
+def names_of(module):
+    """The public names of a module: its `__all__`, or else all of ours that it holds."""
+    if hasattr(module, "__all__"):
+        return module.__all__
+    return [name for name, found in vars(module).items() if _is_public(name, found)]
+
+
+def _is_public(name, found):
+    if name.startswith("_") or name in _INTERNAL:
+        return False
+    ours = (getattr(found, "__module__", None) or "").startswith("bayes_rl")
+    is_alias = inspect.isclass(found) and found.__name__ != name
+    return name.isupper() or (ours and not is_alias)
 
 
 def documented(text):
@@ -68,7 +85,7 @@ def pages():
 
 def _modules(module):
     yield module
-    for name in module.__all__:
+    for name in names_of(module):
         value = getattr(module, name)
         if isinstance(value, types.ModuleType):
             yield from _modules(value)
