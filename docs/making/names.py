@@ -1,4 +1,4 @@
-"""Pages of the public names of `bayes_rl`: each with its docstring."""
+"""Pages of the public names of `bayes_rl`, each with its docstring."""
 
 import functools
 import inspect
@@ -22,9 +22,8 @@ _TITLES = {
     "version": "Version",
     "weights": "Draws of weights",
 }
-
-
-_INNER = "make_get", "own"
+# What modules without `__all__` import for themselves.
+_INTERNAL = ("StochasticLayer", "make_get")
 
 
 @functools.cache
@@ -41,6 +40,21 @@ def public():
             if not isinstance(value, types.ModuleType):
                 found[f"{module.__name__}.{name}"] = value
     return found
+
+
+def names_of(module):
+    """The public names of a module: its `__all__`, or else all of ours that it holds."""
+    if hasattr(module, "__all__"):
+        return module.__all__
+    return [name for name, found in vars(module).items() if _is_public(name, found)]
+
+
+def _is_public(name, found):
+    if name.startswith("_") or name in _INTERNAL:
+        return False
+    ours = (getattr(found, "__module__", None) or "").startswith("bayes_rl")
+    is_alias = inspect.isclass(found) and found.__name__ != name
+    return name.isupper() or (ours and not is_alias)
 
 
 def documented(text):
@@ -67,16 +81,6 @@ def pages():
     made = {f"{file}.rst": _text(file, names) for file, names in sorted(groups.items())}
     files = [file.removesuffix(".rst") for file in made]
     return made | {"index.rst": _index(files)}
-
-
-def names_of(module):
-    """A module without `__all__` has imported what it makes public, and little else."""
-    here = [
-        name
-        for name, value in vars(module).items()
-        if not (name[0] == "_" or name in _INNER or isinstance(value, types.ModuleType))
-    ]
-    return getattr(module, "__all__", here)
 
 
 def _modules(module):

@@ -27,6 +27,19 @@ def test_no_public_name_is_without_an_entry():
     assert public - documented == set()
 
 
+def test_public_are_the_names_of_a_module_without_a_list():
+    assert not hasattr(ed.parallel, "__all__")
+    found = names.names_of(ed.parallel)
+    assert {"BATCH", "SGD", "TRANSFORMER", "make_mesh", "shard"} <= set(found)
+    assert {"mesh", "sharding"} & set(found) == set()
+    found = names.names_of(ed.initializers)
+    assert {"TrainableNormal", "get", "own", "serialize"} <= set(found)
+    assert {"tf", "trainable_normal", "make_get"} & set(found) == set()
+    assert "build_vae" in names.names_of(ed.models)
+    assert "posterior_summary" in names.names_of(ed.uncertainty)
+    assert "sinkhorn" in names.names_of(ed.layers.utils)
+
+
 def test_a_name_without_an_entry_would_be_seen():
     page = ".. currentmodule:: bayes_rl.layers\n\n.. autoclass:: DenseFlipout\n"
     assert names.documented(page) == {"bayes_rl.layers.DenseFlipout"}
