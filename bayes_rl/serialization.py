@@ -13,7 +13,7 @@ _PLAIN = (
 )
 _OF_KERAS = [kind.from_config.__func__ for kind in _PLAIN]
 # Unknown while Keras reads its older formats, but constructors look them up themselves.
-_LOOKED_UP = {*dir(tf.keras.initializers), *dir(tf.keras.regularizers)}
+_LOOKED_UP_IN = (tf.keras.initializers, tf.keras.regularizers, tf.keras.constraints)
 
 
 def register(kind):
@@ -107,7 +107,7 @@ def _revived(value):
     try:
         return deserialize(value)
     except ValueError:
-        if value["class_name"] in _LOOKED_UP:
+        if any(hasattr(kind, value["class_name"]) for kind in _LOOKED_UP_IN):
             return value
         raise
 
@@ -180,8 +180,6 @@ def deserialize(config, custom_objects=None):
 
 def _registered_class(config):
     name = config.get("registered_name") or ""
-    return (
-        tf.keras.saving.get_registered_object(name)
-        if name.startswith("bayes_rl>")
-        else None
-    )
+    if name.startswith("bayes_rl>"):
+        return tf.keras.saving.get_registered_object(name)
+    return None

@@ -11,9 +11,10 @@ from agents import replicas
 from agents.agent.compiling import compiled
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
+from agents.model.transitions.training import own_draws
 from agents.planning.replayed import predict_replayed
 from agents.seeds import Purpose, fold, normal, seed_of_run, split
-from bayes_rl.weights import hold, named_signs
+from bayes_rl.weights import hold
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -26,9 +27,8 @@ class PlaNetAgent(tf_agent.TFAgent):
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
 
     `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
-    `collect_policy` explores by `strategy` and `noise`. One draw of the weights is held
-    over the whole batch of sequences in each gradient step; with Flipout every sequence
-    keeps its signs over time.
+    `collect_policy` explores by `strategy` and `noise`. In each gradient step a sequence
+    keeps to one draw of the weights; which others share it, its source of uncertainty says.
 
     Losses are sums over a replica's sequences divided by the global batch size, gradients
     are summed over replicas and clipped after that, and the random numbers of a step are
@@ -166,9 +166,8 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _train(self, experience, weights=None):
         del weights
         drawn = self._drawn(experience)
-        step = (
-            self._traced_step if replicas.count() == 1 and self._traces else self._take_step
-        )
+        traces = replicas.count() == 1 and self._traces
+        step = self._traced_step if traces else self._take_step
         loss, metrics = step(experience, *drawn)
         self.train_step_counter.assign_add(1)
         self._count(tf.stack([metrics[name] for name in self.metric_names]))
@@ -184,10 +183,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         compute = self._traced_gradients if self._traces else self._loss_and_gradients
         loss, metrics, values, gradients = compute(experience, *drawn)
         of_model, of_value = map(replicas.summed, gradients)
-        variables = self.model.trainable_variables
-        metrics["gradient_norm"] = (
-            self._optimizer.apply(of_model, variables) / replicas.count()
-        )
+        norm = self._optimizer.apply(of_model, self.model.trainable_variables)
+        metrics["gradient_norm"] = norm / replicas.count()
         if self.value:
             self._value_optimizer.apply(of_value)
             seen = tf.nest.map_structure(replicas.of_all, values)
@@ -244,7 +241,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         """This replica's shares of loss and terms, which sum to the mean; its values."""
         size = batch["reward"].shape[0]
         global_size = size * replicas.count()
-        weights, draws = self._own_weights(size, weight_seed, replica)
+        weights, draws = own_draws(self.model, size, weight_seed, replica)
         with hold(self.model, weights):
             losses, metrics, features = self.model.losses(
                 batch, noise, fold(image_seed, replica), draws
@@ -265,24 +262,6 @@ class PlaNetAgent(tf_agent.TFAgent):
             terms["weight_kl"] = tf.add_n(list(costs)) / replicas.count()
             total += self._kl_scale() * terms["weight_kl"]
         return total, {"loss": total, **terms}, values
-
-    def _own_weights(self, size, seed, replica):
-        """What this replica's sequences are trained under, and how many draws that is."""
-        source = self.model.source
-        weights, draws = source.draw_for_training(self.model, size * replicas.count(), seed)
-        if draws > size:  # each replica has sequences of its own, so also draws
-            weights = {
-                name: replicas.own_rows(w, size, replica) for name, w in weights.items()
-            }
-            draws = size
-        for name in named_signs(self.model):
-            weights[name] = replicas.own_rows(weights[name], size, replica)
-        if draws and size % draws:
-            raise ValueError(
-                f"a batch must hold equally many sequences for each of {draws} draws, "
-                f"got {size} on each device"
-            )
-        return weights, draws
 
     @property
     def _explorer(self):

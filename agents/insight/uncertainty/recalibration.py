@@ -25,6 +25,7 @@ import numpy as np
 from scipy import optimize, special, stats
 from tensorflow_probability import distributions as tfd
 
+from agents.errors import UserError
 from agents.files import write_text
 from agents.insight.forecasts import ForecastTimes, broadest
 from agents.model.networks import is_image
@@ -245,10 +246,15 @@ def save(fits, folder, steps):
     values = {"environment_steps": steps, "buckets": BUCKETS}
     for actions, found in fits.items():
         values[actions] = {
-            name: value if np.ndim(value) == 0 else np.round(value, 6).tolist()
+            name: value if np.ndim(value) == 0 else _six_digits(value).tolist()
             for name, value in vars(found).items()
         }
     write_text(pathlib.Path(folder) / FILE, json.dumps(values, indent=1) + "\n")
+
+
+@np.vectorize
+def _six_digits(value):
+    return float(f"{value:.6g}")
 
 
 def load(folder, steps, actions):
@@ -256,12 +262,20 @@ def load(folder, steps, actions):
 
     Returns:
         `Recalibration`; None where there is none, or of a model of another time.
+
+    Raises:
+        UserError: the file is damaged.
     """
+    file = pathlib.Path(folder) / FILE
+    if not file.exists():
+        return None
     try:
-        values = json.loads((pathlib.Path(folder) / FILE).read_text())
-        if values["environment_steps"] != steps:
+        values = json.loads(file.read_text())
+        if values["environment_steps"] != steps or actions not in values:
             return None
         draws, *others = (values[actions][name] for name in ("draws", *_SEARCH))
-    except (OSError, ValueError, KeyError):
-        return None
-    return Recalibration(draws, *map(np.array, others))
+        return Recalibration(draws, *map(np.array, others))
+    except (ValueError, KeyError, TypeError):
+        raise UserError(
+            f"{file} is damaged; remove it, or make it anew: bayes-rl calibrate {folder}"
+        ) from None

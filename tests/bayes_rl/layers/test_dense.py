@@ -277,7 +277,11 @@ def test_configuration_makes_an_equal_layer(layer_class, initializer, regularize
 
 @pytest.mark.parametrize("suffix", [".keras", ".h5", ""])
 def test_saved_model_has_the_same_outputs(tmp_path, suffix):
-    model = tf.keras.Sequential([tf.keras.Input([3]), ed.layers.DenseFlipout(4)])
+    initializer = ed.initializers.TrainableNormal(
+        mean_constraint=tf.keras.constraints.NonNeg()
+    )
+    layer = ed.layers.DenseFlipout(4, kernel_initializer=initializer)
+    model = tf.keras.Sequential([tf.keras.Input([3]), layer])
     model.save(tmp_path / f"model{suffix}")
     loaded = tf.keras.models.load_model(tmp_path / f"model{suffix}")
     for ours, theirs in zip(model.get_weights(), loaded.get_weights(), strict=True):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 import tensorflow_probability as tfp
+from sklearn.gaussian_process import GaussianProcessRegressor, kernels
 
 import bayes_rl as ed
 from examples import regression
@@ -49,9 +50,12 @@ def test_methods_predict_a_mixture(method):
     assert (means.shape[0] > 1) == (method in ("flipout", "nuts", "deep_gp"))
 
 
-def test_a_learned_gaussian_process_knows_its_gap():
+def test_a_learned_gaussian_process_says_what_scikit_learn_does_in_and_beside_the_gap():
     inputs, targets = regression.make_curve(Sizes(), 0)["train"]
-    predict = METHODS["gp"](inputs, targets, Sizes(gp_steps=100), 0)
-    _, ((middle, beside),) = predict(np.array([[0.0], [1.0]], np.float32))
-    assert middle > 1.5 * beside
-    assert 0.05 < beside < 0.2  # the noise is 0.1
+    grid = np.array([[0.0], [0.4], [1.0], [2.0]], np.float32)
+    (means,), (stddevs,) = METHODS["gp"](inputs, targets, Sizes(), 0)(grid)
+    kernel = kernels.ConstantKernel() * kernels.RBF() + kernels.WhiteKernel()
+    oracle = GaussianProcessRegressor(kernel, random_state=0).fit(inputs, targets)
+    expected, spread = oracle.predict(grid, return_std=True)
+    np.testing.assert_allclose(stddevs, spread, rtol=0.01)
+    np.testing.assert_allclose(means, expected, atol=2e-3)

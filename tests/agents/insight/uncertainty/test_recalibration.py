@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 
+from agents.errors import UserError
 from agents.insight.calibration import column, score
 from agents.insight.forecasts import ForecastTimes, broadest
 from agents.insight.uncertainty.recalibration import (
@@ -139,5 +140,25 @@ def test_a_saved_fit_is_read_for_the_model_of_that_time_alone(tmp_path):
         np.testing.assert_array_equal(value, getattr(TRUE, name))
     assert load(tmp_path, 500, "policy") is None
     assert load(tmp_path, 400, "random") is None
-    (tmp_path / FILE).write_text("nothing")
-    assert load(tmp_path, 400, "policy") is None
+    assert load(tmp_path / "elsewhere", 400, "policy") is None
+
+
+def test_numbers_that_hardly_move_are_kept(tmp_path):
+    """A number that is the same in all episodes has a spread near 0, and not 0."""
+    small = dataclasses.replace(TRUE, stddev=1.234567e-9 * ONES)
+    save({"policy": small}, tmp_path, steps=400)
+    found = load(tmp_path, 400, "policy").stddev
+    np.testing.assert_allclose(found, small.stddev, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "damage", ["nothing", "{}", '{"environment_steps": 400, "policy": 3}']
+)
+def test_a_damaged_file_is_told(tmp_path, damage):
+    (tmp_path / FILE).write_text(damage)
+    with pytest.raises(UserError) as error:
+        load(tmp_path, 400, "policy")
+    assert str(error.value) == (
+        f"{tmp_path / FILE} is damaged; remove it, or make it anew: "
+        f"bayes-rl calibrate {tmp_path}"
+    )

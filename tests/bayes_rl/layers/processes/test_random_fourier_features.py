@@ -33,6 +33,19 @@ def test_frequencies_can_be_orthogonal():
         np.testing.assert_allclose(gram, np.diag(np.diag(gram)), atol=1e-4)
 
 
+def test_orthogonal_frequencies_have_smaller_errors():
+    expected = np.exp(-0.5 * np.sum(DIFFERENCE**2, -1))
+
+    def error(initializer, seed):
+        tf.keras.utils.set_random_seed(seed)
+        features = RandomFeatures(30, frequencies_initializer=initializer)(POINTS)
+        return np.mean((features @ tf.transpose(features) - expected) ** 2)
+
+    independent = [error(None, seed) for seed in range(40)]
+    orthogonal = [error("orthogonal_random_features", seed) for seed in range(40)]
+    assert np.mean(orthogonal) < np.mean(independent)
+
+
 def test_far_inputs_keep_their_phases_in_half_precision():
     policy = tf.keras.mixed_precision.Policy("mixed_float16")
     features = RandomFeatures(16, dtype=policy)
