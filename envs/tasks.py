@@ -20,6 +20,7 @@ DM_CONTROL = {
         "balance_sparse",
         "swingup",
         "swingup_sparse",
+        "swingup_fenced",  # ours, see envs.simulations.fenced
         "two_poles",
         "three_poles",
     ),
@@ -136,7 +137,7 @@ def rewards_are_unbounded(task):
         >>> rewards_are_unbounded("gym:Pendulum-v1"), rewards_are_unbounded("cheetah_run")
         (True, False)
     """
-    return ":" in task or task.startswith("lqr_")
+    return ":" in task or task.startswith("lqr_") or task == "cartpole_swingup_fenced"
 
 
 def check_task(

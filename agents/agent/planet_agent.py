@@ -14,6 +14,7 @@ from agents.explore import Greedy
 from agents.model.transitions.training import own_draws
 from agents.planning.replayed import predict_replayed
 from agents.seeds import Purpose, fold, normal, seed_of_run, split
+from agents.value.explorer import Novelty
 from bayes_rl.weights import hold
 
 
@@ -203,16 +204,13 @@ class PlaNetAgent(tf_agent.TFAgent):
         return tf_agent.LossInfo(*found[:2])
 
     def _loss_and_gradients(self, batch, *drawn):
+        value = self.value
+        names, others = (value.loss_names, value.trainable_variables) if value else ((), ())
         with tf.GradientTape() as tape:
             loss, metrics, values = self._losses(batch, *drawn)
-            total = loss + sum(metrics[name] for name in self._value_losses)
-        value = self.value.trainable_variables if self.value else ()
-        variables = (self.model.trainable_variables, value)
+            total = loss + sum(metrics[name] for name in names)
+        variables = (self.model.trainable_variables, others)
         return loss, metrics, values, tape.gradient(total, variables)
-
-    @property
-    def _value_losses(self):
-        return self.value.loss_names if self.value else ()
 
     def _drawn(self, batch):
         """What a gradient step draws that XLA would draw otherwise, and seeds of the rest.
@@ -249,7 +247,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         values = ()
         if self.value:
             of_value, values = self.value.losses(
-                batch, features, of_actions, *self._bonus(weight_seed)
+                batch, features, of_actions, self._novelty(weight_seed)
             )
             metrics |= of_value
         terms = {
@@ -267,10 +265,10 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _explorer(self):
         return self.value and self.value.explorer
 
-    def _bonus(self, seed):
-        """Of the explorer: the bonus of replayed steps under new draws, and its weight."""
+    def _novelty(self, seed):
+        """What the explorer seeks: the bonus of replayed steps under new draws."""
         if not self._explorer:
-            return ()
+            return None
         strategy, model = self.strategy, self.model
         weights = model.draw_weights(strategy.draws, fold(seed, 1))
 
@@ -278,7 +276,8 @@ class PlaNetAgent(tf_agent.TFAgent):
             rollout = predict_replayed(model, features, action, weights, strategy.draws)
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
-        return bonus, strategy.scheduled(self.clock.progress)
+        progress = self.clock.progress
+        return Novelty(bonus, strategy.scheduled(progress), strategy.of_return(progress))
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""

@@ -203,15 +203,22 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if not getattr(strategy, "critic", False):
             return strategy(rollout, progress)
         beta = self._value.explorer.beta(strategy.scheduled(progress))
-        return strategy.score(rollout, beta)
+        return strategy.score(rollout, beta, progress)
 
     def _propose(self, latent, seeds):
-        """Plans of the policy under the central weights, [B, P, H, A], or None."""
+        """Plans of a policy under the central weights, [B, P, H, A], or None."""
         if self._value is None or not self._value.proposals:
             return None
-        model, horizon = self._model, self._planner.horizon
+        model, strategy = self._model, self.strategy
+        explores = getattr(strategy, "critic", False)
         with hold(model, model.central_weights()):
-            return self._value.propose(model, latent, horizon, seeds.of("proposals"))
+            plans = self._value.propose(
+                model, latent, self._planner.horizon, seeds.of("proposals"), explores
+            )
+        if explores or not getattr(strategy, "reward_from", 0.0):
+            return plans
+        # A policy that knows the reward proposes rest until plans may seek it.
+        return strategy.of_return(self._clock.progress) * plans
 
     def _latent_noise(self, plans, seed):
         """[B, N, H, D], standard normal."""

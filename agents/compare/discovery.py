@@ -21,6 +21,7 @@ from agents.runs.grouping import Group
 
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
 _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
+_COST = "explore/cost"
 _LAST = 10  # episodes whose returns are averaged
 _RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
 _OF_REWARD = ("episodes", "steps", "before", "rewarded")
@@ -45,6 +46,7 @@ class Exploration:
         tenth: number of the first planned episode that returned a tenth of the highest
             return; inf: none did; nan: the highest is not known.
         returns: mean return of the last ten planned episodes, or nan.
+        cost: mean over planned episodes of what negative rewards took, or nan.
         coverage: share of the task's grid visited by then, random episodes too, or nan.
         ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
@@ -57,6 +59,7 @@ class Exploration:
     rewarded: np.ndarray
     tenth: np.ndarray
     returns: np.ndarray
+    cost: np.ndarray
     coverage: np.ndarray
     ratio: np.ndarray
 
@@ -174,6 +177,7 @@ def _numbers(run, end):
         _mean([row[_REACHED] for row in planned if row.get(_REACHED) is not None]),
         _first_tenth(planned, scale(run.config.get("task", ""))),
         _mean(returns[-_LAST:]),
+        _mean([row[_COST] for row in planned if row.get(_COST) is not None]),
         coverage[-1] if coverage else math.nan,
         _mean([row[_RATIO] for row in planned if row.get(_RATIO) is not None]),
     ]

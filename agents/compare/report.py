@@ -139,6 +139,7 @@ def _exploration(rows):
         "a tenth of the highest return": "tenth_found",
         "first with a tenth": "tenth_episode",
         "return, last 10": "collected_return",
+        "cost of an episode": "collected_cost",
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
     }

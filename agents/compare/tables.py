@@ -20,6 +20,7 @@ _EXPLORED = {
     "rewarded_share": "rewarded",
     "tenth_episode": "tenth",
     "collected_return": "returns",
+    "collected_cost": "cost",
     "coverage": "coverage",
     "epistemic_ratio": "ratio",
 }

@@ -28,6 +28,16 @@ def reached_reward(episode) -> bool:
     return bool(np.any(rewarded[1:] & ~rewarded[:-1]))
 
 
+def cost(episode) -> float:
+    """What negative rewards took from the return of an episode, at least 0.
+
+    Example:
+        >>> cost({"reward": [0.0, 1.0, -2.0, -0.5]})
+        2.5
+    """
+    return float(-np.sum(np.minimum(episode["reward"], 0.0), dtype=np.float64))
+
+
 def agent_steps(episode) -> int:
     """Actions taken in an episode."""
     return len(episode["reward"]) - 1

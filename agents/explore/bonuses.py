@@ -24,6 +24,9 @@ class _Bonus(Settings):
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
             `agents.value.explorer`.
         beta_rate: of tuning beta, see there; 0: as scheduled.
+        reward_from: share of the run from which plans seek return; before it they seek the
+            bonus alone (Sekar et al., 2020), while model and value learn the reward of what
+            is found.
     """
 
     beta: float = key(least=0)
@@ -33,6 +36,7 @@ class _Bonus(Settings):
     draws: int = key(least=2)
     critic: bool = key()
     beta_rate: float = key(least=0)
+    reward_from: float = key(least=0, most=1)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "shared"
     filter_with_draw: ClassVar[bool] = False
@@ -51,13 +55,17 @@ class _Bonus(Settings):
         """The weight of the bonus at a share of the run, []."""
         return anneal(self.beta, self.final_beta, self.annealed_at, progress)
 
-    def score(self, rollout, beta):
+    def of_return(self, progress):
+        """1, or 0 where plans seek the bonus alone, []."""
+        return tf.cast(progress >= self.reward_from, tf.float32)
+
+    def score(self, rollout, beta, progress):
         """[B, N], with a bonus of this weight, []."""
-        bonus = self.bonus(rollout)
-        return balance(returns(rollout)[0], bonus, beta, self.return_floor)
+        wanted = self.of_return(progress) * returns(rollout)[0]
+        return balance(wanted, self.bonus(rollout), beta, self.return_floor)
 
     def __call__(self, rollout, progress):
-        return self.score(rollout, self.scheduled(progress))
+        return self.score(rollout, self.scheduled(progress), progress)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +84,7 @@ class Disagreement(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
-        >>> settings |= {"critic": False, "beta_rate": 0.0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0.0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 1.0]]
@@ -108,6 +116,8 @@ class InformationGain(_Bonus):
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
             `agents.value.explorer`.
         beta_rate: of tuning beta, see there; 0: as scheduled.
+        reward_from: share of the run from which plans seek return; before it they seek the
+            bonus alone.
         estimate: "moment_matched" or "pairwise".
 
     Raises:
@@ -125,6 +135,7 @@ class InformationGain(_Bonus):
         ...     draws=5,
         ...     critic=False,
         ...     beta_rate=0.0,
+        ...     reward_from=0.0,
         ...     estimate="moment_matched",
         ... )
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -153,7 +164,7 @@ class UncertaintyPenalty(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
-        >>> settings |= {"critic": False, "beta_rate": 0.0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0.0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
         [[0.0, -1.0]]

@@ -75,6 +75,7 @@ def updated(values):
     if isinstance(explore, dict) and explore.get("kind") in _BONUSES:
         explore.setdefault("critic", False)
         explore.setdefault("beta_rate", 0.0)
+        explore.setdefault("reward_from", 0.0)
     if isinstance(noise, dict) and noise.get("steps") == 0:
         noise["final_stddev"] = None
     if isinstance(explore, dict) and _stays(explore):

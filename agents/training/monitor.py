@@ -6,7 +6,7 @@ import numpy as np
 from PIL import Image, ImageSequence
 
 import envs
-from agents.episodes.measures import episode_return, reached_reward, rewarded_steps
+from agents.episodes.measures import cost, episode_return, reached_reward, rewarded_steps
 from agents.figures.predictions import film
 from agents.insight.coverage import Coverage, grid_of
 from agents.insight.probes import live_probe
@@ -77,6 +77,7 @@ class Monitor:
         row = {
             "rewarded_steps": rewarded_steps(episode),
             "reached_reward": reached_reward(episode),
+            "cost": cost(episode),
         }
         if self._coverage is not None:
             row["coverage"] = self._coverage.share

@@ -75,7 +75,7 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, bonus=None, beta=None):
+    def losses(self, batch, features, noise, novelty=None):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
@@ -83,8 +83,7 @@ class ActorCritic(tf.Module):
             features: [B, T, F], of the filter after each row.
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
-            bonus: of the explorer, see `agents.value.explorer`.
-            beta: likewise.
+            novelty: `agents.value.explorer.Novelty`, where there is an explorer.
 
         Returns:
             Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
@@ -112,9 +111,7 @@ class ActorCritic(tf.Module):
         losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
         if not self.explorer:
             return losses, {"value": best}
-        more, seen = self.explorer.losses(
-            batch, features, noise[2:], bonus, beta, self._worth
-        )
+        more, seen = self.explorer.losses(batch, features, noise[2:], novelty, self._worth)
         return losses | more, seen | {"value": best}
 
     def _worth(self, features, action):
@@ -163,8 +160,8 @@ class ActorCritic(tf.Module):
             return tf.zeros_like(features[..., 0])
         return self.explorer.value(features)
 
-    def propose(self, model, latent, horizon, seed):
-        """Plans that the policy makes by acting in the model.
+    def propose(self, model, latent, horizon, seed, explores=False):
+        """Plans that a policy makes by acting in the model.
 
         The first takes the modes of policy and latents, the others draw both.
 
@@ -173,10 +170,12 @@ class ActorCritic(tf.Module):
             latent: `Latent` [B, ...].
             horizon: H.
             seed: [2] or [B, 2].
+            explores: whether by the explorer's policy, which seeks the bonus too.
 
         Returns:
             [B, proposals, H, A].
         """
+        policy = self.explorer.policy if explores else self._policy
         count, size = self.proposals, latent.sample.shape[-1]
         rows = latent.belief.shape[0]
         noise = normal([rows, count, horizon, size + self._action_size], seed)
@@ -187,7 +186,7 @@ class ActorCritic(tf.Module):
             of_latent, of_action = tf.split(
                 noise[:, :, step], [size, self._action_size], -1
             )
-            action, _ = self._policy.sample(now.features, of_action)
+            action, _ = policy.sample(now.features, of_action)
             now = model.rssm.imagine_step(now, action, of_latent)
             actions.append(action)
         return tf.stack(actions, axis=2)

@@ -1,6 +1,8 @@
 """What a bonus is worth beyond the horizon: critics of it, and a policy that seeks it."""
 
 import math
+from collections.abc import Callable
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -11,17 +13,32 @@ from agents.value.targets import after, targets_of_rewards
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
 
+class Novelty(NamedTuple):
+    """What an explorer seeks.
+
+    Attributes:
+        bonus: function of features [B, L, F] and actions [B, L, A] to u [B, L].
+        beta: weight of the bonus, [], as scheduled.
+        of_return: 1, or 0 where the bonus is sought alone, [].
+    """
+
+    bonus: Callable
+    beta: tf.Tensor
+    of_return: tf.Tensor
+
+
 class Explorer(tf.Module):
     """The value of a bonus u, and a policy for reward and bonus.
 
         y    = n-step target of the slow critics of u / size, at a' ~ explorer(x')
         L_I  = mean over steps of sum over i of (I_i(x, a) - y)^2
-        L_e  = mean of (-Q(x, a) / scale - beta min over i of I_i(x, a) / spread of I
+        L_e  = mean of (-o Q(x, a) / scale - beta min over i of I_i(x, a) / spread of I
                         + entropy log explorer(a | x)),  a ~ explorer(x)
 
-    with Q the value of reward. `size` follows the mean of |u|, so that what is learned does
-    not shrink as the model grows sure. Where beta is tuned, it rises while the explorer
-    gains less than its slow copy does, from the same states:
+    with Q the value of reward, and o 0 where reward is not sought, else 1. `size` follows
+    the mean of |u|, so that what is learned does not shrink as the model grows sure. Where
+    beta is tuned, it rises while the explorer gains less than its slow copy does, from the
+    same states:
 
         log beta += beta_rate (mean u(x, slow explorer(x)) - mean u(x, explorer(x))) / size
 
@@ -48,10 +65,10 @@ class Explorer(tf.Module):
         self._beta_rate = beta_rate
         self._critics = Critics(*sizes, "novelty_critics")
         self._slow = Critics(*sizes, "slow_novelty_critics")
-        self._policy = SquashedNormal(*sizes)
+        self.policy = SquashedNormal(*sizes)
         self._slow_policy = SquashedNormal(*sizes)
         self._slow.follow(self._critics, rate=1.0)
-        self._slow_policy.follow(self._policy, rate=1.0)
+        self._slow_policy.follow(self.policy, rate=1.0)
         self._spread = make_scale(1.0)
         self._size = make_scale(0.0)  # 0: nothing was seen
         self._shift = make_scale(0.0)  # of the logarithm of beta
@@ -65,7 +82,7 @@ class Explorer(tf.Module):
     @property
     def groups(self):
         """The variables of critics and of policy, which are clipped apart."""
-        return self._critics.trainable_variables, self._policy.trainable_variables
+        return self._critics.trainable_variables, self.policy.trainable_variables
 
     def beta(self, scheduled):
         """The weight of the bonus, []: the scheduled one, unless it is tuned."""
@@ -73,18 +90,17 @@ class Explorer(tf.Module):
 
     def value(self, features):
         """What a state is worth to the explorer, [...], in units of the bonus."""
-        values = self._critics(features, self._policy.mode(features))
+        values = self._critics(features, self.policy.mode(features))
         return self._size * tf.reduce_mean(values, 0)
 
-    def losses(self, batch, features, noise, bonus, beta, reward_value):
+    def losses(self, batch, features, noise, novelty, reward_value):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
             batch: action [B, T, A]; is_first and is_terminal [B, T].
             features: [B, T, F], without gradient.
             noise: [2, B, T, A], standard normal: of the actions in targets and losses.
-            bonus: function of features [B, L, F] and actions [B, L, A] to u [B, L].
-            beta: [], scheduled.
+            novelty: `Novelty`.
             reward_value: function of features and actions to Q / scale, [B, L], whose
                 gradient reaches the actions alone.
 
@@ -98,35 +114,36 @@ class Explorer(tf.Module):
 
         here, later = ahead(features, 0), ahead(features, steps)
         bonuses = [
-            bonus(ahead(features, count), ahead(batch["action"], count + 1))
+            novelty.bonus(ahead(features, count), ahead(batch["action"], count + 1))
             for count in range(steps)
         ]
         first = bonuses[0]
         size = tf.where(self._size > 0.0, self._size, 1.0)
-        action, _ = self._policy.sample(later, ahead(noise[0], steps))
+        action, _ = self.policy.sample(later, ahead(noise[0], steps))
         rewards = [each / size for each in bonuses]
         worth = tf.reduce_min(self._slow(later, action), 0)
         target, weight = targets_of_rewards(batch, rewards, worth, self._discount, stride)
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
-        weighted = self.beta(beta)
+        novelty = novelty._replace(beta=self.beta(novelty.beta))
         losses, seen = self._explorer_losses(
-            here, ahead(noise[1], 0), bonus, weighted, reward_value
+            here, ahead(noise[1], 0), novelty, reward_value
         )
         losses["novelty_loss"] = tf.reduce_mean(weight * errors, 1)
         losses["bonus"] = tf.reduce_mean(first, 1)
-        losses["beta"] = tf.fill(tf.shape(first)[:1], weighted)
+        losses["beta"] = tf.fill(tf.shape(first)[:1], novelty.beta)
         return losses, seen | {"bonus": first}
 
-    def _explorer_losses(self, features, noise, bonus, beta, reward_value):
-        action, log_density = self._policy.sample(features, noise)
+    def _explorer_losses(self, features, noise, sought, reward_value):
+        action, log_density = self.policy.sample(features, noise)
         novelty = tf.reduce_min(self._critics(features, action, fixed=True), 0)
-        worth = reward_value(features, action) + beta * novelty / self._spread
+        reward = sought.of_return * reward_value(features, action)
+        worth = reward + sought.beta * novelty / self._spread
         loss = self._settings.entropy * log_density - worth
         seen = {"novelty": novelty}
         if self._beta_rate:
             slow_action, _ = self._slow_policy.sample(features, noise)
-            lead = bonus(features, slow_action) - bonus(features, action)
+            lead = sought.bonus(features, slow_action) - sought.bonus(features, action)
             seen["lead"] = tf.stop_gradient(lead)
         losses = {
             "explorer_loss": tf.reduce_mean(loss, 1),
@@ -142,7 +159,7 @@ class Explorer(tf.Module):
         """
         rate = self._settings.target_rate
         self._slow.follow(self._critics, rate)
-        self._slow_policy.follow(self._policy, rate)
+        self._slow_policy.follow(self.policy, rate)
         moved = move(self._spread, spread(seen["novelty"]))
         self._spread.assign(tf.maximum(moved, LEAST_SCALE))
         now = tf.reduce_mean(tf.abs(seen["bonus"]))

@@ -26,6 +26,8 @@ def import_suite():
             f"dm_control does not load with MUJOCO_GL={library} ({error}); "
             f"unset MUJOCO_GL, or {HELP}"
         ) from error
+    from envs.simulations import fenced  # noqa: F401  adds its task to the suite
+
     return suite
 
 

@@ -44,7 +44,8 @@ def test_table_is_the_whole_suite():
     listed = {
         (domain, task) for domain, names in tasks.DM_CONTROL.items() for task in names
     }
-    assert listed == set(import_suite().ALL_TASKS)
+    ours = {("cartpole", "swingup_fenced")}
+    assert listed - ours == set(import_suite().ALL_TASKS)
 
 
 def test_tasks_that_can_end_are_those_with_a_termination():

@@ -18,6 +18,7 @@ import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.layers import products
+from bayes_rl.layers.base.arguments import takes
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.noise import as_seed
 from bayes_rl.serialization import configured, register
@@ -40,7 +41,6 @@ def compute_temperature(pre_sigmoid_temperature, lower=None, upper=None):
         [], above `lower`.
 
     Example:
-        >>> import tensorflow as tf
         >>> float(compute_temperature(tf.constant(0.0), 1.0, 3.0))
         2.0
     """
@@ -256,12 +256,12 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
             link = tf.nn.softmax if self.is_softmax else tf.sigmoid
             outputs[3] = tf.math.reduce_variance(link(logits), axis=-2)
         outputs = outputs[:1] if self.logits_only else outputs
-        if self.return_unaveraged_logits:
-            outputs = [*outputs, logits]
+        outputs += [logits] * self.return_unaveraged_logits
         return outputs[0] if len(outputs) == 1 else tuple(outputs)
 
 
 @register
+@takes(MCSoftmaxOutputLayerBase, after_num_classes={"logit_noise": tfd.Normal})
 class MCSoftmaxDense(MCSoftmaxOutputLayerBase):
     """Heteroscedastic softmax output with independent noise on each logit.
 
@@ -275,8 +275,8 @@ class MCSoftmaxDense(MCSoftmaxOutputLayerBase):
         num_classes: at least 2.
         logit_noise: class of a location-scale distribution in `tfp.distributions`, or its
             name.
-        *args: as in `MCSoftmaxOutputLayerBase`, from `temperature` on.
-        **kwargs: likewise. What a call returns stands there, too.
+        temperature: as in `MCSoftmaxOutputLayerBase`, and so all that follow. What a call
+            returns stands there, too.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -286,8 +286,8 @@ class MCSoftmaxDense(MCSoftmaxOutputLayerBase):
         TensorShape([2, 3])
     """
 
-    def __init__(self, num_classes, logit_noise=tfd.Normal, *args, **kwargs):
-        super().__init__(num_classes, *args, **kwargs)
+    def __init__(self, *, logit_noise, **kwargs):
+        super().__init__(**kwargs)
         self.logit_noise = noise_class(logit_noise)
         self.loc_layer = self.add_projection("loc", self.num_latents)
         self.scale_layer = self.add_projection("scale", self.num_latents)

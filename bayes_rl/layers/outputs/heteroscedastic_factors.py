@@ -2,11 +2,17 @@
 
 import tensorflow as tf
 
+from bayes_rl.layers.base.arguments import REQUIRED, takes
 from bayes_rl.layers.outputs.heteroscedastic import MCSoftmaxOutputLayerBase
 from bayes_rl.serialization import register
 
 
 @register
+@takes(
+    MCSoftmaxOutputLayerBase,
+    after_num_classes={"num_factors": REQUIRED},
+    after_temperature={"parameter_efficient": False},
+)
 class MCSoftmaxDenseFA(MCSoftmaxOutputLayerBase):
     """Heteroscedastic softmax output with a factor analysis of the noise.
 
@@ -24,8 +30,7 @@ class MCSoftmaxDenseFA(MCSoftmaxOutputLayerBase):
         num_factors: not below 0.
         temperature: above 0.
         parameter_efficient: whether W is shared by all inputs.
-        *args: as in `MCSoftmaxOutputLayerBase`, from `train_mc_samples` on.
-        **kwargs: likewise.
+        train_mc_samples: as in `MCSoftmaxOutputLayerBase`, and so all that follow.
 
     Raises:
         ValueError: an argument is out of its range.
@@ -37,18 +42,10 @@ class MCSoftmaxDenseFA(MCSoftmaxOutputLayerBase):
         TensorShape([2, 5])
     """
 
-    def __init__(
-        self,
-        num_classes,
-        num_factors,
-        temperature=1.0,
-        parameter_efficient=False,
-        *args,
-        **kwargs,
-    ):
+    def __init__(self, *, num_factors, parameter_efficient, **kwargs):
         if num_factors < 0:
             raise ValueError(f"num_factors must not be below 0, got {num_factors}")
-        super().__init__(num_classes, temperature, *args, **kwargs)
+        super().__init__(**kwargs)
         self.num_factors = num_factors
         self.parameter_efficient = parameter_efficient
         self.homoscedastic_layer = None
@@ -102,6 +99,12 @@ class MCSoftmaxDenseFA(MCSoftmaxOutputLayerBase):
 
 
 @register
+@takes(
+    MCSoftmaxDenseFA,
+    without=["num_classes"],
+    after_num_classes={"num_outputs": REQUIRED},
+    num_factors=0,
+)
 class MCSigmoidDenseFA(MCSoftmaxDenseFA):
     """Heteroscedastic output of binary labels, correlated by a factor analysis.
 
@@ -113,8 +116,7 @@ class MCSigmoidDenseFA(MCSoftmaxDenseFA):
     Args:
         num_outputs: K, number of labels, at least 1.
         num_factors: not below 0.
-        *args: the further arguments of `MCSoftmaxDenseFA`, from `temperature` on.
-        **kwargs: of `MCSoftmaxDenseFA`.
+        temperature: as in `MCSoftmaxDenseFA`, and so all that follow.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -123,11 +125,11 @@ class MCSigmoidDenseFA(MCSoftmaxDenseFA):
         TensorShape([2, 4])
     """
 
-    def __init__(self, num_outputs, num_factors=0, *args, **kwargs):
+    def __init__(self, *, num_outputs, **kwargs):
         if num_outputs < 1:
             raise ValueError(f"num_outputs must be at least 1, got {num_outputs}")
         self.num_outputs = num_outputs
-        super().__init__(num_outputs, num_factors, *args, **kwargs)
+        super().__init__(num_classes=num_outputs, **kwargs)
 
     @property
     def is_softmax(self):
@@ -143,6 +145,7 @@ class MCSigmoidDenseFA(MCSoftmaxDenseFA):
 
 
 @register
+@takes(MCSoftmaxDenseFA, after_num_factors={"ensemble_size": REQUIRED})
 class MultiHeadMCSoftmaxDenseFA(MCSoftmaxDenseFA):
     """`MCSoftmaxDenseFA` for every member of an ensemble that shares the inputs.
 
@@ -155,8 +158,7 @@ class MultiHeadMCSoftmaxDenseFA(MCSoftmaxDenseFA):
         num_classes: at least 2.
         num_factors: not below 0.
         ensemble_size: at least 1.
-        *args: the further arguments of `MCSoftmaxDenseFA`, from `temperature` on.
-        **kwargs: of `MCSoftmaxDenseFA`.
+        temperature: as in `MCSoftmaxDenseFA`, and so all that follow.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -165,15 +167,20 @@ class MultiHeadMCSoftmaxDenseFA(MCSoftmaxDenseFA):
         TensorShape([2, 3, 5])
     """
 
-    def __init__(self, num_classes, num_factors, ensemble_size, *args, **kwargs):
+    def __init__(self, *, ensemble_size, **kwargs):
         if ensemble_size < 1:
             raise ValueError(f"ensemble_size must be at least 1, got {ensemble_size}")
         self.ensemble_size = ensemble_size
         self.heads = (ensemble_size,)
-        super().__init__(num_classes, num_factors, *args, **kwargs)
+        super().__init__(**kwargs)
 
 
 @register
+@takes(
+    MCSoftmaxDenseFA,
+    without=["kernel_regularizer", "bias_regularizer"],
+    after_num_factors=dict.fromkeys(("scale_layer", "loc_layer", "diag_layer"), REQUIRED),
+)
 class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):
     """`MCSoftmaxDenseFA` whose parameters come from layers that the user gives.
 
@@ -198,45 +205,13 @@ class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):
         TensorShape([2, 5])
     """
 
-    def __init__(
-        self,
-        num_classes,
-        num_factors,
-        scale_layer,
-        loc_layer,
-        diag_layer,
-        temperature=1.0,
-        parameter_efficient=False,
-        train_mc_samples=1000,
-        test_mc_samples=1000,
-        compute_pred_variance=False,
-        share_samples_across_batch=False,
-        logits_only=False,
-        eps=1e-7,
-        dtype=None,
-        name=None,
-        **kwargs,
-    ):
+    def __init__(self, *, scale_layer, loc_layer, diag_layer, **kwargs):
         self._given = {
             "scale_layer": scale_layer,
             "loc_layer": loc_layer,
             "diag_layer": diag_layer,
         }
-        super().__init__(
-            num_classes,
-            num_factors,
-            temperature,
-            parameter_efficient,
-            train_mc_samples,
-            test_mc_samples,
-            compute_pred_variance,
-            share_samples_across_batch,
-            logits_only,
-            eps,
-            dtype,
-            name=name,
-            **kwargs,
-        )
+        super().__init__(**kwargs)
 
     def _add_projections(self):
         for name, layer in self._given.items():

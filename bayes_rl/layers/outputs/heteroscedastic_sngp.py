@@ -4,6 +4,7 @@ import inspect
 
 import tensorflow as tf
 
+from bayes_rl.layers.base.arguments import takes
 from bayes_rl.layers.outputs.heteroscedastic_factors import MCSoftmaxDenseFA
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.layers.processes.random_feature_gaussian_process import (
@@ -12,16 +13,25 @@ from bayes_rl.layers.processes.random_feature_gaussian_process import (
 from bayes_rl.serialization import config_of, register
 
 # From `num_inducing` to `gp_cov_likelihood`, with other defaults.
-_GP_OPTIONS = list(inspect.signature(RandomFeatureGaussianProcess).parameters)[1:16]
-_GP_DEFAULTS = {
+_OF_PROCESS = [*inspect.signature(RandomFeatureGaussianProcess).parameters.values()][1:16]
+_GP_OPTIONS = {each.name: each.default for each in _OF_PROCESS} | {
     "normalize_input": False,
     "gp_cov_momentum": -1.0,
     "gp_cov_ridge_penalty": 1.0,
     "l2_regularization": 1e-6,
 }
+_OPTIONS = {"return_gp_cov": True, "return_random_features": False}
+_OPTIONS |= {"sngp_var_weight": 1.0, "het_var_weight": 1.0}
 
 
 @register
+@takes(
+    MCSoftmaxDenseFA,
+    without=["parameter_efficient"],
+    after_bias_regularizer=_GP_OPTIONS | _OPTIONS,
+    num_factors=10,
+    logits_only=True,
+)
 class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
     """`MCSoftmaxDenseFA` on random features, with the variance of a Gaussian process.
 
@@ -41,20 +51,16 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
         temperature: as in `MCSoftmaxOutputLayerBase`, and so all up to `dtype`.
         kernel_regularizer: of the projections to V and d.
         bias_regularizer: likewise.
-        *gp_args: from `num_inducing` to `gp_cov_likelihood`, as in
-            `RandomFeatureGaussianProcess`.
+        num_inducing: as in `RandomFeatureGaussianProcess`, and so all up to
+            `gp_cov_likelihood`.
         return_gp_cov: whether the covariance [B, B] follows the other outputs.
         return_random_features: whether the features [B, num_inducing] do, at the end.
         sngp_var_weight: g, not below 0.
         het_var_weight: h, not below 0.
-        name: of the layer.
-        **kwargs: arguments of the Gaussian process by name, and those of
-            `tf.keras.layers.Layer`.
+        return_unaveraged_logits: as in `MCSoftmaxOutputLayerBase`, and so all that follow.
 
     Raises:
         ValueError: an argument is out of its range.
-        TypeError: more arguments are given by position than those up to
-            `gp_cov_likelihood`.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -66,24 +72,11 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
 
     def __init__(
         self,
-        num_classes,
-        num_factors=10,
-        temperature=1.0,
-        train_mc_samples=1000,
-        test_mc_samples=1000,
-        compute_pred_variance=False,
-        share_samples_across_batch=False,
-        logits_only=True,
-        eps=1e-7,
-        dtype=None,
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        *gp_args,
-        return_gp_cov=True,
-        return_random_features=False,
-        sngp_var_weight=1.0,
-        het_var_weight=1.0,
-        name=None,
+        *,
+        return_gp_cov,
+        return_random_features,
+        sngp_var_weight,
+        het_var_weight,
         **kwargs,
     ):
         if min(sngp_var_weight, het_var_weight) < 0:
@@ -91,33 +84,8 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
                 "sngp_var_weight and het_var_weight must not be below 0, got "
                 f"{sngp_var_weight} and {het_var_weight}"
             )
-        if len(gp_args) > len(_GP_OPTIONS):
-            raise TypeError(
-                "give the arguments after gp_cov_likelihood by name, got "
-                f"{gp_args[len(_GP_OPTIONS) :]}"
-            )
-        self.gp_options = {
-            **_GP_DEFAULTS,
-            **dict(zip(_GP_OPTIONS, gp_args, strict=False)),
-            **{key: kwargs.pop(key) for key in _GP_OPTIONS if key in kwargs},
-        }
-        super().__init__(
-            num_classes,
-            num_factors,
-            temperature,
-            kwargs.pop("parameter_efficient", False),
-            train_mc_samples,
-            test_mc_samples,
-            compute_pred_variance,
-            share_samples_across_batch,
-            logits_only,
-            eps,
-            dtype,
-            kernel_regularizer,
-            bias_regularizer,
-            name=name,
-            **kwargs,
-        )
+        self.gp_options = {name: kwargs.pop(name) for name in _GP_OPTIONS}
+        super().__init__(**kwargs)
         self.return_gp_cov = return_gp_cov
         self.return_random_features = return_random_features
         self.sngp_var_weight = sngp_var_weight

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from bayes_rl.weights import hold
+
 WORDS = ["value=td", "explore=information_gain", "value.target_rate=0.5"]
 CRITIC = ["explore.critic=true", "explore.beta_rate=0.5"]
 
@@ -70,9 +72,9 @@ def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypat
     beta = float(agent.value.explorer.beta(0.0))
     kind = type(policy.strategy)
 
-    def spied(strategy, rollout, weight):
+    def spied(strategy, rollout, weight, progress):
         scored.append((rollout, float(weight)))
-        return score(strategy, rollout, weight)
+        return score(strategy, rollout, weight, progress)
 
     score = kind.score
     monkeypatch.setattr(kind, "score", spied)
@@ -83,3 +85,23 @@ def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypat
     before = len(scored)
     agent.policy.action(environment.reset(), agent.policy.get_initial_state(2))
     assert len(scored) == before, "evaluation explores"
+
+
+def test_the_explorer_proposes_plans_of_exploration_alone(agent, environment, monkeypatch):
+    asked, propose = [], agent.value.propose
+    monkeypatch.setattr(
+        agent.value, "propose", lambda *args: asked.append(args[-1]) or propose(*args)
+    )
+    for policy in (agent.collect_policy, agent.policy):
+        policy.action(environment.reset(), policy.get_initial_state(2))
+    assert asked == [True, False]
+
+
+def test_the_proposals_of_an_explorer_are_those_of_its_policy(agent):
+    model, value = agent.model, agent.value
+    latent = model.rssm.initial(3)
+    with hold(model, model.central_weights()):
+        plans = value.propose(model, latent, 2, tf.constant([1, 2]), True)
+    expected = value.explorer.policy.mode(latent.features)
+    np.testing.assert_allclose(plans[:, 0, 0], expected, rtol=1e-5)
+    assert np.abs(expected - value.act(latent.features)).max() > 1e-6

@@ -143,3 +143,15 @@ def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
 def test_groups_are_offered_the_same_proposals(make_policy):
     found = actions(make_policy(make_value(), ICEM, Thompson("episode", 3)))
     assert np.all(np.isfinite(found))
+
+
+def test_a_policy_that_knows_the_reward_proposes_rest_until_reward_counts(make_policy):
+    strategy = preset("explore", "information_gain", reward_from=0.5)
+    planner = Planner()
+    policy = make_policy(make_value(), planner, strategy)
+    for steps in (49, 1):
+        policy._clock.advance(episodes=1, agent_steps=steps, environment_steps=steps)
+        run(policy, FIRST)
+    before, from_then_on = (proposals.numpy() for _, proposals, _ in planner.offered)
+    assert not before.any()
+    assert from_then_on.any()

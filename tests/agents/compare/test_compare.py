@@ -253,15 +253,15 @@ def test_where_random_actions_are_rewarded_there_is_no_first_reward(make_run, tm
     assert not (tmp_path / "out" / "first_reward.png").exists()
 
 
-def test_collected_return_is_the_mean_of_the_last_ten_episodes(make_run, tmp_path):
+def test_returns_are_of_the_last_ten_episodes_and_costs_of_all(make_run, tmp_path):
     folder = make_run(tmp_path / "a", 0, reached=(0,))
     for episode in range(2, 16):
         row = {"episodes": episode, "environment_steps": 1000 * episode}
         row |= {"collect/return": float(episode), "explore/reached_reward": True}
-        records.append_metrics(folder, row)
+        records.append_metrics(folder, row | {"explore/cost": 2.0 * episode})
     compare([folder], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
-    assert row["collected_return"] == "10.5"
+    assert (row["collected_return"], row["collected_cost"]) == ("10.5", "17")
 
 
 def test_markdown_holds_what_was_printed(output):
@@ -374,7 +374,7 @@ def test_a_tenth_of_the_highest_return_is_told_of_planned_episodes(make_run, tmp
     assert (row["tenth_episode"], row["first_reward_episode"]) == ("3", "inf")
     assert row["tenth_found"] == "1"
     text = (tmp_path / "out" / "comparison.md").read_text()
-    assert "| 0 of 1 | never | 0 | 1 of 1 | 3 | 300.0 |" in text
+    assert "| 0 of 1 | never | 0 | 1 of 1 | 3 | 300.0 | " in text
 
 
 def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):

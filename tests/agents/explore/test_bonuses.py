@@ -86,6 +86,20 @@ def test_annealed_bonus_ends_as_the_return():
     assert last.argmax() == 0
 
 
+@pytest.mark.parametrize("kind", BONUSES)
+def test_plans_seek_the_bonus_alone_until_reward_counts(kind):
+    strategy = preset("explore", kind, draws=2, reward_from=0.5)
+    blind, seeing = (
+        rollout(MEANS, reward=(reward,)) for reward in ((0.0, 0.0, 0.0), (30.0, 20.0, 10.0))
+    )
+    before, from_then_on = (strategy(seeing, progress) for progress in (0.49, 0.5))
+    np.testing.assert_array_equal(before, strategy(blind, 0.0))
+    np.testing.assert_array_equal(
+        from_then_on, preset("explore", kind, draws=2)(seeing, 0.0)
+    )
+    assert np.ptp(from_then_on - before) > 1
+
+
 def test_noise_of_a_blind_reward_model_weighs_less_than_the_bonus():
     noisy = rollout(MEANS, reward=((0.02, 0.01, -0.02),))
     assert (
@@ -117,6 +131,6 @@ def test_what_comes_after_a_plan_is_added_to_its_bonus(kind):
 def test_a_weight_that_is_given_takes_the_place_of_the_schedule():
     strategy = preset("explore", "disagreement", draws=2, beta=0.5)
     plain = rollout(MEANS, reward=((0.0, 3.0, 1.0),))
-    at_half, given = strategy(plain, 0.0), strategy.score(plain, tf.constant(2.0))
-    by_return = strategy.score(plain, tf.constant(0.0))
+    at_half, given = strategy(plain, 0.0), strategy.score(plain, tf.constant(2.0), 0.0)
+    by_return = strategy.score(plain, tf.constant(0.0), 0.0)
     np.testing.assert_allclose(given - by_return, 4.0 * (at_half - by_return), rtol=1e-4)

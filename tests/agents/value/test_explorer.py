@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from agents.agent.optimizer import ValueOptimizer
 from agents.seeds import fold, normal
-from agents.value.explorer import Explorer
+from agents.value.explorer import Explorer, Novelty
 from tests.agents.presets import preset
 
 SEED = tf.constant([1, 2])
@@ -66,7 +66,9 @@ def learned():
     def step(number):
         noise = normal([2, *batch["is_first"].shape, 1], fold(SEED, number))
         with tf.GradientTape() as tape:
-            found, seen = explorer.losses(batch, features, noise, bonus, 1.0, nothing)
+            found, seen = explorer.losses(
+                batch, features, noise, Novelty(bonus, 1.0, 1.0), nothing
+            )
             loss = sum(tf.reduce_mean(found[name]) for name in explorer.loss_names)
         optimizer.apply(tape.gradient(loss, variables))
         explorer.follow(seen)
@@ -92,7 +94,7 @@ def test_what_is_learned_is_in_units_of_the_mean_bonus(learned):
 
 
 def test_the_explorer_takes_the_more_novel_action_of_each_state(learned):
-    actions = learned._policy.mode(tf.one_hot(range(STATES - 1), STATES))[:, 0]
+    actions = learned.policy.mode(tf.one_hot(range(STATES - 1), STATES))[:, 0]
     assert np.min(actions * np.sign(GAIN)) > 0.8
 
 
@@ -103,7 +105,11 @@ def test_reward_outweighs_a_bonus_of_no_weight():
     network = explorer.groups[1]
     with tf.GradientTape() as tape:
         found, _ = explorer.losses(
-            batch, features, noise, bonus, 0.0, lambda _, action: -5.0 * action[..., 0]
+            batch,
+            features,
+            noise,
+            Novelty(bonus, 0.0, 1.0),
+            lambda _, action: -5.0 * action[..., 0],
         )
         loss = tf.reduce_mean(found["explorer_loss"])
     bias = next(i for i, v in enumerate(network) if v.name == "bias_1:0")
@@ -124,10 +130,10 @@ def test_losses_are_those_of_the_equations(make_batch, noise):
     explorer._spread.assign(4.0)
     rows, features, drawn = make_batch(6, 5), noise(6, 5, STATES), noise(2, 6, 5, 1)
     reward = lambda x, a: x[..., 0] * a[..., 0]  # noqa: E731
-    found, seen = explorer.losses(rows, features, drawn, bonus, 99.0, reward)
+    found, seen = explorer.losses(rows, features, drawn, Novelty(bonus, 99.0, 0.7), reward)
 
     u = bonus(features[:, :-1], rows["action"][:, 1:]) / 2.0
-    action, _ = explorer._policy.sample(features[:, 2:], drawn[0, :, 2:])
+    action, _ = explorer.policy.sample(features[:, 2:], drawn[0, :, 2:])
     slow = tf.reduce_min(explorer._slow(features[:, 2:], action), 0)
     is_first, ends = (np.array(rows[n], float) for n in ("is_first", "is_terminal"))
     goes_on = 1 - ends[:, 1:4]
@@ -141,9 +147,9 @@ def test_losses_are_those_of_the_equations(make_batch, noise):
     )
 
     here = features[:, :3]
-    action, log_density = explorer._policy.sample(here, drawn[1, :, :3])
+    action, log_density = explorer.policy.sample(here, drawn[1, :, :3])
     best = np.min(explorer._critics(here, action), 0)
-    loss = 0.3 * log_density - reward(here, action) - BETA * best / 4.0
+    loss = 0.3 * log_density - 0.7 * reward(here, action) - BETA * best / 4.0
     np.testing.assert_allclose(found["explorer_loss"], np.mean(loss, 1), rtol=1e-4)
     slow_action, _ = explorer._slow_policy.sample(here, drawn[1, :, :3])
     lead = bonus(here, slow_action) - bonus(here, action)

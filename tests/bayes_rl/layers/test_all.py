@@ -5,6 +5,7 @@ Cases are in `catalog/`, one file a family.
 
 import copy
 import importlib
+import inspect
 import pathlib
 
 import numpy as np
@@ -77,6 +78,12 @@ def test_every_public_layer_has_a_case():
     layers = {found for found in public if isinstance(found, type)}
     names = {found.__name__ for found in layers if issubclass(found, tf.keras.layers.Layer)}
     assert names - {type(case.make()).__name__ for case in CASES} == set()
+
+
+def test_constructors_name_all_that_is_taken_by_position():
+    for name in ed.layers.__all__:
+        parameters = inspect.signature(getattr(ed.layers, name)).parameters.values()
+        assert all(each.kind is not each.VAR_POSITIONAL for each in parameters), name
 
 
 def test_a_layer_is_made_of_at_most_four_classes_of_ours():
