@@ -25,6 +25,7 @@ import time
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
 import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
 from matplotlib.figure import Figure  # noqa: E402
 from scipy import ndimage, special  # noqa: E402
 from sklearn import datasets  # noqa: E402
@@ -55,7 +56,10 @@ def bits_per_dimension(log_probability, images, draws):
         images: [N, 16, 16, 1].
         draws: S.
     """
-    nats = np.stack([log_probability(images) for _ in range(draws)]).astype(float)
+    # Eager, Keras' attention would keep its scores of every draw in memory.
+    traced = tf.function(log_probability, autograph=False)
+    images = tf.constant(images)
+    nats = np.stack([traced(images) for _ in range(draws)]).astype(float)
     nats = special.logsumexp(nats, axis=0) - math.log(draws)
     return -float(nats.mean()) / math.log(2.0) / math.prod(SHAPE)
 
