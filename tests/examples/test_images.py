@@ -41,31 +41,31 @@ def test_bits_are_those_of_the_mean_probability_over_draws():
     assert found == pytest.approx(1 / 256, rel=1e-5)
 
 
-@pytest.fixture(scope="module")
-def small(tmp_path_factory):
-    """Results of `--small`, and the rows of its picture."""
-    rows, out = {}, tmp_path_factory.mktemp("logdir") / "new" / "images.json"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(images, "draw", lambda found, file: rows.update(found))
-        images.main(["--small", "--seed", "5", "--out", str(out)])
-    return json.loads(out.read_text())["results"], rows
-
-
-def test_small_runs_and_leaves_its_results(small):
-    results, rows = small
-    assert [found["method"] for found in results] == list(METHODS)
+@pytest.mark.usefixtures("in_eager_mode")
+@pytest.mark.parametrize(
+    ("words", "methods"),
+    [
+        (["--method", "vae", "vq_vae", "flow"], ["vae", "vq_vae", "flow"]),
+        # transformers draw pixel by pixel
+        pytest.param([], list(METHODS), marks=pytest.mark.slow),
+    ],
+    ids=["some", "all"],
+)
+def test_small_runs_and_leaves_its_results(tmp_path, capsys, monkeypatch, words, methods):
+    rows, out = {}, tmp_path / "new" / "images.json"
+    monkeypatch.setattr(images, "draw", lambda found, file: rows.update(found))
+    images.main(["--small", *words, "--seed", "5", "--out", str(out)])
+    results = json.loads(out.read_text())["results"]
+    assert [found["method"] for found in results] == methods
     for found in results:
         assert 0 < found["test"]["bits_per_dimension"] < 10
-    assert rows.keys() == {"digits", *METHODS}
+    assert rows.keys() == {"digits", *methods}
     for drawn in map(np.asarray, rows.values()):
         assert drawn.shape == (SMALL.pictures, 16, 16, 1)
         np.testing.assert_array_equal(drawn, np.clip(np.round(drawn), 0, 16))
-
-
-def test_a_seed_gives_the_same_scores_again(small, capsys):
-    results, rows = small
+    capsys.readouterr()
     found, drawn = images.run("flow", 5, SMALL)
-    assert found["test"] == results[list(METHODS).index("flow")]["test"]
+    assert found["test"] == results[methods.index("flow")]["test"], "a seed gave others"
     np.testing.assert_array_equal(drawn, rows["flow"])
     assert capsys.readouterr().out.startswith("seed 5, flow, test: bits_per_dimension ")
 

@@ -46,18 +46,26 @@ def test_calibrated_predictions_cover_as_much_as_they_say():
     assert found["crps"] == pytest.approx(1 / np.sqrt(np.pi), abs=0.03)
 
 
-def test_small_runs_and_leaves_its_results(tmp_path, capsys):
+# The others are tried on a curve in methods/.
+@pytest.mark.usefixtures("in_eager_mode")
+@pytest.mark.parametrize(
+    ("words", "methods"),
+    [
+        (["--method", "flipout"], ["flipout"]),
+        pytest.param([], list(METHODS), marks=pytest.mark.slow),
+    ],
+    ids=["flipout", "all"],
+)
+def test_small_runs_and_leaves_its_results(tmp_path, capsys, words, methods):
     out = tmp_path / "new" / "regression.json"
-    regression.main(["--small", "--seed", "5", "--out", str(out)])
+    regression.main(["--small", *words, "--seed", "5", "--out", str(out)])
     results = json.loads(out.read_text())["results"]
-    assert [found["method"] for found in results] == list(METHODS) * 2
+    assert [found["method"] for found in results] == methods * 2
     for found in results:
         for name in ("test",) if found["data"] == "diabetes" else ("beside", "gap"):
             assert 0 <= found[name]["coverage"] <= 1
     assert out.with_suffix(".png").stat().st_size > 1000
-    assert "seed 5, nuts, curve, gap: " in capsys.readouterr().out
-
-
-def test_a_seed_gives_the_same_scores_again():
-    first, again = (regression.run("flipout", "curve", 3, SMALL)[0] for _ in range(2))
-    assert first["gap"] == again["gap"]
+    assert "seed 5, flipout, curve, gap: " in capsys.readouterr().out
+    again, _ = regression.run("flipout", "curve", 5, SMALL)
+    first = results[len(methods) + methods.index("flipout")]
+    assert first["gap"] == again["gap"], "a seed gave other scores"

@@ -73,6 +73,7 @@ def test_a_number_is_right_where_all_its_digits_and_its_end_are():
     assert found["calibration_error"] == pytest.approx(high - 4 / 5, abs=1e-5)
 
 
+@pytest.mark.usefixtures("in_eager_mode")
 def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "new" / "translation.json"
     translation.main(["--small", "--steps", "3", "--seed", "5", "--out", str(out)])

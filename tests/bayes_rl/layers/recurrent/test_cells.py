@@ -74,12 +74,14 @@ def test_equal_examples_share_noise_only_without_flipout(errors):
 
 
 @pytest.mark.parametrize("cell_class", CELLS)
-@pytest.mark.parametrize("batch_size", [None, BATCH])
-@pytest.mark.parametrize("bias_initializer", ["random_normal", "trainable_normal"])
+@pytest.mark.parametrize(
+    ("batch_size", "bias_initializer"),
+    [(None, "random_normal"), (BATCH, "trainable_normal")],
+)
 def test_many_held_draws_equal_separate_holds(cell_class, batch_size, bias_initializer):
     cell = make(cell_class, bias_initializer=bias_initializer)
-    weights = ed.sample_weights(cell, [5], seed=(1, 2), batch_size=batch_size)
-    inputs = tf.random.stateless_normal([5, BATCH, FEATURES], [0, 1])
+    weights = ed.sample_weights(cell, [3], seed=(1, 2), batch_size=batch_size)
+    inputs = tf.random.stateless_normal([3, BATCH, FEATURES], [0, 1])
 
     def two_steps(inputs):
         state = cell.get_initial_state(inputs)
@@ -89,8 +91,8 @@ def test_many_held_draws_equal_separate_holds(cell_class, batch_size, bias_initi
     with ed.hold(cell, weights):
         together = two_steps(inputs)
         assert cell.get_initial_state(batch_size=BATCH)[0].shape[-2:] == [BATCH, UNITS]
-    assert together.shape == [5, BATCH, UNITS]
-    for draw in range(5):
+    assert together.shape == [3, BATCH, UNITS]
+    for draw in range(3):
         with ed.hold(cell, {name: value[draw] for name, value in weights.items()}):
             expected = two_steps(inputs[draw])
         np.testing.assert_allclose(together[draw], expected, atol=1e-5)
@@ -107,8 +109,9 @@ def test_many_held_draws_take_shared_inputs(cell_class):
 
 
 @pytest.mark.parametrize("cell_class", ESTIMATORS)
-@pytest.mark.parametrize("loop", [by_rnn, by_while_loop])
-@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize(
+    ("loop", "inside"), [(by_rnn, True), (by_while_loop, False)], ids=["rnn", "while_loop"]
+)
 def test_held_weights_count_wherever_they_are_held(cell_class, loop, inside):
     cell = make(cell_class)
     weights = ed.sample_weights(cell, seed=1, batch_size=BATCH)
