@@ -45,7 +45,7 @@ class LoadedAgent:
 
     def __init__(self, policy, clock, entries):
         self._policy = ObservationPolicy(policy)
-        self._action = tf.function(self._policy.action)
+        self._action = tf.function(self._policy.action, autograph=False)
         self._clock = clock
         self._entries = entries
         self._is_first = True

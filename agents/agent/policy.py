@@ -1,10 +1,11 @@
 """Acting: filter the observations, plan in the latent space, keep to one weight draw."""
 
+import functools
+
 import tensorflow as tf
 from tf_agents.policies import tf_policy
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
-from tf_agents.utils import nest_utils
 
 from agents.agent.compiling import compiled
 from agents.model.latents import Latent
@@ -113,7 +114,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             "seed": fold(tf.repeat(self._seed[tf.newaxis], batch_size, axis=0), number),
             "next_episode": number + batch_size * self._sharers,
         }
-        return nest_utils.where(is_first, start, state)
+        return tf.nest.map_structure(functools.partial(_where, is_first), start, state)
 
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
@@ -227,6 +228,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if not self._planner.common_noise:
             return normal([batch_size, candidates, horizon, size], seed)
         return tf.repeat(normal([batch_size, 1, horizon, size], seed), candidates, axis=1)
+
+
+def _where(condition, rows, others):
+    """Of each row the one or the other, by a condition [B]."""
+    return tf.where(tf.reshape(condition, [-1] + [1] * (rows.shape.rank - 1)), rows, others)
 
 
 def _check_draws(strategy, model):

@@ -26,7 +26,7 @@ def traced_once(**time_axes):
     """
 
     def decorate(function):
-        graph = tf.function(function)
+        graph = tf.function(function, autograph=False)
         signature = inspect.signature(function)
 
         @functools.wraps(function)

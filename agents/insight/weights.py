@@ -27,7 +27,7 @@ def weight_report(model):
     return report
 
 
-@tf.function
+@tf.function(autograph=False)
 def _weight_report(model):
     """For each layer its KL, NaN for none, the mean stddev, the size of the means."""
     rows = [tf.zeros([0, 3])]
