@@ -3,6 +3,7 @@
 import gc
 import itertools
 import os
+import signal
 
 import pytest
 
@@ -10,15 +11,25 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Programs run once; to optimize them takes longer than that.
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 
-import tensorflow as tf  # noqa: E402
-
-# Two devices on every machine, so that replicas can be tested.
-_CPU = tf.config.list_physical_devices("CPU")[0]
-tf.config.set_logical_device_configuration(
-    _CPU, [tf.config.LogicalDeviceConfiguration()] * 2
-)
+# Who was started in the background ignores Ctrl-C, and so would the processes that tests
+# start and stop by it: each would be waited for.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TESTS = itertools.count(1)
+
+
+def pytest_configure(config):
+    """Prepares TensorFlow in each process that runs tests; it takes seconds to import."""
+    if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
+        return  # others run them
+    import tensorflow as tf
+
+    # Small tensors are no faster on several threads, which keep each other's cores busy.
+    tf.config.threading.set_intra_op_parallelism_threads(1)
+    # Two devices on every machine, so that replicas can be tested.
+    cpu = tf.config.list_physical_devices("CPU")[0]
+    two = [tf.config.LogicalDeviceConfiguration()] * 2
+    tf.config.set_logical_device_configuration(cpu, two)
 
 
 def pytest_collection_finish():
