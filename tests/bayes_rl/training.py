@@ -31,7 +31,7 @@ def train(loss_fn, parts, steps=30, learning_rate=0.01, draws=4):
     optimizer = tf.keras.optimizers.Adam(learning_rate)
     optimizer.build(variables)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             loss = loss_fn()

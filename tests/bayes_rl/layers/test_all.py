@@ -19,22 +19,38 @@ FAMILIES = sorted(
     for path in pathlib.Path(__file__).with_name("catalog").glob("*.py")
     if path.stem != "case"
 )
-CASES = [
-    case
+CASES = {
+    case: family
     for family in FAMILIES
     for case in importlib.import_module(f"tests.bayes_rl.layers.catalog.{family}").CASES
-]
-NAMES = [case.name or type(case.make()).__name__ for case in CASES]
-ALL = [pytest.param(case, id=name) for case, name in zip(CASES, NAMES, strict=True)]
+}
+KINDS = {case: type(case.make()) for case in CASES}
 SEED = 7
 
 
-def every(cases=ALL):
-    return pytest.mark.parametrize("case", cases)
+def every(condition=lambda case: True, first_of=lambda case: case):
+    """A test of all cases that meet a condition.
+
+    Args:
+        condition: function of a case.
+        first_of: function of a case to what it stands for, such as `module` or `family`;
+            of those that stand for the same all but the first are slow.
+    """
+    params, seen = [], set()
+    for case in filter(condition, CASES):
+        marks = [pytest.mark.slow] if first_of(case) in seen else []
+        name = case.name or KINDS[case].__name__
+        params.append(pytest.param(case, id=name, marks=marks))
+        seen.add(first_of(case))
+    return pytest.mark.parametrize("case", params)
 
 
-def only(condition):
-    return every([param for param in ALL if condition(param.values[0])])
+def family(case):
+    return CASES[case]
+
+
+def module(case):
+    return KINDS[case].__module__
 
 
 def build(case, **options):
@@ -77,7 +93,7 @@ def test_every_public_layer_has_a_case():
     public = {getattr(ed.layers, name) for name in ed.layers.__all__}
     layers = {found for found in public if isinstance(found, type)}
     names = {found.__name__ for found in layers if issubclass(found, tf.keras.layers.Layer)}
-    assert names - {type(case.make()).__name__ for case in CASES} == set()
+    assert names - {kind.__name__ for kind in KINDS.values()} == set()
 
 
 def test_constructors_name_all_that_is_taken_by_position():
@@ -96,7 +112,7 @@ def test_a_layer_is_made_of_at_most_four_classes_of_ours():
     assert {name: found for name, found in bases.items() if len(found) > 4} == {}
 
 
-@every()
+@every(first_of=family)
 def test_graph_has_the_outputs_of_eager(case):
     layer, inputs = build(case)
     eager = values(layer(*inputs))
@@ -110,7 +126,7 @@ def test_graph_has_the_outputs_of_eager(case):
         assert np.all(np.isfinite(ours))
 
 
-@only(lambda case: case.xla is True)
+@every(lambda case: case.xla is True, first_of=family)
 def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
     layer, inputs = build(case)
     weights = ed.mean_weights(layer)
@@ -130,9 +146,16 @@ def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
         assert_equal(compiled, first, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parametrize(
+    "policies",
+    [
+        ("mixed_bfloat16", "float64"),
+        pytest.param(("mixed_float16",), marks=pytest.mark.slow),
+    ],
+)
 @every()
-def test_policies_keep_parameters_and_costs_precise(case):
-    for name in case.precisions:
+def test_policies_keep_parameters_and_costs_precise(case, policies):
+    for name in set(policies) & set(case.precisions):
         policy = tf.keras.mixed_precision.Policy(name)
         layer, inputs = build(case, dtype=policy)
         least = tf.as_dtype(policy.variable_dtype)
@@ -144,7 +167,7 @@ def test_policies_keep_parameters_and_costs_precise(case):
             assert np.all(np.isfinite(tf.cast(output, tf.float64)))
 
 
-@every()
+@every(first_of=family)
 def test_two_devices_draw_their_own_noise_and_share_the_cost(case, two_devices):
     tf.keras.utils.set_random_seed(SEED)
     with two_devices.scope():
@@ -186,21 +209,7 @@ def costs(model):
     return [loss for loss in model.losses if not tf.is_symbolic_tensor(loss)]
 
 
-def saved(suffix):
-    """Cases that such a file keeps; of SavedModels, which take seconds, some are slow."""
-    cases = [param for param in ALL if suffix in param.values[0].saves]
-    if suffix:
-        return cases
-    first = {type(param.values[0].make()).__module__: param for param in reversed(cases)}
-    return [
-        param
-        if first[type(param.values[0].make()).__module__] is param
-        else pytest.param(*param.values, id=param.id, marks=pytest.mark.slow)
-        for param in cases
-    ]
-
-
-@every(saved(".keras"))
+@every(lambda case: ".keras" in case.saves, first_of=module)
 def test_saved_and_cloned_models_have_the_same_weights(case, tmp_path):
     tf.keras.utils.set_random_seed(SEED)
     model = keras_model(case, case.make(name="layer"))
@@ -209,7 +218,7 @@ def test_saved_and_cloned_models_have_the_same_weights(case, tmp_path):
     assert_same_models(model, [cloned, reloaded(model, tmp_path / "model.keras")])
 
 
-@every(saved(""))
+@every(lambda case: "" in case.saves, first_of=family)
 def test_models_of_tensorflow_have_the_same_weights(case, tmp_path):
     tf.keras.utils.set_random_seed(SEED)
     model = keras_model(case, case.make(name="layer"))
@@ -229,32 +238,22 @@ def assert_same_models(model, copies):
 
 
 @every()
-def test_configuration_makes_an_equal_layer(case):
+def test_configuration_and_deepcopy_make_equal_layers_and_seeds_determine_them(case):
     layer, inputs = build(case)
-    copied = type(layer).from_config(layer.get_config())
-    copied(*inputs)
-    assert [v.shape for v in copied.weights] == [v.shape for v in layer.weights]
-    copied.set_weights(layer.get_weights())
-    assert_equal(reproducible(copied, inputs), reproducible(layer, inputs), rtol=1e-5)
-
-
-@every()
-def test_deepcopy_is_an_equal_layer_with_its_own_variables(case):
-    layer, inputs = build(case)
-    copied = copy.deepcopy(layer)
+    of_config = KINDS[case].from_config(layer.get_config())
+    of_config(*inputs)
+    assert [v.shape for v in of_config.weights] == [v.shape for v in layer.weights]
+    of_config.set_weights(layer.get_weights())
+    copied, (again, _) = copy.deepcopy(layer), build(case)
     assert not {id(v) for v in layer.variables} & {id(v) for v in copied.variables}
-    assert_equal(reproducible(copied, inputs), reproducible(layer, inputs), rtol=1e-5)
-
-
-@every()
-def test_seeds_determine_initial_values_and_draws(case):
-    layer, inputs = build(case)
-    again, _ = build(case)
     assert_equal(again.get_weights(), layer.get_weights())
-    assert_equal(reproducible(again, inputs), reproducible(layer, inputs))
+    expected = reproducible(layer, inputs)
+    assert_equal(reproducible(of_config, inputs), expected, rtol=1e-5)
+    assert_equal(reproducible(copied, inputs), expected, rtol=1e-5)
+    assert_equal(reproducible(again, inputs), expected)
 
 
-@only(lambda case: case.draws)
+@every(lambda case: case.draws)
 def test_many_held_draws_equal_separate_holds(case):
     layer, inputs = build(case)
     if not layer_is_stochastic(layer):

@@ -105,9 +105,10 @@ def test_keras_masks_are_used():
 @pytest.mark.parametrize("layer_class", LAYERS)
 def test_mean_and_variance_are_those_of_two_projections(layer_class):
     # With one key, all attention is on it: outputs = (value @ kernel) @ output kernel.
+    tf.keras.utils.set_random_seed(1)
     query, value = QUERY[:2, :1], VALUE[:2, :1]
     layer = make(layer_class, query, value)
-    count = 20_000
+    count = 5_000
     calls = tf.function(
         lambda: tf.map_fn(lambda _: layer(query, value), tf.zeros([count])), autograph=False
     )
@@ -126,14 +127,15 @@ def test_mean_and_variance_are_those_of_two_projections(layer_class):
     variance = hidden**2 @ stddev_out**2
     variance += hidden_variance @ (mean_out**2 + stddev_out**2)
     assert np.all(abs(outputs.mean(0) - expected) < 5 * np.sqrt(variance / count))
-    np.testing.assert_allclose((outputs.var(0) / variance).mean(), 1.0, atol=0.03)
+    np.testing.assert_allclose((outputs.var(0) / variance).mean(), 1.0, atol=0.08)
 
 
 @pytest.mark.parametrize(
     ("layer_class", "expected"), list(zip(LAYERS, [1.0, 0.0], strict=True))
 )
 def test_equal_examples_share_noise_only_without_flipout(layer_class, expected):
-    value, count = tf.ones([2, 1, 2]), 5_000
+    tf.keras.utils.set_random_seed(1)
+    value, count = tf.ones([2, 1, 2]), 2_000
     layer = make(layer_class, value, value)
     calls = tf.function(
         lambda: tf.map_fn(lambda _: layer(value, value), tf.zeros([count])), autograph=False

@@ -63,7 +63,7 @@ def inputs_of(kind, *batch):
 
 def errors(kind, estimator, inputs):
     """Outputs less their mean, in stddevs, of many filters: each has a draw of its own."""
-    count = 4000 // (CHANNELS if kind.startswith("Depthwise") else 1)
+    count = 1000 // (CHANNELS if kind.startswith("Depthwise") else 1)
     many = "depth_multiplier" if kind.startswith("Depthwise") else "filters"
     layer = make(kind, estimator, **{many: count})
     mean = twin(kind, [posterior(layer).mean()], use_bias=False, **{many: count})
@@ -71,14 +71,16 @@ def errors(kind, estimator, inputs):
     return ((layer(inputs) - mean(inputs)) / tf.sqrt(variance(inputs**2))).numpy()
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "estimator"),
+    [*((kind, "Flipout") for kind in KINDS), ("Conv2D", "Reparameterization")],
+)
 def test_mean_and_variance_of_outputs_are_those_of_the_posterior(kind, estimator):
     error = errors(kind, estimator, inputs_of(kind, 2))
     count = error.shape[-1]
     assert np.all(abs(error.mean(-1)) < 6 / np.sqrt(count))
     np.testing.assert_allclose(error.var(-1), 1.0, atol=6 * np.sqrt(2 / count))
-    np.testing.assert_allclose(error.var(), 1.0, atol=0.03)
+    np.testing.assert_allclose(error.var(), 1.0, atol=0.06)
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,8 @@ def make(**kwargs):
 
 
 def test_mean_and_variance_are_those_of_the_posterior():
-    layer, count = make(), 20_000
+    tf.keras.utils.set_random_seed(1)
+    layer, count = make(), 4_000
     calls = tf.function(
         lambda: tf.map_fn(lambda _: layer(WORDS), tf.zeros([count])), autograph=False
     )
@@ -28,7 +29,7 @@ def test_mean_and_variance_are_those_of_the_posterior():
         x.numpy()[WORDS.numpy()] for x in (posterior.mean(), posterior.stddev())
     )
     assert np.all(abs(outputs.mean(0) - mean) < 5 * stddev / np.sqrt(count))
-    np.testing.assert_allclose((outputs.var(0) / stddev**2).mean(), 1.0, atol=0.03)
+    np.testing.assert_allclose((outputs.var(0) / stddev**2).mean(), 1.0, atol=0.06)
 
 
 def test_equal_words_share_the_draw_and_calls_do_not():

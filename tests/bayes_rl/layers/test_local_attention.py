@@ -39,33 +39,6 @@ def test_masked_attention_depends_on_no_later_position():
     assert np.all(np.einsum("bii->bi", jacobian) > 0)
 
 
-def test_image_transformer_of_the_paper_lowers_its_loss():
-    images = tf.constant(np.random.default_rng(0).integers(0, 8, [4, 3, 3, 2]), tf.float32)
-    inputs = tf.keras.Input([3, 3, 2])
-    x = ed.layers.ChannelEmbedding(8, num_values=8)(inputs)
-    x = tf.pad(x, [[0, 0], [1, 0], [0, 0]])[:, :-1, :]
-    x = ed.layers.PositionalEmbedding(max_length=18)(x)
-    y = ed.layers.MaskedLocalAttention1D(2, block_length=6)(x)
-    x = tf.keras.layers.LayerNormalization()(x + y)
-    x = ed.layers.MixtureLogistic(5, units=1)(x)
-    outputs = ed.layers.Discretize(x, 0.0, 7.0, 8)
-    model = tf.keras.Model(inputs, outputs)
-    optimizer = tf.keras.optimizers.Adam(0.05)
-    labels = tf.reshape(images, [4, 18, 1])
-
-    @tf.function
-    def step():
-        with tf.GradientTape() as tape:
-            loss = -tf.reduce_mean(model(images).distribution.log_prob(labels))
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-        return loss
-
-    losses = [float(step()) for _ in range(40)]
-    assert losses[-1] < 0.8 * losses[0]
-    assert losses[-1] < np.log(8)
-
-
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="must be at least 1, got 2 and 0"):
         ed.layers.LocalAttention1D(2, block_length=0)

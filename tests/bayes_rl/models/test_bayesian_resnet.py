@@ -15,6 +15,7 @@ DATASET_SIZE = 50000
 he_normal = functools.partial(layers.Conv2DFlipout, kernel_initializer="he_normal")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("convolution", "dense", "blocks"),
     [
@@ -63,6 +64,7 @@ def test_figure_15_learns_by_compile_and_fit():
     assert history["accuracy"][-1] > 0.8
 
 
+@pytest.mark.slow
 def test_resnet50_has_fifty_layers():
     model = ed.models.build_bayesian_resnet50([32, 32, 3], 10, width=1)
     kernels = [x for x in ed.posteriors(model) if not x.startswith("dense")]

@@ -35,6 +35,7 @@ def test_figure_5_learns(spatial_data):
     assert losses.after < 0.75 * losses.before
 
 
+@pytest.mark.slow
 def test_poster_learns_by_compile_and_fit(spatial_data):
     features, labels = spatial_data
     # Keras adds `losses` as they are, so the KL is scaled where it is made.

@@ -18,11 +18,13 @@ def _gathered(layer, seed, batch_size=4):
     return {name: parallel.gather(value) for name, value in draws.items()}
 
 
-@pytest.mark.parametrize("name", ["expand", "contract"])
+@pytest.mark.parametrize(
+    ("name", "mesh"), [("expand", "1x2"), ("contract", "1x2"), ("expand", "2x1")]
+)
 def test_draws_are_equal_on_every_mesh(name, mesh):
     layer = _layer(name)
     whole = _gathered(layer, (1, 2))
-    parallel.shard(layer, mesh)
+    parallel.shard(layer, parallel.make_mesh(mesh))
     split = _gathered(layer, (1, 2))
     assert whole.keys() == split.keys()
     for key, value in whole.items():

@@ -44,9 +44,16 @@ def factors(part, member):
     return np.einsum("ri,ro->io", alpha, gamma)
 
 
-@pytest.mark.parametrize("options", [{}, {"rank": 2}, {"regularize_fast_weights": False}])
-@pytest.mark.parametrize("shared", [False, True])
-@pytest.mark.parametrize("kind", SHAPES)
+@pytest.mark.parametrize(
+    ("kind", "shared", "options"),
+    [
+        *((kind, shared, {}) for kind in SHAPES for shared in (False, True)),
+        ("dense", False, {"rank": 2}),
+        ("conv", True, {"rank": 2}),
+        ("dense", True, {"regularize_fast_weights": False}),
+        ("conv", False, {"regularize_fast_weights": False}),
+    ],
+)
 def test_outputs_and_cost_are_those_of_each_examples_kernel(kind, shared, options):
     layer = make(kind, fast_weights_eq_contraint=shared, activation="tanh", **options)
     data, lambdas, e = draw(kind)

@@ -10,7 +10,7 @@ POSTERIOR = ed.initializers.TrainableNormal(
 )
 WIDE = {"alpha_initializer": POSTERIOR, "gamma_initializer": POSTERIOR}
 NO_LIMITS = {"min_perturbation_value": -100, "max_perturbation_value": 100}
-COUNT = 100_000
+COUNT = 20_000
 
 LAYERS = {
     "dense": (lambda **kw: layers.DenseRank1(2, **kw), [3]),
@@ -53,8 +53,8 @@ def test_mean_and_variance_are_those_of_the_vectors(name, additive):
         total = (product**2 + spread) * (after_mean**2 + after_variance) - expected**2
     assert np.all(abs(outputs.mean(0) - expected) < 5 * np.sqrt(total / COUNT))
     ratio = outputs.var(0) / total
-    np.testing.assert_allclose(ratio, 1.0, atol=0.05)
-    np.testing.assert_allclose(ratio.mean(), 1.0, atol=0.03)
+    np.testing.assert_allclose(ratio, 1.0, atol=0.1)
+    np.testing.assert_allclose(ratio.mean(), 1.0, atol=0.05)
 
 
 def test_equal_examples_have_independent_vectors():

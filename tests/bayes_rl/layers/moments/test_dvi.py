@@ -5,7 +5,7 @@ from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
 
-COUNT, CHUNK = 200_000, 100_000
+COUNT, CHUNK = 100_000, 50_000
 SIZES = [3, 16, 4]
 INPUTS = np.array([[0.5, -1.0, 2.0], [1.5, 0.2, -0.4]], np.float32)
 

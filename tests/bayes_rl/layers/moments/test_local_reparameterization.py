@@ -4,7 +4,7 @@ import tensorflow as tf
 
 import bayes_rl as ed
 
-COUNT = 1_000_000
+COUNT = 100_000
 INPUTS = np.array([[0.5, -1.0, 2.0], [1.5, 0.2, -0.4]], np.float32)
 
 
@@ -25,7 +25,7 @@ def theory(layer, inputs=INPUTS):
     return inputs @ mean, inputs**2 @ variance
 
 
-def test_mean_and_variance_of_a_million_draws_are_those_of_the_posterior():
+def test_mean_and_variance_of_draws_are_those_of_the_posterior():
     layer = make(bias_initializer=wide_posterior())
     draws = tf.function(layer)(tf.repeat(INPUTS[:, None], COUNT // 2, axis=1)).numpy()
     mean, variance = theory(layer)

@@ -71,7 +71,7 @@ def test_pulls_predictions_off_the_data_to_the_prior():
     assert np.isfinite(history.history["loss"][0])
 
 
-@pytest.mark.parametrize("suffix", [".keras", ""])
+@pytest.mark.parametrize("suffix", [".keras", pytest.param("", marks=pytest.mark.slow)])
 def test_saved_output_has_the_same_mean_and_loss(suffix, tmp_path):
     inputs = tf.keras.Input([2])
     model = tf.keras.Model(inputs, ed.layers.NCPNormalOutput(0.5, 2.0)(inputs))

@@ -105,7 +105,7 @@ def test_sequential_encoder_has_penalties_and_entropy():
         assert all(np.any(tf.convert_to_tensor(x) != 0) for x in gradients)
 
 
-@pytest.mark.parametrize("suffix", [".keras", ""])
+@pytest.mark.parametrize("suffix", [".keras", pytest.param("", marks=pytest.mark.slow)])
 def test_saved_model_has_the_same_codes_and_penalties(suffix, tmp_path):
     inputs = tf.keras.Input([5, 3])
     model = tf.keras.Model(inputs, ed.layers.VectorQuantizer(4)(inputs))

@@ -33,34 +33,6 @@ def test_log_likelihood_of_events():
     np.testing.assert_allclose(layer.log_likelihood(events, fine), [expected], rtol=1e-4)
 
 
-def test_cox_process_by_variational_inference():
-    """Figure 9: prior with a deep Gaussian process, posterior with sparse ones."""
-    tf.keras.utils.set_random_seed(0)
-    softplus = tf.keras.layers.Activation("softplus")
-    prior = ed.layers.PoissonProcess(
-        rate=tf.keras.Sequential(
-            [ed.layers.GaussianProcess(4), ed.layers.GaussianProcess(1), softplus]
-        )
-    )
-    assert prior(GRID).shape == [10, 1]
-    rate = tf.keras.Sequential(
-        [
-            ed.layers.SparseGaussianProcess(units=4, num_inducing=6),
-            ed.layers.SparseGaussianProcess(units=1, num_inducing=6),
-            softplus,
-        ]
-    )
-    model = ed.layers.PoissonProcess(rate=rate)
-    counts = np.where(GRID < 0.5, 1.0, 8.0).astype("float32")
-    model(GRID)
-    with tf.GradientTape() as tape:
-        likelihood = tf.reduce_sum(model(GRID).log_prob(counts))
-        bound = likelihood - tf.add_n(model.losses)
-    for gradient in tape.gradient(bound, model.trainable_variables):
-        assert np.all(np.isfinite(gradient))
-        assert np.any(gradient != 0)
-
-
 def test_configuration():
     rate = tf.keras.Sequential([tf.keras.Input([1]), tf.keras.layers.Dense(1, "softplus")])
     layer = ed.layers.PoissonProcess(rate=rate, volume=0.5)

@@ -183,36 +183,6 @@ def test_posteriors_that_are_not_normal_are_drawn():
         assert layer(tf.ones([5, 3])).shape == [5, 2]
 
 
-def test_deep_process_fits_a_step():
-    tf.keras.utils.set_random_seed(0)
-    inputs = np.linspace(-2.0, 2.0, 64, dtype=np.float32)[:, None]
-    targets = np.sign(inputs)
-    model = tf.keras.Sequential(
-        [
-            tf.keras.Input([1]),
-            ed.layers.SparseGaussianProcess(
-                2, 8, inducing_inputs_initializer=tf.keras.initializers.RandomNormal()
-            ),
-            ed.layers.SparseGaussianProcess(
-                1, 8, inducing_inputs_initializer=tf.keras.initializers.RandomNormal()
-            ),
-        ]
-    )
-    optimizer = tf.keras.optimizers.Adam(0.03)
-
-    @tf.function
-    def step():
-        with tf.GradientTape() as tape:
-            error = tf.reduce_mean(tf.square(targets - model(inputs)))
-            loss = error / (2 * 0.01) + tf.add_n(model.losses) / 64
-        gradients = tape.gradient(loss, model.trainable_variables)
-        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
-        return error
-
-    errors = [float(step()) for _ in range(150)]
-    assert np.mean(errors[-10:]) < 0.3 * errors[0]
-
-
 def test_errors():
     with pytest.raises(ValueError, match="num_inducing must be at least 1, got 0"):
         ed.layers.SparseGaussianProcess(1, 0)

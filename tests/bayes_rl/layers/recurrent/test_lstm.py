@@ -105,34 +105,6 @@ def test_flipout_leaves_a_deterministic_kernel_alone(deterministic):
         np.testing.assert_array_equal(rnn(INPUTS), rnn(INPUTS))
 
 
-def test_paper_loop_learns_to_remember():
-    features = tf.random.stateless_normal([32, 3, 1], [0, 1])
-    labels = features[:, 0]
-    regularizer = ed.regularizers.NormalKLDivergence(scale_factor=1e-4)
-    lstm = ed.layers.VariationalLSTMCell(
-        8, kernel_regularizer=regularizer, recurrent_regularizer=regularizer
-    )
-    output_layer = tf.keras.layers.Dense(1)
-    optimizer = tf.keras.optimizers.Adam(0.02)
-    losses = []
-
-    @tf.function
-    def loss():
-        state = lstm.get_initial_state(features)
-        for t in range(features.shape[1]):
-            net, state = lstm(features[:, t], state)
-        return tf.reduce_mean((output_layer(net) - labels) ** 2) + sum(lstm.losses)
-
-    loss()
-    variables = lstm.trainable_variables + output_layer.trainable_variables
-    for _ in range(120):
-        with tf.GradientTape() as tape:
-            value = loss()
-        optimizer.apply_gradients(zip(tape.gradient(value, variables), variables))  # noqa: B905
-        losses.append(float(value))
-    assert np.mean(losses[-10:]) < 0.3 * losses[0]
-
-
 def test_units_below_one_is_an_error():
     with pytest.raises(ValueError, match="`units`, expected a positive integer, got 0"):
         ed.layers.LSTMCellFlipout(0)

@@ -196,6 +196,7 @@ def test_stacked_and_bidirectional_cells_draw_once_a_sequence():
     assert both(repeat(INPUTS)).shape == [BATCH, 2 * UNITS]
 
 
+@pytest.mark.slow
 def test_saved_model_draws_anew_at_every_call(tmp_path):
     rnn = tf.keras.layers.RNN(ed.layers.LSTMCellFlipout(UNITS))
     model = tf.keras.Sequential([tf.keras.Input([STEPS, FEATURES]), rnn])

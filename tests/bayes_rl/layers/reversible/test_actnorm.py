@@ -89,7 +89,7 @@ def test_density_of_data_starts_a_reversed_one():
     assert outputs.shape == [64, 3]
 
 
-@pytest.mark.parametrize("suffix", [".keras", ""])
+@pytest.mark.parametrize("suffix", [".keras", pytest.param("", marks=pytest.mark.slow)])
 def test_start_is_saved(tmp_path, suffix):
     model = tf.keras.Sequential([tf.keras.Input([2, 3]), ed.layers.ActNorm()])
     model.save(tmp_path / f"new{suffix}")

@@ -83,7 +83,7 @@ def test_learns_dependent_categories():
     logits = tf.Variable(tf.random.stateless_normal([2, VOCAB], [0, 2]))
     optimizer = tf.keras.optimizers.Adam(0.1)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step():
         with tf.GradientTape() as tape:
             log_probs = layer.reverse(data) * tf.nn.log_softmax(logits)
