@@ -62,7 +62,9 @@ def test_a_forward_pass_is_what_tensorflow_counts(transition):
     config = _config(f"transition={transition}", *words)
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     batch = {name: x[:, :1] for name, x in random_batch(config).items()}
-    loss = tf.function(lambda: agent.loss(batch).loss).get_concrete_function()
+    loss = tf.function(
+        lambda: agent.loss(batch).loss, autograph=False
+    ).get_concrete_function()
     counted = sum(_product_flops(graph) for graph in _graphs(loss.graph))
     assert flops.train_step(config, 17, 6) == 3 * 2 * counted
 
@@ -140,7 +142,7 @@ def _value_gradients(config):
             total = sum(tf.reduce_sum(losses[name]) for name in value.loss_names)
         return tape.gradient(total, value.trainable_variables)
 
-    return tf.function(gradients).get_concrete_function().graph.outputs
+    return tf.function(gradients, autograph=False).get_concrete_function().graph.outputs
 
 
 def _needed(tensors):

@@ -74,8 +74,8 @@ def test_error_in_a_process_is_raised_and_leaves_it_usable(parallel):
         parallel.step(np.zeros([3, 1], np.float32))
 
 
-def test_dead_process_is_an_error_and_closing_ends_the_others():
-    environments = envs.load_many(2, "fake")
+def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
+    environments = parallel  # whose last test this is: to start others takes seconds
     environments.reset()
     environments._processes[1].kill()
     environments._processes[1].join()

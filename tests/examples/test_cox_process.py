@@ -48,6 +48,7 @@ def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     assert results[3]["test"] == again["test"], "a seed gave other scores"
 
 
+@pytest.mark.slow
 def test_training_finds_more_than_a_constant():
     sizes = Sizes(cells=50, inducing=12, steps=300, draws=50)
     results, rates = cox_process.run(1, sizes)

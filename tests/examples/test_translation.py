@@ -76,11 +76,11 @@ def test_a_number_is_right_where_all_its_digits_and_its_end_are():
 @pytest.mark.usefixtures("in_eager_mode")
 def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "new" / "translation.json"
-    translation.main(["--small", "--steps", "3", "--seed", "5", "--out", str(out)])
+    translation.main(["--small", "--steps", "2", "--seed", "5", "--out", str(out)])
     results = json.loads(out.read_text())["results"]
     assert [each["method"] for each in results] == ["deterministic", "flipout"]
     for each in results:
-        assert len(each["losses"]) == 3
+        assert len(each["losses"]) == 2
         assert 0 <= each["hesitant"]["calibration_error"] <= 1
     assert capsys.readouterr().out.startswith(
         "seed 5, deterministic, test: digits_right 0."

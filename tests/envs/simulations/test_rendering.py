@@ -13,25 +13,19 @@ def test_nothing_is_chosen_where_nothing_is_installed(without_libraries):
     assert rendering.choose() == "disabled"
 
 
-def test_states_need_no_library(run_python):
+def test_states_need_no_library_and_pictures_name_the_packages(run_python):
     code = NOTHING_INSTALLED + (
         "import envs\n"
         "environment = envs.load('cheetah_run')\n"
-        "environment.reset(); print(environment.step([0.0] * 6).reward.shape)"
-    )
-    result = run_python(code)
-    assert (result.returncode, result.stdout, result.stderr) == (0, "()\n", "")
-
-
-def test_pictures_without_a_library_name_the_packages(run_python):
-    code = NOTHING_INSTALLED + (
-        "import envs\n"
+        "environment.reset(); print(environment.step([0.0] * 6).reward.shape)\n"
         "for given in (('cheetah_run', 'pixels'), ('quadruped_escape',)):\n"
         "    try: envs.load(*given)\n"
         "    except RuntimeError as error: print(error)"
     )
-    said = run_python(code).stdout.splitlines()
-    assert len(said) == 2
+    result = run_python(code)
+    assert (result.returncode, result.stderr) == (0, "")
+    shape, *said = result.stdout.splitlines()
+    assert (shape, len(said)) == ("()", 2)
     assert all("libegl1" in line and "libosmesa6" in line for line in said)
 
 
