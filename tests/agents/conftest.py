@@ -1,5 +1,7 @@
 """What tests of the agent share: tiny configs, models and batches."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -7,6 +9,7 @@ from tf_agents.specs import tensor_spec
 
 import envs
 from agents.agent.building import choose_devices, make_agent, make_world_model
+from agents.agent.loading import load_parts
 from agents.config import overrides
 from agents.runs.folder import Run, open_run
 from agents.training.trainer import train
@@ -31,6 +34,7 @@ def make_config():
     It has no value, which takes seconds to compile, unless told otherwise.
     """
 
+    @functools.cache
     def make(*words):
         value = [] if any(word.startswith("value") for word in words) else ["value=none"]
         return overrides.load([*TINY, *value, *words])
@@ -166,10 +170,22 @@ def whole_run(train_run, run_words, tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
+def whole_parts(whole_run):
+    """Config, agent and entries of `whole_run`; not to be changed."""
+    return load_parts(whole_run)
+
+
+@pytest.fixture(scope="session")
+def whole_agent(whole_parts):
+    """Config and agent of `whole_run`; not to be changed."""
+    return whole_parts[:2]
+
+
+@pytest.fixture(scope="session")
 def pixel_run(train_run, tmp_path_factory):
-    """Folder of a run of 2 episodes from pixels; not to be changed."""
+    """Folder of a run of 2 random episodes of pixels; not to be changed."""
     folder = tmp_path_factory.mktemp("pixels") / "run"
     pixels = ["observation=pixels", "image.size=32", "world_model.image_depth=2"]
-    steps = ["environment_steps=40", "seed_episodes=1", "sequence_length=4"]
-    assert train_run(folder, *pixels, *steps, "video_every=2") == 0
+    steps = ["environment_steps=40", "seed_episodes=2", "sequence_length=4"]
+    assert train_run(folder, *pixels, *steps, "evaluation.every=0", "video_every=0") == 0
     return folder

@@ -14,7 +14,6 @@ import agents
 import envs
 from agents.agent.acting import LoadedAgent
 from agents.agent.clock import Clock
-from agents.agent.loading import load_agent
 
 
 class Summing(tf_policy.TFPolicy):
@@ -93,10 +92,10 @@ def test_image_must_be_one(make_agent):
         agent.act(np.zeros([4, 4, 3]))
 
 
-def test_exploring_is_what_the_run_collects_with(whole_run):
+def test_exploring_is_what_the_run_collects_with(whole_run, whole_parts, monkeypatch):
+    monkeypatch.setattr("agents.agent.acting.load_parts", {whole_run: whole_parts}.get)
     loaded = agents.load(whole_run, explore=True)
-    _, agent = load_agent(whole_run)
-    policy = agent.collect_policy
+    policy = whole_parts[1].collect_policy
     observation = {name: tf.zeros([1, 1]) for name in ("position", "velocity")}
     observation["observation"] = tf.constant([[0.3, -0.1]])
     step = ts.restart(observation, batch_size=1)

@@ -48,14 +48,13 @@ def test_by_default_bfloat16_is_compiled_on_a_gpu_alone(
 
 
 @pytest.mark.parametrize("transition", TRANSITIONS)
-def test_compiled_gradients_are_those_of_the_graph(build_agent, make_batch, transition):
-    results = []
-    for word in ("false", "true"):
-        agent = build_agent(f"compile={word}", f"transition={transition}")
-        batch = make_batch(4)
-        results.append(
-            tf.function(lambda a=agent, b=batch: a._traced_gradients(b, *a._drawn(b)))()
-        )
+def test_compiled_gradients_are_those_of_eager_execution(
+    build_agent, make_batch, transition
+):
+    agent = build_agent("compile=true", "value=td", f"transition={transition}")
+    given = (batch := make_batch(2, 3), *agent._drawn(batch))
+    computing = (agent._traced_gradients, agent._loss_and_gradients)
+    results = [compute(*given) for compute in computing]
     for one, two in zip(*map(tf.nest.flatten, results), strict=True):
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
 

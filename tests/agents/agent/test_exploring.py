@@ -57,8 +57,8 @@ def test_metrics_tell_of_the_bonus(agent, batch):
     assert np.isfinite(found["novelty_loss"] + found["explorer_loss"])
 
 
-def test_a_checkpoint_goes_on_as_if_nothing_had_been(make, batch, tmp_path):
-    agent, other = make(*CRITIC), make(*CRITIC, steps=0)
+def test_a_checkpoint_goes_on_as_if_nothing_had_been(agent, make, batch, tmp_path):
+    other = make(*CRITIC, steps=0)
     path = tf.train.Checkpoint(agent=agent).save(tmp_path / "checkpoint")
     tf.train.Checkpoint(agent=other).restore(path).assert_existing_objects_matched()
     for each in (agent, other):

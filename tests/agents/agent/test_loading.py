@@ -10,20 +10,18 @@ from agents.errors import UserError
 from agents.runs.folder import open_run
 
 
-def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(whole_run):
-    config, agent = load_agent(whole_run)
+def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
+    whole_run, whole_agent
+):
+    config, agent = whole_agent
     assert (config.task, config.logdir) == ("fake", str(whole_run))
     assert int(agent.clock.episodes) == 8
     assert int(agent.train_step_counter) == 14
+    before = sorted(whole_run.rglob("*"))
     _, again = load_agent(whole_run)
     for one, other in zip(agent.model.variables, again.model.variables, strict=True):
         np.testing.assert_array_equal(one, other)
-
-
-def test_loading_changes_nothing(whole_run):
-    before = sorted(whole_run.rglob("*"))
-    load_agent(whole_run)
-    assert sorted(whole_run.rglob("*")) == before
+    assert sorted(whole_run.rglob("*")) == before, "loading changed something"
 
 
 def test_a_damaged_checkpoint_is_left_to_the_training_that_owns_it(whole_run, tmp_path):

@@ -42,6 +42,19 @@ class Spy:
         return tf.reduce_mean(tf.reduce_sum(rollout.reward, -1), 0)
 
 
+@dataclasses.dataclass(frozen=True)
+class Idle:
+    """Plans to do nothing, which takes no time."""
+
+    common_noise = False
+
+    def initial_state(self, batch_size, action_size):
+        return ()
+
+    def plan(self, score, state, shape, seed, proposals=None):
+        return Plan(*[tf.zeros([*shape[:1], 3, 1])] * 2), state
+
+
 @pytest.fixture
 def clock():
     return Clock(total_steps=100)
@@ -99,11 +112,13 @@ def run(policy, *time_steps):
 
 
 @pytest.mark.parametrize(
-    "strategy", [Greedy(), Thompson("episode", 1), Thompson("episode", 3)]
-)
-@pytest.mark.parametrize(
-    "planner",
-    [PLANNER, ICEM],
+    ("strategy", "planner"),
+    [
+        (Greedy(), PLANNER),
+        (Thompson("episode", 1), ICEM),
+        (Thompson("episode", 3), PLANNER),
+        (Thompson("episode", 3), ICEM),
+    ],
 )
 def test_actions_and_states_are_as_specified(make_policy, strategy, planner):
     policy = make_policy(strategy, planner, GaussianNoise(5.0, None, 0, False, 0.0))
@@ -136,9 +151,8 @@ def test_the_state_starts_anew_where_an_episode_does(make_policy):
 def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
     make_policy, model
 ):
-    first, second = run(
-        make_policy(noise=GaussianNoise(0.5, None, 0, False, 0.0)), FIRST, MID
-    )
+    noise = GaussianNoise(0.5, None, 0, False, 0.0)
+    first, second = run(make_policy(planner=Idle(), noise=noise), FIRST, MID)
     np.testing.assert_array_equal(first.state["action"], first.action)
     with hold(model, mean_weights(model)):
         expected = model.rssm.filter(
@@ -155,13 +169,7 @@ def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
 
 
 def test_the_action_is_the_first_of_the_plan_and_noise_knows_its_spread(make_policy):
-    @dataclasses.dataclass(frozen=True)
-    class Fixed:
-        common_noise = False
-
-        def initial_state(self, batch_size, action_size):
-            return ()
-
+    class Fixed(Idle):
         def plan(self, score, state, shape, seed, proposals=None):
             actions = tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]])
             return Plan(actions, tf.constant([[[0.1], [9.0]], [[0.2], [9.0]]])), state
@@ -193,7 +201,8 @@ def test_episodes_and_decisions_have_numbers_of_their_own(make_policy, clock):
 
 def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock):
     def seeds(*time_steps):
-        return [step.state["seed"].numpy() for step in run(make_policy(), *time_steps)]
+        steps = run(make_policy(planner=Idle()), *time_steps)
+        return [step.state["seed"].numpy() for step in steps]
 
     one_ends = observe(FIRST.observation["observation"], [MID_TYPE, FIRST_TYPE])
     *_, last = together = seeds(FIRST, one_ends, FIRST)
@@ -235,7 +244,7 @@ def test_an_episode_is_acted_alike_alone_and_beside_others(
 def test_pictures_are_dequantized_alike_alone_and_beside_others(make_policy, make_model):
     seen = []
     model = make_model("world_model.image_depth=2", image_size=32)
-    policy = make_policy(model=model)
+    policy = make_policy(model=model, planner=Idle())
     pixels = tf.zeros([ENVIRONMENTS, 32, 32, 3], tf.uint8)
     first = FIRST._replace(observation=FIRST.observation | {"observation": pixels})
     with pytest.MonkeyPatch.context() as monkeypatch:
@@ -269,7 +278,9 @@ def test_without_noise_the_action_is_that_of_the_plan(make_policy):
 def test_noise_follows_its_schedule(make_policy, clock):
     noise = GaussianNoise(0.3, 0.0, 10, False, 0.0)
     clock.environment_steps.assign(10)
-    quiet, noisy = (run(make_policy(noise=n), FIRST)[0].action for n in (None, noise))
+    quiet, noisy = (
+        run(make_policy(planner=Idle(), noise=n), FIRST)[0].action for n in (None, noise)
+    )
     np.testing.assert_array_equal(quiet, noisy)
 
 
@@ -288,16 +299,10 @@ def test_a_strategy_is_told_the_progress_of_the_run(make_policy, clock):
 def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, monkeypatch):
     seeds = {}
 
-    @dataclasses.dataclass(frozen=True)
-    class Planner:
-        common_noise = False
-
-        def initial_state(self, batch_size, action_size):
-            return ()
-
+    class Planner(Idle):
         def plan(self, score, state, shape, seed, proposals=None):
             seeds["plan"] = seed
-            return Plan(*[tf.zeros([ENVIRONMENTS, 3, 1])] * 2), state
+            return super().plan(score, state, shape, seed)
 
     def noise(action, steps, seed, spread, episode):
         seeds["noise"], seeds["noise of an episode"] = seed, episode[0]
@@ -321,19 +326,16 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
 
 
 @pytest.mark.parametrize(
-    ("redraw", "filter_with_draw"), [("episode", False), ("decision", True)]
-)
-@pytest.mark.parametrize(
-    ("trajectories", "rewards", "predictions"),
+    ("trajectories", "rewards", "predictions", "redraw", "filter_with_draw"),
     [
-        ("each", 2, 2),
-        ("switching", 2, 2),
-        ("shared", 1, 2),
-        ("average", 1, 1),
+        ("each", 2, 2, "episode", False),
+        ("switching", 2, 2, "decision", True),
+        ("shared", 1, 2, "decision", False),
+        ("average", 1, 1, "episode", True),
     ],
 )
 def test_strategies_choose_how_draws_are_used(
-    make_policy, redraw, trajectories, rewards, predictions, filter_with_draw
+    make_policy, trajectories, rewards, predictions, redraw, filter_with_draw
 ):
     spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
     planner = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=1)
@@ -375,20 +377,21 @@ def seen_weights(monkeypatch, policy, *time_steps):
 
 
 def test_draws_of_an_episode_are_held_for_all_its_decisions(monkeypatch, make_policy):
-    first, second = seen_weights(monkeypatch, make_policy(Spy()), FIRST, MID)
+    policy = make_policy(Spy(), planner=Idle())
+    first, second = seen_weights(monkeypatch, policy, FIRST, MID)
     assert first == second
     assert first[0] != first[1], "environments share a draw"
 
 
 def test_draws_of_decisions_change(monkeypatch, make_policy):
-    policy = make_policy(Spy(redraw="decision"))
+    policy = make_policy(Spy(redraw="decision"), planner=Idle())
     first, second = seen_weights(monkeypatch, policy, FIRST, MID)
     assert len({*first, *second}) == 4
 
 
 def test_the_filter_uses_the_first_draw_where_asked(make_policy, model):
     spy = Spy(filter_with_draw=True)
-    policy = make_policy(spy)
+    policy = make_policy(spy, planner=Idle())
     first, second = run(policy, FIRST, MID)
     for number in range(ENVIRONMENTS):
         draw = sample_weights(model, [2], first.state["seed"][number])
@@ -406,18 +409,15 @@ def test_the_filter_uses_the_first_draw_where_asked(make_policy, model):
 
 def test_with_common_noise_equal_plans_score_the_same(make_policy):
     @dataclasses.dataclass(frozen=True)
-    class Twins:
+    class Twins(Idle):
         """Scores two equal plans and keeps the scores."""
 
         common_noise: bool
         scores: list = dataclasses.field(default_factory=list)
 
-        def initial_state(self, batch_size, action_size):
-            return ()
-
         def plan(self, score, state, shape, seed, proposals=None):
             self.scores.append(score(tf.zeros([ENVIRONMENTS, 2, 3, 1]), seed))
-            return Plan(*[tf.zeros([ENVIRONMENTS, 3, 1])] * 2), state
+            return super().plan(score, state, shape, seed)
 
     for common_noise in (True, False):
         planner = Twins(common_noise)

@@ -12,27 +12,22 @@ from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy, Thompson
 from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
-from agents.planning.planner import Plan
 from agents.value.actor_critic import ActorCritic
 from bayes_rl.weights import hold, mean_weights
-from tests.agents.agent.test_policy import FIRST, ICEM, MID, PLANNER, Spy, run
+from tests.agents.agent.test_policy import FIRST, ICEM, MID, PLANNER, Idle, Spy, run
 from tests.agents.presets import preset
 
 
 @dataclasses.dataclass(frozen=True)
-class Planner:
+class Planner(Idle):
     """Keeps what it is offered, and plans nothing."""
 
     horizon = 3
-    common_noise = False
     offered: list = dataclasses.field(default_factory=list)
-
-    def initial_state(self, batch_size, action_size):
-        return ()
 
     def plan(self, score, state, shape, seed, proposals=None):
         self.offered.append((score, proposals, seed))
-        return Plan(*[tf.zeros([*shape[:1], 3, 1])] * 2), state
+        return super().plan(score, state, shape, seed)
 
 
 class NoPlanner(Planner):
@@ -126,18 +121,24 @@ def test_the_planner_is_offered_what_the_policy_proposes_under_the_mean_weights(
         np.testing.assert_array_equal(seed, same)
 
 
-@pytest.mark.parametrize("planner", [PLANNER, ICEM], ids=["cem", "icem"])
-@pytest.mark.parametrize("strategy", [Greedy(), Thompson("episode", 3)], ids=["1", "3"])
+@pytest.mark.parametrize(
+    ("planner", "strategy"),
+    [(PLANNER, Greedy()), (ICEM, Thompson("episode", 3))],
+    ids=["cem-1", "icem-3"],
+)
 def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
     make_policy, planner, strategy
 ):
     value = make_value(proposals=0)
     value.discount = 1.0
     value.value = lambda features: tf.zeros(features.shape[:-1])
-    plain, same = (actions(make_policy(v, planner, strategy)) for v in (None, value))
+    plain, same = (
+        actions(make_policy(v, planner, strategy), FIRST)[0] for v in (None, value)
+    )
     np.testing.assert_allclose(same, plain, atol=1e-6)
     value.value = make_value().value
-    assert np.abs(actions(make_policy(value, planner, strategy))[0] - plain[0]).max() > 1e-4
+    (other,) = actions(make_policy(value, planner, strategy), FIRST)
+    assert np.abs(other - plain).max() > 1e-4
 
 
 def test_groups_are_offered_the_same_proposals(make_policy):

@@ -21,8 +21,11 @@ def read(run, name="calibration.csv"):
 
 
 @pytest.fixture(scope="module")
-def rows(whole_run):
-    calibrate(whole_run, None, 2)
+def rows(whole_run, whole_agent):
+    with pytest.MonkeyPatch.context() as patch:
+        loaded = {whole_run: whole_agent}
+        patch.setattr("agents.commands.calibrate.load_agent", loaded.get)
+        calibrate(whole_run, None, 2)
     return read(whole_run)
 
 
@@ -100,6 +103,7 @@ def test_planned_episodes_that_a_run_held_out_are_fitted_to(whole_run):
     assert [int(episode["number"]) for episode in trained_on] == [0, 2, 4, 6]
 
 
+@pytest.mark.slow
 def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
     calibrate(whole_run, twin, 2)
     rows = read(whole_run)

@@ -11,7 +11,6 @@ import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
 from agents.__main__ import main
-from agents.agent.loading import load_agent
 
 # Runs the lines that the command prints, with TensorFlow alone, for each observation.
 ACT = """
@@ -46,7 +45,10 @@ def exported(folder, usage, observations):
 
 def of_the_run(agent, observations):
     """The actions of the run's policy, in an episode of the same observations."""
-    act, state = tf.function(agent.policy.action), agent.policy.get_initial_state(1)
+    act, state = (
+        tf.function(agent.policy.action, autograph=False),
+        agent.policy.get_initial_state(1),
+    )
     actions = []
     for number, observation in enumerate(observations):
         seen = {name: tf.zeros([1, 1]) for name in ("position", "velocity")}
@@ -64,9 +66,14 @@ def run(whole_run, tmp_path_factory):
     return shutil.copytree(whole_run, tmp_path_factory.mktemp("exported") / "run")
 
 
-def test_policy_acts_like_the_run_with_tensorflow_alone(run, capsys, tmp_path, monkeypatch):
-    config, agent = load_agent(run)  # once, since each agent is compiled anew
-    monkeypatch.setattr("agents.commands.export.load_agent", lambda _: (config, agent))
+# Planning takes long to trace.
+@pytest.mark.parametrize("act", ["policy", pytest.param("plan", marks=pytest.mark.slow)])
+def test_policy_acts_like_the_run_with_tensorflow_alone(
+    run, whole_agent, capsys, tmp_path, monkeypatch, act
+):
+    monkeypatch.setattr("agents.commands.export.load_agent", lambda _: whole_agent)
+    _, agent = whole_agent
+    monkeypatch.setattr(agent, "_policy", agent.exploiting(act))
     assert main(["export", str(run)]) == 0
     said = capsys.readouterr()
     head, *lines = said.out.splitlines()
@@ -76,7 +83,7 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(run, capsys, tmp_path, m
     assert said.err == ""
     assert not list(run.glob(".*.tmp"))
     random = np.random.default_rng(0)
-    observations = random.uniform(-1, 1, [100, 2]).astype(np.float32)
+    observations = random.uniform(-1, 1, [20, 2]).astype(np.float32)
     expected = of_the_run(agent, observations)
     assert np.std(expected) > 0.01
     usage = "\n".join(line.strip() for line in lines)

@@ -12,12 +12,17 @@ EPISODES = 3
 
 
 @pytest.fixture(scope="module")
-def probed(whole_run):
+def probed(whole_run, whole_agent):
     """What a probe printed and wrote, of a run from states."""
     import contextlib
     import io
 
-    with contextlib.redirect_stdout(io.StringIO()) as said:
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        contextlib.redirect_stdout(io.StringIO()) as said,
+    ):
+        loaded = {whole_run: whole_agent}
+        patch.setattr("agents.commands.probe.load_agent", loaded.get)
         probe(whole_run, EPISODES)
     with open(whole_run / "probe.csv") as file:
         return said.getvalue(), list(csv.DictReader(file))
@@ -51,6 +56,7 @@ def test_figures_are_written_and_named(probed, whole_run):
     assert all(Image.open(file).width > 300 for file in files)
 
 
+@pytest.mark.slow
 def test_a_run_from_pixels_is_probed(pixel_run, capsys):
     probe(pixel_run, 2)
     assert "Velocities are inputs" not in capsys.readouterr().out

@@ -38,15 +38,16 @@ def misspell(key):
     return [key[:place] + middle + key[place + 1 :] for middle in ("", "q", key[place] * 2)]
 
 
-@pytest.mark.parametrize("key", KEYS)
-def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(key, capsys, tmp_path):
+@pytest.mark.parametrize(("number", "key"), enumerate(KEYS))
+def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(
+    number, key, capsys, tmp_path
+):
     group = ["planner=icem"] if key.startswith("planner") else []
-    for word in misspell(key):
-        assert main(["train", *group, f"{word}=1"]) == 2
-        captured = capsys.readouterr()
-        expected = f"bayes-rl: there is no key {word!r}; did you mean {key!r}?\n"
-        assert captured.err == expected
-        assert captured.out == ""
+    word = misspell(key)[number % 3]
+    assert main(["train", *group, f"{word}=1"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"bayes-rl: there is no key {word!r}; did you mean {key!r}?\n"
+    assert captured.out == ""
     assert list(tmp_path.iterdir()) == []
 
 

@@ -7,6 +7,7 @@ import pytest
 from PIL import Image
 
 from agents.commands.video import video
+from agents.episodes.store import EpisodeStore
 
 EPISODE = ["episode_{}.gif", "episode_{}.mp4", "episode_{}_strip.png"]
 
@@ -19,7 +20,13 @@ def run(whole_run, tmp_path):
     return folder
 
 
-def test_a_run_from_states_is_filmed_and_its_predictions_drawn(run, capsys):
+LOAD = "agents.commands.video.load_agent"
+
+
+def test_a_run_from_states_is_filmed_and_its_predictions_drawn(
+    run, whole_agent, capsys, monkeypatch
+):
+    monkeypatch.setattr(LOAD, {run: whole_agent}.get)
     video(run)
     files = [pathlib.Path(file) for file in capsys.readouterr().out.split()]
     names = [name.format(160) for name in [*EPISODE, "open_loop_{}.png"]]
@@ -37,11 +44,18 @@ def test_a_run_from_pixels_is_filmed_as_it_is_and_as_predicted(pixel_run, capsys
     assert files[4].read_bytes()[4:8] == b"ftyp"
 
 
-def test_without_a_rendering_library_the_predictions_are_drawn(run, capsys, monkeypatch):
+def test_without_a_rendering_library_the_predictions_are_drawn(
+    run, whole_agent, capsys, monkeypatch
+):
     def fail(*_):
         raise RuntimeError("pictures need EGL or OSMesa and neither loads")
 
+    def stored(*_):
+        return [EpisodeStore(run / "episodes").read(0)]
+
     monkeypatch.setattr("envs.simulations.fake.Line.render", fail)
+    monkeypatch.setattr("agents.commands.video.held_out_episodes", stored)
+    monkeypatch.setattr(LOAD, {run: whole_agent}.get)
     video(run)
     said = capsys.readouterr()
     assert said.out == f"{run}/videos/open_loop_160.png\n"

@@ -18,7 +18,7 @@ from tests.agents.distributed.test_server import size
 def address(serve, config, build_agent):
     """Of a server that has the weights of a learner."""
     address = serve()
-    agent = build_agent("actors=2", "sequence_length=5", "seed_episodes=1")
+    agent = build_agent("actors=2", "sequence_length=5", "seed_episodes=9")
     agent.train_step_counter.assign(40)
     Weights(agent, address).push()
     return address
@@ -72,7 +72,7 @@ def test_actors_run_the_episodes_of_a_run_that_collects_alone(
 
     for number in (0, 1):
         make_actor(number).collect()
-    words = ["seed_episodes=1", f"logdir={run.folder}"]
+    words = ["seed_episodes=9", f"logdir={run.folder}"]
     other = Run(run.folder / "alone")
     with contextlib.closing(CollectedHere(make_config(*words), other)) as experience:
         experience.collect(build_agent(*words))

@@ -1,5 +1,7 @@
 """Tests of agents.episodes.collecting."""
 
+import functools
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -79,9 +81,15 @@ def test_random_actions_are_uniform_and_differ_between_seeds(pair):
     assert not np.any(np.isin(first, second))
 
 
-def test_an_agent_collects_what_its_policy_does(pair, build_agent):
-    agent = build_agent("action_noise.stddev=0.3")
-    finished = collect(pair, as_py_policy(agent.collect_policy))
+@pytest.fixture(scope="module")
+def policy_of(build_agent):
+    """Makes the policy of an agent, traced once for each number of environments."""
+    agent = build_agent("explore=thompson", "action_noise.stddev=0.1")
+    return functools.cache(lambda count: as_py_policy(agent.collect_policy))
+
+
+def test_an_agent_collects_what_its_policy_does(pair, policy_of):
+    finished = collect(pair, policy_of(2))
     assert len(finished) == 2
     for _, episode in finished:
         assert not np.any(episode["action"][0])
@@ -117,10 +125,10 @@ def lengths(count):
     return [int(np.random.default_rng(seed).integers(2, 10)) for seed in seeds]
 
 
-def collect_by_number(agent, first_episodes, count, random=0):
+def collect_by_number(policy_of, first_episodes, count, random=0):
     """The episodes of a sequence by their number, until `count` have ended."""
     environment, found = ragged(first_episodes), []
-    policy = as_py_policy(agent.collect_policy)
+    policy = policy_of(len(first_episodes))
     policy = RandomAtFirst(policy, environment, random, 0, first_episodes)
     collector = Collector(
         environment, policy, STEP, lambda episode, _: found.append(episode)
@@ -134,11 +142,10 @@ def collect_by_number(agent, first_episodes, count, random=0):
     return dict(zip(numbers, found, strict=True))
 
 
-def test_which_environment_runs_an_episode_changes_nothing_of_it(build_agent):
-    agent = build_agent("explore=thompson", "action_noise.stddev=0.1")
-    alone = collect_by_number(agent, [0], 9, random=2)
+def test_which_environment_runs_an_episode_changes_nothing_of_it(policy_of):
+    alone = collect_by_number(policy_of, [0], 9, random=2)
     assert list(alone) == list(range(9))
-    together = collect_by_number(agent, [0, 1, 2], 7, random=2)
+    together = collect_by_number(policy_of, [0, 1, 2], 7, random=2)
     assert list(together) != sorted(together), "none overtook another"
     both = set(alone) & set(together)
     assert len(both) >= 6
@@ -147,10 +154,9 @@ def test_which_environment_runs_an_episode_changes_nothing_of_it(build_agent):
             np.testing.assert_allclose(together[number][key], rows, atol=1e-3)
 
 
-def test_episodes_go_on_where_each_environment_was(build_agent):
-    agent = build_agent("explore=thompson", "action_noise.stddev=0.1")
-    whole = collect_by_number(agent, [0, 1], 6)
-    later = collect_by_number(agent, [4, 3], 3)
+def test_episodes_go_on_where_each_environment_was(policy_of):
+    whole = collect_by_number(policy_of, [0, 1], 6)
+    later = collect_by_number(policy_of, [4, 3], 3)
     assert set(later) <= {3, 4, 5, 6, 7, 8, 10, 12}
     for number in set(whole) & set(later):
         np.testing.assert_allclose(

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from agents.agent.loading import load_agent
 from agents.episodes import evaluation
 from agents.episodes.environments import load_environments
 from agents.episodes.evaluation import Evaluator
@@ -11,14 +10,15 @@ from agents.episodes.measures import episode_return
 
 
 @pytest.fixture(scope="module")
-def evaluator(whole_run):
-    return Evaluator(*load_agent(whole_run))
+def evaluator(whole_agent):
+    """Compiled for each number of environments, which takes seconds: one and two."""
+    return Evaluator(*whole_agent)
 
 
 def test_each_episode_has_a_seed_and_a_start_of_its_own(evaluator):
-    results = evaluator.episodes(3)
-    assert len({seed for seed, _ in results}) == 3
-    assert len({float(episode["position"][0, 0]) for _, episode in results}) == 3
+    results = evaluator.episodes(2)
+    assert len({seed for seed, _ in results}) == 2
+    assert len({float(episode["position"][0, 0]) for _, episode in results}) == 2
 
 
 def test_evaluations_face_the_same_starts_and_act_alike(evaluator):
@@ -34,13 +34,11 @@ def test_more_episodes_than_stand_side_by_side_are_run(evaluator, monkeypatch):
     assert len({seed for seed, _ in evaluator.episodes(3)}) == 3
 
 
-def test_another_policy_can_be_evaluated(whole_run):
-    config, agent = load_agent(whole_run)
-    plain, noisy = (
-        Evaluator(config, agent, policy).episodes(1)[0][1]
-        for policy in (None, agent.collect_policy)
-    )
-    assert not np.allclose(plain["action"], noisy["action"], atol=1e-3)
+def test_another_policy_can_be_evaluated(evaluator, whole_agent):
+    config, agent = whole_agent
+    noisy = Evaluator(config, agent, agent.collect_policy)
+    ((_, plain), (_, other)) = (each.episodes(1)[0] for each in (evaluator, noisy))
+    assert not np.allclose(plain["action"], other["action"], atol=1e-3)
 
 
 def test_return_is_the_sum_of_rewards(evaluator):
@@ -50,20 +48,19 @@ def test_return_is_the_sum_of_rewards(evaluator):
     )
 
 
-def test_environments_are_loaded_once_and_closed_at_the_end(whole_run, monkeypatch):
-    loaded = []
+def test_environments_are_loaded_once_and_closed_at_the_end(evaluator, monkeypatch):
+    made = []
 
     def spied(*args, **settings):
-        loaded.append(load_environments(*args, **settings))
-        return loaded[-1]
+        made.append(load_environments(*args, **settings))
+        return made[-1]
 
+    evaluator.close()
     monkeypatch.setattr(evaluation, "load_environments", spied)
-    evaluator = Evaluator(*load_agent(whole_run))
-    first, *_ = (evaluator.episodes(2), evaluator.episodes(1), evaluator.episodes(2))
-    (batch,) = loaded
-    fresh = Evaluator(*load_agent(whole_run)).episodes(2)
-    for (seed, one), (again, other) in zip(first, fresh, strict=True):
-        assert seed == again
+    first, _, again = (evaluator.episodes(count) for count in (2, 1, 2))
+    (batch,) = made
+    for (seed, one), (other_seed, other) in zip(first, again, strict=True):
+        assert seed == other_seed
         np.testing.assert_array_equal(one["position"][0], other["position"][0])
         np.testing.assert_allclose(one["action"], other["action"], atol=1e-3)
     closed = []

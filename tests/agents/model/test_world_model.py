@@ -253,7 +253,7 @@ def test_a_model_learns_where_the_cliff_ends(make_model, noise):
     optimizer = tf.keras.optimizers.Adam(0.02)
     optimizer.build(model.trainable_variables)
 
-    @tf.function
+    @tf.function(autograph=False)
     def step(batch, normal):
         with tf.GradientTape() as tape:
             losses, *_ = model.losses(batch, normal, SEED)

@@ -17,12 +17,16 @@ from agents.planning.imagination import (
 from agents.seeds import fold, split, uniform
 from bayes_rl.weights import hold
 
-ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 4, 3, 3, 3
+ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 2, 3, 3, 3
 
 
-@pytest.fixture(scope="module", params=["flipout", "rank1"])
+@pytest.fixture(scope="module", params=["flipout"])
 def model(request, make_model):
     return make_model(f"transition={request.param}", "task=fake_ending")
+
+
+# Weights of one kernel, and of two vectors.
+KINDS = pytest.mark.parametrize("model", ["flipout", "rank1"], indirect=True)
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +112,7 @@ def test_mean_weights_roll_each_plan_out_by_itself(model, start, plans, normal):
         assert_outcome(rollout, 0, b, n, model, latents)
 
 
+@KINDS
 def test_each_draw_rolls_each_plan_out_by_itself(model, start, plans, normal, draws):
     rollout = imagine_with_draws(model, start, plans, normal, draws, DRAWS)
     assert rollout.reward.shape == (DRAWS, ENVIRONMENTS, CANDIDATES, HORIZON)
@@ -200,12 +205,13 @@ def test_average_of_draws_goes_on_from_the_mean_prediction(
             )
 
 
+@KINDS
 def test_each_part_of_the_plans_follows_its_own_draw(model, start, plans, normal, draws):
     plans = tf.concat([plans, -plans[:, ::-1], 0.5 * plans], axis=1)  # DRAWS parts
     noise = tf.tile(normal, [1, DRAWS, 1, 1])
     other = tf.concat([normal, tf.zeros_like(noise[:, CANDIDATES:])], axis=1)
     every = imagine_with_draws(model, start, plans, noise, draws, DRAWS)
-    run = tf.function(imagine_with_a_draw_for_each_group)
+    run = tf.function(imagine_with_a_draw_for_each_group, autograph=False)
     for given, function in ((noise, imagine_with_a_draw_for_each_group), (other, run)):
         rollout = function(model, start, plans, given, draws, DRAWS)
         assert rollout.reward.shape == (1, ENVIRONMENTS, DRAWS * CANDIDATES, HORIZON)
@@ -262,7 +268,9 @@ def test_draws_that_differ_disagree_at_every_step(
 
 def test_a_graph_computes_what_eager_execution_does(model, start, plans, normal, draws):
     for imagine in (imagine_with_draws, imagine_draws_on_shared_trajectory):
-        graph = tf.function(lambda *given, run=imagine: run(model, *given, DRAWS))
+        graph = tf.function(
+            lambda *given, run=imagine: run(model, *given, DRAWS), autograph=False
+        )
         for found, expected in zip(
             graph(start, plans, normal, draws),
             imagine(model, start, plans, normal, draws, DRAWS),
@@ -292,7 +300,7 @@ def assert_values(rollout, draw, b, n, model, latents):
 def test_each_draw_values_its_own_last_latent(model, start, plans, normal, draws):
     rollout = imagine_with_draws(model, start, plans, normal, draws, DRAWS, value=Sum())
     assert rollout.value.shape == (DRAWS, ENVIRONMENTS, CANDIDATES)
-    for s, (b, n) in ((0, (0, 0)), (2, (0, 3)), (1, (1, 2))):
+    for s, (b, n) in ((0, (0, 0)), (2, (0, 1)), (1, (1, 0))):
         weights = draw_of(draws, b, s)
         latents = follow(model, weights, one(start, b), plans[b, n], normal[b, n])
         assert_values(rollout, s, b, n, model, latents)
@@ -322,7 +330,7 @@ def test_on_a_shared_trajectory_and_under_the_mean_the_mean_weights_value(
     given = (model, start, plans, normal, draws, DRAWS)
     mean, shared = (TRAJECTORIES[n](*given, value=Sum()) for n in ("mean", "shared"))
     np.testing.assert_allclose(shared.value, mean.value, rtol=1e-4, atol=1e-5)
-    for b, n in ((0, 1), (1, 3)):
+    for b, n in ((0, 1), (1, 0)):
         weights = model.central_weights()
         latents = follow(model, weights, one(start, b), plans[b, n], normal[b, n])
         assert_values(mean, 0, b, n, model, latents)

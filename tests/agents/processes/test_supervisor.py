@@ -148,12 +148,16 @@ def test_who_gives_no_sign_of_life_is_spoken_of_and_killed(watch, monkeypatch):
 
 
 def test_who_beats_lives(watch, monkeypatch):
-    monkeypatch.setattr(module, "_DEATH", 4.0)
+    monkeypatch.setattr(module, "_DEATH", 2.0)
     monkeypatch.setattr(module, "_START", 20.0)
-    supervisor, text = watch(server=BEATING, learner=BEATING, actor_0=BEATING)
+    often = "from agents.processes import heartbeat; heartbeat.SECONDS = 0.1\nbeat ="
+    codes = dict.fromkeys(
+        ("server", "learner", "actor_0"), BEATING.replace("beat =", often)
+    )
+    supervisor, text = watch(**codes)
     look_until(supervisor, lambda: all(role.beat for role in supervisor._roles))
     began = time.monotonic()
-    look_until(supervisor, lambda: time.monotonic() - began > 5.0)
+    look_until(supervisor, lambda: time.monotonic() - began > 2.5)
     assert "killed" not in text.getvalue()
     assert {role.beat.state for role in supervisor._roles} == {"collecting"}
 

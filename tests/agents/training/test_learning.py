@@ -33,41 +33,18 @@ def replay():
     return replay
 
 
-def learn(build_agent, replay, *runs):
-    """An agent after so many steps in each run, and the last run's metrics."""
-    agent = build_agent()
-    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
-    watched = []
-    for steps in runs:
-        metrics = learning.run(steps, watched.append)
-    return agent, metrics, watched
-
-
 @pytest.fixture(scope="module")
 def learned(build_agent, replay):
-    return learn(build_agent, replay, 23)
+    """An agent after 23 steps, the metrics, and what was watched."""
+    agent, watched = build_agent(), []
+    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
+    return agent, learning.run(23, watched.append), watched
 
 
 def test_as_many_steps_are_taken_as_asked(learned):
     agent, _, watched = learned
     assert int(agent.train_step_counter) == 23
     assert watched == [20, 23]
-
-
-def test_a_step_that_is_not_finite_ends_learning_within_a_chunk(build_agent, replay):
-    agent = build_agent("compile=false")
-    agent.clock.advance(episodes=3, agent_steps=38, environment_steps=38)
-    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
-    learning.run(3, lambda done: None)
-    agent.model.trainable_variables[0].assign_add(
-        tf.fill(agent.model.trainable_variables[0].shape, np.nan)
-    )
-    with pytest.raises(Diverged) as error:
-        learning.run(50, lambda done: None)
-    assert int(agent.train_step_counter) == 23
-    found = error.value.divergence
-    assert (found.episode, found.train_step) == (3, 4)
-    assert found.terms == ("observation_loss",)  # the variable is one of the decoder's
 
 
 def test_metrics_and_the_weight_report_are_returned(learned):
@@ -77,11 +54,26 @@ def test_metrics_and_the_weight_report_are_returned(learned):
     assert all(np.isfinite(value) for value in metrics.values())
 
 
-def test_one_long_run_is_two_short_ones(learned, build_agent, replay):
-    agent, _, _ = learned
-    other, _, _ = learn(build_agent, replay, 10, 13)
+def test_one_long_run_is_two_short_ones_and_ends_where_a_step_is_not_finite(
+    learned, build_agent, replay
+):
+    agent = build_agent()
+    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
+    for steps in (10, 13):
+        learning.run(steps, lambda done: None)
+    other, _, _ = learned
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
+    agent.clock.advance(episodes=3, agent_steps=38, environment_steps=38)
+    agent.model.trainable_variables[0].assign_add(
+        tf.fill(agent.model.trainable_variables[0].shape, np.nan)
+    )
+    with pytest.raises(Diverged) as error:
+        learning.run(50, lambda done: None)
+    assert int(agent.train_step_counter) == 43, "learning did not end with its chunk"
+    found = error.value.divergence
+    assert (found.episode, found.train_step) == (3, 24)
+    assert found.terms == ("observation_loss",)  # the variable is one of the decoder's
 
 
 @pytest.mark.parametrize("step", [0, 3])

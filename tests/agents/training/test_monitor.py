@@ -12,12 +12,17 @@ from agents.training.metrics import MetricsLog
 from agents.training.monitor import Monitor, banner, show
 
 
+@pytest.fixture(scope="module")
+def agent(build_agent):
+    return build_agent()
+
+
 @pytest.fixture
-def watch(make_config, build_agent, whole_run, tmp_path):
+def watch(make_config, agent, whole_run, tmp_path):
     """Makes a watcher of the episodes of a run, after so many episodes and train steps."""
 
     def make(*words, episodes, train_steps):
-        config, agent = make_config(*words), build_agent(*words)
+        config = make_config(*words)
         agent.clock.episodes.assign(episodes)
         agent.train_step_counter.assign(train_steps)
         store = EpisodeStore(whole_run / "episodes")
@@ -83,17 +88,14 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     }
 
 
-def test_task_without_a_grid_is_said_to_have_no_coverage(
-    make_config, build_agent, environment
-):
-    agent = build_agent()
+def test_task_without_a_grid_is_said_to_have_no_coverage(make_config, agent, environment):
     assert "coverage" not in banner(make_config(), agent, environment)
     said = banner(make_config("task=humanoid_walk"), agent, environment)
     assert "no grid of this task" in said["coverage"]
 
 
-def test_order_of_an_observation_is_said(make_config, build_agent, environment):
-    config, agent = make_config(), build_agent()
+def test_order_of_an_observation_is_said(make_config, agent, environment):
+    config = make_config()
     assert "observation" not in banner(config, agent, environment)
     own = types.SimpleNamespace(action_repeat=1, entries={("joints",): 6, ("target", 0): 3})
     said = banner(config, agent, own)["observation"]

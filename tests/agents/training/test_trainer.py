@@ -30,6 +30,8 @@ def metrics(folder):
 
 
 def scores(folder):
+    if not (folder / "scores.csv").exists():
+        return []  # it was never evaluated
     with open(folder / "scores.csv") as file:
         return list(csv.DictReader(file))
 
@@ -76,13 +78,15 @@ def test_critics_are_held_against_every_evaluation(whole_run):
         assert len(learned) == (2 if "train/loss" in row else 0)
 
 
-def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(whole_run):
+def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(
+    whole_run, whole_agent
+):
     episodes = [episode for _, episode in EpisodeStore(whole_run / "episodes")]
     for episode in episodes:
         raw = np.concatenate([episode["position"], episode["velocity"]], 1)
         np.testing.assert_allclose(episode["observation"], raw, rtol=1e-6)
     rows = np.concatenate([episode["observation"] for episode in episodes])
-    _, agent = load_agent(whole_run)
+    _, agent = whole_agent
     found = agent.model.preprocess(rows, [0, 0])
     expected = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-4)
     np.testing.assert_allclose(found, expected, atol=1e-4)
@@ -184,34 +188,42 @@ LINES_AND_NO_CHECKPOINT = (Checkpoints, "save", 2)
 GRADIENT_STEPS = (training.Learning, "run", 3)
 
 
+RANDOM = ["seed_episodes=9", "evaluation.every=0", "video_every=0", "value=td"]
+
+
 @pytest.mark.parametrize(
-    "moments",  # and episodes that were saved by then
+    ("words", "moments"),  # and episodes that were saved by then
     [
-        {RANDOM_ACTIONS: 1, GRADIENT_STEPS: 3},
+        ([*RANDOM, "environment_steps=80"], {RANDOM_ACTIONS: 1}),
         pytest.param(
+            None,  # those of `whole_run`
             {RANDOM_ACTIONS: 1, LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4},
             marks=pytest.mark.slow,
         ),
     ],
-    ids=["2", "3"],
+    ids=["random", "learning"],
 )
 def test_an_interrupted_run_ends_like_one_that_was_not(
-    train_run, whole_run, run_words, tmp_path, capsys, moments
+    train_run, run_words, tmp_path, capsys, request, words, moments
 ):
-    folder = tmp_path / "run"
+    folder, whole = tmp_path / "run", tmp_path / "whole"
+    if words:
+        assert train_run(whole, *words) == 0
+    else:
+        words, whole = run_words, request.getfixturevalue("whole_run")
     for moment, saved in moments.items():
         with interrupted(*moment):
-            assert train_run(folder, *run_words) == 130
+            assert train_run(folder, *words) == 130
         said = capsys.readouterr().out
         assert f"stopped; saved: {saved} episodes, {LENGTH * saved} environment" in said
         assert "The same command goes on there." in said
-    assert train_run(folder, *run_words) == 0
+    assert train_run(folder, *words) == 0
     assert "resumed at" in capsys.readouterr().out
-    assert_same_numbers(folder, whole_run)
-    for index, episode in EpisodeStore(whole_run / "episodes"):
+    assert_same_numbers(folder, whole)
+    for index, episode in EpisodeStore(whole / "episodes"):
         again = EpisodeStore(folder / "episodes").read(index)
         np.testing.assert_allclose(again["action"], episode["action"], atol=1e-3)
-    (_, agent), (_, expected) = map(load_agent, (folder, whole_run))
+    (_, agent), (_, expected) = map(load_agent, (folder, whole))
     saved = (agent.model, agent.value, agent._value_optimizer)
     others = (expected.model, expected.value, expected._value_optimizer)
     for mine, theirs in zip(map(variables, saved), map(variables, others), strict=True):
@@ -239,7 +251,7 @@ def test_learning_waits_for_a_whole_sequence(train_run, tmp_path):
 
 def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd, caplog):
     folder = tmp_path / "run"
-    short = ["seed_episodes=4", "evaluation.every=0", "video_every=0", "batch_size=2"]
+    short = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
     assert train_run(folder, *short, "environment_steps=80") == 0
     for file in ("episodes/000001.npz", "checkpoints/000004/variables.index"):
         (folder / file).write_bytes((folder / file).read_bytes()[:-30])
@@ -277,17 +289,15 @@ def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
     assert not is_finished(load_config(folder))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     [
-        pytest.param(
-            [
-                "transition=flipout",
-                *("planner=icem", "planner.candidates=8", "planner.elites=2"),
-                *("environments=2", "compute_dtype=bfloat16"),
-            ],
-            marks=pytest.mark.slow,
-        ),
+        [
+            "transition=flipout",
+            *("planner=icem", "planner.candidates=8", "planner.elites=2"),
+            *("environments=2", "compute_dtype=bfloat16"),
+        ],
         [
             "transition=deterministic",
             "world_model.overshooting_distance=2",
@@ -311,6 +321,7 @@ def test_a_variant_runs(train_run, tmp_path, words):
 
 def test_pixels_are_learned_from(pixel_run):
     assert [row["episodes"] for row in metrics(pixel_run)] == [1, 2]
+    assert np.isfinite(metrics(pixel_run)[-1]["train/loss"])
     assert EpisodeStore(pixel_run / "episodes").read(0)["observation"].dtype == np.uint8
 
 
