@@ -39,9 +39,22 @@ _PAGES = {
     "model": (
         "The world model",
         {
-            "agents.model.world_model": ["WorldModel", "make_transition_dense"],
+            "agents.model.world_model": ["WorldModel"],
             "agents.model.rssm": ["RSSM"],
             "agents.model.latents": ["Latent"],
+        },
+    ),
+    "transitions": (
+        "Sources of uncertainty about the transition",
+        {
+            "agents.model.transitions": ["SOURCES", "make_source"],
+            "agents.model.transitions.source": ["Source"],
+            "agents.model.transitions.deterministic": ["Deterministic"],
+            "agents.model.transitions.posterior": ["Reparameterization", "Flipout"],
+            "agents.model.transitions.last_layer": ["LastLayer"],
+            "agents.model.transitions.rank1": ["Rank1"],
+            "agents.model.transitions.dropout": ["Dropout"],
+            "agents.model.transitions.ensemble": ["Ensemble", "members_of_draws"],
         },
     ),
     "insight": (
