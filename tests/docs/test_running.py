@@ -15,7 +15,7 @@ def test_pages_with_code_are_found():
 
 def test_every_page_is_in_the_list_of_the_start_page():
     listed = set(re.findall(r"^[\w/]+$", (DOCS / "index.md").read_text(), re.MULTILINE))
-    for folder in ("tutorials", "concepts", "reference", "project"):
+    for folder in ("guide", "tutorials", "concepts", "reference", "project"):
         for page in (DOCS / folder).glob("*.md"):
             assert f"{folder}/{page.stem}" in listed
 
