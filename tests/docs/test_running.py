@@ -10,7 +10,7 @@ DOCS = running.ROOT / "docs"
 def test_pages_with_code_are_found():
     names = {page.relative_to(DOCS).as_posix() for page in running.with_code()}
     assert {"tutorials/swap_a_layer.md", "concepts/latent_model.md"} <= names
-    assert "concepts/coming_from.md" not in names
+    assert "concepts/glossary.md" not in names
 
 
 def test_every_page_is_in_the_list_of_the_start_page():
