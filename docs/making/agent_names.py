@@ -60,7 +60,9 @@ _PAGES = {
     "insight": (
         "What a model knows",
         {
-            "agents.insight.calibration": ["judge", "cumulative", "score"],
+            "agents.insight.calibration": ["judge", "score"],
+            "agents.insight.uncertainty.recalibration": ["fit"],
+            "agents.insight.uncertainty.worth": ["look", "measure"],
             "agents.insight.spread": ["spread_report"],
             "agents.insight.open_loop": ["predict_open_loop"],
         },
