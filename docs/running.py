@@ -18,6 +18,7 @@ import time
 ROOT = pathlib.Path(__file__).parents[1]
 SECONDS = 180  # that a page may take on one core; a test machine may be busy with others
 _PATIENCE = 5  # times as long is waited for a cell
+_FIRST = "from docs import running; running.stop_at_failures(get_ipython())"
 
 
 def prepare():
@@ -27,6 +28,7 @@ def prepare():
     os.environ["PATH"] = os.pathsep.join([scripts, os.environ["PATH"]])
     os.environ["COLUMNS"] = "92"
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    os.environ["PYTHONWARNINGS"] = "ignore::SyntaxWarning"  # of a library's first import
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same site on every machine
 
 
@@ -47,6 +49,23 @@ def with_code():
     """The pages that have code to run."""
     pages = sorted((ROOT / "docs").glob("*/*.md"))
     return [page for page in pages if "\n```{code-cell}" in page.read_text()]
+
+
+def stop_at_failures(shell):
+    """Lets `!command` raise where the command fails, as code does.
+
+    Args:
+        shell: of IPython, in the kernel of a page.
+    """
+    system = shell.system
+
+    def checked(command):
+        system(command)
+        status = shell.user_ns["_exit_code"]
+        if status:
+            raise ChildProcessError(f"{command} ended with exit status {status}")
+
+    shell.system = checked
 
 
 def execute(page):
@@ -74,7 +93,9 @@ def execute(page):
         kernel = AsyncKernelManager(kernel_name="python3", **sockets)
         place = {"metadata": {"path": folder}}
         try:
-            NotebookClient(notebook, km=kernel, resources=place, **limits).execute()
+            first = [f"--IPKernelApp.exec_lines={_FIRST}"]
+            settings = limits | {"resources": place, "extra_arguments": first}
+            NotebookClient(notebook, km=kernel, **settings).execute()
         except CellExecutionError as raised:
             error = str(raised)
         finally:
