@@ -11,6 +11,7 @@ import functools
 import hashlib
 import os
 import pathlib
+import resource
 import sys
 import tempfile
 import time
@@ -75,15 +76,16 @@ def execute(page):
         page: `pathlib.Path`.
 
     Returns:
-        The notebook with its outputs, the seconds it took, and the text of an error or
+        The notebook with its outputs; the seconds it took by the clock, and those of
+        processors, which others on the machine do not lengthen; the text of an error or
         None.
     """
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_core.utils import run_sync
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
 
-    started, notebook = time.monotonic(), read(page)
+    started, notebook = _seconds(), read(page)
     patience = _PATIENCE * SECONDS
     limits = {"timeout": patience, "startup_timeout": patience, "record_timing": False}
     error = None
@@ -96,11 +98,18 @@ def execute(page):
             first = [f"--IPKernelApp.exec_lines={_FIRST}"]
             settings = limits | {"resources": place, "extra_arguments": first}
             NotebookClient(notebook, km=kernel, **settings).execute()
-        except CellExecutionError as raised:
+        except (CellControlSignal, DeadKernelError) as raised:
             error = str(raised)
         finally:
             run_sync(kernel.shutdown_kernel)(now=True)
-    return notebook, time.monotonic() - started, error
+    taken = [after - before for after, before in zip(_seconds(), started, strict=True)]
+    return notebook, *taken, error
+
+
+def _seconds():
+    """By the clock, and of processors that ended kernels and their commands had."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
 
 
 def read(page):
@@ -127,9 +136,10 @@ def run(pages, jobs):
     with concurrent.futures.ProcessPoolExecutor(jobs) as workers:
         running = {workers.submit(execute, page): page for page in missing}
         for done in concurrent.futures.as_completed(running):
-            notebook, seconds, error = done.result()
+            notebook, seconds, processor, error = done.result()
             name = running[done].relative_to(ROOT)
-            print(f"{name}: {error or f'run in {seconds:.0f} s'}", flush=True)
+            took = f"run in {seconds:.0f} s, {processor:.0f} s of processors"
+            print(f"{name}: {error or took}", flush=True)
             failed += bool(error)
             if not error:
                 _keep(cache, running[done], notebook, seconds)
