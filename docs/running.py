@@ -30,6 +30,7 @@ def prepare():
     os.environ["COLUMNS"] = "92"
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
     os.environ["PYTHONWARNINGS"] = "ignore::SyntaxWarning"  # of a library's first import
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # nor is it compiled in every process
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same site on every machine
 
 
