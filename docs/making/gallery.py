@@ -72,22 +72,26 @@ def _score(run):
 
 
 def _measured():
-    """What each page of results found, and the first picture on it."""
-    studies, parts = _studies(), []
-    for path, text in results.pages().items():
-        if path == "README.md":
-            continue
-        study = studies.get(pathlib.Path(path).parent.name)
-        found = [f"### [{text.splitlines()[0].removeprefix('# ')}](results/{path})"]
-        if study:
-            found.append(f"{study['question']} {answer(_folder(path), study)}")
-        found += [_moved(picture, path) for picture in _PICTURE.findall(text)[:1]]
-        parts.append("\n\n".join(found))
-    return parts
+    """What each page of results found, and the first picture on it; the studies first."""
+    studies, pages = _studies(), results.pages()
+    paths = [f"{name}/README.md" for name in studies] + sorted(pages)
+    return [
+        _found(path, pages[path], studies.get(path.removesuffix("/README.md")))
+        for path in dict.fromkeys(paths)
+        if path in pages and path != "README.md"
+    ]
 
 
-def _folder(path):
-    return (results.RESULTS / path).parent
+def _found(path, text, study):
+    """A title that leads to a page, its answer and its first picture."""
+    title = text.splitlines()[0].removeprefix("# ")
+    parts = [f"### [{title}](results/{path})"]
+    if study:
+        before = " By an agent of before." * ("agent" in study)
+        found = answer((results.RESULTS / path).parent, study)
+        parts.append(f"{study['question']} {found}{before}")
+    parts += [_moved(picture, path) for picture in _PICTURE.findall(text)[:1]]
+    return "\n\n".join(parts)
 
 
 def _moved(picture, path):
