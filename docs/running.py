@@ -39,7 +39,7 @@ def cache_folder():
     """Where outputs are kept that belong to the code as it is now."""
     files = [
         file
-        for folder in ("bayes_rl", "agents", "envs", "configs", "results")
+        for folder in ("bayes_rl", "agents", "envs", "configs", "results", "docs/making")
         for kind in ("*.py", "*.yaml", "*.csv")
         for file in sorted((ROOT / folder).rglob(kind))
     ]
