@@ -73,6 +73,7 @@ docs-serve: docs  ## the site at http://localhost:8000
 	@.venv/bin/python -m venv --clear .venv-docs
 	@set -e; for some in "-r requirements.txt" "-r requirements-docs.txt" \
 	    "--no-build-isolation --editable ."; do \
-	  .venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --no-deps $$some; \
+	  .venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --no-deps \
+	    --no-compile $$some; \
 	done
 	@touch $@

@@ -35,6 +35,7 @@ def main(argv=None):
         typed, 130 after Ctrl-C.
     """
     _be_quiet()
+    _be_plain_in_notebooks()
     argv = sys.argv[1:] if argv is None else list(argv)
     try:
         with interrupts.kept():
@@ -105,6 +106,12 @@ def _be_quiet():
     """Keeps the notices of libraries from the screen; their errors are raised anyway."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+
+
+def _be_plain_in_notebooks():
+    """`!bayes-rl` in a cell gets a terminal, but no cursor moves in what the cell shows."""
+    if "JPY_PARENT_PID" in os.environ:
+        os.environ.setdefault("TTY_COMPATIBLE", "0")  # Rich asks for it
 
 
 if __name__ == "__main__":

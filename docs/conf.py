@@ -18,8 +18,9 @@ version = release = VERSION
 html_title = f"bayes_rl {VERSION}"
 html_theme = "furo"
 html_show_sphinx = False
+html_show_copyright = False
 html_copy_source = False
-html_static_path = ["_static"]
+html_static_path = ["_static", f"made/{pages.FILMS}"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 exclude_patterns = ["_build", "making"]

@@ -11,6 +11,7 @@ import functools
 import hashlib
 import os
 import pathlib
+import resource
 import sys
 import tempfile
 import time
@@ -18,6 +19,7 @@ import time
 ROOT = pathlib.Path(__file__).parents[1]
 SECONDS = 180  # that a page may take on one core; a test machine may be busy with others
 _PATIENCE = 5  # times as long is waited for a cell
+_FIRST = "from docs import running; running.stop_at_failures(get_ipython())"
 
 
 def prepare():
@@ -27,6 +29,8 @@ def prepare():
     os.environ["PATH"] = os.pathsep.join([scripts, os.environ["PATH"]])
     os.environ["COLUMNS"] = "92"
     os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+    os.environ["PYTHONWARNINGS"] = "ignore::SyntaxWarning"  # of a library's first import
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # nor is it compiled in every process
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # the same site on every machine
 
 
@@ -35,7 +39,7 @@ def cache_folder():
     """Where outputs are kept that belong to the code as it is now."""
     files = [
         file
-        for folder in ("bayes_rl", "agents", "envs", "configs", "results")
+        for folder in ("bayes_rl", "agents", "envs", "configs", "results", "docs/making")
         for kind in ("*.py", "*.yaml", "*.csv")
         for file in sorted((ROOT / folder).rglob(kind))
     ]
@@ -49,6 +53,23 @@ def with_code():
     return [page for page in pages if "\n```{code-cell}" in page.read_text()]
 
 
+def stop_at_failures(shell):
+    """Lets `!command` raise where the command fails, as code does.
+
+    Args:
+        shell: of IPython, in the kernel of a page.
+    """
+    system = shell.system
+
+    def checked(command):
+        system(command)
+        status = shell.user_ns["_exit_code"]
+        if status:
+            raise ChildProcessError(f"{command} ended with exit status {status}")
+
+    shell.system = checked
+
+
 def execute(page):
     """Runs a page in a new folder.
 
@@ -56,15 +77,16 @@ def execute(page):
         page: `pathlib.Path`.
 
     Returns:
-        The notebook with its outputs, the seconds it took, and the text of an error or
+        The notebook with its outputs; the seconds it took by the clock, and those of
+        processors, which others on the machine do not lengthen; the text of an error or
         None.
     """
     from jupyter_client.manager import AsyncKernelManager
     from jupyter_core.utils import run_sync
     from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
+    from nbclient.exceptions import CellControlSignal, DeadKernelError
 
-    started, notebook = time.monotonic(), read(page)
+    started, notebook = _seconds(), read(page)
     patience = _PATIENCE * SECONDS
     limits = {"timeout": patience, "startup_timeout": patience, "record_timing": False}
     error = None
@@ -74,12 +96,21 @@ def execute(page):
         kernel = AsyncKernelManager(kernel_name="python3", **sockets)
         place = {"metadata": {"path": folder}}
         try:
-            NotebookClient(notebook, km=kernel, resources=place, **limits).execute()
-        except CellExecutionError as raised:
+            first = [f"--IPKernelApp.exec_lines={_FIRST}"]
+            settings = limits | {"resources": place, "extra_arguments": first}
+            NotebookClient(notebook, km=kernel, **settings).execute()
+        except (CellControlSignal, DeadKernelError) as raised:
             error = str(raised)
         finally:
             run_sync(kernel.shutdown_kernel)(now=True)
-    return notebook, time.monotonic() - started, error
+    taken = [after - before for after, before in zip(_seconds(), started, strict=True)]
+    return notebook, *taken, error
+
+
+def _seconds():
+    """By the clock, and of processors that ended kernels and their commands had."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.monotonic(), used.ru_utime + used.ru_stime
 
 
 def read(page):
@@ -106,9 +137,10 @@ def run(pages, jobs):
     with concurrent.futures.ProcessPoolExecutor(jobs) as workers:
         running = {workers.submit(execute, page): page for page in missing}
         for done in concurrent.futures.as_completed(running):
-            notebook, seconds, error = done.result()
+            notebook, seconds, processor, error = done.result()
             name = running[done].relative_to(ROOT)
-            print(f"{name}: {error or f'run in {seconds:.0f} s'}", flush=True)
+            took = f"run in {seconds:.0f} s, {processor:.0f} s of processors"
+            print(f"{name}: {error or took}", flush=True)
             failed += bool(error)
             if not error:
                 _keep(cache, running[done], notebook, seconds)

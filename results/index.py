@@ -11,6 +11,7 @@ _BENCHMARKS = {
     "benchmarks": ("Speed", "make bench"),
     "layers": ("Speed", "python -m benchmarks.layers"),
     "mesh": ("Weights over devices", "python -m benchmarks.mesh"),
+    "scale": ("Runs of many processes", "python -m benchmarks.scale"),
     "examples": ("What the layers are worth", "python -m results.examples_page"),
 }
 _ABOUT = """

@@ -1,6 +1,7 @@
 """The suite's folder: tables, curves and page, from its runs as far as they have come."""
 
 import math
+import pathlib
 import shlex
 import shutil
 
@@ -78,13 +79,14 @@ def missing(folder, study):
 
 
 def _keep_films(root, folder):
-    """Copies the strips of films that were made of finished runs; names of all copies."""
+    """Copies films that were made of finished runs, and strips of them; names of those."""
     for run in runs_below(root):
         config = read_config(run)
-        strip = run / "videos" / f"episode_{STEPS}_strip.png"
-        if strip.exists() and config["transition"] == default_transition():
-            folder.mkdir(parents=True, exist_ok=True)
-            shutil.copy(strip, folder / f"{config['task']}_{config['seed']}.png")
+        film = run / "videos" / f"episode_{STEPS}"
+        for file, kind in ((f"{film}_strip.png", "png"), (f"{film}.mp4", "mp4")):
+            if pathlib.Path(file).exists() and config["transition"] == default_transition():
+                folder.mkdir(parents=True, exist_ok=True)
+                shutil.copy(file, folder / f"{config['task']}_{config['seed']}.{kind}")
     return sorted(file.name for file in folder.glob("*.png"))
 
 

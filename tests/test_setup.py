@@ -51,6 +51,13 @@ def test_version_is_that_of_the_package_and_needs_no_tensorflow(tmp_path):
     assert result.stdout.splitlines()[-1] == "7.8.9"
 
 
+def test_citation_and_changes_are_of_this_version():
+    version = runpy.run_path(ROOT / "bayes_rl" / "version.py")["VERSION"]
+    assert f"\nversion: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    changes = (ROOT / "CHANGELOG.md").read_text()
+    assert re.findall(r"^## (.*)", changes, re.MULTILINE)[0] == version
+
+
 def test_layers_import_nothing_but_what_they_need(tmp_path):
     code = """
 import sys

@@ -31,11 +31,14 @@ def save_policy(agent, folder):
 def _quiet():
     """Keeps two notices off the screen: no distribution of actions; where the files lie."""
     loggers = [logging.getLogger(name) for name in _LOGGERS]
-    levels = [logger.level for logger in loggers]
-    for logger in loggers:
-        logger.setLevel(logging.ERROR)
+    for logger in loggers:  # a filter, since TensorFlow sets levels while it saves
+        logger.addFilter(_is_error)
     try:
         yield
     finally:
-        for logger, level in zip(loggers, levels, strict=True):
-            logger.setLevel(level)
+        for logger in loggers:
+            logger.removeFilter(_is_error)
+
+
+def _is_error(record):
+    return record.levelno >= logging.ERROR

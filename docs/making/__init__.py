@@ -8,5 +8,6 @@
 * helps.py: the page of every command's --help
 * columns.py: what the columns of each csv file of a run mean
 * results.py: pages of what was measured
+* gallery.py: films of agents, and what was measured as pictures
 * pages.py: writes all of them
 """

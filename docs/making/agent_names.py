@@ -39,15 +39,30 @@ _PAGES = {
     "model": (
         "The world model",
         {
-            "agents.model.world_model": ["WorldModel", "make_transition_dense"],
+            "agents.model.world_model": ["WorldModel"],
             "agents.model.rssm": ["RSSM"],
             "agents.model.latents": ["Latent"],
+        },
+    ),
+    "transitions": (
+        "Sources of uncertainty about the transition",
+        {
+            "agents.model.transitions": ["SOURCES", "make_source"],
+            "agents.model.transitions.source": ["Source"],
+            "agents.model.transitions.deterministic": ["Deterministic"],
+            "agents.model.transitions.posterior": ["Reparameterization", "Flipout"],
+            "agents.model.transitions.last_layer": ["LastLayer"],
+            "agents.model.transitions.rank1": ["Rank1"],
+            "agents.model.transitions.dropout": ["Dropout"],
+            "agents.model.transitions.ensemble": ["Ensemble", "members_of_draws"],
         },
     ),
     "insight": (
         "What a model knows",
         {
-            "agents.insight.calibration": ["judge", "cumulative", "score"],
+            "agents.insight.calibration": ["judge", "score"],
+            "agents.insight.uncertainty.recalibration": ["fit"],
+            "agents.insight.uncertainty.worth": ["look", "measure"],
             "agents.insight.spread": ["spread_report"],
             "agents.insight.open_loop": ["predict_open_loop"],
         },

@@ -8,6 +8,7 @@ import re
 import yaml
 
 from agents.runs.records import SCORE_COLUMNS
+from docs.making.keys import cell
 from docs.making.results import RESULTS
 
 MEANINGS = yaml.safe_load((RESULTS.parent / "docs" / "making" / "columns.yaml").read_text())
@@ -52,7 +53,7 @@ def meaning(column):
 
 def table(columns):
     """Markdown of a row for each column; the ends of intervals stand in one row each."""
-    rows = [f"| `{column}` | {meaning(column)} |" for column in columns]
+    rows = [f"| `{column}` | {cell(meaning(column))} |" for column in columns]
     return "\n".join(["| column | meaning |", "| --- | --- |", *rows])
 
 

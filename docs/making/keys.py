@@ -85,7 +85,7 @@ def _group(group):
     names = choices.groups()[group]
     default = _default(group)
     about = ["| choice | what it is |", "| --- | --- |"] + [
-        f"| `{group}={name}` | {_cell(choices.about(group, name))}"
+        f"| `{group}={name}` | {cell(choices.about(group, name))}"
         f"{' (default)' if name == default else ''} |"
         for name in names
     ]
@@ -121,7 +121,7 @@ def _presets():
     """The files of `experiment=`, as they are."""
     parts = ["## experiment", "A preset sets some of the keys above."]
     rows = ["| choice | what it is |", "| --- | --- |"] + [
-        f"| `experiment={name}` | {_cell(choices.about('experiment', name))} |"
+        f"| `experiment={name}` | {cell(choices.about('experiment', name))} |"
         for name in choices.groups()["experiment"]
     ]
     parts.append("\n".join(rows))
@@ -193,7 +193,7 @@ def _comments(lines):
 
 
 def _row(name, field, hint, values, unit):
-    return [f"`{name}`", *values, _kind(hint, field), _cell(unit)]
+    return [f"`{name}`", *values, _kind(hint, field), cell(unit)]
 
 
 def _table(values, rows):
@@ -226,6 +226,11 @@ def _shown(value):
     return f"`{yaml.safe_dump(value, default_flow_style=True).splitlines()[0]}`"
 
 
-def _cell(text):
-    """Text of a cell of a table: what would be markup is not."""
+def cell(text):
+    r"""Text of a cell of a table: what would be markup is not.
+
+    Example:
+        >>> print(cell("| a_b |"))
+        \| a\_b \|
+    """
     return re.sub(r"([|<>*_])", r"\\\1", text)

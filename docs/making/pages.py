@@ -3,7 +3,9 @@
 import pathlib
 import shutil
 
-from docs.making import agent_names, columns, helps, keys, names, results
+from docs.making import agent_names, columns, gallery, helps, keys, names, results
+
+FILMS = "films"  # of static files: Sphinx does not follow what HTML in a page plays
 
 
 def made():
@@ -14,6 +16,7 @@ def made():
     return texts | {
         "columns.md": columns.page(),
         "commands.md": helps.page(),
+        "gallery.md": gallery.page(),
         "keys.md": keys.page(),
     }
 
@@ -30,12 +33,13 @@ def write(folder):
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
-    for path, source in results.pictures().items():
-        file = folder / "results" / path
+    copies = {folder / "results" / path: file for path, file in results.pictures().items()}
+    copies |= {folder / FILMS / name: file for name, file in gallery.films().items()}
+    (folder / FILMS).mkdir(exist_ok=True)
+    for file, source in copies.items():
         file.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(source, file)
-    kept = {folder / path for path in texts}
-    kept |= {folder / "results" / path for path in results.pictures()}
+    kept = {folder / path for path in texts} | set(copies)
     for file in pathlib.Path(folder).rglob("*.*"):
         if file.is_file() and file not in kept:
             file.unlink()

@@ -2,6 +2,7 @@
 
 import importlib
 import inspect
+import io
 import json
 import pathlib
 import subprocess
@@ -9,6 +10,7 @@ import sys
 
 import pytest
 import yaml
+from rich.console import Console
 
 from agents.__main__ import main
 from agents.config import choices, overrides
@@ -23,6 +25,21 @@ ROOT = pathlib.Path(__file__).parents[2]
 def empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_lines_are_plain_in_a_notebook_whose_commands_get_a_terminal(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for name in ("JPY_PARENT_PID", "TTY_COMPATIBLE"):  # put back in the end
+        monkeypatch.setenv(name, "1")
+        monkeypatch.delenv(name)
+    main(["--version"])
+    assert Console(file=Terminal()).is_terminal
+    monkeypatch.setenv("JPY_PARENT_PID", "1")
+    main(["--version"])
+    assert not Console(file=Terminal()).is_terminal
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,9 @@
 """Pages with code are found, and all pages are in the list of the start page."""
 
 import re
+import types
+
+import pytest
 
 from docs import running
 
@@ -10,12 +13,21 @@ DOCS = running.ROOT / "docs"
 def test_pages_with_code_are_found():
     names = {page.relative_to(DOCS).as_posix() for page in running.with_code()}
     assert {"tutorials/swap_a_layer.md", "concepts/latent_model.md"} <= names
-    assert "concepts/coming_from.md" not in names
+    assert "concepts/glossary.md" not in names
+
+
+def test_a_command_that_fails_stops_a_page():
+    shell = types.SimpleNamespace(user_ns={})
+    shell.system = lambda command: shell.user_ns.update(_exit_code=len(command))
+    running.stop_at_failures(shell)
+    shell.system("")
+    with pytest.raises(ChildProcessError, match="ls ended with exit status 2"):
+        shell.system("ls")
 
 
 def test_every_page_is_in_the_list_of_the_start_page():
     listed = set(re.findall(r"^[\w/]+$", (DOCS / "index.md").read_text(), re.MULTILINE))
-    for folder in ("tutorials", "concepts", "reference", "project"):
+    for folder in ("guide", "tutorials", "concepts", "reference", "project"):
         for page in (DOCS / folder).glob("*.md"):
             assert f"{folder}/{page.stem}" in listed
 

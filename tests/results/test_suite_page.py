@@ -99,11 +99,12 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
         ("deterministic/cheetah_run/1", 100_000),
     ):
         (runs / place / "videos").mkdir()
-        (runs / place / "videos" / f"episode_{steps}_strip.png").write_bytes(b"film")
+        for name in (f"episode_{steps}_strip.png", f"episode_{steps}.mp4"):
+            (runs / place / "videos" / name).write_bytes(b"film")
     make(tmp_path / "suite", study)
     shutil.rmtree(runs / "reparameterization/cheetah_run/0/videos")
     make(tmp_path / "suite", study)
-    kept = list((tmp_path / "suite" / "films").iterdir())
-    assert [file.name for file in kept] == ["cheetah_run_0.png"]
+    kept = (tmp_path / "suite" / "films").iterdir()
+    assert sorted(file.name for file in kept) == ["cheetah_run_0.mp4", "cheetah_run_0.png"]
     page = (tmp_path / "suite" / "README.md").read_text()
     assert "![cheetah_run_0](films/cheetah_run_0.png)" in page

@@ -18,6 +18,12 @@ def test_page_explains_what_was_written():
     assert all(explained.values())
 
 
+def test_signs_of_tables_and_of_html_stay_in_their_cell():
+    row = columns.table(["deviation_50"]).splitlines()[-1]
+    assert row == r"| `deviation_50` | mean over dimensions of \| coverage - 0.5 \| |"
+    assert r"spread\_\<n\>" in columns.table(["measure"])
+
+
 def test_columns_of_probes_and_calibration_are_explained():
     for column in (*_PROBED, *_FORECAST, *_SCORES):
         assert columns.meaning(column)

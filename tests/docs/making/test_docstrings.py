@@ -21,6 +21,15 @@ def test_formula_is_literal():
     ]
 
 
+def test_what_follows_a_line_deeper_is_literal_and_the_rest_of_an_item_is_not():
+    lines = ["A list [a, b] of", "    a: one", "        more.", "", "- an item of", "  two"]
+    assert readable(lines) == [
+        "A list [a, b] of",
+        *["", ".. code-block:: text", "", "    a: one", "        more.", ""],
+        *["- an item of", "  two"],
+    ]
+
+
 def test_sections_are_left_to_napoleon():
     lines = ["Sum.", "", "Args:", "    a: one.", "", "    b: two."]
     assert readable(lines) == lines
