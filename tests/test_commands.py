@@ -62,10 +62,19 @@ def test_train_command_composes(command):
     arguments = shlex.split(command)[2:]
     words = [word for word in arguments if "=" in word]
     runs = overrides.expand(words) if "-m" in arguments else [words]
-    # of many runs those that differ from the first in a word
-    near = [run for run in runs if sum(map(str.__ne__, run, runs[0])) < 2]
-    folders = [load(*run).logdir for run in near]
+    folders = [load(*run).logdir for run in near(runs)]
     assert len(set(folders)) == len(folders)
+
+
+def near(runs):
+    """The first of many runs, and those that differ from it in a word; of seeds one."""
+    found = {}
+    for run in runs:
+        words = [word for word, first in zip(run, runs[0], strict=True) if word != first]
+        if len(words) < 2:
+            is_seed = "".join(words).startswith("seed=")
+            found.setdefault("seed" if is_seed else "".join(words), run)
+    return found.values()
 
 
 def test_train_commands_do_not_meet_in_a_folder():

@@ -4,6 +4,8 @@ import pathlib
 import re
 import subprocess
 
+import pytest
+
 ROOT = pathlib.Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 
@@ -23,19 +25,32 @@ def test_files_exist():
         assert (ROOT / path).exists(), path
 
 
-def test_layer_example_runs():
-    import numpy as np
+@pytest.fixture(scope="module")
+def layer_example():
+    """The code of the example, and its names after it ran."""
     import tensorflow as tf
+
+    tf.keras.utils.set_random_seed(0)
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+    names = {}
+    exec(code, names)  # noqa: S102  the example of the README
+    return code, names
+
+
+def test_layer_example_runs(layer_example):
+    _, names = layer_example
+    assert names["outputs"].shape == (5, 450, 10)
+
+
+@pytest.mark.slow
+def test_layer_example_is_as_good_as_its_deterministic_twin(layer_example):
+    import numpy as np
 
     def accuracy(names):
         return np.mean(np.argmax(names["probs"], -1) == names["test_labels"])
 
-    tf.keras.utils.set_random_seed(0)
-    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
-    names, twin = {}, {}
-    exec(code, names)  # noqa: S102  the example of the README
-    assert names["outputs"].shape == (5, 450, 10)
-    # Its deterministic twin takes the same steps.
+    (code, names), twin = layer_example, {}
+    # It takes the same steps.
     code = code.replace("ed.layers.DenseFlipout", "tf.keras.layers.Dense")
     code = code.partition("draws =")[0].replace("ed.scale_kl", "# ed.scale_kl")
     exec(code, twin)  # noqa: S102  the example of the README

@@ -11,6 +11,7 @@ import envs
 from agents.agent.building import choose_devices, make_agent, make_world_model
 from agents.agent.loading import load_parts
 from agents.config import overrides
+from agents.figures import drawing
 from agents.runs.folder import Run, open_run
 from agents.training.trainer import train
 
@@ -167,6 +168,18 @@ def whole_run(train_run, run_words, tmp_path_factory):
     folder = tmp_path_factory.mktemp("whole") / "run"
     assert train_run(folder, *run_words) == 0
     return folder
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """Leaves figures empty: drawing takes a second."""
+
+    def save_figure(figure, file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+        return file
+
+    monkeypatch.setattr(drawing, "save_figure", save_figure)
 
 
 @pytest.fixture(scope="session")

@@ -55,7 +55,9 @@ def test_a_size_that_the_config_leaves_open_counts_as_the_rule_sets_it():
     assert model.belief_size + model.latent_size == 155
 
 
-@pytest.mark.parametrize("transition", ["deterministic", "flipout"])
+@pytest.mark.parametrize(
+    "transition", ["flipout", pytest.param("deterministic", marks=pytest.mark.slow)]
+)
 def test_a_forward_pass_is_what_tensorflow_counts(transition):
     """One row of one step: then a loop's body, counted once, is all there is of it."""
     words = ("value=none", "batch_size=1", "sequence_length=2")
@@ -75,7 +77,9 @@ def test_a_step_costs_three_forward_passes():
     assert flops.train_step(config, 17, 6) == 3 * 2 * 3 * forward
 
 
-@pytest.mark.parametrize(("stride", "learned"), [(1, 5), (2, 3)])
+@pytest.mark.parametrize(
+    ("stride", "learned"), [(2, 3), pytest.param(1, 5, marks=pytest.mark.slow)]
+)
 def test_a_step_of_the_value_is_what_tensorflow_counts(stride, learned):
     """Less the gradients of data, which the count has and nobody computes."""
     words = ("batch_size=2", "sequence_length=6")

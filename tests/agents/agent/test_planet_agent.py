@@ -102,7 +102,9 @@ def test_kl_weight_warms_up(build_agent, batch):
         assert cost == pytest.approx(2.0 * share, abs=1e-3)
 
 
-@pytest.mark.parametrize("transition", ["deterministic", "flipout"])
+@pytest.mark.parametrize(
+    "transition", ["flipout", pytest.param("deterministic", marks=pytest.mark.slow)]
+)
 def test_training_lowers_the_loss(build_agent, batch, transition):
     agent = build_agent(f"transition={transition}", "optimizer.learning_rate=0.01")
     agent.clock.advance(episodes=1, agent_steps=10_000, environment_steps=10_000)
@@ -124,7 +126,7 @@ def test_gradients_reach_every_variable(build_agent, batch):
 def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
     valued, plain = build_agent(), build_agent("value=none")
     for agent in (valued, plain):
-        train(agent, batch, 3)
+        train(agent, batch, 2)
     for one, other in zip(values(valued), values(plain), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -140,7 +142,7 @@ def test_a_step_moves_critics_policy_slow_critics_and_scale(build_agent, batch):
 def test_the_same_seed_trains_the_same(build_agent, batch):
     first, again = (build_agent("seed=3") for _ in range(2))
     for agent in (first, again):
-        train(agent, batch, 3)
+        train(agent, batch, 2)
     for one, other in zip(values(first), values(again), strict=True):
         np.testing.assert_array_equal(one, other)
 
@@ -184,7 +186,7 @@ def test_gradient_norm_is_that_before_clipping(build_agent, batch):
 
 def test_bfloat16_trains_float32_variables_to_finite_losses(build_agent, batch):
     agent = build_agent("compute_dtype=bfloat16", "value=td")
-    infos = train(agent, batch, 5)
+    infos = train(agent, batch, 2)
     assert all(np.isfinite(info.loss) for info in infos)
     trained = (*agent.model.trainable_variables, *agent.value.variables)
     assert {variable.dtype for variable in trained} == {tf.float32}

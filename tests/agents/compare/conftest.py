@@ -3,7 +3,6 @@
 import pytest
 import yaml
 
-from agents.figures import drawing
 from agents.runs import records
 
 
@@ -13,16 +12,10 @@ def drawn():
 
 
 @pytest.fixture(autouse=True)
-def _empty_figures(request, monkeypatch):
-    """Leaves figures empty where `drawn` is not asked for: drawing takes a second."""
-
-    def save_figure(figure, file):
-        file.parent.mkdir(parents=True, exist_ok=True)
-        file.touch()
-        return file
-
+def _empty_figures(request):
+    """Leaves figures empty where `drawn` is not asked for."""
     if "drawn" not in request.fixturenames:
-        monkeypatch.setattr(drawing, "save_figure", save_figure)
+        request.getfixturevalue("undrawn")
 
 
 @pytest.fixture

@@ -49,18 +49,21 @@ def test_figures_of_one_run_go_into_the_run(tmp_path):
     assert names((run / "figures").iterdir()) == ALL, "a temporary file was left"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_figures_of_several_runs_go_into_their_common_folder(tmp_path):
     runs = [make_run(tmp_path / "all" / str(seed), seed) for seed in range(3)]
     assert {file.parent for file in plot(runs)} == {tmp_path / "all" / "figures"}
     assert {file.parent for file in plot(runs, tmp_path / "out")} == {tmp_path / "out"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_tasks_get_their_own_figures_of_training(tmp_path):
     runs = [make_run(tmp_path / task, task=task) for task in ("a", "b")]
     files = names(plot(runs))
     assert {"losses_a.png", "losses_b.png", "scores.png", "returns.png"} <= set(files)
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_run_without_scores_is_named_and_the_rest_is_drawn(tmp_path, caplog):
     run = make_run(tmp_path / "run", scores=False)
     with caplog.at_level(logging.WARNING):
@@ -78,6 +81,7 @@ def test_the_value_is_drawn_where_there_is_one(tmp_path, key):
     assert np.asarray(Image.open(file).convert("L")).std() > 0
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_seeds_of_unequal_length_and_evaluations_are_drawn(tmp_path):
     runs = [make_run(tmp_path / "0", 0), make_run(tmp_path / "1", 1, episodes=2)]
     steps = {"environment_steps": 200, "episodes": 2, "train_steps": 20}

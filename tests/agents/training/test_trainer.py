@@ -156,6 +156,7 @@ def test_latents_are_probed_when_it_is_time_and_there_are_enough_episodes(whole_
     assert all(row["probe/position_0"] <= 1 for row in probed.values())
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_curves_are_drawn_from_a_run(whole_run, tmp_path):
     names = {file.stem for file in plot([whole_run], tmp_path)}
     expected = {"scores", "returns", "losses", "value", "weight_kl", "weight_stddev"}

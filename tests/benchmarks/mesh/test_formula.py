@@ -6,22 +6,17 @@ SIZES = {"source_values": 5, "target_values": 4, "positions": 7}
 WIDE = {"hidden": 1024, "heads": 8, "filter": 4096}
 
 
-def test_state_by_formula_is_what_devices_hold():
+def test_weights_with_a_posterior_are_counted_and_state_is_what_devices_hold():
     paper = Transformer(hidden=8, layers=1, heads=2, filter=6, **SIZES)
     for mesh, devices in (("1x2", 2), ("2x1", 1)):
         model = ed.models.build_transformer(5, 4, 4, 3, 8, 1, 2, 6)
+        posteriors = ed.posteriors(model).values()
+        assert paper.kernels == sum(x.event_shape.num_elements() for x in posteriors)
         parallel.shard(model, parallel.make_mesh(mesh))
         optimizer = parallel.Adam()
         optimizer.build(model.trainable_variables)
         held = parallel.bytes_per_device([*model.variables, *optimizer.variables])
         assert set(held.values()) == {paper.state(devices)}
-
-
-def test_weights_with_a_posterior_are_counted():
-    model = ed.models.build_transformer(5, 4, 4, 3, 8, 2, 2, 6)
-    paper = Transformer(hidden=8, layers=2, heads=2, filter=6, **SIZES)
-    posteriors = ed.posteriors(model).values()
-    assert paper.kernels == sum(x.event_shape.num_elements() for x in posteriors)
 
 
 def test_the_largest_model_fits_and_one_with_a_layer_more_does_not():
