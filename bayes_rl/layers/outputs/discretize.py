@@ -1,5 +1,7 @@
 """Discretize: the probabilities of a continuous random variable, integrated over bins."""
 
+import inspect
+
 import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
@@ -197,3 +199,7 @@ class Discretize(tf.keras.layers.Layer):
 
     def _discretized(self, distribution):
         return Discretized(distribution, self.low, self.high, self.num_bins)
+
+
+_own = [*inspect.signature(Discretize.__init__).parameters.values()][1:]
+Discretize.__signature__ = inspect.Signature(_own)  # not that of `__new__`

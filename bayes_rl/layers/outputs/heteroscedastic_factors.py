@@ -178,7 +178,10 @@ class MultiHeadMCSoftmaxDenseFA(MCSoftmaxDenseFA):
 @register
 @takes(
     MCSoftmaxDenseFA,
-    without=["kernel_regularizer", "bias_regularizer"],
+    without=[
+        *("kernel_regularizer", "bias_regularizer", "return_unaveraged_logits"),
+        *("tune_temperature", "temperature_lower_bound", "temperature_upper_bound"),
+    ],
     after_num_factors=dict.fromkeys(("scale_layer", "loc_layer", "diag_layer"), REQUIRED),
 )
 class MCSoftmaxDenseFACustomLayers(MCSoftmaxDenseFA):

@@ -82,6 +82,7 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     told = watcher.explored(episode)
     assert 0 < told["explore/coverage"] <= 1
     assert set(told) == {
+        "explore/cost",
         "explore/coverage",
         "explore/reached_reward",
         "explore/rewarded_steps",
