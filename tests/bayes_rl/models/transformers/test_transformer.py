@@ -24,6 +24,7 @@ def transformer():
     return _make()
 
 
+@pytest.mark.slow  # in examples/ it is trained for some steps
 def test_it_learns(transformer):
     def loss_fn():
         nats = tf.nn.sparse_softmax_cross_entropy_with_logits(
