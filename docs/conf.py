@@ -55,6 +55,7 @@ nb_execution_in_temp = True  # runs of pages are written to a folder of their ow
 nb_merge_streams = True
 nb_render_markdown_format = "myst"  # with tables, and links that are checked
 nb_output_stderr = "remove"
+suppress_warnings = ["misc.highlighting_failure"]  # of `!command` that goes on in a line
 
 pages.write(ROOT / "docs" / "made")
 
@@ -66,5 +67,12 @@ def _home(app, module, attribute):
     return found if ours else "bayes_rl.distributions"
 
 
+def _unlist(app, env):
+    """Takes sources that viewcode cannot parse from its list: they have no page."""
+    found = getattr(env, "_viewcode_modules", {})
+    env._viewcode_modules = {name: entry for name, entry in found.items() if entry}
+
+
 def setup(app):
     app.connect("viewcode-follow-imported", _home)
+    app.connect("env-check-consistency", _unlist)
