@@ -1,7 +1,11 @@
-"""A task of cartpole that punishes the ends of the rail. Imports dm_control."""
+"""A task of cartpole that punishes the ends of the rail."""
 
-from dm_control.rl import control
-from dm_control.suite import cartpole
+from envs.simulations import rendering
+
+rendering.choose_library()  # before dm_control is imported
+
+from dm_control.rl import control  # noqa: E402
+from dm_control.suite import cartpole  # noqa: E402
 
 FENCE = 0.9  # m from the middle; the rail goes on to 1.8
 
