@@ -97,9 +97,9 @@ def test_every_public_layer_has_a_case():
 
 
 def test_constructors_name_all_that_is_taken_by_position():
-    for name in ed.layers.__all__:
-        parameters = inspect.signature(getattr(ed.layers, name)).parameters.values()
-        assert all(each.kind is not each.VAR_POSITIONAL for each in parameters), name
+    for made in filter(callable, (getattr(ed.layers, name) for name in ed.layers.__all__)):
+        parameters = inspect.signature(made).parameters.values()
+        assert all(each.kind is not each.VAR_POSITIONAL for each in parameters), made
 
 
 def test_a_layer_is_made_of_at_most_four_classes_of_ours():
