@@ -6,8 +6,7 @@ FENCE = 0.9  # m from the middle; the rail goes on to 1.8
 def add_to(suite):
     """Adds the task to the suite, where it is not there yet.
 
-    Its reward is that of `cartpole_swingup`, and -1 beyond `FENCE`; from there the way leads
-    back.
+    Its reward is that of `cartpole_swingup`, and -1 beyond `FENCE`; the episode goes on.
 
     Args:
         suite: `dm_control.suite`, which must not be imported before a library that draws is
