@@ -39,6 +39,7 @@ class ActorCritic(tf.Module):
         self._reward_unit = reward_unit
         self._action_size = action_size
         self.proposals = settings.proposals
+        self.return_lambda = settings.return_lambda
         self.discount = settings.discount or discount_of(episode_length)
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")

@@ -78,6 +78,7 @@ ELSEWHERE = {
     "continuation_scale": "model/test_world_model.py",
     "value.kind": "training/test_without_value.py",
     "value.proposals": "value/test_actor_critic.py",
+    "value.return_lambda": "planning/test_rollouts.py",
     "act": "agent/test_policy_with_value.py",
     "kl_weight": "agent/test_planet_agent.py: of the weight KL",
     "kl_weight_warmup": "agent/test_planet_agent.py",

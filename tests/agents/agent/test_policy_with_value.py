@@ -130,7 +130,7 @@ def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
     make_policy, planner, strategy
 ):
     value = make_value(proposals=0)
-    value.discount = 1.0
+    value.discount = value.return_lambda = 1.0
     value.value = lambda features: tf.zeros(features.shape[:-1])
     plain, same = (
         actions(make_policy(v, planner, strategy), FIRST)[0] for v in (None, value)
