@@ -11,6 +11,7 @@ _LATER = {
     "probe_every": 0,
     "compile": None,
     "act": "plan",
+    "latents": "samples",
     "actors": 0,
     "learners": 1,
     "noise_ladder": 1.0,

@@ -80,6 +80,7 @@ ELSEWHERE = {
     "value.proposals": "value/test_actor_critic.py",
     "value.return_lambda": "planning/test_rollouts.py",
     "act": "agent/test_policy_with_value.py",
+    "latents": "agent/test_policy_with_value.py",
     "kl_weight": "agent/test_planet_agent.py: of the weight KL",
     "kl_weight_warmup": "agent/test_planet_agent.py",
     "compile": "agent/test_planet_agent.py: the same numbers, sooner",
