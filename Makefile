@@ -9,7 +9,7 @@ WORKERS ?= 2
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help train test slow check bench docs docs-serve
+.PHONY: help train test slow check bench docs docs-serve release
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -28,6 +28,11 @@ check: .venv/installed-dev  ## style, imports and spelling
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/codespell
+
+release: .venv/installed-dev  ## sdist and wheel in dist/, tried in an empty environment
+	@rm -rf dist
+	@$(BIN)/python -m build --no-isolation >/dev/null
+	@.ci/try-wheel dist/*.whl
 
 bench: .venv/installed-dev  ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks $(ARGS)

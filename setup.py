@@ -36,6 +36,7 @@ _EXTRAS = {
     ],
     "distributed": ["dm-reverb==0.14.0"],
     "dev": [
+        "build",
         "codespell",
         "import-linter",
         "pytest",

@@ -141,7 +141,7 @@ def decision(config, strategy, observation_size, action_size, environments=1):
     """Operations of one decision: filter once, propose plans, then imagine every plan.
 
     Every draw rolls each plan out; on a "shared" trajectory each predicts the latents
-    alone, beside one rollout. The last state of a rollout costs a policy and two critics.
+    alone, beside one rollout. Each state of a rollout costs a policy and two critics.
     With `act=policy` nothing is imagined.
 
     Args:
@@ -161,7 +161,8 @@ def decision(config, strategy, observation_size, action_size, environments=1):
         return environments * (filtering + part["policy"])
     horizon = config.planner.horizon
     latent = part["transition"] + part["prior"]
-    plan = horizon * (latent + part["reward"]) + part["policy"] + part["critics"]
+    valued = part["policy"] + part["critics"]
+    plan = horizon * (latent + part["reward"] + valued)
     if strategy.trajectories == "shared":
         plan += horizon * strategy.draws * latent
     elif strategy.trajectories not in ("mean", "group"):

@@ -76,6 +76,8 @@ def compare(run, episodes):
             planner=planner,
             strategy=agent.policy.strategy,
             noise=None,
+            value=agent.value,
+            latents=config.latents,
             clock=agent.clock,
             seed=seed_of_run(config.seed, Purpose.POLICY),
             name="policy",

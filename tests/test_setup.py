@@ -175,11 +175,3 @@ def test_command_of_the_wheel_reads_its_configs(installed, tmp_path):
     environment = {"PYTHONPATH": str(installed), "PATH": "/usr/bin"}
     printed = quietly(sys.executable, *words, cwd=tmp_path, env=environment)
     assert "task: fake" in printed
-
-
-@pytest.mark.slow
-def test_wheel_trains_outside_the_clone(installed, tmp_path):
-    words = ["-m", "agents", "train", "experiment=debug", "environment_steps=60"]
-    environment = {"PYTHONPATH": str(installed), "PATH": "/usr/bin"}
-    quietly(sys.executable, *words, "logdir=run", cwd=tmp_path, env=environment)
-    assert (tmp_path / "run" / "metrics.jsonl").exists()

@@ -59,6 +59,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             value=value,
             value_optimizer=value_optimizer,
             act=config.act,
+            latents=config.latents,
             kl_weight=config.kl_weight,
             kl_weight_warmup=config.kl_weight_warmup,
             clock=clock,

@@ -47,6 +47,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         noise: `agents.explore.noise.GaussianNoise`.
         value: `agents.value.actor_critic.ActorCritic` or None.
         act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
+        latents: "means" or "samples": what `policy` passes through; `collect_policy` draws.
         optimizer: `agents.agent.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.optimizer.ValueOptimizer` or None.
         kl_weight: of the weight KL.
@@ -74,6 +75,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         value=None,
         value_optimizer=None,
         act="plan",
+        latents="samples",
         kl_weight,
         kl_weight_warmup,
         clock,
@@ -97,7 +99,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._traced_step = trace(self._take_step)
         self._compile = compile
 
-        def policy(purpose, strategy, noise, act, sharers=1):
+        def policy(purpose, strategy, noise, latents, act, sharers=1):
             return PlanningPolicy(
                 time_step_spec,
                 action_spec,
@@ -107,6 +109,7 @@ class PlaNetAgent(tf_agent.TFAgent):
                 noise=noise,
                 value=value,
                 act=act,
+                latents=latents,
                 clock=clock,
                 seed=seed_of_run(seed, purpose),
                 name=purpose.name.lower(),
@@ -114,12 +117,12 @@ class PlaNetAgent(tf_agent.TFAgent):
                 sharers=sharers,
             )
 
-        self.exploiting = functools.partial(policy, Purpose.POLICY, Greedy(), None)
+        self.exploiting = functools.partial(policy, Purpose.POLICY, Greedy(), None, latents)
         super().__init__(
             time_step_spec,
             action_spec,
             self.exploiting(act),
-            policy(Purpose.COLLECT_POLICY, strategy, noise, act, sharers),
+            policy(Purpose.COLLECT_POLICY, strategy, noise, "samples", act, sharers),
             train_sequence_length=None,
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,

@@ -35,6 +35,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         value: `agents.value.actor_critic.ActorCritic`, or None: plans are worth their
             rewards alone, and nobody proposes any.
         act: "plan", or "policy": as the policy of `value` says, without planning.
+        latents: "means" of what the filter and plans pass through, or "samples".
         clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
         seed: [2], of the policy.
         compile: whether XLA compiles decisions.
@@ -55,6 +56,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         noise,
         value,
         act="plan",
+        latents="samples",
         clock,
         seed,
         name,
@@ -69,6 +71,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._noise = noise
         self._value = value
         self._act = act
+        self._latents = latents
         self._clock = clock
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
@@ -164,7 +167,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             time_step.observation["observation"], seeds.of("observation")
         )
         action = state["action"]
-        noise = normal([action.shape[0], model.rssm.latent_size], seeds.of("filter"))
+        noise = self._noise_of_latents([action.shape[0]], seeds.of("filter"))
         step = (model.encode(observation), action, time_step.is_first(), noise)
         latent = Latent(**state["latent"])
         if not self.strategy.filter_with_draw:
@@ -181,7 +184,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         strategy, model, planner = self.strategy, self._model, self._planner
 
         def score(plans, seed):
-            noise = self._latent_noise(plans, seed)
+            noise = self._noise_of_plans(plans, seed)
             imagine = TRAJECTORIES[strategy.trajectories]
             rollout = imagine(
                 model,
@@ -214,20 +217,30 @@ class PlanningPolicy(tf_policy.TFPolicy):
         explores = getattr(strategy, "critic", False)
         with hold(model, model.central_weights()):
             plans = self._value.propose(
-                model, latent, self._planner.horizon, seeds.of("proposals"), explores
+                model,
+                latent,
+                self._planner.horizon,
+                seeds.of("proposals"),
+                explores,
+                self._latents,
             )
         if explores or not getattr(strategy, "reward_from", 0.0):
             return plans
         # A policy that knows the reward proposes rest until plans may seek it.
         return strategy.of_return(self._clock.progress) * plans
 
-    def _latent_noise(self, plans, seed):
-        """[B, N, H, D], standard normal."""
+    def _noise_of_plans(self, plans, seed):
+        """[B, N, H, D]."""
         batch_size, candidates, horizon, _ = plans.shape
-        size = self._model.rssm.latent_size
         if not self._planner.common_noise:
-            return normal([batch_size, candidates, horizon, size], seed)
-        return tf.repeat(normal([batch_size, 1, horizon, size], seed), candidates, axis=1)
+            return self._noise_of_latents([batch_size, candidates, horizon], seed)
+        common = self._noise_of_latents([batch_size, 1, horizon], seed)
+        return tf.repeat(common, candidates, axis=1)
+
+    def _noise_of_latents(self, shape, seed):
+        """[*shape, D]: standard normal, or 0 where means are asked for."""
+        shape = [*shape, self._model.rssm.latent_size]
+        return normal(shape, seed) if self._latents == "samples" else tf.zeros(shape)
 
 
 def _where(condition, rows, others):

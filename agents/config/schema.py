@@ -110,6 +110,7 @@ class Train(Settings):
     explore: Strategy = key(kinds=STRATEGIES)
     value: NoValue | TemporalDifference = key(kinds=VALUES)
     act: str = key(choices=("plan", "policy"))
+    latents: str = key(choices=("means", "samples"))
 
 
 def make_config(values):

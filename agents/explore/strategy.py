@@ -28,8 +28,8 @@ class Strategy(Protocol):
         """Scores plans.
 
         Args:
-            rollout: `agents.planning.rollouts.Rollout`: reward and reached [S, B, N, H],
-                mean and stddev [S, B, N, H, D], value [S, B, N].
+            rollout: `agents.planning.rollouts.Rollout`: reward, reached and trace
+                [S, B, N, H], mean and stddev [S, B, N, H, D], value [S, B, N].
             progress: [], share of the run's environment steps done, for annealing.
 
         Returns:
@@ -38,8 +38,11 @@ class Strategy(Protocol):
 
 
 def returns(rollout):
-    """Expected sum of the mean rewards of a plan and the value after it, [S, B, N]."""
-    return over_horizon(rollout, rollout.reward) + rollout.value
+    """Expected sum of the mean rewards of a plan and the value after it, [S, B, N].
+
+    With a value it is the lambda return, see `agents.planning.rollouts.Layout.counted`.
+    """
+    return over_horizon(rollout, rollout.trace * rollout.reward) + rollout.value
 
 
 def over_horizon(rollout, values):

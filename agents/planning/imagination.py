@@ -11,7 +11,7 @@ strategy of `agents.explore` asks for one of them. Each is a function of
     weights: with a leading axis of B * S, S draws for each environment in turn,
     draws: S,
     seed: [2] or [B, 2], of what else is drawn,
-    value: `agents.planning.rollouts.Value` of the last states, or None,
+    value: `agents.planning.rollouts.Value` of states, or None,
 
 and gives a `Rollout`. Axes: B environments, N candidates, H steps, S weight draws,
 D latent_size.

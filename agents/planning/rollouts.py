@@ -17,10 +17,11 @@ class Rollout(NamedTuple):
         stddev: [S, B, N, H, D], likewise.
         reached: [S, B, N, H], what each step counts: the probability that the episode has
             not ended before it, and the discount. See `Layout.counted`.
-        value: [S, B, N], of the state after the last action, as it counts; 0 where plans
-            are worth their rewards alone.
+        value: [S, B, N], of the states after the actions, as they count; 0 where plans are
+            worth their rewards alone.
         novelty: [S, B, N], what bonuses are worth after the last action, as it counts, in
             the unit of a bonus; 0 where nobody learns it.
+        trace: [S, B, N, H], share of the return that looks beyond each step to its reward.
     """
 
     reward: tf.Tensor
@@ -29,6 +30,7 @@ class Rollout(NamedTuple):
     reached: tf.Tensor | float = 1.0
     value: tf.Tensor | float = 0.0
     novelty: tf.Tensor | float = 0.0
+    trace: tf.Tensor | float = 1.0
 
 
 class Value(Protocol):
@@ -36,9 +38,11 @@ class Value(Protocol):
 
     Attributes:
         discount: of one decision.
+        return_lambda: see `Layout.counted`.
     """
 
     discount: float
+    return_lambda: float
 
     def value(self, features):
         """[...] of features [..., F], in the unit of a reward."""
@@ -53,7 +57,7 @@ class Layout:
     Args:
         plans: [B, N, H, A].
         draws: S.
-        value: `Value` of the states after the last action, or None.
+        value: `Value` of the states after actions, or None.
     """
 
     def __init__(self, plans, draws, value=None):
@@ -117,33 +121,55 @@ class Layout:
         )
 
     def counted(self, model, latents):
-        """What counts of plans: `reached`, `value` and `novelty` of `Rollout`.
+        """What counts of plans: `reached`, `value`, `novelty` and `trace` of `Rollout`.
 
             reached_k = product over j < k of discount continuation(state j)
-            value = product over all j of discount continuation(state j) value(state H)
+            trace_k = lambda^(k - 1)
+            value = sum over k of
+                w_k reached_k discount continuation(state k) value(state k)
+            w_k = (1 - lambda) trace_k before the last step, there trace_H
             novelty = product over all j of discount continuation(state j) novelty(state H)
 
         State j is what action j leads to. So the step that ends the episode counts, with
         its reward, and what comes after it does not. The state in which the plan is made
         goes on, since somebody asks for an action there. Without a value nothing is
         discounted.
+
+        With lambda = 1 a plan is worth all its rewards and the value after them. With less
+        it is worth an average over all depths, of which the first ones, where the model is
+        most exact, count most. Source: Sutton and Barto, 2018, Reinforcement Learning,
+        equation 12.3, the lambda return.
         """
         continuation = self.to_rollout(model.continuation(latents.features))
         if self._value is None:
             reached = tf.math.cumprod(continuation, axis=-1, exclusive=True)
             nothing = tf.zeros_like(reached[..., 0])
-            return reached, nothing, nothing
+            return reached, nothing, nothing, tf.ones_like(reached)
         to_next = self._value.discount * continuation
         reached = tf.math.cumprod(to_next, axis=-1, exclusive=True)
-        after = reached[..., -1] * to_next[..., -1]
-        last = latents.features[-1]
-        worth = self._value.value(last), self._value.novelty(last)
-        return reached, *(after * self._at_once(each) for each in worth)
+        counted = reached * to_next
+        trace, weights = lambda_weights(self.horizon, self._value.return_lambda)
+        value = self.to_rollout(self._value.value(latents.features))
+        value = tf.reduce_sum(weights * counted * value, axis=-1)
+        novelty = self._at_once(self._value.novelty(latents.features[-1]))
+        return reached, value, counted[..., -1] * novelty, trace * tf.ones_like(reached)
 
     def _at_once(self, tensor):
         """[B * N] or [B * S, N] -> [S, B, N]."""
         tensor = tf.reshape(tensor, [self.environments, self.draws, self.candidates])
         return tf.transpose(tensor, [1, 0, 2])
+
+
+def lambda_weights(horizon, return_lambda):
+    """What rewards and values after each step count in a lambda return, both [H].
+
+    Example:
+        >>> [weights.numpy().tolist() for weights in lambda_weights(3, 0.5)]
+        [[1.0, 0.5, 0.25], [0.5, 0.25, 0.25]]
+    """
+    trace = return_lambda ** tf.range(horizon, dtype=tf.float32)
+    stops = tf.one_hot(horizon - 1, horizon, 1.0, 1.0 - return_lambda)
+    return trace, trace * stops
 
 
 def repeat_candidates(latent, plans):

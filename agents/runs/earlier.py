@@ -11,6 +11,7 @@ _LATER = {
     "probe_every": 0,
     "compile": None,
     "act": "plan",
+    "latents": "samples",
     "actors": 0,
     "learners": 1,
     "noise_ladder": 1.0,
@@ -20,6 +21,7 @@ _LATER = {
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
     "value": {"kind": "none"},
+    "value.return_lambda": 1.0,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,
     "world_model.image_pool": 1,
@@ -62,7 +64,7 @@ def updated(values):
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values
-        if isinstance(parent, dict):
+        if isinstance(parent, dict) and parent != {"kind": "none"}:
             parent.setdefault(last, value)
     task, model = values.get("task"), values.get("world_model")
     if isinstance(task, str) and isinstance(model, dict):

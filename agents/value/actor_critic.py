@@ -39,6 +39,7 @@ class ActorCritic(tf.Module):
         self._reward_unit = reward_unit
         self._action_size = action_size
         self.proposals = settings.proposals
+        self.return_lambda = settings.return_lambda
         self.discount = settings.discount or discount_of(episode_length)
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
@@ -160,7 +161,7 @@ class ActorCritic(tf.Module):
             return tf.zeros_like(features[..., 0])
         return self.explorer.value(features)
 
-    def propose(self, model, latent, horizon, seed, explores=False):
+    def propose(self, model, latent, horizon, seed, explores=False, latents="samples"):
         """Plans that a policy makes by acting in the model.
 
         The first takes the modes of policy and latents, the others draw both.
@@ -171,6 +172,7 @@ class ActorCritic(tf.Module):
             horizon: H.
             seed: [2] or [B, 2].
             explores: whether by the explorer's policy, which seeks the bonus too.
+            latents: "means" where none is drawn.
 
         Returns:
             [B, proposals, H, A].
@@ -180,6 +182,8 @@ class ActorCritic(tf.Module):
         rows = latent.belief.shape[0]
         noise = normal([rows, count, horizon, size + self._action_size], seed)
         noise *= tf.reshape(tf.cast(tf.range(count) > 0, tf.float32), [1, count, 1, 1])
+        if latents == "means":
+            noise *= tf.repeat([0.0, 1.0], [size, self._action_size])
         now = _repeated(latent, count)
         actions = []
         for step in range(horizon):

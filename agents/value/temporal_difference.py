@@ -33,6 +33,8 @@ class TemporalDifference(Settings):
         entropy: weight of the policy's entropy, in nats, against the value divided by its
             spread.
         proposals: plans that the policy proposes to the planner in every decision.
+        return_lambda: share by which a plan's return looks beyond each step of it to the
+            next reward rather than to the value there; 1: to the whole horizon.
     """
 
     discount: float | None = key(above=0, below=1)
@@ -45,6 +47,7 @@ class TemporalDifference(Settings):
     target_rate: float = key(above=0, most=1)
     entropy: float = key(least=0)
     proposals: int = key(least=0)
+    return_lambda: float = key(least=0, most=1)
 
 
 def discount_of(decisions):

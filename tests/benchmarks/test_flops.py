@@ -109,7 +109,7 @@ def test_a_value_judges_every_plan_and_proposes_some_in_every_iteration():
     without = flops.decision(_config("value=none", *words), Greedy(), 17, 6)
     part = flops.parts(config, 17, 6) | flops.value_parts(config, 17, 6)
     latent = part["transition"] + part["prior"]
-    judged = part["policy"] + part["critics"]
+    judged = 4 * (part["policy"] + part["critics"])
     proposed = 5 * 4 * (latent + part["policy"])
     scored = 15 * (4 * (latent + part["reward"]) + judged)
     judging = config.planner.evaluations * judged

@@ -5,6 +5,7 @@ import types
 import numpy as np
 import pytest
 import tensorflow as tf
+from tf_agents.specs import tensor_spec
 
 import envs
 from agents.agent.building import choose_devices, make_agent
@@ -129,6 +130,14 @@ def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
         train(agent, batch, 2)
     for one, other in zip(values(valued), values(plain), strict=True):
         np.testing.assert_array_equal(one, other)
+
+
+def test_means_are_acted_by_where_the_agent_does_not_explore(build_agent):
+    agent = build_agent("latents=means")
+    step = tensor_spec.sample_spec_nest(agent.time_step_spec, outer_dims=[2], seed=0)
+    for policy, by_means in ((agent.policy, True), (agent.collect_policy, False)):
+        latent = policy.action(step, policy.get_initial_state(2)).state["latent"]
+        assert np.all(latent["sample"] == latent["mean"]) == by_means
 
 
 def test_a_step_moves_critics_policy_slow_critics_and_scale(build_agent, batch):

@@ -49,7 +49,7 @@ def make_value(proposals=4, discount=0.9):
 
 @pytest.fixture
 def make_policy(model, environment):
-    def make(value, planner=PLANNER, strategy=None, noise=None, act="plan"):
+    def make(value, planner=PLANNER, strategy=None, noise=None, **words):
         return PlanningPolicy(
             tensor_spec.from_spec(environment.time_step_spec()),
             tensor_spec.from_spec(environment.action_spec()),
@@ -58,10 +58,10 @@ def make_policy(model, environment):
             strategy=strategy or Greedy(),
             noise=noise,
             value=value,
-            act=act,
             clock=Clock(total_steps=100),
             seed=[0, 1],
             name="policy",
+            **words,
         )
 
     return make
@@ -80,6 +80,18 @@ def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
     assert not np.any(steps[0].action == steps[1].action)
     with pytest.raises(AssertionError, match="the planner was asked"):
         run(make_policy(value, NoPlanner()), FIRST)
+
+
+def test_means_of_latents_are_acted_by_where_they_are_asked_for(make_policy):
+    value, spy = make_value(), Spy()
+    (step,) = run(make_policy(value, PLANNER, spy, latents="means"), FIRST)
+    latent = Latent(**step.state["latent"])
+    np.testing.assert_array_equal(latent.sample, latent.mean)
+    assert not np.any(latent.stddev == 0)
+    planner = Planner()
+    run(make_policy(value, planner, latents="means"), FIRST)
+    ((score, proposals, seed),) = planner.offered
+    np.testing.assert_array_equal(score(proposals, seed), score(proposals, seed + 1))
 
 
 def test_noise_is_added_to_the_actions_of_the_policy_too(make_policy):
@@ -130,7 +142,7 @@ def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
     make_policy, planner, strategy
 ):
     value = make_value(proposals=0)
-    value.discount = 1.0
+    value.discount = value.return_lambda = 1.0
     value.value = lambda features: tf.zeros(features.shape[:-1])
     plain, same = (
         actions(make_policy(v, planner, strategy), FIRST)[0] for v in (None, value)

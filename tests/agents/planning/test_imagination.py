@@ -282,7 +282,7 @@ def test_a_graph_computes_what_eager_execution_does(model, start, plans, normal,
 class Sum:
     """What a state is worth: the sum of its features."""
 
-    discount = 0.9
+    discount, return_lambda = 0.9, 1.0
     value = staticmethod(lambda features: tf.reduce_sum(features, -1))
     novelty = staticmethod(lambda features: 7.0 * tf.reduce_sum(features, -1))
 

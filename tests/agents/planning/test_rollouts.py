@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import Greedy
+from agents.explore.strategy import over_horizon
 from agents.model.latents import Latent
 from agents.planning.imagination import imagine_with_mean_weights
 from agents.planning.rollouts import Layout
@@ -101,7 +102,7 @@ class Half:
 class Tenfold:
     """A state is worth ten times what it says."""
 
-    discount = 0.5
+    discount, return_lambda = 0.5, 1.0
     value = staticmethod(lambda features: 10.0 * features[..., 0])
     novelty = staticmethod(lambda features: -3.0 * features[..., 0])
 
@@ -119,6 +120,35 @@ def test_a_value_counts_as_its_state_is_reached_and_discounted():
     np.testing.assert_allclose(rollout.novelty, -0.3 * rollout.value, rtol=1e-6)
     returns = [[0.5 + 0.25 * 0.2 + 0.025 * 0.9 + value], [1.0]]
     np.testing.assert_allclose(Greedy()(rollout, progress=0.0), returns, rtol=1e-6)
+
+
+@pytest.mark.parametrize("return_lambda", [0.0, 0.3, 1.0])
+def test_a_lambda_return_is_that_of_the_recursion(return_lambda):
+    """G_k = r_k + discount c_k ((1 - lambda) v_k + lambda G_(k + 1)), at the end v_H."""
+    rng = np.random.default_rng(0)
+    chances = rng.uniform(0.2, 1.0, [4, 6, 1]).astype(np.float32)
+    latents = Latent(chances[..., :0], chances, chances, chances)
+    value = Tenfold()
+    value.return_lambda = return_lambda
+    rollout = Layout(tf.zeros([2, 3, 4, 1]), draws=1, value=value).rollout(Half(), latents)
+    later = 10.0 * chances[-1]
+    for chance in chances[::-1]:
+        later = (1.0 - return_lambda) * 10.0 * chance + return_lambda * later
+        later = chance + 0.5 * chance * later
+    np.testing.assert_allclose(
+        Greedy()(rollout, progress=0.0), later.reshape([2, 3]), rtol=1e-5
+    )
+
+
+def test_what_is_not_a_reward_counts_as_if_lambda_were_1():
+    chances = tf.constant([[[0.5]], [[0.2]], [[0.9]]])
+    latents = Latent(chances[..., :0], chances, chances, chances)
+    found, value = [], Tenfold()
+    for value.return_lambda in (0.0, 1.0):
+        layout = Layout(tf.zeros([1, 1, 3, 1]), draws=1, value=value)
+        rollout = layout.rollout(Half(), latents)
+        found.append(over_horizon(rollout, tf.ones([1, 1, 1, 3])))
+    np.testing.assert_allclose(found[0], found[1])
 
 
 def test_values_of_plans_and_draws_keep_their_places():

@@ -145,3 +145,9 @@ def test_a_path_that_names_no_class_is_refused(tmp_path):
         run.config_file.write_text(yaml.safe_dump(values))
     with pytest.raises(UserError, match="explore.kind must be .* got 'system'"):
         load_config(config.logdir)
+
+
+def test_plans_of_earlier_versions_with_a_value_were_worth_all_their_rewards():
+    values = {"value": {"kind": "td", "discount": None}}
+    assert updated(values)["value"]["return_lambda"] == 1.0
+    assert updated({"value": {"kind": "none"}})["value"] == {"kind": "none"}
