@@ -166,11 +166,15 @@ def check_run(config):
         raise UserError(f"cannot write to logdir {run.folder}: Permission denied")
     if run.config_file.exists():
         _refuse_changes(run, as_dict(config))
-    elif run.checkpoints.exists() or run.episodes.exists():
+    elif _has_files(run.checkpoints) or _has_files(run.episodes):
         raise UserError(
             f"{run.folder} holds episodes or checkpoints, but config.yaml is missing; "
             "put it back to resume the run, or start a new one with another logdir"
         )
+
+
+def _has_files(folder):
+    return any(path.is_file() for path in folder.rglob("*"))
 
 
 def load_config(folder):

@@ -99,8 +99,11 @@ def test_config_with_a_wrong_value_is_an_error(config):
 
 def test_lost_config_is_an_error(config):
     with open_run(config) as run:
-        run.episodes.mkdir()
+        (run.episodes / "ready").mkdir(parents=True)
         run.config_file.unlink()
+    open_run(config).close()  # a run that was killed at its very start
+    run.config_file.unlink()
+    (run.episodes / "ready" / "one.npz").touch()
     with pytest.raises(UserError, match=r"holds episodes or checkpoints, but config\.yaml"):
         open_run(config)
 
