@@ -1,4 +1,4 @@
-"""Tests of agents.training.monitor; a whole run watched is in test_trainer.py."""
+"""Tests of agents.training.monitor; a whole run watched is in trainer/test_trainer.py."""
 
 import types
 

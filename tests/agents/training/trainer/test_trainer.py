@@ -1,13 +1,7 @@
-"""Tests of agents.training.trainer: whole runs of a tiny model."""
+"""Tests of agents.training.trainer: what whole runs of a tiny model leave."""
 
-import contextlib
-import csv
-import json
-import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -15,44 +9,10 @@ import pytest
 from agents.agent.loading import load_agent
 from agents.episodes.store import EpisodeStore
 from agents.figures.curves import plot
-from agents.runs import divergence
-from agents.runs.checkpoints import Checkpoints
-from agents.runs.folder import load_config, open_run
-from agents.runs.following import is_finished
+from agents.runs.folder import open_run
 from agents.training import trainer as training
 from agents.training.experience import CollectedHere
-
-LENGTH = 20  # steps of an episode
-
-
-def metrics(folder):
-    return [json.loads(line) for line in open(folder / "metrics.jsonl")]
-
-
-def scores(folder):
-    if not (folder / "scores.csv").exists():
-        return []  # it was never evaluated
-    with open(folder / "scores.csv") as file:
-        return list(csv.DictReader(file))
-
-
-def leftovers(folder):
-    return [path for path in folder.rglob("*") if path.name.endswith(".tmp")]
-
-
-def measured(row):
-    """What does not depend on the machine."""
-    return {k: v for k, v in row.items() if not k.startswith(("speed/", "memory/"))}
-
-
-def assert_same_numbers(folder, other):
-    """Up to rounding: sums of a matrix product may be taken in another order."""
-    for row, expected in zip(metrics(folder), metrics(other), strict=True):
-        assert measured(row) == pytest.approx(measured(expected), rel=1e-4, abs=1e-6)
-    for row, expected in zip(scores(folder), scores(other), strict=True):
-        assert {k: float(v) for k, v in row.items()} == pytest.approx(
-            {k: float(v) for k, v in expected.items()}, rel=1e-4
-        )
+from tests.agents.training.trainer.records import LENGTH, leftovers, metrics, scores
 
 
 def test_every_episode_has_one_line_of_metrics_with_its_counts(whole_run):
@@ -163,131 +123,12 @@ def test_curves_are_drawn_from_a_run(whole_run, tmp_path):
     assert names == expected
 
 
-def variables(module):
-    return np.concatenate([np.ravel(variable) for variable in module.variables])
-
-
-@contextlib.contextmanager
-def interrupted(owner, name, when):
-    """Ctrl-C where a method is called for the `when`-th time."""
-    calls = []
-    original = getattr(owner, name)
-
-    def method(*args, **kwargs):
-        calls.append(name)
-        if len(calls) == when:
-            raise KeyboardInterrupt
-        return original(*args, **kwargs)
-
-    with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(owner, name, method)
-        yield
-
-
-RANDOM_ACTIONS = (EpisodeStore, "append", 2)
-LINES_AND_NO_CHECKPOINT = (Checkpoints, "save", 2)
-GRADIENT_STEPS = (training.Learning, "run", 3)
-
-
-RANDOM = ["seed_episodes=9", "evaluation.every=0", "video_every=0", "value=td"]
-
-
-@pytest.mark.parametrize(
-    ("words", "moments"),  # and episodes that were saved by then
-    [
-        ([*RANDOM, "environment_steps=80"], {RANDOM_ACTIONS: 1}),
-        pytest.param(
-            None,  # those of `whole_run`
-            {RANDOM_ACTIONS: 1, LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4},
-            marks=pytest.mark.slow,
-        ),
-    ],
-    ids=["random", "learning"],
-)
-def test_an_interrupted_run_ends_like_one_that_was_not(
-    train_run, run_words, tmp_path, capsys, request, words, moments
-):
-    folder, whole = tmp_path / "run", tmp_path / "whole"
-    if words:
-        assert train_run(whole, *words) == 0
-    else:
-        words, whole = run_words, request.getfixturevalue("whole_run")
-    for moment, saved in moments.items():
-        with interrupted(*moment):
-            assert train_run(folder, *words) == 130
-        said = capsys.readouterr().out
-        assert f"stopped; saved: {saved} episodes, {LENGTH * saved} environment" in said
-        assert "The same command goes on there." in said
-    assert train_run(folder, *words) == 0
-    assert "resumed at" in capsys.readouterr().out
-    assert_same_numbers(folder, whole)
-    for index, episode in EpisodeStore(whole / "episodes"):
-        again = EpisodeStore(folder / "episodes").read(index)
-        np.testing.assert_allclose(again["action"], episode["action"], atol=1e-3)
-    (_, agent), (_, expected) = map(load_agent, (folder, whole))
-    saved = (agent.model, agent.value, agent._value_optimizer)
-    others = (expected.model, expected.value, expected._value_optimizer)
-    for mine, theirs in zip(map(variables, saved), map(variables, others), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-3, atol=1e-5)
-    assert leftovers(folder) == []
-    assert (folder / "sessions.jsonl").read_text().count("\n") == len(moments) + 1
-
-
-def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsys):
-    before = metrics(whole_run)
-    divergence.write(whole_run, divergence.Divergence(8, 14, ("reward_loss",)))
-    assert train_run(whole_run, *run_words) == 0
-    assert "done" in capsys.readouterr().out
-    assert divergence.read(whole_run) is None, "a trace of an earlier session stayed"
-    assert metrics(whole_run) == before
-
-
 @pytest.mark.slow
 def test_learning_waits_for_a_whole_sequence(train_run, tmp_path):
     """Two episodes of 21 rows hold no sequence of 50; the third one does."""
     words = ["sequence_length=50", "seed_episodes=1", "environment_steps=80"]
     assert train_run(tmp_path, *words, "evaluation.every=0", "video_every=0") == 0
     assert [row["train_steps"] for row in metrics(tmp_path)] == [0, 0, 2, 4]
-
-
-def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd, caplog):
-    folder = tmp_path / "run"
-    short = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
-    assert train_run(folder, *short, "environment_steps=80") == 0
-    for file in ("episodes/000001.npz", "checkpoints/000004/variables.index"):
-        (folder / file).write_bytes((folder / file).read_bytes()[:-30])
-    (folder / ".metrics.jsonl.1.tmp").write_text("half")
-    capfd.readouterr()
-    assert train_run(folder, *short, "environment_steps=120") == 0
-    said = "".join([*capfd.readouterr(), caplog.text])
-    assert "000001.npz is damaged" in said
-    assert "000004 is damaged" in said
-    assert (folder / "episodes" / "damaged" / "000001.npz").exists()
-    assert (folder / "checkpoints" / "damaged" / "000004").exists()
-    assert [row["episodes"] for row in metrics(folder)] == [1, 2, 3, 4, 5, 6]
-    assert metrics(folder)[-1]["environment_steps"] == 120
-    assert leftovers(folder) == []
-
-
-def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
-    train_run, tmp_path, capsys
-):
-    folder = tmp_path / "run"
-    words = ["environment_steps=60", "seed_episodes=2", "optimizer.learning_rate=1e30"]
-    words += ["compile=false"]
-    assert train_run(folder, *words) == 1
-    out, err = capsys.readouterr()
-    assert "done" not in out
-    (line,) = err.splitlines()
-    assert line.startswith("bayes-rl: the model diverged after episode 2: not finite at ")
-    assert "_loss" in line
-    assert "another logdir and a lower optimizer.learning_rate (it is 1e+30) or " in line
-    assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000001"]
-    assert [row["episodes"] for row in metrics(folder)] == [1]
-    found = divergence.read(folder)
-    assert (found.episode, found.train_step) == (2, 2)
-    assert str(found) in line
-    assert not is_finished(load_config(folder))
 
 
 @pytest.mark.slow
@@ -366,32 +207,3 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
     monkeypatch.setattr(training, "choose_devices", lambda name: Two())
     with pytest.raises(training.UserError, match="multiple of the 2 devices .*, got 3"):
         training.check(make_config("batch_size=3"))
-
-
-@pytest.mark.slow
-def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(
-    train_run, tiny_words, tmp_path
-):
-    folder = tmp_path / "run"
-    words = ["environments=2", "environment_steps=400", "seed_episodes=2"]
-    words += ["evaluation.every=0", "video_every=0"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "agents", "train", *tiny_words, *words, f"logdir={folder}"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    )
-    while not (folder / "checkpoints" / "000003").exists():
-        assert process.poll() is None, process.stderr.read()
-        time.sleep(0.05)
-    # a terminal sends it to the environments' processes as well
-    os.killpg(process.pid, signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert err == ""
-    assert "stopped; saved: " in out.splitlines()[-1]
-    saved = int(out.partition("stopped; saved: ")[2].split()[0])
-    assert 3 <= saved <= len(metrics(folder))
-    assert train_run(folder, *words) == 0
-    assert [row["episodes"] for row in metrics(folder)] == list(range(1, 21))

@@ -5,16 +5,13 @@ import dataclasses
 import numpy as np
 import pytest
 import tensorflow as tf
-from tf_agents.specs import tensor_spec
 
-from agents.agent.clock import Clock
-from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy, Thompson
 from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
 from agents.value.actor_critic import ActorCritic
 from bayes_rl.weights import hold, mean_weights
-from tests.agents.agent.test_policy import FIRST, ICEM, MID, PLANNER, Idle, Spy, run
+from tests.agents.agent.policy.steps import FIRST, ICEM, MID, PLANNER, Idle, Spy, run
 from tests.agents.presets import preset
 
 
@@ -48,21 +45,11 @@ def make_value(proposals=4, discount=0.9):
 
 
 @pytest.fixture
-def make_policy(model, environment):
-    def make(value, planner=PLANNER, strategy=None, noise=None, **words):
-        return PlanningPolicy(
-            tensor_spec.from_spec(environment.time_step_spec()),
-            tensor_spec.from_spec(environment.action_spec()),
-            model,
-            planner=planner,
-            strategy=strategy or Greedy(),
-            noise=noise,
-            value=value,
-            clock=Clock(total_steps=100),
-            seed=[0, 1],
-            name="policy",
-            **words,
-        )
+def make_policy(make_policy):
+    """Makes a policy with these critics."""
+
+    def make(value, planner=PLANNER, strategy=None, **options):
+        return make_policy(strategy, planner, value=value, **options)
 
     return make
 
@@ -158,12 +145,14 @@ def test_groups_are_offered_the_same_proposals(make_policy):
     assert np.all(np.isfinite(found))
 
 
-def test_a_policy_that_knows_the_reward_proposes_rest_until_reward_counts(make_policy):
+def test_a_policy_that_knows_the_reward_proposes_rest_until_reward_counts(
+    make_policy, clock
+):
     strategy = preset("explore", "information_gain", reward_from=0.5)
     planner = Planner()
     policy = make_policy(make_value(), planner, strategy)
     for steps in (49, 1):
-        policy._clock.advance(episodes=1, agent_steps=steps, environment_steps=steps)
+        clock.advance(episodes=1, agent_steps=steps, environment_steps=steps)
         run(policy, FIRST)
     before, from_then_on = (proposals.numpy() for _, proposals, _ in planner.offered)
     assert not before.any()
