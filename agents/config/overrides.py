@@ -6,6 +6,7 @@ config is known to be right, and each run of a sweep gets a process of its own, 
 TensorFlow gives no memory back to the next run of the same process.
 """
 
+import contextlib
 import functools
 import itertools
 
@@ -38,12 +39,16 @@ def load(words):
     for override, word in zip(overrides, words, strict=True):
         if override.is_sweep_override():
             raise UserError(f"{word} are several values; add -m to run all of them")
-    is_group = [override.key_or_group in groups() for override in overrides]
-    choices = [word for word, group in zip(words, is_group, strict=True) if group]
-    known, chosen = _keys(tuple(choices))
-    for override, group in zip(overrides, is_group, strict=True):
-        _check_choice(override) if group else _check_keys(override, known, chosen)
-    values, chosen = _compose(words)
+    known = groups()
+    choices = [each for each in overrides if each.key_or_group in known]
+    others = [each for each in overrides if each.key_or_group not in known]
+    for override in choices:
+        _check_choice(override)
+    composed, chosen = _compose(tuple(each.input_line for each in choices))
+    keys = flatten(composed)
+    for override in others:
+        _check_keys(override, keys, chosen)
+    values = _set(composed, chosen, others)
     if values["logdir"] is None:
         task = str(values["task"]).replace(":", "_").replace("/", "_")
         values["logdir"] = f"logdir/{task}/{chosen['explore']}/{values['seed']}"
@@ -70,15 +75,21 @@ def all_keys():
         for name in names
         for key in settings(group, name)
     ]
-    return list(dict.fromkeys([*_keys(())[0], *groups(), *own]))
+    return list(dict.fromkeys([*flatten(_compose(())[0]), *groups(), *own]))
+
+
+@functools.cache
+def _parser():
+    from hydra.core.override_parser.overrides_parser import OverridesParser
+
+    return OverridesParser.create()
 
 
 def _parse(word):
-    from hydra.core.override_parser.overrides_parser import OverridesParser
     from hydra.errors import HydraException
 
     try:
-        override = OverridesParser.create().parse_override(word)
+        override = _parser().parse_override(word)
     except HydraException:
         raise UserError(f"cannot read {word!r}; {_right(word)}") from None
     if override.is_add() or override.is_delete() or override.package is not None:
@@ -124,13 +135,6 @@ def _check_choice(override):
         raise UserError(f"{group} must be one of {listed}, got {choice!r}{hint}")
 
 
-@functools.cache
-def _keys(words):
-    """The dotted keys that there are with these choices, and the choice of each group."""
-    values, chosen = _compose(list(words))
-    return tuple(flatten(values)), chosen
-
-
 def _check_keys(override, keys, chosen):
     name, value = override.key_or_group, override.value()
     sections = {key.rpartition(".")[0] for key in keys} - {""}
@@ -168,29 +172,46 @@ def _refuse_key_of_others(name, known, chosen):
             )
 
 
-def _compose(words):
-    """Nested plain values, and the choice of each group."""
+@functools.cache
+def _compose(choices):
+    """Nested values of the files of these words, and the choice of each group.
+
+    It takes Hydra a tenth of a second, too long for each run of a sweep.
+    """
     from hydra import compose, initialize_config_module
-    from hydra.errors import HydraException
     from omegaconf import OmegaConf
+
+    # An absent preset is told to Hydra by leaving it out.
+    words = [word for word in choices if word != "experiment=null"]
+    with _in_one_line(), initialize_config_module("configs", version_base="1.3"):
+        composed = compose("train", words, return_hydra_config=True)
+    values = OmegaConf.to_container(composed, resolve=False)
+    return values, values.pop("hydra")["runtime"]["choices"]
+
+
+def _set(composed, chosen, overrides):
+    """The values with keys as they were typed, as Hydra sets them, and resolved."""
+    from omegaconf import OmegaConf
+
+    # for ${choices.explore} in a logdir
+    choices = {name: choice for name, choice in chosen.items() if choice}
+    with _in_one_line():
+        values = OmegaConf.create(composed | {"choices": choices})
+        for override in overrides:
+            OmegaConf.update(values, override.key_or_group, override.value(), merge=True)
+        values = OmegaConf.to_container(values, resolve=True)
+    del values["choices"]
+    return values
+
+
+@contextlib.contextmanager
+def _in_one_line():
+    """What Hydra says in many lines."""
+    from hydra.errors import HydraException
     from omegaconf.errors import OmegaConfBaseException
 
-    choices = [word for word in words if word.partition("=")[0] in groups()]
-    for word in choices:
-        _check_choice(_parse(word))
-    # An absent preset is told to Hydra by leaving it out.
-    words = [word for word in words if word != "experiment=null"]
     try:
-        with initialize_config_module("configs", version_base="1.3"):
-            composed = compose("train", words, return_hydra_config=True)
-        chosen = dict(composed.hydra.runtime.choices)
-        values = OmegaConf.to_container(composed, resolve=False)
-        del values["hydra"]
-        # for ${choices.explore} in a logdir
-        values["choices"] = {name: choice for name, choice in chosen.items() if choice}
-        values = OmegaConf.to_container(OmegaConf.create(values), resolve=True)
-        del values["choices"]
-        return values, chosen
+        yield
     except (HydraException, OmegaConfBaseException) as error:
         raise UserError(" ".join(str(error).split())) from None
 

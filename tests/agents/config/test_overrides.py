@@ -1,6 +1,9 @@
 import pytest
+from hydra import compose, initialize_config_module
+from omegaconf import OmegaConf
 
 from agents.config import overrides
+from agents.config.schema import make_config
 from agents.errors import UserError
 
 
@@ -94,6 +97,14 @@ def test_words_change_their_keys_alone():
     default, changed = overrides.load([]), overrides.load(["seed=3", "planner.horizon=8"])
     assert (changed.seed, changed.planner.horizon) == (3, 8)
     assert changed.planner.candidates == default.planner.candidates
+
+
+def test_words_are_set_as_hydra_sets_them():
+    words = ["planner=cem", "planner.horizon=8", "evaluation={every: 3}", "seed=int(4.0)"]
+    words += ["logdir='a, b'", "action_repeat=null", "image={size: 32, shadows: false}"]
+    with initialize_config_module("configs", version_base="1.3"):
+        composed = OmegaConf.to_container(compose("train", words))
+    assert overrides.load(words) == make_config(composed)
 
 
 def test_words_win_over_a_preset_wherever_they_stand():
