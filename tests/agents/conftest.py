@@ -12,6 +12,8 @@ from agents.agent.building import choose_devices, make_agent, make_world_model
 from agents.agent.loading import load_parts
 from agents.config import overrides
 from agents.figures import drawing
+from agents.insight import forecasts, open_loop, spread
+from agents.insight.uncertainty import worth
 from agents.runs.folder import Run, open_run
 from agents.training.trainer import train
 
@@ -26,6 +28,17 @@ TINY = [
     "world_model.overshooting_distance=0",
     "posterior_scale=0.3",
 ]
+
+
+@pytest.fixture(scope="module")
+def untraced():
+    """Line by line is faster for a few episodes: a trace for each model takes a second."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (open_loop, spread, forecasts, worth):
+            for name in ("filter_latents", "imagine_latents", "predict_each_step"):
+                if function := getattr(module, name, None):
+                    patch.setattr(module, name, function.__wrapped__)
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -159,7 +172,8 @@ def tiny_words():
 def run_words():
     """Words of `whole_run`."""
     evaluation = ["evaluation={every: 2, episodes: 2}", "video_every=4"]
-    return ["environment_steps=160", "value=td", *evaluation]
+    planner = ["planner.horizon=2", "planner.iterations=1"]  # quick to trace
+    return ["environment_steps=160", "value=td", *evaluation, *planner]
 
 
 @pytest.fixture(scope="session")

@@ -26,7 +26,7 @@ def agent(build_agent):
 
 @pytest.fixture(scope="module")
 def batch(make_batch):
-    return make_batch(4, 6)
+    return make_batch(4, 3)
 
 
 def train(agent, batch, steps):
@@ -45,7 +45,7 @@ def test_loss_is_that_of_the_world_model_under_one_held_draw(agent, batch):
     seeds = split(fold(tf.constant([0, 0]), 0), 3)
     weights = sample_weights(agent.model, seed=seeds[1])
     with hold(agent.model, weights):
-        noise = normal([4, 6, 3], seeds[0])
+        noise = normal([4, 3, 3], seeds[0])
         losses, metrics, _ = agent.model.losses(batch, noise, seeds[2])
     means = {name: np.mean(value) for name, value in (losses | metrics).items()}
     weight_kl = sum(map(float, kl_divergences(agent.model).values()))
@@ -244,11 +244,11 @@ def trained_on(choice, transition):
 
 def whole_batch(rng):
     return {
-        "observation": rng.normal(size=[4, 6, 2]).astype(np.float32),
-        "action": rng.uniform(-1, 1, [4, 6, 1]).astype(np.float32),
-        "reward": rng.normal(size=[4, 6]).astype(np.float32),
-        "is_first": rng.random([4, 6]) < 0.2,
-        "is_terminal": rng.random([4, 6]) < 0.2,
+        "observation": rng.normal(size=[4, 3, 2]).astype(np.float32),
+        "action": rng.uniform(-1, 1, [4, 3, 1]).astype(np.float32),
+        "reward": rng.normal(size=[4, 3]).astype(np.float32),
+        "is_first": rng.random([4, 3]) < 0.2,
+        "is_terminal": rng.random([4, 3]) < 0.2,
     }
 
 

@@ -21,7 +21,7 @@ def read(run, name="calibration.csv"):
 
 
 @pytest.fixture(scope="module")
-def rows(whole_run, whole_agent):
+def rows(untraced, whole_run, whole_agent):
     with pytest.MonkeyPatch.context() as patch:
         loaded = {whole_run: whole_agent}
         patch.setattr("agents.commands.calibrate.load_agent", loaded.get)

@@ -9,6 +9,7 @@ from PIL import Image
 from agents.commands.video import video
 from agents.episodes.store import EpisodeStore
 
+pytestmark = pytest.mark.usefixtures("untraced")
 EPISODE = ["episode_{}.gif", "episode_{}.mp4", "episode_{}_strip.png"]
 
 

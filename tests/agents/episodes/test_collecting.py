@@ -84,7 +84,8 @@ def test_random_actions_are_uniform_and_differ_between_seeds(pair):
 @pytest.fixture(scope="module")
 def policy_of(build_agent):
     """Makes the policy of an agent, traced once for each number of environments."""
-    agent = build_agent("explore=thompson", "action_noise.stddev=0.1")
+    quick = ["planner.horizon=1", "planner.iterations=1"]  # to trace
+    agent = build_agent("explore=thompson", "action_noise.stddev=0.1", *quick)
     return functools.cache(lambda count: as_py_policy(agent.collect_policy))
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.insight.open_loop import encode, predict_open_loop, stack
+from agents.insight.open_loop import encode, imagine_latents, predict_open_loop, stack
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, sample_weights
 
@@ -141,3 +141,14 @@ def test_predictions_are_in_the_units_of_the_task(make_model, episode):
     found = predict_open_loop(model, far, CONTEXT, draws=2, seed=SEED)
     expected = predict_open_loop(plain, scaled, CONTEXT, draws=2, seed=SEED)
     np.testing.assert_allclose(found, mean + stddev * expected, rtol=1e-4)
+
+
+def test_one_trace_imagines_every_horizon(model, noise):
+    start, weights = model.rssm.initial(2), mean_weights(model)
+    before = imagine_latents.graph.experimental_get_tracing_count()
+    for horizon in (3, 5):
+        given = (start, noise(horizon, 2, 1), noise(horizon, 1, 2, 3), weights)
+        found = imagine_latents(model, *given)
+        eager = imagine_latents.__wrapped__(model, *given)
+        np.testing.assert_allclose(found.mean, eager.mean, atol=1e-5)
+    assert imagine_latents.graph.experimental_get_tracing_count() == before + 1

@@ -35,7 +35,7 @@ NUMBERS = {
 @pytest.mark.parametrize(
     ("words", "episodes"),
     [
-        (["environment_steps=40", "evaluation.every=0"], 2),
+        (["environment_steps=20", "evaluation.every=0"], 1),
         pytest.param(
             ["environment_steps=80", "evaluation={every: 4, episodes: 2}"],
             4,

@@ -49,7 +49,7 @@ def test_each_sequence_of_a_batch_keeps_to_its_draw(
     words = ["world_model.overshooting_distance=2", "world_model.free_nats=0"]
     words += ["world_model.overshooting_kl_scale=1", "ensemble_members=2"]
     model = make_model(f"transition={transition}", *words)
-    batch, normal = make_batch(4, 4), noise(4, 4, 3)
+    batch, normal = make_batch(4, 3), noise(4, 3, 3)
     weights, draws = model.source.draw_for_training(model, 4, SEED)
     assert draws == (2 if transition == "ensemble" else 4)
     together = losses(model, batch, normal, weights, draws)
@@ -67,7 +67,7 @@ def test_an_agent_learns_and_acts(build_agent, make_batch, environment, transiti
     words = ["explore=information_gain", "ensemble_members=2", "world_model.free_nats=0"]
     agent = build_agent(f"transition={transition}", *words, "optimizer.learning_rate=0.05")
     agent.clock.advance(episodes=1, agent_steps=1_000, environment_steps=1_000)
-    batch, before = make_batch(4, 4), [v.numpy() for v in agent.model.trainable_variables]
+    batch, before = make_batch(4, 2), [v.numpy() for v in agent.model.trainable_variables]
     steps = [agent.train(batch) for _ in range(5)]
     assert float(steps[-1].loss) < 0.95 * float(steps[0].loss)
     for old, variable in zip(before, agent.model.trainable_variables, strict=True):
@@ -95,7 +95,7 @@ def test_a_source_is_a_class_and_a_line(monkeypatch, make_config, environment, m
     config = make_config("transition=wide", "explore=thompson")
     agent = make_agent(config, environment, tf.distribute.get_strategy())
     assert set(posteriors(agent.model)) == {"transition_hidden/kernel"}
-    agent.train(make_batch(4, 4))
+    agent.train(make_batch(4, 2))
     assert agent.pop_metrics()["weight_kl"] > 0
     policy = agent.collect_policy
     policy.action(environment.reset(), policy.get_initial_state(2))
