@@ -90,7 +90,7 @@ def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypat
 def test_the_explorer_proposes_plans_of_exploration_alone(agent, environment, monkeypatch):
     asked, propose = [], agent.value.propose
     monkeypatch.setattr(
-        agent.value, "propose", lambda *args: asked.append(args[-1]) or propose(*args)
+        agent.value, "propose", lambda *args: asked.append(args[4]) or propose(*args)
     )
     for policy in (agent.collect_policy, agent.policy):
         policy.action(environment.reset(), policy.get_initial_state(2))
