@@ -47,7 +47,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         noise: `agents.explore.noise.GaussianNoise`.
         value: `agents.value.actor_critic.ActorCritic` or None.
         act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
-        latents: "means" or "samples": what `policy` passes through; `collect_policy` draws.
+        latents: "means" or "samples" for `policy`; `collect_policy` draws samples.
         optimizer: `agents.agent.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.optimizer.ValueOptimizer` or None.
         kl_weight: of the weight KL.
@@ -56,9 +56,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         seed: of training and acting, int from 0.
         train_step_counter: int64 `tf.Variable`.
         compile: whether XLA compiles gradient steps, of several replicas the loss with its
-            gradients, and decisions. They take about two thirds of the time after some
-            seconds of compilation; numbers differ by rounding in training, and planners
-            draw others.
+            gradients, and decisions, which take about two thirds of the time then. Numbers
+            differ by rounding in training, and planners draw others.
         sharers: processes that collect, see `agents.agent.policy.PlanningPolicy`.
     """
 
