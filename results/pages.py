@@ -21,7 +21,7 @@ def page(folder, study):
         f"# {study['title']}",
         study["question"],
         study["about"],
-        f"Made by an agent of before: {study['agent']}." if "agent" in study else "",
+        made_by(study),
         sources(summary["sources"]),
         f"```\n{commands}\n```",
         _missing(**summary.get("runs", {})),
@@ -31,6 +31,11 @@ def page(folder, study):
         _planners(folder),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def made_by(study):
+    """Says what the agent of a study lacked; nothing of the agent of today."""
+    return f"Made by an agent of before: {study['agent']}." if "agent" in study else ""
 
 
 def shown_pictures(folder, patterns):

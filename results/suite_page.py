@@ -14,7 +14,7 @@ from agents.runs.grouping import group
 from agents.runs.records import read_scores
 from agents.screen.text import as_markdown
 from results.collected import collect
-from results.pages import sources
+from results.pages import made_by, sources
 from results.standings import (
     METHODS,
     STEPS,
@@ -96,6 +96,7 @@ def _page(study, found, parts, films):
         f"# {study['title']}",
         study["question"],
         study["about"],
+        made_by(study),
         sources(sources_of(runs)),
         "```\n" + "\n".join([*study["commands"], "python -m results suite"]) + "\n```",
         _progress(found),

@@ -237,6 +237,24 @@ def test_the_first_proposal_follows_the_modes_and_the_others_differ(model, start
     assert np.all(np.any(again[:, 1:] != plans[:, 1:], (2, 3)))
 
 
+@pytest.mark.parametrize("latents", ["means", "samples"])
+def test_proposals_pass_through_means_of_latents_where_they_are_asked_for(
+    model, start, monkeypatch, latents
+):
+    value, noises, imagine_step = shaken(make(features=9)), [], model.rssm.imagine_step
+
+    def keep(latent, action, noise):
+        noises.append(noise)
+        return imagine_step(latent, action, noise)
+
+    monkeypatch.setattr(model.rssm, "imagine_step", keep)
+    with hold(model, mean_weights(model)):
+        plans = value.propose(model, start, 3, tf.constant([0, 1]), latents=latents)
+    drawn = np.stack(noises)[:, :, 1:]  # the first proposal never draws
+    assert np.all(drawn == 0) if latents == "means" else np.all(drawn != 0)
+    assert len(np.unique(plans[0].numpy().round(6), axis=0)) == 4
+
+
 def test_environments_are_proposed_plans_by_seeds_of_their_own(model, start):
     value, seeds = shaken(make(features=9)), tf.constant([[0, 1], [5, 6]])
     together = propose(value, model, start, seeds)

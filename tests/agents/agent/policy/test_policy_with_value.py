@@ -20,6 +20,7 @@ class Planner(Idle):
     """Keeps what it is offered, and plans nothing."""
 
     horizon = 3
+    common_noise: bool = False
     offered: list = dataclasses.field(default_factory=list)
 
     def plan(self, score, state, shape, seed, proposals=None):
@@ -69,13 +70,14 @@ def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
         run(make_policy(value, NoPlanner()), FIRST)
 
 
-def test_means_of_latents_are_acted_by_where_they_are_asked_for(make_policy):
+@pytest.mark.parametrize("common_noise", [False, True])
+def test_means_of_latents_are_acted_by_where_they_are_asked_for(make_policy, common_noise):
     value, spy = make_value(), Spy()
     (step,) = run(make_policy(value, PLANNER, spy, latents="means"), FIRST)
     latent = Latent(**step.state["latent"])
     np.testing.assert_array_equal(latent.sample, latent.mean)
     assert not np.any(latent.stddev == 0)
-    planner = Planner()
+    planner = Planner(common_noise)
     run(make_policy(value, planner, latents="means"), FIRST)
     ((score, proposals, seed),) = planner.offered
     np.testing.assert_array_equal(score(proposals, seed), score(proposals, seed + 1))
