@@ -12,6 +12,7 @@ ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000
 LEARNERS = 1, 4, 16
 UPDATES = 300, 10
 CHECKED = 1, 2, 4
+CHEAP = "task=fake", "observation=pixels", "world_model=pixels", "updates_per_episode=1"
 _QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
 
 
@@ -31,9 +32,12 @@ def main():
     try:
         costs = measure_costs([*words, "actors=1"])
         checks = check(costs, words, options.episodes)
+        cheap = cheap_environment(options.episodes)
     except UserError as error:
         sys.exit(f"benchmarks.scale: {error}")
-    page.write_page(pathlib.Path(options.folder), facts, costs, checks, simulated(costs))
+    page.write_page(
+        pathlib.Path(options.folder), facts, costs, checks, cheap, simulated(costs)
+    )
     print(pathlib.Path(options.folder, "scale.md").read_text())
 
 
@@ -45,10 +49,23 @@ def check(costs, words, episodes):
 
     updates, rows = load(words).updates_per_episode, []
     for actors in CHECKED:
-        real = measure_run(words, actors, episodes)
+        real = measure_run(words, actors, episodes).steps
         model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
         rows.append((actors, real, model.steps_per_second))
         print(f"{actors} actors: {real:.0f}, simulated {rows[-1][2]:.0f}", file=sys.stderr)
+    return rows
+
+
+def cheap_environment(episodes):
+    """Rows of (actors, environment steps, samples a second) where little is learned."""
+    from agents.config.overrides import load
+    from benchmarks.scale.real import measure_run
+
+    batch, rows = load(CHEAP).batch_size, []
+    for actors in CHECKED:
+        speed = measure_run([*CHEAP, *_QUIET], actors, 10 * episodes)
+        rows.append((actors, speed.steps, batch * speed.updates))
+        print(f"{actors} actors: {speed.steps:.0f}, cheap environment", file=sys.stderr)
     return rows
 
 

@@ -10,6 +10,9 @@ on this machine, and simulates it (SimPy) for numbers of processes that this mac
 not. In the simulation each process of a large run has a core of its own, learners have the
 speed of one core here, and sum gradients at 10 Gbit/s; where it is compared with this
 machine, all share its cores."""
+_CHEAP = """\
+The fake task in pixels, 64x64, takes no time to simulate or to draw, and ten updates an
+episode leave the cores to actors. A sample is a sequence of a batch."""
 _MENDING = """\
 The server is busy {server:.0%} of the time at most. What mends it:
 
@@ -58,7 +61,7 @@ def layouts_table(costs):
     ]
 
 
-def write_page(folder, facts, costs, checks, outcomes):
+def write_page(folder, facts, costs, checks, cheap, outcomes):
     """Writes scale.md and scale.png.
 
     Args:
@@ -66,6 +69,7 @@ def write_page(folder, facts, costs, checks, outcomes):
         facts: dict of name -> text, see `benchmarks.report.origin`.
         costs: `benchmarks.scale.costs.Costs`.
         checks: rows of (actors, measured, simulated) environment steps a second.
+        cheap: rows of (actors, environment steps, samples a second) of a cheap environment.
         outcomes: list of (`Layout`, `Outcome`).
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -88,6 +92,15 @@ def write_page(folder, facts, costs, checks, outcomes):
             [
                 (actors, f"{real:.0f}", f"{model:.0f}", f"{model / real:.2f}")
                 for actors, real, model in checks
+            ],
+        ),
+        "## A cheap environment, on this machine",
+        _CHEAP,
+        as_markdown(
+            ["actors", "environment steps / s", "of one actor's", "samples / s"],
+            [
+                (actors, f"{steps:.0f}", f"{steps / cheap[0][1]:.2f}", f"{samples:.0f}")
+                for actors, steps, samples in cheap
             ],
         ),
         "## Simulated, a core for each process",

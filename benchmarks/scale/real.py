@@ -1,5 +1,6 @@
 """What a real run of many processes on this machine does in a second."""
 
+import dataclasses
 import pathlib
 import signal
 import subprocess
@@ -12,6 +13,19 @@ from agents.runs.following import Follower
 _SKIPPED = 3  # learned episodes, while functions are traced and compiled
 
 
+@dataclasses.dataclass(frozen=True)
+class Speed:
+    """What a run did in a second.
+
+    Args:
+        steps: environment steps, of episodes that were learned from.
+        updates: gradient steps.
+    """
+
+    steps: float
+    updates: float
+
+
 def measure_run(words, actors, episodes):
     """Trains for some episodes.
 
@@ -21,7 +35,7 @@ def measure_run(words, actors, episodes):
         episodes: that are measured, after the first ones.
 
     Returns:
-        Environment steps a second, of episodes that were learned from.
+        `Speed`.
 
     Raises:
         RuntimeError: the run ended before.
@@ -34,12 +48,13 @@ def measure_run(words, actors, episodes):
             moments = _learned(process, Follower(run), _SKIPPED + episodes)
         finally:
             _end(process)
-    (begun, before), (ended, after) = moments[_SKIPPED - 1], moments[-1]
-    return (after - before) / (ended - begun)
+    (begun, *before), (ended, *after) = moments[_SKIPPED - 1], moments[-1]
+    done = (new - old for old, new in zip(before, after, strict=True))
+    return Speed(*(count / (ended - begun) for count in done))
 
 
 def _learned(process, follower, episodes):
-    """When each of the first learned episodes was done, with the environment steps then."""
+    """When each of the first learned episodes was done, and the steps till then."""
     moments = []
     while len(moments) < episodes:
         if process.poll() is not None:
@@ -47,7 +62,7 @@ def _learned(process, follower, episodes):
         if follower.update():
             now = time.monotonic()
             moments += [
-                (now, row["environment_steps"])
+                (now, row["environment_steps"], row["train_steps"])
                 for row in follower.added
                 if row["train_steps"]
             ]
