@@ -12,6 +12,10 @@ _BENCHMARKS = {
     "layers": ("Speed", "python -m benchmarks.layers"),
     "mesh": ("Weights over devices", "python -m benchmarks.mesh"),
     "scale": ("Runs of many processes", "python -m benchmarks.scale"),
+    "cheap_environment/scale": (
+        "Runs of many processes where little is learned",
+        "python -m benchmarks.scale task=fake observation=pixels ...",
+    ),
     "examples": ("What the layers are worth", "python -m results.examples_page"),
 }
 _ABOUT = """

@@ -4,6 +4,7 @@ import argparse
 import itertools
 import os
 import pathlib
+import signal
 import sys
 
 from agents.errors import UserError
@@ -12,12 +13,14 @@ ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000
 LEARNERS = 1, 4, 16
 UPDATES = 300, 10
 CHECKED = 1, 2, 4
-CHEAP = "task=fake", "observation=pixels", "world_model=pixels", "updates_per_episode=1"
 _QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
 
 
 def main():
     options = _parse()
+    signal.signal(
+        signal.SIGTERM, signal.default_int_handler
+    )  # ends the run that it measures
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from envs.quiet import import_gym
 
@@ -32,40 +35,28 @@ def main():
     try:
         costs = measure_costs([*words, "actors=1"])
         checks = check(costs, words, options.episodes)
-        cheap = cheap_environment(options.episodes)
     except UserError as error:
         sys.exit(f"benchmarks.scale: {error}")
-    page.write_page(
-        pathlib.Path(options.folder), facts, costs, checks, cheap, simulated(costs)
-    )
-    print(pathlib.Path(options.folder, "scale.md").read_text())
+    folder = pathlib.Path(options.folder)
+    page.write_page(folder, options.title, facts, costs, checks, simulated(costs))
+    print((folder / "scale.md").read_text())
 
 
 def check(costs, words, episodes):
-    """Rows of (actors, measured, simulated) environment steps a second."""
+    """Rows of (actors, measured `Speed`, simulated environment steps a second)."""
     from agents.config.overrides import load
     from benchmarks.scale.real import measure_run
     from benchmarks.scale.simulation import Layout, simulate
 
     updates, rows = load(words).updates_per_episode, []
     for actors in CHECKED:
-        real = measure_run(words, actors, episodes).steps
+        real = measure_run(words, actors, episodes)
         model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
         rows.append((actors, real, model.steps_per_second))
-        print(f"{actors} actors: {real:.0f}, simulated {rows[-1][2]:.0f}", file=sys.stderr)
-    return rows
-
-
-def cheap_environment(episodes):
-    """Rows of (actors, environment steps, samples a second) where little is learned."""
-    from agents.config.overrides import load
-    from benchmarks.scale.real import measure_run
-
-    batch, rows = load(CHEAP).batch_size, []
-    for actors in CHECKED:
-        speed = measure_run([*CHEAP, *_QUIET], actors, 10 * episodes)
-        rows.append((actors, speed.steps, batch * speed.updates))
-        print(f"{actors} actors: {speed.steps:.0f}, cheap environment", file=sys.stderr)
+        print(
+            f"{actors} actors: {real.steps:.0f}, simulated {rows[-1][2]:.0f}",
+            file=sys.stderr,
+        )
     return rows
 
 
@@ -85,6 +76,7 @@ def _parse():
         prog="python -m benchmarks.scale", description=__doc__.splitlines()[0]
     )
     parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="of the config")
+    parser.add_argument("--title", default="Runs of many processes", help="of the page")
     parser.add_argument("--folder", default="results", help="for scale.md and its figure")
     parser.add_argument(
         "--episodes", type=int, default=20, help="of each real run (default: 20)"

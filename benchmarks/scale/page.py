@@ -3,16 +3,12 @@
 from agents.files import replacing, write_text
 from agents.screen.text import as_markdown
 
-_TITLE = "Runs of many processes"
 _ABOUT = """\
 `python -m benchmarks.scale` measures what each process of a run with actors does, runs it
 on this machine, and simulates it (SimPy) for numbers of processes that this machine has
 not. In the simulation each process of a large run has a core of its own, learners have the
 speed of one core here, and sum gradients at 10 Gbit/s; where it is compared with this
 machine, all share its cores."""
-_CHEAP = """\
-The fake task in pixels, 64x64, takes no time to simulate or to draw, and ten updates an
-episode leave the cores to actors. A sample is a sequence of a batch."""
 _MENDING = """\
 The server is busy {server:.0%} of the time at most. What mends it:
 
@@ -61,20 +57,20 @@ def layouts_table(costs):
     ]
 
 
-def write_page(folder, facts, costs, checks, cheap, outcomes):
+def write_page(folder, title, facts, costs, checks, outcomes):
     """Writes scale.md and scale.png.
 
     Args:
         folder: `pathlib.Path`.
+        title: of the page.
         facts: dict of name -> text, see `benchmarks.report.origin`.
         costs: `benchmarks.scale.costs.Costs`.
-        checks: rows of (actors, measured, simulated) environment steps a second.
-        cheap: rows of (actors, environment steps, samples a second) of a cheap environment.
+        checks: rows of (actors, measured `Speed`, simulated environment steps a second).
         outcomes: list of (`Layout`, `Outcome`).
     """
     folder.mkdir(parents=True, exist_ok=True)
     parts = [
-        f"# {_TITLE}",
+        f"# {title}",
         _ABOUT,
         "\n".join(f"- {name}: {value}" for name, value in facts.items()),
         "## Costs",
@@ -88,20 +84,15 @@ def write_page(folder, facts, costs, checks, cheap, outcomes):
         ),
         "## Simulated and real, on this machine",
         as_markdown(
-            ["actors", "environment steps / s", "simulated", "simulated / real"],
             [
-                (actors, f"{real:.0f}", f"{model:.0f}", f"{model / real:.2f}")
-                for actors, real, model in checks
+                "actors",
+                "environment steps / s",
+                "of one actor's",
+                "simulated",
+                "simulated / real",
+                "sequences learned from / s",
             ],
-        ),
-        "## A cheap environment, on this machine",
-        _CHEAP,
-        as_markdown(
-            ["actors", "environment steps / s", "of one actor's", "samples / s"],
-            [
-                (actors, f"{steps:.0f}", f"{steps / cheap[0][1]:.2f}", f"{samples:.0f}")
-                for actors, steps, samples in cheap
-            ],
+            [_check_row(*check, checks[0][1]) for check in checks],
         ),
         "## Simulated, a core for each process",
         "![environment steps a second by actors](scale.png)",
@@ -161,6 +152,17 @@ def _draw(file, outcomes):
     axes.legend(fontsize=7)
     with replacing(file) as handle:
         FigureCanvasAgg(figure).print_png(handle)
+
+
+def _check_row(actors, real, model, of_one):
+    return (
+        actors,
+        f"{real.steps:.0f}",
+        f"{real.steps / of_one.steps:.2f}",
+        f"{model:.0f}",
+        f"{model / real.steps:.2f}",
+        f"{real.samples:.0f}",
+    )
 
 
 def _outcome_row(layout, outcome):

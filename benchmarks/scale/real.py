@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import time
 
+from agents.config.overrides import load
 from agents.processes.starting import LoggedProcess, command_of
 from agents.runs.following import Follower
 
@@ -19,11 +20,11 @@ class Speed:
 
     Args:
         steps: environment steps, of episodes that were learned from.
-        updates: gradient steps.
+        samples: sequences of the batches that were learned from.
     """
 
     steps: float
-    updates: float
+    samples: float
 
 
 def measure_run(words, actors, episodes):
@@ -49,8 +50,10 @@ def measure_run(words, actors, episodes):
         finally:
             _end(process)
     (begun, *before), (ended, *after) = moments[_SKIPPED - 1], moments[-1]
-    done = (new - old for old, new in zip(before, after, strict=True))
-    return Speed(*(count / (ended - begun) for count in done))
+    steps, updates = (
+        (new - old) / (ended - begun) for old, new in zip(before, after, strict=True)
+    )
+    return Speed(steps, load(words).batch_size * updates)
 
 
 def _learned(process, follower, episodes):
