@@ -7,7 +7,6 @@ class Clock(tf.Module):
     """The counts of a run.
 
     Args:
-        total_steps: environment steps of the whole run.
         replay_capacity: agent steps that the replay holds at most; None: all.
         hold_out_every: one of so many episodes is not trained on; None: none.
 
@@ -16,22 +15,15 @@ class Clock(tf.Module):
         environment_steps: physics steps, before action repeat.
         agent_steps: actions chosen.
         replay_steps: [], agent steps in the replay.
-        progress: [], share of `total_steps` done, at most 1.
     """
 
-    def __init__(self, total_steps, replay_capacity=None, hold_out_every=None):
+    def __init__(self, replay_capacity=None, hold_out_every=None):
         super().__init__("clock")
         self._replay_capacity = float(replay_capacity or "inf")
         self._trained_on = 1.0 - 1.0 / (hold_out_every or float("inf"))
-        self._total_steps = float(total_steps)
         self.episodes = _counter("episodes")
         self.environment_steps = _counter("environment_steps")
         self.agent_steps = _counter("agent_steps")
-
-    @property
-    def progress(self):
-        done = tf.cast(self.environment_steps, tf.float32)
-        return tf.minimum(done / self._total_steps, 1.0)
 
     @property
     def replay_steps(self):

@@ -278,8 +278,8 @@ class PlaNetAgent(tf_agent.TFAgent):
             rollout = predict_replayed(model, features, action, weights, strategy.draws)
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
-        progress = self.clock.progress
-        return Novelty(bonus, strategy.scheduled(progress), strategy.of_return(progress))
+        steps = self.clock.environment_steps
+        return Novelty(bonus, strategy.scheduled(steps), strategy.of_return(steps))
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""

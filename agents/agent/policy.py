@@ -8,6 +8,7 @@ from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
 
 from agents.agent.compiling import compiled
+from agents.explore.greedy import Greedy
 from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
 from agents.planning.imagination import TRAJECTORIES
@@ -36,7 +37,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             rewards alone, and nobody proposes any.
         act: "plan", or "policy": as the policy of `value` says, without planning.
         latents: "means" of what the filter and plans pass through, or "samples".
-        clock: `agents.agent.clock.Clock`, gives the episode's number and the progress.
+        clock: `agents.agent.clock.Clock`, gives the episode's number and the steps.
         seed: [2], of the policy.
         compile: whether XLA compiles decisions.
         sharers: processes that take turns at one sequence of episodes.
@@ -181,33 +182,34 @@ class PlanningPolicy(tf_policy.TFPolicy):
             )
 
     def _plan(self, latent, planner_state, weights, seeds):
-        strategy, model, planner = self.strategy, self._model, self._planner
+        planner, strategy = self._planner, self.strategy
+        greedy_from = getattr(strategy, "greedy_from", None)
 
         def score(plans, seed):
             noise = self._noise_of_plans(plans, seed)
-            imagine = TRAJECTORIES[strategy.trajectories]
-            rollout = imagine(
-                model,
-                latent,
-                plans,
-                noise,
-                weights,
-                strategy.draws,
-                fold(seed, 1),
-                self._value,
+            imagined = latent, plans, noise, weights, seed
+            if greedy_from is None:
+                return self._score(strategy, *imagined)
+            return tf.cond(
+                self._clock.environment_steps >= greedy_from,
+                lambda: self._score(Greedy(), *imagined),  # without what draws cost
+                lambda: self._score(strategy, *imagined),
             )
-            return self._score(rollout)
 
         shape = (latent.belief.shape[0], self._action_size)
         proposals = self._propose(latent, seeds)
         return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
 
-    def _score(self, rollout):
-        strategy, progress = self.strategy, self._clock.progress
+    def _score(self, strategy, latent, plans, noise, weights, seed):
+        imagine, draws = TRAJECTORIES[strategy.trajectories], strategy.draws
+        rollout = imagine(
+            self._model, latent, plans, noise, weights, draws, fold(seed, 1), self._value
+        )
+        steps = self._clock.environment_steps
         if not getattr(strategy, "critic", False):
-            return strategy(rollout, progress)
-        beta = self._value.explorer.beta(strategy.scheduled(progress))
-        return strategy.score(rollout, beta, progress)
+            return strategy(rollout, steps)
+        beta = self._value.explorer.beta(strategy.scheduled(steps))
+        return strategy.score(rollout, beta, steps)
 
     def _propose(self, latent, seeds):
         """Plans of a policy under the central weights, [B, P, H, A], or None."""
@@ -224,10 +226,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
                 explores,
                 self._latents,
             )
-        if explores or not getattr(strategy, "reward_from", 0.0):
+        if explores or not getattr(strategy, "reward_from", 0):
             return plans
         # A policy that knows the reward proposes rest until plans may seek it.
-        return strategy.of_return(self._clock.progress) * plans
+        return strategy.of_return(self._clock.environment_steps) * plans
 
     def _noise_of_plans(self, plans, seed):
         """[B, N, H, D]."""

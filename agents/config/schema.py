@@ -217,10 +217,17 @@ def _check_schedules(config):
             f"action_noise.steps={noise.steps} changes nothing: "
             "action_noise.final_stddev must be a number, got null"
         )
-    if getattr(explore, "final_beta", 0.0) is None and explore.annealed_at != 1:
+    if not hasattr(explore, "final_beta"):
+        return
+    if explore.final_beta is None and explore.annealing_steps:
         raise UserError(
-            f"explore.annealed_at={explore.annealed_at:g} changes nothing: "
+            f"explore.annealing_steps={explore.annealing_steps} changes nothing: "
             "explore.final_beta must be a number, got null"
+        )
+    if explore.final_beta is not None and not explore.annealing_steps:
+        raise UserError(
+            f"explore.final_beta={explore.final_beta:g} is never reached: "
+            "explore.annealing_steps must be a number of environment steps, got null"
         )
 
 

@@ -40,16 +40,16 @@ def _standardize(values, floor):
     return tf.math.divide_no_nan(values - mean, tf.sqrt(variance) + floor)
 
 
-def anneal(first, last, until, progress):
-    """Linear in the run's progress from `first` to `last`, which it reaches at `until`.
+def anneal(first, last, steps, environment_steps):
+    """Linear in the run's environment steps from `first` to `last`, reached after `steps`.
 
     Where `last` is None the value stays `first`.
 
     Example:
-        >>> float(anneal(1.0, 0.0, 0.5, progress=0.25))
+        >>> float(anneal(1.0, 0.0, 500, environment_steps=250))
         0.5
     """
     if last is None:
         return tf.constant(first, tf.float32)
-    share = tf.minimum(tf.cast(progress, tf.float32) / until, 1.0)
+    share = tf.minimum(tf.cast(environment_steps, tf.float32) / steps, 1.0)
     return first + (last - first) * share

@@ -16,31 +16,38 @@ class _Bonus(Settings):
 
     Args:
         beta: weight of the bonus at the start of the run.
-        final_beta: its weight from `annealed_at` on, linear in between; None: `beta` all
+        final_beta: its weight after `annealing_steps`, linear in between; None: `beta` all
             along.
-        annealed_at: share of the run's environment steps, above 0.
+        annealing_steps: environment steps of the run to `final_beta`; None where that is.
         return_floor: spread of returns below which they count less.
         draws: at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
             `agents.value.explorer`.
         beta_rate: of tuning beta, see there; 0: as scheduled.
-        reward_from: share of the run from which plans seek return; before it they seek the
-            bonus alone (Sekar et al., 2020), while model and value learn the reward of what
-            is found.
+        reward_from: environment steps of the run from which plans seek return; before it
+            they seek the bonus alone (Sekar et al., 2020), while model and value learn the
+            reward of what is found.
     """
 
     beta: float = key(least=0)
     final_beta: float | None = key(least=0)
-    annealed_at: float = key(above=0)
+    annealing_steps: int | None = key(least=1)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
     critic: bool = key()
     beta_rate: float = key(least=0)
-    reward_from: float = key(least=0, most=1)
+    reward_from: int = key(least=0)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "shared"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
+
+    @property
+    def greedy_from(self):
+        """Environment steps from which plans seek the return alone; None: never."""
+        if self.final_beta != 0 or self.critic:
+            return None
+        return max(self.annealing_steps, self.reward_from)
 
     def steps(self, rollout):
         """The bonus of each step, [B, N, H]."""
@@ -51,21 +58,21 @@ class _Bonus(Settings):
         within = over_horizon(rollout, self.steps(rollout)[tf.newaxis])
         return (within + rollout.novelty)[0]
 
-    def scheduled(self, progress):
-        """The weight of the bonus at a share of the run, []."""
-        return anneal(self.beta, self.final_beta, self.annealed_at, progress)
+    def scheduled(self, environment_steps):
+        """The weight of the bonus after so many environment steps, []."""
+        return anneal(self.beta, self.final_beta, self.annealing_steps, environment_steps)
 
-    def of_return(self, progress):
+    def of_return(self, environment_steps):
         """1, or 0 where plans seek the bonus alone, []."""
-        return tf.cast(progress >= self.reward_from, tf.float32)
+        return tf.cast(environment_steps >= self.reward_from, tf.float32)
 
-    def score(self, rollout, beta, progress):
+    def score(self, rollout, beta, environment_steps):
         """[B, N], with a bonus of this weight, []."""
-        wanted = self.of_return(progress) * returns(rollout)[0]
+        wanted = self.of_return(environment_steps) * returns(rollout)[0]
         return balance(wanted, self.bonus(rollout), beta, self.return_floor)
 
-    def __call__(self, rollout, progress):
-        return self.score(rollout, self.scheduled(progress), progress)
+    def __call__(self, rollout, environment_steps):
+        return self.score(rollout, self.scheduled(environment_steps), environment_steps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,8 +90,8 @@ class Disagreement(_Bonus):
         >>> from agents.planning.rollouts import Rollout
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
-        >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
-        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0.0}
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 1.0]]
@@ -108,16 +115,16 @@ class InformationGain(_Bonus):
 
     Args:
         beta: weight of the bonus against the return at the start of the run.
-        final_beta: its weight from `annealed_at` on, linear in between; None: `beta` all
+        final_beta: its weight after `annealing_steps`, linear in between; None: `beta` all
             along.
-        annealed_at: share of the run's environment steps, above 0.
+        annealing_steps: environment steps of the run to `final_beta`; None where that is.
         return_floor: spread of returns below which they count less, as in `balance`.
         draws: of the weights, at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
             `agents.value.explorer`.
         beta_rate: of tuning beta, see there; 0: as scheduled.
-        reward_from: share of the run from which plans seek return; before it they seek the
-            bonus alone.
+        reward_from: environment steps of the run from which plans seek return; before it
+            they seek the bonus alone.
         estimate: "moment_matched" or "pairwise".
 
     Raises:
@@ -130,12 +137,12 @@ class InformationGain(_Bonus):
         >>> strategy = InformationGain(
         ...     beta=1.0,
         ...     final_beta=None,
-        ...     annealed_at=1.0,
+        ...     annealing_steps=None,
         ...     return_floor=0.3,
         ...     draws=5,
         ...     critic=False,
         ...     beta_rate=0.0,
-        ...     reward_from=0.0,
+        ...     reward_from=0,
         ...     estimate="moment_matched",
         ... )
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -163,8 +170,8 @@ class UncertaintyPenalty(_Bonus):
         >>> from agents.planning.rollouts import Rollout
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
-        >>> settings = {"beta": 1.0, "final_beta": None, "annealed_at": 1.0}
-        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0.0}
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
         [[0.0, -1.0]]

@@ -20,7 +20,7 @@ class Greedy(Settings):
         >>> import tensorflow as tf
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(reward=tf.ones([1, 2, 3, 5]), mean=None, stddev=None)
-        >>> Greedy()(rollout, progress=0.0).numpy().tolist()
+        >>> Greedy()(rollout, environment_steps=0).numpy().tolist()
         [[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]
     """
 
@@ -30,6 +30,6 @@ class Greedy(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, progress):
-        del progress
+    def __call__(self, rollout, environment_steps):
+        del environment_steps
         return returns(rollout)[0]

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from agents.explore.balance import anneal
 from agents.lazy import tf
 from agents.planning.improved import colored_noise_basis
 from agents.seeds import normal
@@ -69,10 +70,8 @@ class GaussianNoise(Settings):
 
     def stddev_at(self, environment_steps):
         """The stddev after so many environment steps, []."""
-        if not self.steps or self.final_stddev is None:
-            return tf.constant(float(self.stddev))
-        share = tf.minimum(tf.cast(environment_steps, tf.float32) / self.steps, 1.0)
-        return self.stddev + share * (self.final_stddev - self.stddev)
+        final = self.final_stddev if self.steps else None
+        return anneal(self.stddev, final, self.steps, environment_steps)
 
     def __call__(self, action, environment_steps, seed, spread=0.0, episode=None):
         """The noisy action, of the shape of `action`.

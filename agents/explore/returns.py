@@ -22,9 +22,9 @@ class UpperConfidence(Settings):
 
     Args:
         beta: weight of the stddev at the start of the run.
-        final_beta: weight of the stddev from `annealed_at` on, linear in between; None:
+        final_beta: weight of the stddev after `annealing_steps`, linear in between; None:
             `beta` all along.
-        annealed_at: share of the run's environment steps, above 0.
+        annealing_steps: environment steps of the run to `final_beta`; None where that is.
         draws: at least 2.
 
     Raises:
@@ -33,23 +33,24 @@ class UpperConfidence(Settings):
     Example:
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
-        >>> strategy = UpperConfidence(beta=2.0, final_beta=None, annealed_at=1.0, draws=2)
-        >>> strategy(rollout, progress=0.0).numpy().tolist()
+        >>> settings = {"final_beta": None, "annealing_steps": None}
+        >>> strategy = UpperConfidence(beta=2.0, **settings, draws=2)
+        >>> strategy(rollout, environment_steps=0).numpy().tolist()
         [[4.0]]
     """
 
     beta: float = key()
     final_beta: float | None = key()
-    annealed_at: float = key(above=0)
+    annealing_steps: int | None = key(least=1)
     draws: int = key(least=2)
     redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, progress):
+    def __call__(self, rollout, environment_steps):
         mean, variance = tf.nn.moments(returns(rollout), axes=[0])
-        beta = anneal(self.beta, self.final_beta, self.annealed_at, progress)
+        beta = anneal(self.beta, self.final_beta, self.annealing_steps, environment_steps)
         return mean + beta * tf.sqrt(variance)
 
 
@@ -71,7 +72,7 @@ class Optimistic(Settings):
     Example:
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
-        >>> Optimistic(draws=2)(rollout, progress=0.0).numpy().tolist()
+        >>> Optimistic(draws=2)(rollout, environment_steps=0).numpy().tolist()
         [[3.0]]
     """
 
@@ -81,8 +82,8 @@ class Optimistic(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, progress):
-        del progress
+    def __call__(self, rollout, environment_steps):
+        del environment_steps
         return tf.reduce_max(returns(rollout), axis=0)
 
 
@@ -106,7 +107,7 @@ class ConditionalValueAtRisk(Settings):
         >>> reward = tf.constant([[[[3.0]]], [[[1.0]]], [[[2.0]]], [[[4.0]]]])
         >>> rollout = Rollout(reward, mean=None, stddev=None)
         >>> strategy = ConditionalValueAtRisk(alpha=0.5, draws=4)
-        >>> strategy(rollout, progress=0.0).numpy().tolist()
+        >>> strategy(rollout, environment_steps=0).numpy().tolist()
         [[1.5]]
     """
 
@@ -124,8 +125,8 @@ class ConditionalValueAtRisk(Settings):
                 f"draws must be at least 1 / alpha ({1 / self.alpha:g}), got {self.draws}"
             )
 
-    def __call__(self, rollout, progress):
-        del progress
+    def __call__(self, rollout, environment_steps):
+        del environment_steps
         lowest = _ceil(self.alpha * self.draws)
         return tf.reduce_mean(tf.sort(returns(rollout), axis=0)[:lowest], axis=0)
 

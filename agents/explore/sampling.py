@@ -34,7 +34,7 @@ class Thompson(Settings):
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0, 2.0]]]]), mean=None, stddev=None)
         >>> strategy = Thompson(redraw="episode", draws=1)
-        >>> strategy(rollout, progress=0.0).numpy().tolist()
+        >>> strategy(rollout, environment_steps=0).numpy().tolist()
         [[3.0]]
     """
 
@@ -50,8 +50,8 @@ class Thompson(Settings):
     def filter_with_draw(self):
         return self.draws == 1 and self.redraw == "episode"
 
-    def __call__(self, rollout, progress):
-        del progress
+    def __call__(self, rollout, environment_steps):
+        del environment_steps
         return returns(rollout)[0]
 
 
@@ -78,7 +78,7 @@ class MeanOverDraws(Settings):
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[2.0]]]]), mean=None, stddev=None)
         >>> strategy = MeanOverDraws(draws=2, trajectories="each")
-        >>> strategy(rollout, progress=0.0).numpy().tolist()
+        >>> strategy(rollout, environment_steps=0).numpy().tolist()
         [[1.5]]
     """
 
@@ -88,6 +88,6 @@ class MeanOverDraws(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, progress):
-        del progress
+    def __call__(self, rollout, environment_steps):
+        del environment_steps
         return tf.reduce_mean(returns(rollout), axis=0)

@@ -24,13 +24,13 @@ class Strategy(Protocol):
     filter_with_draw: bool
     groups: int
 
-    def __call__(self, rollout, progress):
+    def __call__(self, rollout, environment_steps):
         """Scores plans.
 
         Args:
             rollout: `agents.planning.rollouts.Rollout`: reward, reached and trace
                 [S, B, N, H], mean and stddev [S, B, N, H, D], value [S, B, N].
-            progress: [], share of the run's environment steps done, for annealing.
+            environment_steps: [], of the run so far, for annealing.
 
         Returns:
             [B, N], higher is better.

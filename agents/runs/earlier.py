@@ -74,14 +74,15 @@ def updated(values):
         if isinstance(values.get(name), dict) and "_target_" in values[name]:
             values[name] = _with_kind(values[name], kinds)
     noise, explore = (values.get(name) for name in ("action_noise", "explore"))
-    if isinstance(explore, dict) and explore.get("kind") in _BONUSES:
-        explore.setdefault("critic", False)
-        explore.setdefault("beta_rate", 0.0)
-        explore.setdefault("reward_from", 0.0)
     if isinstance(noise, dict) and noise.get("steps") == 0:
         noise["final_stddev"] = None
-    if isinstance(explore, dict) and _stays(explore):
-        explore["final_beta"] = None
+    if isinstance(explore, dict):
+        if explore.get("kind") in _BONUSES:
+            for name, value in (("critic", False), ("beta_rate", 0.0), ("reward_from", 0)):
+                explore.setdefault(name, value)
+        total = values.get("environment_steps")
+        if isinstance(explore.get("annealed_at"), float | int) and isinstance(total, int):
+            values["explore"] = _in_steps(explore, total)
     return values
 
 
@@ -100,7 +101,13 @@ def _with_kind(group, kinds):
     return {"kind": names.get(name, name)} | rest
 
 
-def _stays(explore):
-    """Whether the weight of a bonus ends as it began."""
-    ends = explore.get("final_beta", "no bonus")
-    return ends == explore.get("beta") and explore.get("annealed_at") == 1
+def _in_steps(explore, total):
+    """A strategy whose schedule was in shares of the run, in environment steps."""
+    today = {key: value for key, value in explore.items() if key != "annealed_at"}
+    if today.get("final_beta") in (None, today.get("beta")):
+        today |= {"final_beta": None, "annealing_steps": None}
+    else:
+        today["annealing_steps"] = max(round(explore["annealed_at"] * total), 1)
+    if "reward_from" in today:
+        today["reward_from"] = round(today["reward_from"] * total)
+    return today

@@ -13,7 +13,6 @@ from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
 from agents.files import replacing
 from agents.runs.earlier import updated
-from agents.runs.grouping import anneals
 
 _LENGTH = "environment_steps"
 
@@ -259,26 +258,18 @@ def _is_run(run):
 
 def _refuse_changes(run, values):
     before, now = flatten(read_config(run.folder)), flatten(updated(values))
-    may_grow = not anneals(before)
     changed = [
-        f"{name}: {_show(before, name)} -> {_show(now, name)}{_reason(name, may_grow)}"
+        f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])
         if name != "logdir"  # the folder may have been moved
         and (name not in before or name not in now or before[name] != now[name])
-        and not (name == _LENGTH and may_grow and _is_longer(before.get(name), now[name]))
+        and not (name == _LENGTH and _is_longer(before.get(name), now[name]))
     ]
     if changed:
         raise UserError(
             f"{run.folder} holds a run with other values ({', '.join(changed)}); "
             "set them back to resume it, or start a new one with another logdir"
         )
-
-
-def _reason(name, may_grow):
-    """Why a value must stay, where that is not plain to see."""
-    if name != _LENGTH or may_grow:
-        return ""
-    return ", over which explore.final_beta is annealed"
 
 
 def _is_longer(before, now):

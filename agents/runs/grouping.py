@@ -9,7 +9,7 @@ from agents.errors import UserError
 # keys of a config that do not make another experiment, and those that only look at it
 _SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")
 _SAME += ("evaluation.every", "evaluation.episodes")
-_LENGTH = "environment_steps"  # a longer run begins like a short one, unless it anneals
+_SAME += ("environment_steps",)  # a longer run begins like a short one
 # what a file of configs/explore/ sets
 _OF_STRATEGY = ("explore.", "action_noise.")
 # what two runs must share for their forecasts to be of the same thing
@@ -18,8 +18,6 @@ _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image
 
 def group(configs):
     """Finds the runs that differ in their seed, their length or what watches them alone.
-
-    Of runs that anneal a bonus over their length, those of other length are others.
 
     Args:
         configs: nested dicts, one for each run.
@@ -95,26 +93,12 @@ def check_same_observations(configs):
 
 
 def _differs(key, flats):
-    there = [flat for flat in flats if key in flat] if key == _LENGTH else flats
-    return len({repr(flat.get(key)) for flat in there}) > 1
-
-
-def anneals(flat):
-    """Whether a flat config's strategy changes the weight of its bonus over the run.
-
-    Example:
-        >>> anneals({"explore.beta": 1.0, "explore.final_beta": 0.0})
-        True
-        >>> anneals({"explore.beta": 1.0, "explore.final_beta": None})
-        False
-    """
-    return flat.get("explore.final_beta") not in (None, flat.get("explore.beta"))
+    return len({repr(flat.get(key)) for flat in flats}) > 1
 
 
 def _of_experiment(flat):
     """The values that make the experiment."""
-    same = _SAME if anneals(flat) else (*_SAME, _LENGTH)
-    return {key: value for key, value in flat.items() if key not in same}
+    return {key: value for key, value in flat.items() if key not in _SAME}
 
 
 def _strategies():

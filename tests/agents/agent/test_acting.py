@@ -42,7 +42,7 @@ def make_agent():
     """Makes an agent that sums, in its first episode."""
 
     def make(entries=(), seen=(2,), dtype=tf.float32):
-        clock = Clock(100)
+        clock = Clock()
         return LoadedAgent(Summing(clock, tf.TensorSpec(seen, dtype)), clock, entries)
 
     return make

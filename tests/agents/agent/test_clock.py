@@ -1,7 +1,5 @@
 """Tests of agents.agent.clock."""
 
-import pytest
-
 from agents.agent.clock import Clock
 
 
@@ -10,39 +8,30 @@ def counts(clock):
 
 
 def test_starts_at_zero():
-    clock = Clock(total_steps=100)
+    clock = Clock()
     assert counts(clock) == (0, 0, 0)
-    assert float(clock.progress) == 0.0
 
 
 def test_steps_of_episodes_are_summed():
-    clock = Clock(total_steps=100)
+    clock = Clock()
     clock.advance(episodes=1, agent_steps=5, environment_steps=20)
     clock.advance(episodes=2, agent_steps=3, environment_steps=10)
     assert counts(clock) == (2, 30, 8)
 
 
-def test_progress_is_the_share_done_and_at_most_1():
-    clock = Clock(total_steps=100)
-    clock.advance(1, 5, 25)
-    assert float(clock.progress) == pytest.approx(0.25)
-    clock.advance(2, 50, 250)
-    assert float(clock.progress) == 1.0
-
-
 def test_all_counts_are_kept_in_checkpoints():
-    names = {variable.name.split(":")[0] for variable in Clock(1).variables}
+    names = {variable.name.split(":")[0] for variable in Clock().variables}
     assert names == {"episodes", "environment_steps", "agent_steps"}
 
 
 def test_replay_steps_stop_at_the_capacity():
-    clock = Clock(total_steps=1000, replay_capacity=30)
+    clock = Clock(replay_capacity=30)
     for episodes, expected in ((1, 20.0), (2, 30.0)):
         clock.advance(episodes, agent_steps=20, environment_steps=40)
         assert clock.replay_steps.numpy() == expected
 
 
 def test_steps_that_are_held_out_are_not_in_the_replay():
-    clock = Clock(total_steps=1000, hold_out_every=4)
+    clock = Clock(hold_out_every=4)
     clock.advance(1, agent_steps=20, environment_steps=40)
     assert clock.replay_steps.numpy() == 15.0

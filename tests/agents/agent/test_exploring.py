@@ -72,9 +72,9 @@ def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypat
     beta = float(agent.value.explorer.beta(0.0))
     kind = type(policy.strategy)
 
-    def spied(strategy, rollout, weight, progress):
+    def spied(strategy, rollout, weight, environment_steps):
         scored.append((rollout, float(weight)))
-        return score(strategy, rollout, weight, progress)
+        return score(strategy, rollout, weight, environment_steps)
 
     score = kind.score
     monkeypatch.setattr(kind, "score", spied)

@@ -41,7 +41,7 @@ def test_units_are_told_once_and_by_the_key_alone():
     assert choices.units("explore", "alpha") == ["share of the draws that count"]
     assert len(choices.units("explore", "beta")) == 2  # of the bonus, of the draws
     (final,) = choices.units("explore", "final_beta")
-    assert final.startswith("weight at the end")
+    assert final.startswith("after annealing_steps")
 
 
 def test_every_choice_says_what_it_is():

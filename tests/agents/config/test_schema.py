@@ -104,8 +104,12 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
             "noise_ladder=2 changes nothing: actors must be at least 2, got 1",
         ),
         (
-            ["explore=disagreement", "explore.annealed_at=0.5"],
-            "explore.annealed_at=0.5 changes nothing: explore.final_beta must be a number",
+            ["explore=disagreement", "explore.annealing_steps=500"],
+            "explore.annealing_steps=500 changes nothing: explore.final_beta must be a",
+        ),
+        (
+            ["explore=pessimistic", "explore.final_beta=0"],
+            "explore.final_beta=0 is never reached: explore.annealing_steps must be",
         ),
     ],
 )

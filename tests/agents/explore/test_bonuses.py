@@ -59,17 +59,18 @@ def test_what_lies_beyond_the_end_is_no_bonus(kind):
 @pytest.mark.parametrize("kind", BONUSES)
 def test_identical_draws_leave_the_order_of_returns(kind):
     same = rollout([[1.0, 2.0, 3.0]] * 5, reward=((3.0, 1.0, 2.0),))
-    scores = preset("explore", kind)(same, progress=0.0).numpy()[0]
+    scores = preset("explore", kind)(same, environment_steps=0).numpy()[0]
     assert np.argsort(scores).tolist() == [1, 2, 0]
     np.testing.assert_allclose(
-        preset("explore", kind, beta=0.0)(same, progress=0.0)[0], scores, atol=1e-5
+        preset("explore", kind, beta=0.0)(same, environment_steps=0)[0], scores, atol=1e-5
     )
 
 
 def test_score_is_the_same_whatever_the_unit_of_the_bonus():
     small, large = (
         preset("explore", "disagreement", draws=2, return_floor=0.0)(
-            rollout(np.multiply(unit, MEANS), reward=((3.0, 1.0, 2.0),)), progress=0.0
+            rollout(np.multiply(unit, MEANS), reward=((3.0, 1.0, 2.0),)),
+            environment_steps=0,
         )
         for unit in (0.01, 100.0)
     )
@@ -78,32 +79,48 @@ def test_score_is_the_same_whatever_the_unit_of_the_bonus():
 
 def test_annealed_bonus_ends_as_the_return():
     strategy = preset(
-        "explore", "information_gain", beta=5.0, final_beta=0.0, annealed_at=0.5, draws=2
+        "explore", "information_gain", beta=5.0, final_beta=0.0, annealing_steps=9, draws=2
     )
     outcome = rollout(MEANS, reward=((3.0, 2.0, 1.0),))
-    first, last = (strategy(outcome, progress)[0].numpy() for progress in (0.0, 0.5))
+    first, last = (strategy(outcome, steps)[0].numpy() for steps in (0, 9))
     assert first.argmax() == 2
     assert last.argmax() == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "greedy_from"),
+    [
+        ({"final_beta": None, "annealing_steps": None}, None),
+        ({"final_beta": 0.1, "annealing_steps": 5}, None),
+        ({"final_beta": 0.0, "annealing_steps": 5}, 5),
+        ({"final_beta": 0.0, "annealing_steps": 5, "reward_from": 7}, 7),
+        ({"final_beta": 0.0, "annealing_steps": 5, "critic": True}, None),
+    ],
+)
+def test_a_bonus_that_ends_leaves_a_greedy_agent(words, greedy_from):
+    assert preset("explore", "disagreement", **words).greedy_from == greedy_from
+
+
 @pytest.mark.parametrize("kind", BONUSES)
 def test_plans_seek_the_bonus_alone_until_reward_counts(kind):
-    strategy = preset("explore", kind, draws=2, reward_from=0.5)
+    strategy = preset("explore", kind, draws=2, reward_from=9)
     blind, seeing = (
         rollout(MEANS, reward=(reward,)) for reward in ((0.0, 0.0, 0.0), (30.0, 20.0, 10.0))
     )
-    before, from_then_on = (strategy(seeing, progress) for progress in (0.49, 0.5))
-    np.testing.assert_array_equal(before, strategy(blind, 0.0))
-    np.testing.assert_array_equal(
-        from_then_on, preset("explore", kind, draws=2)(seeing, 0.0)
-    )
+    before, from_then_on = (strategy(seeing, steps) for steps in (8, 9))
+    np.testing.assert_array_equal(before, strategy(blind, 0))
+    np.testing.assert_array_equal(from_then_on, preset("explore", kind, draws=2)(seeing, 0))
     assert np.ptp(from_then_on - before) > 1
 
 
 def test_noise_of_a_blind_reward_model_weighs_less_than_the_bonus():
     noisy = rollout(MEANS, reward=((0.02, 0.01, -0.02),))
     assert (
-        int(tf.argmax(preset("explore", "disagreement", draws=2)(noisy, progress=0.0)[0]))
+        int(
+            tf.argmax(
+                preset("explore", "disagreement", draws=2)(noisy, environment_steps=0)[0]
+            )
+        )
         == 2
     )
 

@@ -11,7 +11,7 @@ def test_greedy_scores_are_returns():
     reward = np.random.default_rng(0).normal(size=[1, 2, 3, 4])
     latent = tf.zeros([1, 2, 3, 4, 5])
     rollout = Rollout(tf.constant(reward), latent, latent)
-    np.testing.assert_allclose(Greedy()(rollout, progress=0.0), reward[0].sum(-1))
+    np.testing.assert_allclose(Greedy()(rollout, environment_steps=0), reward[0].sum(-1))
 
 
 def test_greedy_needs_no_draws():

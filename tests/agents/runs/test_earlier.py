@@ -57,8 +57,33 @@ def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_pat
 @pytest.mark.parametrize(("kind", "keys"), [("disagreement", 3), ("greedy", 0)])
 def test_bonuses_of_earlier_versions_had_no_critic(kind, keys):
     explore = updated({"explore": {"kind": kind}})["explore"]
-    expected = {"critic": False, "beta_rate": 0.0, "reward_from": 0.0}
+    expected = {"critic": False, "beta_rate": 0.0, "reward_from": 0}
     assert explore == {"kind": kind} | dict([*expected.items()][:keys])
+
+
+@pytest.mark.parametrize(
+    ("before", "today"),
+    [
+        (
+            {"final_beta": 0.0, "annealed_at": 0.5},
+            {"final_beta": 0.0, "annealing_steps": 500},
+        ),
+        (
+            {"final_beta": 0.0, "annealed_at": 1e-9},
+            {"final_beta": 0.0, "annealing_steps": 1},
+        ),
+        ({"final_beta": None, "annealed_at": 1.0}, {"annealing_steps": None}),
+        ({"final_beta": 0.05, "annealed_at": 1.0}, {"annealing_steps": None}),
+        ({"annealed_at": 1, "reward_from": 0.25}, {"reward_from": 250}),
+    ],
+)
+def test_schedules_of_earlier_versions_were_in_shares_of_the_run(tmp_path, before, today):
+    words = ["explore=information_gain", "environment_steps=1000"]
+    config = as_dict(overrides.load([f"logdir={tmp_path / 'run'}", *words]))
+    expected = config["explore"] | {"final_beta": None} | today
+    del config["explore"]["annealing_steps"]
+    config["explore"] |= before
+    assert as_dict(make_config(updated(config)))["explore"] == expected
 
 
 @pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
@@ -86,7 +111,6 @@ def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, sc
             "final_stddev",
             0.1,
         ),
-        (["explore=disagreement"], "explore", "final_beta", 0.05),
     ],
 )
 def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(

@@ -52,25 +52,6 @@ def test_run_may_become_longer_but_not_shorter(config):
         open_run(config)
 
 
-@pytest.mark.parametrize(
-    ("final_beta", "may_grow"), [("null", True), ("2.0", True), ("0.0", False)]
-)
-def test_a_run_that_anneals_may_not_become_longer(tmp_path, final_beta, may_grow):
-    words = ["task=fake", f"logdir={tmp_path}/run", "explore=information_gain"]
-    words += ["explore.beta=2.0", f"explore.final_beta={final_beta}"]
-    open_run(overrides.load([*words, "environment_steps=1000"])).close()
-    longer = overrides.load([*words, "environment_steps=2000"])
-    if may_grow:
-        open_run(longer).close()
-        return
-    with pytest.raises(UserError) as error:
-        open_run(longer)
-    assert (
-        "holds a run with other values (environment_steps: 1000 -> 2000, over which "
-        "explore.final_beta is annealed); set them back to resume it"
-    ) in str(error.value)
-
-
 def test_run_may_be_moved(config, tmp_path):
     open_run(config).close()
     os.rename(config.logdir, tmp_path / "moved")

@@ -83,14 +83,9 @@ def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
     assert grouping.labels(both) == ["explore.beta=2.0", "explore.beta=3.0"]
 
 
-def test_longer_runs_are_of_the_same_group_unless_a_bonus_is_annealed_over_them():
+def test_longer_runs_are_of_the_same_group():
     lengths = [{"environment_steps": steps, "seed": steps} for steps in (10, 20)]
     assert grouping.group(lengths) == [[0, 1]]
-    for final, groups in ((None, 1), (1.0, 1), (0.0, 2)):
-        explore = {"explore": {"beta": 1.0, "final_beta": final}}
-        assert len(grouping.group([each | explore for each in lengths])) == groups
-    annealed = [each | {"explore": {"beta": 1.0, "final_beta": 0.0}} for each in lengths]
-    assert grouping.labels(annealed) == ["environment_steps=10", "environment_steps=20"]
 
 
 def test_groups_of_a_task_are_labelled_and_numbered():

@@ -10,7 +10,7 @@ from agents.explore import Greedy
 
 @pytest.fixture
 def clock():
-    return Clock(total_steps=100)
+    return Clock()
 
 
 @pytest.fixture

@@ -6,9 +6,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.explore import Greedy
 from agents.model.latents import Latent
+from agents.planning import imagination
 from bayes_rl.weights import hold, sample_weights
-from tests.agents.agent.policy.steps import ENVIRONMENTS, FIRST, MID, Idle, Spy, run
+from tests.agents.agent.policy.steps import (
+    ENVIRONMENTS,
+    FIRST,
+    MID,
+    PLANNER,
+    Idle,
+    Spy,
+    run,
+)
 from tests.agents.presets import preset
 
 
@@ -32,14 +42,44 @@ def test_strategies_choose_how_draws_are_used(
     spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
     planner = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=1)
     run(make_policy(spy, planner), FIRST, MID)
-    for rollout, progress in spy.rollouts:
+    for rollout, environment_steps in spy.rollouts:
         assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
         assert rollout.mean.shape == (predictions, ENVIRONMENTS, 6, 3, 3)
-        assert float(progress) == 0.0
+        assert float(environment_steps) == 0.0
     if predictions == 1:
         return
     for mean in means(spy):
         assert np.ptp(mean, axis=0).max() > 1e-3, "the draws agree"
+
+
+@pytest.mark.parametrize(("steps", "same"), [(9, False), (10, True)])
+def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, steps, same):
+    clock.environment_steps.assign(steps)
+    schedule = {"beta": 100.0, "final_beta": 0.0, "annealing_steps": 10}
+    seeks = preset("explore", "information_gain", **schedule)
+    found, greedy = (run(make_policy(each), FIRST, MID)[-1] for each in (seeks, Greedy()))
+    assert np.array_equal(found.action, greedy.action) is same
+
+
+def test_what_draws_cost_ends_with_the_bonus(make_policy, clock, monkeypatch):
+    imagined = {name: 0 for name in ("shared", "mean")}
+    for name in imagined:
+        monkeypatch.setitem(imagination.TRAJECTORIES, name, counting(imagined, name))
+    clock.environment_steps.assign(10)
+    seeks = preset("explore", "information_gain", final_beta=0.0, annealing_steps=10)
+    run(make_policy(seeks, PLANNER), FIRST)
+    assert imagined == {"shared": 0, "mean": PLANNER.iterations}
+
+
+def counting(counts, name):
+    """A way to imagine that counts how often it is taken."""
+    imagine = imagination.TRAJECTORIES[name]
+
+    def counted(*words):
+        counts[name] += 1
+        return imagine(*words)
+
+    return counted
 
 
 def test_of_the_groups_the_plan_best_under_its_own_draw_is_acted_on(make_policy):

@@ -150,7 +150,7 @@ def test_groups_are_offered_the_same_proposals(make_policy):
 def test_a_policy_that_knows_the_reward_proposes_rest_until_reward_counts(
     make_policy, clock
 ):
-    strategy = preset("explore", "information_gain", reward_from=0.5)
+    strategy = preset("explore", "information_gain", reward_from=50)
     planner = Planner()
     policy = make_policy(make_value(), planner, strategy)
     for steps in (49, 1):
