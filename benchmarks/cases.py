@@ -80,7 +80,7 @@ def _train_cases(size, words):
         return Case(group, name, "train", (*_SIZES[size], *own, *words), reference)
 
     return [
-        case(twin, f"transition={twin}", reference=None),
+        case(twin, f"transition={twin}", "explore=noise", reference=None),
         *(case(name, *own) for name, own in _sources(size).items()),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
         case("not compiled", "transition=reparameterization", "compile=false"),

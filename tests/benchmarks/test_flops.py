@@ -72,7 +72,7 @@ def test_a_forward_pass_is_what_tensorflow_counts(transition):
 
 
 def test_a_step_costs_three_forward_passes():
-    config = _config("transition=deterministic", "value=none")
+    config = _config("transition=deterministic", "explore=noise", "value=none")
     forward = sum(flops.parts(config, 17, 6).values())
     assert flops.train_step(config, 17, 6) == 3 * 2 * 3 * forward
 

@@ -51,7 +51,7 @@ def make():
 
 
 def test_runs_of_another_transition_and_seed_predict_the_same(make):
-    twin = make("transition=deterministic", "seed=3")
+    twin = make("transition=deterministic", "explore=noise", "seed=3")
     grouping.check_same_observations({"run": make(), "twin": twin})
 
 
@@ -76,7 +76,7 @@ def test_strategies_are_named_by_their_files(make):
 
 def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
     mine = make("explore=information_gain", "explore.beta=3")
-    first, second = grouping.labels([make("kl_weight=1"), mine])
+    first, second = grouping.labels([make("explore=noise", "kl_weight=1"), mine])
     assert first == "explore=noise, kl_weight=1.0"
     assert second.startswith("explore=information_gain, kl_weight=0.1, ")
     both = [make("explore=information_gain", f"explore.beta={beta}") for beta in (2, 3)]
