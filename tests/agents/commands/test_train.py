@@ -87,7 +87,7 @@ def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
     monkeypatch.setattr("agents.sweep.launching.Job.command", command)
     assert main(["train", "-m", "--jobs", "2", "task=fake", "seed=0,1"]) == 0
     assert "2 of 2 runs done" in capsys.readouterr().out
-    logs = sorted(tmp_path.glob("logdir/fake/noise/*/output.log"))
+    logs = sorted(tmp_path.glob("logdir/fake/*/*/output.log"))
     assert [log.read_text() for log in logs] == ["7\n", "7\n"]
 
 

@@ -167,7 +167,12 @@ def test_members_learn_from_equally_many_sequences(words, message):
             "explore.beta must be above 0 and explore.final_beta null, got 0 and None",
         ),
         (
-            ["explore.beta_rate=0.1", "explore.critic=true", "explore.final_beta=0"],
+            [
+                "explore.beta_rate=0.1",
+                "explore.critic=true",
+                "explore.final_beta=0",
+                "explore.annealing_steps=9",
+            ],
             "above 0 and explore.final_beta null, got 0.05 and 0.0",
         ),
     ],
