@@ -16,6 +16,9 @@ class Strategy(Protocol):
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planning.groups`; 1: the planner is used as it is.
+
+    One whose bonus ends may have `greedy_from`, the environment steps from which plans are
+    ranked by their return: then nothing is imagined with draws any more.
     """
 
     draws: int
