@@ -65,6 +65,7 @@ def _compare(groups):
         "improvement": tables.improvement(pairs),
         "probes": measured.probes(groups),
         "calibration": measured.calibration(groups),
+        "spread": measured.spread(groups),
         "runs": tables.runs(groups, scores, found),
     }
     drawn = {

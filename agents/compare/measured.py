@@ -24,6 +24,7 @@ _SCORES = (
     *(f"{kind}_{level}" for kind in ("coverage", "deviation") for level in (50, 80, 95)),
     "negative_log_likelihood",
 )
+_WORTH = ("judged", "environment_steps", "episodes", "spread", "measure")
 
 log = logging.getLogger(__name__)
 
@@ -49,6 +50,12 @@ def calibration(groups):
     """
     rows = _rows(groups, "calibrate", "calibration.csv", _FORECAST, _SCORES)
     return [row for row in rows if row.pop("dimension") == "all"]
+
+
+def spread(groups):
+    """A row for each group and each line of its spread.csv that is on runs of the group."""
+    rows = _rows(groups, "calibrate", "spread.csv", _WORTH, ("value",))
+    return [row for row in rows if row.pop("judged") == "run"]
 
 
 def _rows(groups, command, name, keys, columns):

@@ -49,6 +49,7 @@ def report(parts, notes=()):
         _exploration(parts["exploration"]),
         _probes(parts["probes"]),
         _calibration(parts["calibration"]),
+        _spread(parts["spread"]),
     ]
     found = [table for table in found if table.rows]
     cells = [cell for table in found for row in table.rows for cell in row]
@@ -211,6 +212,30 @@ def _calibration(rows):
     )
     names = ["actions", "forecast", "environment steps", *columns]
     return Table(title, ["task", "compared in runs of", "n", *names], cells)
+
+
+def _spread(rows):
+    """A row for each kind of spread, a column for each measure of what it is worth."""
+    columns = {
+        "rank correlation with the error": "rank_correlation",
+        "AUROC of unvisited regions": "auroc",
+        "exponent of its fall with visits": "exponent",
+    }
+    lines = {}
+    for row in rows:
+        key = (*_start(row), row["spread"], f"{row['environment_steps']:,}")
+        lines.setdefault(key, {})[row["measure"]] = _range(row, "value")
+    cells = [
+        [*key, *(line.get(measure, "") for measure in columns.values())]
+        for key, line in lines.items()
+    ]
+    title = (
+        "What the spread of one step is worth: median over seeds (lowest to highest); "
+        "intervals over episodes are in each run's spread.csv"
+    )
+    return Table(
+        title, ["task", "group", "n", "spread", "environment steps", *columns], cells
+    )
 
 
 def _at(line, steps, column):

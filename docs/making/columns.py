@@ -26,6 +26,7 @@ _COMPARED = {
     "improvement": "a row for each pair of groups",
     "probes": "a row for each group and line of its runs' probe.csv",
     "calibration": "a row for each group and line of its runs' calibration.csv",
+    "spread": "a row for each group and line of its runs' spread.csv",
     "runs": "a row for each run: what the other tables are made of",
 }
 

@@ -20,6 +20,7 @@ def folder(make_run, tmp_path):
             rows = [about | {"input": name, "r_squared": x} for name, x in shares.items()]
             write_csv(run / "probe.csv", rows)
             _write_calibration(run, inside=0.1 * (seed + 1))
+            _write_spread(run, worth=0.2 * (seed + 1))
     return tmp_path / "runs"
 
 
@@ -33,6 +34,19 @@ def _write_calibration(run, inside):
                 about |= {"episodes": 4, "dimension": dimension}
                 rows += [about | _scores(step, inside) for step in (1, 2, 50)]
     write_csv(run / "calibration.csv", rows)
+
+
+def _write_spread(run, worth):
+    about = {"environment_steps": 1000, "episodes": 4, "spread": "epistemic"}
+    worths = {"rank_correlation": worth, "auroc": 1.0 - worth}
+    write_csv(
+        run / "spread.csv",
+        [
+            about | {"judged": judged, "measure": measure, "value": sign * value}
+            for judged, sign in (("run", 1.0), ("other", -1.0))
+            for measure, value in worths.items()
+        ],
+    )
 
 
 def _scores(step, inside):
@@ -84,6 +98,17 @@ def test_table_of_calibration_has_the_mean_of_dimensions(folder, tmp_path):
     ]
     inside, off = "0.00, 0.01, 0.20", "0.25, 0.25, 0.25"
     assert shown[-1][2:] == ["1,000", inside, inside, inside, off, "2.00, 2.00, 2.00 |"]
+
+
+def test_what_spread_is_worth_is_told_of_the_runs_themselves(folder, tmp_path):
+    compare([folder], tmp_path / "out")
+    correlation, auroc = read(tmp_path / "out" / "spread.csv")
+    columns = ("value", "value_lowest", "value_highest")
+    assert [float(correlation[each]) for each in columns] == pytest.approx([0.4, 0.2, 0.6])
+    assert (correlation["measure"], correlation["seeds"]) == ("rank_correlation", "3")
+    assert float(auroc["value"]) == pytest.approx(0.6)
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    assert "| epistemic | 1,000 | 0.40 (0.20 to 0.60) | 0.60 (0.40 to 0.80) |" in text
 
 
 @pytest.mark.parametrize("name", ["probe", "calibration"])
