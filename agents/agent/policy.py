@@ -128,14 +128,13 @@ class PlanningPolicy(tf_policy.TFPolicy):
         """The actions and the next policy state."""
         policy_state = self._restart(time_step.is_first(), policy_state)
         seeds = _Seeds(policy_state["seed"], policy_state["decision"])
-        weights = self._draw_weights(seeds)
-        latent = self._filter(time_step, policy_state, weights, seeds)
+        latent = self._filter(time_step, policy_state, seeds)
         planner_state = policy_state["planner"]
         if self._act == "policy":
             action = self._value.act(latent.features)
             spread = tf.zeros_like(action)
         else:
-            plan, planner_state = self._plan(latent, planner_state, weights, seeds)
+            plan, planner_state = self._plan(latent, planner_state, seeds)
             action, spread = plan.actions[:, 0], plan.stddev[:, 0]
         if self._noise is not None:
             steps = self._clock.environment_steps
@@ -151,19 +150,19 @@ class PlanningPolicy(tf_policy.TFPolicy):
         }
         return action, state
 
-    def _draw_weights(self, seeds):
+    def _draw_weights(self, strategy, seeds):
         """S draws of the weights for each environment, [B * S, ...]; None for none."""
-        if not self.strategy.draws:
+        if not strategy.draws:
             return None
         each = [
-            self._model.draw_weights(self.strategy.draws, seed)
-            for seed in tf.unstack(seeds.of_weights(self.strategy.redraw))
+            self._model.draw_weights(strategy.draws, seed)
+            for seed in tf.unstack(seeds.of_weights(strategy.redraw))
         ]
         return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
 
-    def _filter(self, time_step, state, weights, seeds):
+    def _filter(self, time_step, state, seeds):
         """The latent after the new observation."""
-        model = self._model
+        model, strategy = self._model, self.strategy
         observation = model.preprocess(
             time_step.observation["observation"], seeds.of("observation")
         )
@@ -171,45 +170,48 @@ class PlanningPolicy(tf_policy.TFPolicy):
         noise = self._noise_of_latents([action.shape[0]], seeds.of("filter"))
         step = (model.encode(observation), action, time_step.is_first(), noise)
         latent = Latent(**state["latent"])
-        if not self.strategy.filter_with_draw:
+        if not strategy.filter_with_draw:
             with hold(model, model.central_weights()):
                 return model.rssm.filter(latent, *step)
-        first = {name: draw[:: self.strategy.draws] for name, draw in weights.items()}
+        weights = self._draw_weights(strategy, seeds)
+        first = {name: draw[:: strategy.draws] for name, draw in weights.items()}
         with hold(model, first):  # one function for each environment: [B, 1, ...]
             latent, step = tf.nest.map_structure(lambda x: x[:, tf.newaxis], (latent, step))
             return tf.nest.map_structure(
                 lambda x: x[:, 0], model.rssm.filter(latent, *step)
             )
 
-    def _plan(self, latent, planner_state, weights, seeds):
-        planner, strategy = self._planner, self.strategy
-        greedy_from = getattr(strategy, "greedy_from", None)
+    def _plan(self, latent, planner_state, seeds):
+        """The best plan found, and the planner's state after it."""
+        proposals = self._propose(latent, seeds)
+        search = functools.partial(self._search, latent, planner_state, seeds, proposals)
+        greedy_from = getattr(self.strategy, "greedy_from", None)
+        if greedy_from is None:
+            return search(self.strategy)
+        return tf.cond(
+            self._clock.environment_steps >= greedy_from,
+            lambda: search(Greedy()),  # plans are ranked alike, without what draws cost
+            lambda: search(self.strategy),
+        )
+
+    def _search(self, latent, planner_state, seeds, proposals, strategy):
+        weights = self._draw_weights(strategy, seeds)
+        imagine, draws = TRAJECTORIES[strategy.trajectories], strategy.draws
 
         def score(plans, seed):
-            noise = self._noise_of_plans(plans, seed)
-            imagined = latent, plans, noise, weights, seed
-            if greedy_from is None:
-                return self._score(strategy, *imagined)
-            return tf.cond(
-                self._clock.environment_steps >= greedy_from,
-                lambda: self._score(Greedy(), *imagined),  # without what draws cost
-                lambda: self._score(strategy, *imagined),
-            )
+            given = latent, plans, self._noise_of_plans(plans, seed), weights, draws
+            rollout = imagine(self._model, *given, fold(seed, 1), self._value)
+            return self._score(strategy, rollout)
 
         shape = (latent.belief.shape[0], self._action_size)
-        proposals = self._propose(latent, seeds)
-        return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
+        return self._planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
 
-    def _score(self, strategy, latent, plans, noise, weights, seed):
-        imagine, draws = TRAJECTORIES[strategy.trajectories], strategy.draws
-        rollout = imagine(
-            self._model, latent, plans, noise, weights, draws, fold(seed, 1), self._value
-        )
-        steps = self._clock.environment_steps
+    def _score(self, strategy, rollout):
+        environment_steps = self._clock.environment_steps
         if not getattr(strategy, "critic", False):
-            return strategy(rollout, steps)
-        beta = self._value.explorer.beta(strategy.scheduled(steps))
-        return strategy.score(rollout, beta, steps)
+            return strategy(rollout, environment_steps)
+        beta = self._value.explorer.beta(strategy.scheduled(environment_steps))
+        return strategy.score(rollout, beta, environment_steps)
 
     def _propose(self, latent, seeds):
         """Plans of a policy under the central weights, [B, P, H, A], or None."""

@@ -20,7 +20,11 @@ def train_help():
     lines = [_EXAMPLES]
     for group, names in choices.groups().items():
         lines += ["", *_choices(group, names), *_units(group, names)]
-    for file in (("train",), ("world_model", "small"), ("explore", "noise")):
+    for file in (
+        ("train",),
+        ("world_model", "small"),
+        ("explore", "information_gain_annealed"),
+    ):
         title = f"configs/{'/'.join(file)}.yaml:"
         lines += ["", title, *(f"  {line}".rstrip() for line in choices.read(*file))]
     return "\n".join(lines) + "\n"

@@ -223,7 +223,8 @@ def _spread(rows):
     }
     lines = {}
     for row in rows:
-        key = (*_start(row), row["spread"], f"{row['environment_steps']:,}")
+        seen = f"{row['environment_steps']:,}", row["episodes"]
+        key = (*_start(row), row["spread"], *seen)
         lines.setdefault(key, {})[row["measure"]] = _range(row, "value")
     cells = [
         [*key, *(line.get(measure, "") for measure in columns.values())]
@@ -234,7 +235,9 @@ def _spread(rows):
         "intervals over episodes are in each run's spread.csv"
     )
     return Table(
-        title, ["task", "group", "n", "spread", "environment steps", *columns], cells
+        title,
+        ["task", "group", "n", "spread", "environment steps", "episodes", *columns],
+        cells,
     )
 
 

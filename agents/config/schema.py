@@ -229,6 +229,13 @@ def _check_schedules(config):
             f"explore.final_beta={explore.final_beta:g} is never reached: "
             "explore.annealing_steps must be a number of environment steps, got null"
         )
+    seeking_from = getattr(explore, "reward_from", 0)
+    if explore.final_beta == 0 and seeking_from > explore.annealing_steps:
+        raise UserError(
+            f"plans seek nothing from explore.annealing_steps={explore.annealing_steps} to "
+            f"explore.reward_from={seeking_from}: explore.reward_from must be at most "
+            "explore.annealing_steps"
+        )
 
 
 def _check_draws(config):

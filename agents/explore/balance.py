@@ -40,10 +40,10 @@ def _standardize(values, floor):
     return tf.math.divide_no_nan(values - mean, tf.sqrt(variance) + floor)
 
 
-def anneal(first, last, steps, environment_steps):
-    """Linear in the run's environment steps from `first` to `last`, reached after `steps`.
+def anneal(first, last, duration, environment_steps):
+    """Linear in the run's environment steps from `first` to `last`.
 
-    Where `last` is None the value stays `first`.
+    It reaches `last` after `duration` of them. Where `last` is None it stays `first`.
 
     Example:
         >>> float(anneal(1.0, 0.0, 500, environment_steps=250))
@@ -51,5 +51,5 @@ def anneal(first, last, steps, environment_steps):
     """
     if last is None:
         return tf.constant(first, tf.float32)
-    share = tf.minimum(tf.cast(environment_steps, tf.float32) / steps, 1.0)
+    share = tf.minimum(tf.cast(environment_steps, tf.float32) / duration, 1.0)
     return first + (last - first) * share

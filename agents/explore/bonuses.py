@@ -45,9 +45,8 @@ class _Bonus(Settings):
     @property
     def greedy_from(self):
         """Environment steps from which plans seek the return alone; None: never."""
-        if self.final_beta != 0 or self.critic:
-            return None
-        return max(self.annealing_steps, self.reward_from)
+        ends = self.final_beta == 0 and not self.critic
+        return self.annealing_steps if ends else None
 
     def steps(self, rollout):
         """The bonus of each step, [B, N, H]."""

@@ -18,7 +18,7 @@ class Strategy(Protocol):
             `agents.planning.groups`; 1: the planner is used as it is.
 
     One whose bonus ends may have `greedy_from`, the environment steps from which plans are
-    ranked by their return: then nothing is imagined with draws any more.
+    ranked by their return: then nothing is drawn or imagined with draws any more.
     """
 
     draws: int

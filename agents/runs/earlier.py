@@ -50,7 +50,7 @@ def updated(values):
     """Puts a config of an earlier version into today's words.
 
     What it lacks is added, as that version did it; a class becomes its kind; the end of a
-    schedule that changes nothing is None.
+    schedule that changes nothing is None, and shares of the run become environment steps.
 
     Args:
         values: nested plain values, unchecked; those of today stay as they are.

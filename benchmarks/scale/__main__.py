@@ -29,7 +29,7 @@ def main():
     from benchmarks.scale import page
     from benchmarks.scale.costs import measure_costs
 
-    words = [*options.words, *_QUIET]
+    words = ["explore=noise", *options.words, *_QUIET]  # one cost all along
     facts = report.origin(" ".join(["python -m benchmarks.scale", *sys.argv[1:]]))
     facts["load"] = f"{os.getloadavg()[0]:.1f}"
     try:

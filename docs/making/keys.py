@@ -69,7 +69,9 @@ def _run(values):
 def _section(name, values):
     """The table of a section such as `optimizer`."""
     kind = typing.get_type_hints(schema.Train)[name]
-    said = _comments(choices.read("train")) | _comments(choices.read("explore", "noise"))
+    said = _comments(choices.read("train")) | _comments(
+        choices.read("explore", "information_gain_annealed")
+    )
     rows = [
         _row(f"{name}.{key}", field, hint, [_shown(values[name][key])], unit)
         for key, field, hint, unit in _fields(kind, said, name)

@@ -59,6 +59,21 @@ def test_compiled_gradients_are_those_of_eager_execution(
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
 
 
+def test_compiled_decisions_are_greedy_once_the_bonus_has_ended(build_agent, environment):
+    actions = []
+    for strategy in ("information_gain_annealed", "noise"):
+        agent = build_agent("compile=true", f"explore={strategy}")
+        policy = agent.collect_policy
+        step = tf.nest.map_structure(tf.constant, environment.reset())
+        state = policy.get_initial_state(2)
+        for environment_steps in (0, 10_000):
+            agent.clock.environment_steps.assign(environment_steps)
+            actions.append(policy.action(step, state).action)
+    with_bonus, after_it, greedy_at_first, greedy = actions
+    assert np.any(with_bonus != greedy_at_first)
+    np.testing.assert_allclose(after_it, greedy, atol=1e-5)
+
+
 @pytest.mark.slow
 def test_compiled_decisions_depend_on_the_seed_of_the_episode_alone(
     build_agent, environment

@@ -108,19 +108,19 @@ def test_what_spread_is_worth_is_told_of_the_runs_themselves(folder, tmp_path):
     assert (correlation["measure"], correlation["seeds"]) == ("rank_correlation", "3")
     assert float(auroc["value"]) == pytest.approx(0.6)
     text = (tmp_path / "out" / "comparison.md").read_text()
-    assert "| epistemic | 1,000 | 0.40 (0.20 to 0.60) | 0.60 (0.40 to 0.80) |" in text
+    assert "| epistemic | 1,000 | 4 | 0.40 (0.20 to 0.60) | 0.60 (0.40 to 0.80) |" in text
 
 
-@pytest.mark.parametrize("name", ["probe", "calibration"])
+@pytest.mark.parametrize("name", ["probe", "calibration", "spread"])
 def test_files_of_an_older_version_are_left_out_by_name(folder, tmp_path, caplog, name):
     file = folder / "1" / f"{name}.csv"
     file.write_text("actions,step\npolicy,1\n")
     compare([folder], tmp_path / "out")
-    command = {"probe": "probe", "calibration": "calibrate"}[name]
-    column = {"probe": "environment_steps", "calibration": "forecast"}[name]
+    command = {"probe": "probe"}.get(name, "calibrate")
+    column = {"calibration": "forecast", "spread": "judged"}.get(name, "environment_steps")
     said = f"left out: {file} has no column {column!r}; run bayes-rl {command} again"
     assert said in caplog.messages
-    found = tmp_path / "out" / {"probe": "probes.csv"}.get(name, "calibration.csv")
+    found = tmp_path / "out" / {"probe": "probes.csv"}.get(name, f"{name}.csv")
     assert {row["seeds"] for row in read(found)} == {"2"}
 
 

@@ -111,6 +111,11 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
             ["explore=pessimistic", "explore.final_beta=0"],
             "explore.final_beta=0 is never reached: explore.annealing_steps must be",
         ),
+        (
+            ["explore=information_gain_annealed", "explore.reward_from=10_001"],
+            "plans seek nothing from explore.annealing_steps=10000 to "
+            "explore.reward_from=10001: explore.reward_from must be at most",
+        ),
     ],
 )
 def test_half_a_schedule_is_refused(words, message):

@@ -93,7 +93,6 @@ def test_annealed_bonus_ends_as_the_return():
         ({"final_beta": None, "annealing_steps": None}, None),
         ({"final_beta": 0.1, "annealing_steps": 5}, None),
         ({"final_beta": 0.0, "annealing_steps": 5}, 5),
-        ({"final_beta": 0.0, "annealing_steps": 5, "reward_from": 7}, 7),
         ({"final_beta": 0.0, "annealing_steps": 5, "critic": True}, None),
     ],
 )
