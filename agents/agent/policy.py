@@ -77,8 +77,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
         self._sharers = sharers
-        if compile:
-            self._choose = compiled(self._choose)
+        trace = compiled if compile else lambda function: function
+        self._choose_by_strategy = trace(functools.partial(self._choose, strategy))
+        self._choose_greedily = trace(functools.partial(self._choose, Greedy()))
         super().__init__(
             time_step_spec,
             action_spec,
@@ -122,19 +123,32 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
-        return policy_step.PolicyStep(*self._choose(time_step, policy_state))
+        greedy_from = getattr(self.strategy, "greedy_from", None)
+        if greedy_from is None:
+            return policy_step.PolicyStep(
+                *self._choose_by_strategy(time_step, policy_state)
+            )
+        chosen = tf.cond(
+            self._clock.environment_steps >= greedy_from,
+            lambda: self._choose_greedily(time_step, policy_state),
+            lambda: self._choose_by_strategy(time_step, policy_state),
+        )
+        return policy_step.PolicyStep(*chosen)
 
-    def _choose(self, time_step, policy_state):
+    def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""
         policy_state = self._restart(time_step.is_first(), policy_state)
         seeds = _Seeds(policy_state["seed"], policy_state["decision"])
-        latent = self._filter(time_step, policy_state, seeds)
+        weights = self._draw_weights(strategy, seeds)
+        latent = self._filter(strategy, time_step, policy_state, weights, seeds)
         planner_state = policy_state["planner"]
         if self._act == "policy":
             action = self._value.act(latent.features)
             spread = tf.zeros_like(action)
         else:
-            plan, planner_state = self._plan(latent, planner_state, seeds)
+            plan, planner_state = self._plan(
+                strategy, latent, planner_state, weights, seeds
+            )
             action, spread = plan.actions[:, 0], plan.stddev[:, 0]
         if self._noise is not None:
             steps = self._clock.environment_steps
@@ -160,9 +174,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
         ]
         return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
 
-    def _filter(self, time_step, state, seeds):
+    def _filter(self, strategy, time_step, state, weights, seeds):
         """The latent after the new observation."""
-        model, strategy = self._model, self.strategy
+        model = self._model
         observation = model.preprocess(
             time_step.observation["observation"], seeds.of("observation")
         )
@@ -173,7 +187,6 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if not strategy.filter_with_draw:
             with hold(model, model.central_weights()):
                 return model.rssm.filter(latent, *step)
-        weights = self._draw_weights(strategy, seeds)
         first = {name: draw[:: strategy.draws] for name, draw in weights.items()}
         with hold(model, first):  # one function for each environment: [B, 1, ...]
             latent, step = tf.nest.map_structure(lambda x: x[:, tf.newaxis], (latent, step))
@@ -181,30 +194,18 @@ class PlanningPolicy(tf_policy.TFPolicy):
                 lambda x: x[:, 0], model.rssm.filter(latent, *step)
             )
 
-    def _plan(self, latent, planner_state, seeds):
-        """The best plan found, and the planner's state after it."""
-        proposals = self._propose(latent, seeds)
-        search = functools.partial(self._search, latent, planner_state, seeds, proposals)
-        greedy_from = getattr(self.strategy, "greedy_from", None)
-        if greedy_from is None:
-            return search(self.strategy)
-        return tf.cond(
-            self._clock.environment_steps >= greedy_from,
-            lambda: search(Greedy()),  # plans are ranked alike, without what draws cost
-            lambda: search(self.strategy),
-        )
-
-    def _search(self, latent, planner_state, seeds, proposals, strategy):
-        weights = self._draw_weights(strategy, seeds)
-        imagine, draws = TRAJECTORIES[strategy.trajectories], strategy.draws
+    def _plan(self, strategy, latent, planner_state, weights, seeds):
+        model, planner = self._model, self._planner
 
         def score(plans, seed):
-            given = latent, plans, self._noise_of_plans(plans, seed), weights, draws
-            rollout = imagine(self._model, *given, fold(seed, 1), self._value)
+            imagine = TRAJECTORIES[strategy.trajectories]
+            drawn = self._noise_of_plans(plans, seed), weights, strategy.draws
+            rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), self._value)
             return self._score(strategy, rollout)
 
         shape = (latent.belief.shape[0], self._action_size)
-        return self._planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
+        proposals = self._propose(strategy, latent, seeds)
+        return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
 
     def _score(self, strategy, rollout):
         environment_steps = self._clock.environment_steps
@@ -213,11 +214,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         beta = self._value.explorer.beta(strategy.scheduled(environment_steps))
         return strategy.score(rollout, beta, environment_steps)
 
-    def _propose(self, latent, seeds):
+    def _propose(self, strategy, latent, seeds):
         """Plans of a policy under the central weights, [B, P, H, A], or None."""
         if self._value is None or not self._value.proposals:
             return None
-        model, strategy = self._model, self.strategy
+        model = self._model
         explores = getattr(strategy, "critic", False)
         with hold(model, model.central_weights()):
             plans = self._value.propose(

@@ -20,11 +20,8 @@ def train_help():
     lines = [_EXAMPLES]
     for group, names in choices.groups().items():
         lines += ["", *_choices(group, names), *_units(group, names)]
-    for file in (
-        ("train",),
-        ("world_model", "small"),
-        ("explore", "information_gain_annealed"),
-    ):
+    shown = ((group, choices.defaults()[group]) for group in ("world_model", "explore"))
+    for file in (("train",), *shown):
         title = f"configs/{'/'.join(file)}.yaml:"
         lines += ["", title, *(f"  {line}".rstrip() for line in choices.read(*file))]
     return "\n".join(lines) + "\n"

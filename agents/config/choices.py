@@ -24,6 +24,17 @@ def groups():
     }
 
 
+def defaults():
+    """Maps each group to the choice of a run that names none; None where there is none.
+
+    Example:
+        >>> defaults()["planner"]
+        'icem'
+    """
+    named = values("train")["defaults"]
+    return dict(pair for each in named if isinstance(each, dict) for pair in each.items())
+
+
 def about(group, choice):
     """The line that opens the file of a choice."""
     comments = (line for line in read(group, choice) if line.startswith("# "))
@@ -45,14 +56,14 @@ def settings(group, choice):
     return own if "kind" in values else {}
 
 
-def values(group, choice):
-    """The nested plain values in the file of a choice.
+def values(*names):
+    """The nested plain values of a YAML file, such as that of a choice.
 
     Example:
         >>> values("explore", "noise")["action_noise"]["stddev"]
         0.3
     """
-    return yaml.safe_load("\n".join(read(group, choice)))
+    return yaml.safe_load("\n".join(read(*names)))
 
 
 def units(group, key):

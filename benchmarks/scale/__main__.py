@@ -18,9 +18,7 @@ _QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
 
 def main():
     options = _parse()
-    signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # ends the run that it measures
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the measured run
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from envs.quiet import import_gym
 

@@ -69,9 +69,8 @@ def _run(values):
 def _section(name, values):
     """The table of a section such as `optimizer`."""
     kind = typing.get_type_hints(schema.Train)[name]
-    said = _comments(choices.read("train")) | _comments(
-        choices.read("explore", "information_gain_annealed")
-    )
+    strategy = choices.read("explore", choices.defaults()["explore"])
+    said = _comments(choices.read("train")) | _comments(strategy)
     rows = [
         _row(f"{name}.{key}", field, hint, [_shown(values[name][key])], unit)
         for key, field, hint, unit in _fields(kind, said, name)
@@ -85,7 +84,7 @@ def _section(name, values):
 def _group(group):
     """The tables of a group: its choices, and their keys with the values in each."""
     names = choices.groups()[group]
-    default = _default(group)
+    default = choices.defaults()[group]
     about = ["| choice | what it is |", "| --- | --- |"] + [
         f"| `{group}={name}` | {cell(choices.about(group, name))}"
         f"{' (default)' if name == default else ''} |"
@@ -131,11 +130,6 @@ def _presets():
         text = "\n".join(choices.read("experiment", name))
         parts.append(f"### experiment={name}\n\n```yaml\n{text}\n```")
     return "\n\n".join(parts)
-
-
-def _default(group):
-    first = yaml.safe_load("\n".join(choices.read("train")))["defaults"]
-    return next(each[group] for each in first if isinstance(each, dict) and group in each)
 
 
 def _classes(group, hint):

@@ -110,7 +110,7 @@ class _HyperBatchEnsemble(tf.keras.layers.Layer):
     def _bias(self, e, examples):
         """[..., B, units]."""
         bias, change = (
-            tf.repeat(layer.draw("bias", self.variable_dtype), examples, axis=-2)
+            repeat(layer.draw("bias", self.variable_dtype), examples)
             for layer in (self.main, self.delta)
         )
         return bias + change * tf.cast(e, self.variable_dtype)
@@ -124,7 +124,7 @@ class _HyperBatchEnsemble(tf.keras.layers.Layer):
             members = [[[tf.ones_like(x[0])] for x in vectors] for vectors in members]
         window = range(-2 - self.main.layout.rank, -2)
         first, mixed, second = (
-            tf.repeat(_inner(kernels, members, *both, list(window)), examples, axis=-2)
+            repeat(_inner(kernels, members, *both, list(window)), examples)
             for both in ((0, 0), (0, 1), (1, 1))
         )
         e = tf.cast(e, first.dtype)

@@ -90,7 +90,7 @@ def rows(layer, key, examples):
     Returns:
         [..., B, size], with a leading axis S where S draws are held.
     """
-    return tf.repeat(layer.draw(key), examples, axis=-2)
+    return repeat(layer.draw(key), examples)
 
 
 def rows_of_examples(layer, key, examples):
@@ -137,8 +137,15 @@ def vectors_of_members(layer, key, dtype=None):
 
 
 def repeat(vectors, examples):
-    """Vectors of members as one for each example; None as it is."""
-    return None if vectors is None else tf.repeat(vectors, examples, axis=-2)
+    """Vectors of members as one for each example; None as it is.
+
+    That is `tf.repeat` along axis -2, whose gradient XLA does not compile within a loop.
+    """
+    if vectors is None:
+        return None
+    each = vectors[..., tf.newaxis, :] * tf.ones([examples, 1], vectors.dtype)
+    shape = tf.concat([tf.shape(each)[:-3], [-1, vectors.shape[-1]]], 0)
+    return tf.reshape(each, shape)
 
 
 class MemberLayer:

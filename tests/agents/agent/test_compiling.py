@@ -11,7 +11,7 @@ from agents.agent.compiling import compiled, should_compile
 from agents.model.transitions import SOURCES
 
 TRANSITIONS = [
-    name if name == "flipout" else pytest.param(name, marks=pytest.mark.slow)
+    name if name in ("flipout", "rank1") else pytest.param(name, marks=pytest.mark.slow)
     for name in SOURCES
 ]
 
@@ -52,7 +52,7 @@ def test_compiled_gradients_are_those_of_eager_execution(
     build_agent, make_batch, transition
 ):
     agent = build_agent("compile=true", "value=td", f"transition={transition}")
-    given = (batch := make_batch(2, 3), *agent._drawn(batch))
+    given = (batch := make_batch(4, 3), *agent._drawn(batch))
     computing = (agent._traced_gradients, agent._loss_and_gradients)
     results = [compute(*given) for compute in computing]
     for one, two in zip(*map(tf.nest.flatten, results), strict=True):

@@ -114,14 +114,8 @@ def test_plans_seek_the_bonus_alone_until_reward_counts(kind):
 
 def test_noise_of_a_blind_reward_model_weighs_less_than_the_bonus():
     noisy = rollout(MEANS, reward=((0.02, 0.01, -0.02),))
-    assert (
-        int(
-            tf.argmax(
-                preset("explore", "disagreement", draws=2)(noisy, environment_steps=0)[0]
-            )
-        )
-        == 2
-    )
+    strategy = preset("explore", "disagreement", draws=2)
+    assert int(tf.argmax(strategy(noisy, environment_steps=0)[0])) == 2
 
 
 @pytest.mark.parametrize("kind", BONUSES)
