@@ -9,6 +9,7 @@ to TensorFlow unless the config says otherwise.
 import contextlib
 import functools
 import os
+import threading
 
 import tensorflow as tf
 
@@ -17,6 +18,37 @@ def compiled(function):
     """A function of tensors, compiled by XLA at its first call with each shape."""
     _take_notice()
     return tf.function(function, autograph=False, jit_compile=True)
+
+
+class CompilingAhead:
+    """Compiles decisions on another core while this one goes on, where there is one.
+
+    Tracing is Python and holds draws of the weights in layers that all share, so it is
+    done at once; what XLA does after it takes several times as long and no Python.
+
+    Args:
+        policies: pairs of a `agents.agent.policy.PlanningPolicy` and a number of
+            environments.
+    """
+
+    def __init__(self, policies):
+        self._stopped = threading.Event()
+        self._thread = None
+        if len(os.sched_getaffinity(0)) > 1:
+            calls = [call for policy, count in policies for call in policy.traced(count)]
+            self._thread = threading.Thread(target=self._run, args=[calls])
+            self._thread.start()
+
+    def stop(self):
+        """Returns once nothing is compiled any more; what is under way is finished."""
+        self._stopped.set()
+        if self._thread:
+            self._thread.join()
+
+    def _run(self, calls):
+        for call in calls:
+            if not self._stopped.is_set():
+                call()
 
 
 def should_compile(config):

@@ -6,6 +6,7 @@ import tensorflow as tf
 from tf_agents.policies import tf_policy
 from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
 
 from agents.agent.compiling import compiled
 from agents.explore.greedy import Greedy
@@ -69,6 +70,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         groups = strategy.groups
         self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
         self.strategy = strategy
+        self._greedy_from = getattr(strategy, "greedy_from", None)
         self._noise = noise
         self._value = value
         self._act = act
@@ -77,6 +79,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
         self._sharers = sharers
+        self.compiles = compile
         trace = compiled if compile else lambda function: function
         self._choose_by_strategy = trace(functools.partial(self._choose, strategy))
         self._choose_greedily = trace(functools.partial(self._choose, Greedy()))
@@ -88,6 +91,26 @@ class PlanningPolicy(tf_policy.TFPolicy):
             automatic_state_reset=False,  # see `_restart`
             name=name,
         )
+
+    def traced(self, batch_size):
+        """Traces the decisions to come, where XLA compiles them.
+
+        Returns:
+            List of calls without arguments, which decide about observations of 0; each has
+            something compiled.
+        """
+        observation = tensor_spec.zero_spec_nest(
+            self.time_step_spec.observation, outer_dims=[batch_size]
+        )
+        given = ts.restart(observation, batch_size), self._initial_state(batch_size)
+        functions = [self._choose_by_strategy, self._choose_greedily]
+        if self._greedy_from is None:
+            functions = functions[:1]
+        elif self._clock.environment_steps >= self._greedy_from:
+            functions = functions[1:]
+        for function in functions:
+            function.get_concrete_function(*given)
+        return [functools.partial(function, *given) for function in functions]
 
     def _variables(self):
         return [*self._model.variables, *(self._value.variables if self._value else ())]
@@ -123,15 +146,13 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
-        greedy_from = getattr(self.strategy, "greedy_from", None)
-        if greedy_from is None:
-            return policy_step.PolicyStep(
-                *self._choose_by_strategy(time_step, policy_state)
-            )
+        given = time_step, policy_state
+        if self._greedy_from is None:
+            return policy_step.PolicyStep(*self._choose_by_strategy(*given))
         chosen = tf.cond(
-            self._clock.environment_steps >= greedy_from,
-            lambda: self._choose_greedily(time_step, policy_state),
-            lambda: self._choose_by_strategy(time_step, policy_state),
+            self._clock.environment_steps >= self._greedy_from,
+            functools.partial(self._choose_greedily, *given),
+            functools.partial(self._choose_by_strategy, *given),
         )
         return policy_step.PolicyStep(*chosen)
 

@@ -94,6 +94,10 @@ class CollectedByActors:
         self._weights = None
         self._pushed = 0.0
 
+    def acting(self, agent):
+        """Nobody acts here."""
+        return []
+
     def collect(self, agent):
         """Takes over the episode of the lowest number that is ready; waits for one."""
         while True:

@@ -67,6 +67,10 @@ class TakenByAnother:
         self.environment = load_environments(config, 1, COLLECTION)
         self.replay = ReplayServer(address, row_specs(self.environment))
 
+    def acting(self, agent):
+        """Nobody acts here."""
+        return []
+
     def collect(self, agent):
         """Waits until the first learner has taken one more episode.
 

@@ -77,9 +77,9 @@ def first_episodes(environment, policy, train_step):
 
 
 def as_py_policy(policy):
-    """A `TFPolicy` for batched environments in Python, compiled once."""
+    """A `PlanningPolicy` for batched environments in Python; in a graph, or compiled."""
     return py_tf_eager_policy.PyTFEagerPolicy(
-        policy, use_tf_function=True, batch_time_steps=False
+        policy, use_tf_function=not policy.compiles, batch_time_steps=False
     )
 
 

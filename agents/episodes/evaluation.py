@@ -29,7 +29,8 @@ class Evaluator:
     Args:
         config: `agents.config.schema.Train`.
         agent: `agents.agent.planet_agent.PlaNetAgent`.
-        policy: `TFPolicy` that acts; None: the agent's, mean weights and no noise.
+        policy: `agents.agent.policy.PlanningPolicy`; None: the agent's, mean weights and no
+            noise.
     """
 
     def __init__(self, config, agent, policy=None):
@@ -38,6 +39,10 @@ class Evaluator:
         self._policy = policy or agent.policy
         self._compiled = {}  # for each number of environments
         self._arena = Arena(config)
+
+    def acting(self, count):
+        """Who acts in `episodes(count)`: pairs of a policy and a number of environments."""
+        return [(self._policy, min(TOGETHER, count))]
 
     def episodes(self, count):
         """Whole episodes, each from a seed of its own.

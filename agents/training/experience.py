@@ -33,6 +33,10 @@ class CollectedHere:
         self.replay = Replay(config.replay_capacity)
         self._collector = None
 
+    def acting(self, agent):
+        """Who will act here: pairs of a policy and a number of environments."""
+        return [(agent.collect_policy, self.environment.batch_size)]
+
     def collect(self, agent):
         """Brings at least one more episode into the store."""
         if self._collector is None:

@@ -4,6 +4,7 @@ import time
 
 from agents import interrupts
 from agents.agent.building import choose_devices, configure_tensorflow, make_agent
+from agents.agent.compiling import CompilingAhead, should_compile
 from agents.agent.loading import make_checkpoints
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
@@ -153,6 +154,7 @@ class Trainer:
             if index not in waiting:
                 self._take(self._store.read(index))
         self._learning = None
+        self._ahead = CompilingAhead(self._acting() if should_compile(config) else [])
         self._saved = self._counts()
         self._start_progress(run)
         append_session(run.folder, self._saved)
@@ -195,6 +197,7 @@ class Trainer:
 
     def close(self):
         """Frees the environments and closes the logs."""
+        self._ahead.stop()
         self._experience.close()
         self._evaluator.close()
         self._metrics.close()
@@ -218,6 +221,12 @@ class Trainer:
         is_first = run.first is run
         saved = self._checkpoints if is_first else make_checkpoints(run.first, self._agent)
         saved.restore()
+
+    def _acting(self):
+        """Pairs of a policy that will act in this process and a number of environments."""
+        evaluation = self._config.evaluation
+        evaluated = self._evaluator.acting(evaluation.episodes) if evaluation.every else []
+        return [] if self.done else self._experience.acting(self._agent) + evaluated
 
     def _next_episode(self):
         """The number of the next episode to learn from; it is on disk."""

@@ -31,7 +31,9 @@ from agents.insight.forecasts import ForecastTimes, broadest
 from agents.model.networks import is_image
 from agents.seeds import fold
 
-BUCKETS = ((1, 1), (2, 5), (6, 15), (16, 50))  # agent steps ahead, both ends included
+# The first number of agent steps ahead in each. A mean over many steps would hold for none
+# of them: where a policy acts, errors of one dimension grow and those of another shrink.
+BUCKETS = (1, 2, 3, 5, 9, 13, 20, 30, 40, 48)
 FILE = "recalibration.json"
 _STEPS = 8  # of a bucket that are fitted to, at most: neighbours are alike
 # Of what is fitted, in units of the truths' spread: where to begin, least and most. All
@@ -47,7 +49,7 @@ _SEARCH = {
 
 @dataclasses.dataclass(frozen=True)
 class Recalibration:
-    """How the forecasts of a model are changed; arrays are [buckets, D].
+    """How the forecasts of a model are changed; arrays are [len(BUCKETS), D].
 
     Attributes:
         draws: of the weights, in the forecasts that it is of; 0: the mean weights.
@@ -141,11 +143,10 @@ def places(steps):
     """The bucket of each number of agent steps ahead; beyond the last it is the last.
 
     Example:
-        >>> places([1, 2, 5, 6, 50, 60]).tolist()
-        [0, 1, 1, 2, 3, 3]
+        >>> places([1, 3, 4, 5, 50, 60]).tolist()
+        [0, 2, 2, 3, 9, 9]
     """
-    firsts = [first for first, _ in BUCKETS]
-    return np.searchsorted(firsts, steps, side="right") - 1
+    return np.searchsorted(BUCKETS, steps, side="right") - 1
 
 
 def fit(model, episodes, seed):
@@ -261,7 +262,7 @@ def load(folder, steps, actions):
     """A fit that `save` wrote of a model that has seen so many environment steps.
 
     Returns:
-        `Recalibration`; None where there is none, or of a model of another time.
+        `Recalibration`; None where there is none, or of another time or other buckets.
 
     Raises:
         UserError: the file is damaged.
@@ -271,7 +272,8 @@ def load(folder, steps, actions):
         return None
     try:
         values = json.loads(file.read_text())
-        if values["environment_steps"] != steps or actions not in values:
+        is_of_it = (values["environment_steps"], values["buckets"]) == (steps, [*BUCKETS])
+        if not is_of_it or actions not in values:
             return None
         draws, *others = (values[actions][name] for name in ("draws", *_SEARCH))
         return Recalibration(draws, *map(np.array, others))

@@ -1,19 +1,25 @@
 """Tests of agents.agent.compiling: XLA changes how fast numbers come, not which."""
 
+import os
 import subprocess
 import sys
+import threading
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.compiling import compiled, should_compile
+from agents.agent.compiling import CompilingAhead, compiled, should_compile
+from agents.episodes.collecting import as_py_policy
 from agents.model.transitions import SOURCES
 
 TRANSITIONS = [
     name if name in ("flipout", "rank1") else pytest.param(name, marks=pytest.mark.slow)
     for name in SOURCES
 ]
+
+
+ANNEALED = "explore=information_gain_annealed"
 
 
 def test_a_compiled_function_has_its_value():
@@ -61,8 +67,8 @@ def test_compiled_gradients_are_those_of_eager_execution(
 
 def test_compiled_decisions_are_greedy_once_the_bonus_has_ended(build_agent, environment):
     actions = []
-    for strategy in ("information_gain_annealed", "noise"):
-        agent = build_agent("compile=true", f"explore={strategy}")
+    for strategy in (ANNEALED, "explore=noise"):
+        agent = build_agent("compile=true", strategy)
         policy = agent.collect_policy
         step = tf.nest.map_structure(tf.constant, environment.reset())
         state = policy.get_initial_state(2)
@@ -87,3 +93,63 @@ def test_compiled_decisions_depend_on_the_seed_of_the_episode_alone(
     agent.clock.episodes.assign_add(1)
     other = policy.action(step, policy.get_initial_state(2))
     assert np.any(first.action != other.action)
+
+
+@pytest.fixture
+def cores(monkeypatch):
+    return lambda some: monkeypatch.setattr(os, "sched_getaffinity", lambda _: some)
+
+
+def test_decisions_that_are_compiled_ahead_are_those_that_are_asked_for(
+    build_agent, environment, cores
+):
+    cores({0, 1})
+    policy = build_agent("compile=true", ANNEALED).collect_policy
+    CompilingAhead([(policy, 2)]).stop()
+    acting = as_py_policy(policy)
+    for environment_steps in (0, 10_000):
+        policy._clock.environment_steps.assign(environment_steps)
+        acting.action(environment.reset(), acting.get_initial_state(2))
+    for choose in (policy._choose_by_strategy, policy._choose_greedily):
+        assert choose.experimental_get_tracing_count() == 1
+
+
+def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
+    policy = build_agent("compile=true", ANNEALED).collect_policy
+    policy._clock.environment_steps.assign(10_000)
+    assert len(policy.traced(2)) == 1
+    assert policy._choose_by_strategy.experimental_get_tracing_count() == 0
+
+
+class Calls:
+    """In place of a policy: its calls wait until they are told to end."""
+
+    def __init__(self):
+        self.count = 0
+        self.begun, self.may_end = threading.Event(), threading.Event()
+
+    def traced(self, batch_size):
+        return [self._call] * batch_size
+
+    def _call(self):
+        self.count += 1
+        self.begun.set()
+        self.may_end.wait(60)
+
+
+def test_nothing_is_compiled_ahead_where_one_core_does_all(cores):
+    cores({0})
+    calls = Calls()
+    CompilingAhead([(calls, 3)]).stop()
+    assert calls.count == 0
+
+
+def test_what_is_under_way_is_finished_at_the_end_and_no_more_is_begun(cores):
+    cores({0, 1})
+    calls = Calls()
+    ahead = CompilingAhead([(calls, 3)])
+    calls.begun.wait(60)
+    threading.Timer(0.2, calls.may_end.set).start()
+    ahead.stop()
+    assert calls.may_end.is_set()
+    assert calls.count == 1

@@ -9,6 +9,7 @@ from scipy import optimize
 from agents.errors import UserError
 from agents.insight.calibration import column, score
 from agents.insight.forecasts import ForecastTimes, broadest
+from agents.insight.uncertainty import recalibration
 from agents.insight.uncertainty.recalibration import (
     BUCKETS,
     FILE,
@@ -24,7 +25,7 @@ from tests.agents.insight.test_forecasts import SEED
 
 DRAWS, EACH, STARTS = 20, 5, 800
 STEP = np.array([1])
-ONES = np.ones([4, 2])
+ONES = np.ones([len(BUCKETS), 2])
 TRUE = Recalibration(DRAWS, 0.3 * ONES, [0.2, 0.6] * ONES, 4 * ONES, 0.5 * ONES, 2 * ONES)
 
 
@@ -96,15 +97,16 @@ def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away():
 
 
 def test_each_step_has_the_numbers_of_its_bucket():
-    numbers = np.arange(1.0, 5.0)[:, np.newaxis]
-    each = Recalibration(0, 0 * numbers, numbers, *np.ones([3, 4, 1]))
+    numbers = np.arange(1.0, 1.0 + len(BUCKETS))[:, np.newaxis]
+    each = Recalibration(0, 0 * numbers, numbers, *np.ones([3, len(BUCKETS), 1]))
     mended = each(np.zeros([10, 3, 1, 1]), np.array([1, 6, 50]))
-    np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 3.0, 4.0])
+    np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 4.0, 10.0])
 
 
 def test_readings_spread_by_the_factor_of_what_draws_differ_by():
     values = np.array([1.0, 3.0])[:, np.newaxis, np.newaxis] * np.ones([2, 4, 1])
-    wide = dataclasses.replace(TRUE, epistemic=np.array([[2.0, 2], [3, 3], [1, 1], [1, 1]]))
+    factors = np.array([2.0, 3.0] + [1.0] * (len(BUCKETS) - 2))[:, np.newaxis]
+    wide = dataclasses.replace(TRUE, epistemic=factors * ONES)
     found = wide.widen(values, context=2)[..., 0].T
     np.testing.assert_allclose(found, [[1, 3], [1, 3], [0, 4], [-1, 5]])
 
@@ -141,6 +143,12 @@ def test_a_saved_fit_is_read_for_the_model_of_that_time_alone(tmp_path):
     assert load(tmp_path, 500, "policy") is None
     assert load(tmp_path, 400, "random") is None
     assert load(tmp_path / "elsewhere", 400, "policy") is None
+
+
+def test_a_fit_of_other_buckets_is_none(tmp_path, monkeypatch):
+    save({"policy": TRUE}, tmp_path, steps=400)
+    monkeypatch.setattr(recalibration, "BUCKETS", (1, 2, 6, 16))
+    assert load(tmp_path, 400, "policy") is None
 
 
 def test_numbers_that_hardly_move_are_kept(tmp_path):
