@@ -97,3 +97,30 @@ def _each(function, rows, dtype):
     if tf.nest.flatten(rows)[0].shape[0] == 1:
         return function(tf.nest.map_structure(lambda x: x[0], rows))[tf.newaxis]
     return tf.map_fn(function, rows, fn_output_signature=dtype)
+
+
+class SeedsOfDecisions:
+    """The seeds of one decision, [B, 2]: one for each environment.
+
+    Args:
+        episode_seeds: [B, 2].
+        decisions: of the episodes, counted from 0, [B].
+    """
+
+    _PURPOSES = ("observation", "filter", "plan", "noise", "proposals")
+
+    def __init__(self, episode_seeds, decisions):
+        self._of_episodes = episode_seeds
+        self._of_decisions = fold(episode_seeds, decisions)
+
+    def of(self, purpose):
+        """For this decision."""
+        return fold(self._of_decisions, self._PURPOSES.index(purpose))
+
+    def of_episode(self, purpose):
+        """For what goes on over a whole episode."""
+        return fold(self._of_episodes, len(self._PURPOSES) + self._PURPOSES.index(purpose))
+
+    def of_weights(self, redraw):
+        """For a whole episode, or for this decision."""
+        return self._of_episodes if redraw == "episode" else self._of_decisions

@@ -1,6 +1,7 @@
 """From a run's config to its agent."""
 
 import contextlib
+import functools
 
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
@@ -113,15 +114,19 @@ def choose_devices(name):
     """The devices of the config's `strategy`, as a `tf.distribute.Strategy`."""
     makers = {
         "default": tf.distribute.get_strategy,
-        "mirrored": lambda: tf.distribute.MirroredStrategy(_all_devices()),
+        "mirrored": _mirrored,
         "tpu": _tpu,
     }
     return makers[name]()
 
 
-def _all_devices():
+@functools.cache
+def _mirrored():
+    """Over all devices; one to a process, as TensorFlow numbers the sums of each anew."""
     kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
-    return [device.name for device in tf.config.list_logical_devices(kind)]
+    return tf.distribute.MirroredStrategy(
+        [device.name for device in tf.config.list_logical_devices(kind)]
+    )
 
 
 def _tpu():

@@ -13,7 +13,7 @@ from agents.explore.greedy import Greedy
 from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
 from agents.planning.imagination import TRAJECTORIES
-from agents.seeds import fold, normal
+from agents.seeds import SeedsOfDecisions, fold, normal
 from bayes_rl.weights import hold, posteriors
 
 
@@ -159,7 +159,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""
         policy_state = self._restart(time_step.is_first(), policy_state)
-        seeds = _Seeds(policy_state["seed"], policy_state["decision"])
+        seeds = SeedsOfDecisions(policy_state["seed"], policy_state["decision"])
         weights = self._draw_weights(strategy, seeds)
         latent = self._filter(strategy, time_step, policy_state, weights, seeds)
         planner_state = policy_state["planner"]
@@ -280,24 +280,3 @@ def _check_draws(strategy, model):
             f"explore strategy {type(strategy).__name__} draws weights: transition must "
             "not be deterministic"
         )
-
-
-class _Seeds:
-    """The seeds of one decision, [B, 2]: one for each environment."""
-
-    _PURPOSES = ("observation", "filter", "plan", "noise", "proposals")
-
-    def __init__(self, episode_seeds, decisions):
-        self._of_episodes = episode_seeds
-        self._of_decisions = fold(episode_seeds, decisions)
-
-    def of(self, purpose):
-        return fold(self._of_decisions, self._PURPOSES.index(purpose))
-
-    def of_episode(self, purpose):
-        """For what goes on over a whole episode."""
-        return fold(self._of_episodes, len(self._PURPOSES) + self._PURPOSES.index(purpose))
-
-    def of_weights(self, redraw):
-        """For a whole episode, or for this decision."""
-        return self._of_episodes if redraw == "episode" else self._of_decisions
