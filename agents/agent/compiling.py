@@ -35,7 +35,7 @@ class CompilingAhead:
         self._stopped = threading.Event()
         self._thread = None
         if len(os.sched_getaffinity(0)) > 1:
-            calls = [call for policy, count in policies for call in policy.traced(count)]
+            calls = [call for policy, count in policies for call in policy.trace(count)]
             self._thread = threading.Thread(target=self._run, args=[calls])
             self._thread.start()
 

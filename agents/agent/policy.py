@@ -81,6 +81,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._sharers = sharers
         self.compiles = compile
         trace = compiled if compile else lambda function: function
+        # Without a bonus plans rank alike without draws, whose cost is spared.
         self._choose_by_strategy = trace(functools.partial(self._choose, strategy))
         self._choose_greedily = trace(functools.partial(self._choose, Greedy()))
         super().__init__(
@@ -92,7 +93,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             name=name,
         )
 
-    def traced(self, batch_size):
+    def trace(self, batch_size):
         """Traces the decisions to come, where XLA compiles them.
 
         Returns:

@@ -117,7 +117,7 @@ def test_decisions_that_are_compiled_ahead_are_those_that_are_asked_for(
 def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
     policy = build_agent("compile=true", ANNEALED).collect_policy
     policy._clock.environment_steps.assign(10_000)
-    assert len(policy.traced(2)) == 1
+    assert len(policy.trace(2)) == 1
     assert policy._choose_by_strategy.experimental_get_tracing_count() == 0
 
 
@@ -128,7 +128,7 @@ class Calls:
         self.count = 0
         self.begun, self.may_end = threading.Event(), threading.Event()
 
-    def traced(self, batch_size):
+    def trace(self, batch_size):
         return [self._call] * batch_size
 
     def _call(self):
