@@ -82,25 +82,10 @@ def uniform(shape, seed):
     return _draw(tf.random.stateless_uniform, shape, seed)
 
 
-def _draw(distribution, shape, seed):
-    seed = tf.convert_to_tensor(seed)
-    if seed.shape.rank == 1:
-        return distribution(shape, seed, alg="philox")
-    size, *rest = tf.unstack(shape) if tf.is_tensor(shape) else shape
-    part = [size // seed.shape[0], *rest]
-    rows = _each(lambda row: distribution(part, row, alg="philox"), seed, tf.float32)
-    return tf.reshape(rows, shape)
-
-
-def _each(function, rows, dtype):
-    """One loop for all rows: XLA takes seconds for each copy of a random operation."""
-    if tf.nest.flatten(rows)[0].shape[0] == 1:
-        return function(tf.nest.map_structure(lambda x: x[0], rows))[tf.newaxis]
-    return tf.map_fn(function, rows, fn_output_signature=dtype)
-
-
-class SeedsOfDecisions:
+class SeedsOfDecision:
     """The seeds of one decision, [B, 2]: one for each environment.
+
+    Saved runs go on with the same numbers, so the purposes stand as they are.
 
     Args:
         episode_seeds: [B, 2].
@@ -124,3 +109,20 @@ class SeedsOfDecisions:
     def of_weights(self, redraw):
         """For a whole episode, or for this decision."""
         return self._of_episodes if redraw == "episode" else self._of_decisions
+
+
+def _draw(distribution, shape, seed):
+    seed = tf.convert_to_tensor(seed)
+    if seed.shape.rank == 1:
+        return distribution(shape, seed, alg="philox")
+    size, *rest = tf.unstack(shape) if tf.is_tensor(shape) else shape
+    part = [size // seed.shape[0], *rest]
+    rows = _each(lambda row: distribution(part, row, alg="philox"), seed, tf.float32)
+    return tf.reshape(rows, shape)
+
+
+def _each(function, rows, dtype):
+    """One loop for all rows: XLA takes seconds for each copy of a random operation."""
+    if tf.nest.flatten(rows)[0].shape[0] == 1:
+        return function(tf.nest.map_structure(lambda x: x[0], rows))[tf.newaxis]
+    return tf.map_fn(function, rows, fn_output_signature=dtype)

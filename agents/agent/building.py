@@ -122,7 +122,7 @@ def choose_devices(name):
 
 @functools.cache
 def _mirrored():
-    """Over all devices; one to a process, as TensorFlow numbers the sums of each anew."""
+    """Over all devices; a process has one, for TensorFlow would mix up the sums of two."""
     kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
     return tf.distribute.MirroredStrategy(
         [device.name for device in tf.config.list_logical_devices(kind)]

@@ -21,10 +21,10 @@ def compiled(function):
 
 
 class CompilingAhead:
-    """Compiles decisions on another core while this one goes on, where there is one.
+    """Compiles decisions while this process goes on, where it may use another core.
 
-    Tracing is Python and holds draws of the weights in layers that all share, so it is
-    done at once; what XLA does after it takes several times as long and no Python.
+    Tracing is Python, of which one thread runs at a time, so it is done at once; what XLA
+    does after it takes several times as long and no Python.
 
     Args:
         policies: pairs of a `agents.agent.policy.PlanningPolicy` and a number of
@@ -33,22 +33,25 @@ class CompilingAhead:
 
     def __init__(self, policies):
         self._stopped = threading.Event()
-        self._thread = None
+        calls = []
         if len(os.sched_getaffinity(0)) > 1:
             calls = [call for policy, count in policies for call in policy.trace(count)]
-            self._thread = threading.Thread(target=self._run, args=[calls])
-            self._thread.start()
+        self._thread = threading.Thread(target=self._run, args=[calls])
+        self._thread.start()
 
     def stop(self):
-        """Returns once nothing is compiled any more; what is under way is finished."""
+        """Begins no more."""
         self._stopped.set()
-        if self._thread:
-            self._thread.join()
+
+    def wait(self):
+        """Returns once nothing is compiled."""
+        self._thread.join()
 
     def _run(self, calls):
         for call in calls:
             if not self._stopped.is_set():
-                call()
+                with contextlib.suppress(tf.errors.OpError):  # told where it is asked for
+                    call()
 
 
 def should_compile(config):

@@ -13,7 +13,7 @@ from agents.explore.greedy import Greedy
 from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
 from agents.planning.imagination import TRAJECTORIES
-from agents.seeds import SeedsOfDecisions, fold, normal
+from agents.seeds import SeedsOfDecision, fold, normal
 from bayes_rl.weights import hold, posteriors
 
 
@@ -70,7 +70,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         groups = strategy.groups
         self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
         self.strategy = strategy
-        self._greedy_from = getattr(strategy, "greedy_from", None)
+        plans = act == "plan"
+        self._greedy_from = getattr(strategy, "greedy_from", None) if plans else None
         self._noise = noise
         self._value = value
         self._act = act
@@ -80,10 +81,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._action_size = action_spec.shape[0]
         self._sharers = sharers
         self.compiles = compile
-        trace = compiled if compile else lambda function: function
+        as_one = compiled if compile else lambda function: function
         # Without a bonus plans rank alike without draws, whose cost is spared.
-        self._choose_by_strategy = trace(functools.partial(self._choose, strategy))
-        self._choose_greedily = trace(functools.partial(self._choose, Greedy()))
+        self._choose_by_strategy = as_one(functools.partial(self._choose, strategy))
+        self._choose_greedily = as_one(functools.partial(self._choose, Greedy()))
         super().__init__(
             time_step_spec,
             action_spec,
@@ -94,16 +95,14 @@ class PlanningPolicy(tf_policy.TFPolicy):
         )
 
     def trace(self, batch_size):
-        """Traces the decisions to come, where XLA compiles them.
+        """Traces the decisions to come, if XLA compiles them.
 
         Returns:
-            List of calls without arguments, which decide about observations of 0; each has
-            something compiled.
+            List of calls without arguments, of which the first of each compiles.
         """
-        observation = tensor_spec.zero_spec_nest(
-            self.time_step_spec.observation, outer_dims=[batch_size]
-        )
-        given = ts.restart(observation, batch_size), self._initial_state(batch_size)
+        if not self.compiles:
+            return []
+        given = self.first_inputs(batch_size)
         functions = [self._choose_by_strategy, self._choose_greedily]
         if self._greedy_from is None:
             functions = functions[:1]
@@ -112,6 +111,13 @@ class PlanningPolicy(tf_policy.TFPolicy):
         for function in functions:
             function.get_concrete_function(*given)
         return [functools.partial(function, *given) for function in functions]
+
+    def first_inputs(self, batch_size):
+        """A first time step, of which all numbers are 0, and the policy state of then."""
+        observation = tensor_spec.zero_spec_nest(
+            self.time_step_spec.observation, outer_dims=[batch_size]
+        )
+        return ts.restart(observation, batch_size), self._initial_state(batch_size)
 
     def _variables(self):
         return [*self._model.variables, *(self._value.variables if self._value else ())]
@@ -160,7 +166,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""
         policy_state = self._restart(time_step.is_first(), policy_state)
-        seeds = SeedsOfDecisions(policy_state["seed"], policy_state["decision"])
+        seeds = SeedsOfDecision(policy_state["seed"], policy_state["decision"])
         weights = self._draw_weights(strategy, seeds)
         latent = self._filter(strategy, time_step, policy_state, weights, seeds)
         planner_state = policy_state["planner"]

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from agents import interrupts
 from agents.agent.building import configure_tensorflow, make_agent
+from agents.agent.compiling import CompilingAhead
 from agents.distributed.handover import Handover
 from agents.distributed.sequences import SequenceWriter
 from agents.distributed.server import greet
@@ -87,6 +88,7 @@ class Actor:
         self._collector = Collector(
             self._environment, policy, self._agent.train_step_counter, self._finished
         )
+        self._ahead = CompilingAhead([(self._agent.collect_policy, config.environments)])
 
     def collect(self):
         """At least one more episode, with the newest weights.
@@ -106,7 +108,9 @@ class Actor:
 
     def close(self):
         """Frees the environments."""
+        self._ahead.stop()
         self._environment.close()
+        self._ahead.wait()
 
     def _finished(self, episode, _):
         self._beat("writing")

@@ -95,7 +95,7 @@ class CollectedByActors:
         self._pushed = 0.0
 
     def acting(self, agent):
-        """Nobody acts here."""
+        """Nobody collects in this process: actors do."""
         return []
 
     def collect(self, agent):

@@ -68,7 +68,7 @@ class TakenByAnother:
         self.replay = ReplayServer(address, row_specs(self.environment))
 
     def acting(self, agent):
-        """Nobody acts here."""
+        """Nobody collects in this process: actors do."""
         return []
 
     def collect(self, agent):

@@ -77,7 +77,11 @@ def first_episodes(environment, policy, train_step):
 
 
 def as_py_policy(policy):
-    """A `PlanningPolicy` for batched environments in Python; in a graph, or compiled."""
+    """A `PlanningPolicy` for batched environments in Python.
+
+    One that XLA compiles is called as it is: within another graph it would be compiled
+    once more, see `agents.agent.compiling.CompilingAhead`.
+    """
     return py_tf_eager_policy.PyTFEagerPolicy(
         policy, use_tf_function=not policy.compiles, batch_time_steps=False
     )

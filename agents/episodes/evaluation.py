@@ -6,10 +6,7 @@ And how long it thinks.
 import time
 
 import numpy as np
-import tensorflow as tf
 from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
-from tf_agents.specs import tensor_spec
-from tf_agents.trajectories import time_step
 
 import envs
 from agents.episodes.collecting import as_py_policy, first_episodes
@@ -37,11 +34,11 @@ class Evaluator:
         self._seed = config.seed
         self._agent = agent
         self._policy = policy or agent.policy
-        self._compiled = {}  # for each number of environments
+        self._policies = {}  # for each number of environments
         self._arena = Arena(config)
 
     def acting(self, count):
-        """Who acts in `episodes(count)`: pairs of a policy and a number of environments."""
+        """Who acts in `episodes(count)` at first: a policy and a number of environments."""
         return [(self._policy, min(TOGETHER, count))]
 
     def episodes(self, count):
@@ -58,7 +55,7 @@ class Evaluator:
             purpose = environment_seed(self._seed, EVALUATION + len(seeds))
             seeds += envs.spread_seeds(purpose, min(TOGETHER, count - len(seeds)))
         episodes = self._arena.episodes(
-            seeds, self._compile, self._agent.train_step_counter
+            seeds, self._policy_for, self._agent.train_step_counter
         )
         return list(zip(seeds, episodes, strict=True))
 
@@ -66,11 +63,11 @@ class Evaluator:
         """Frees the environments."""
         self._arena.close()
 
-    def _compile(self, environment, _):
+    def _policy_for(self, environment, _):
         count = environment.batch_size
-        if count not in self._compiled:
-            self._compiled[count] = as_py_policy(self._policy)
-        return self._compiled[count]
+        if count not in self._policies:
+            self._policies[count] = as_py_policy(self._policy)
+        return self._policies[count]
 
 
 class Arena:
@@ -123,16 +120,13 @@ def decision_milliseconds(policy):
     Args:
         policy: `agents.agent.policy.PlanningPolicy`.
     """
-    observation = tensor_spec.zero_spec_nest(
-        policy.time_step_spec.observation, outer_dims=[1]
-    )
-    now = time_step.restart(observation, batch_size=1)
-    act = tf.function(policy.action, autograph=False)
-    state = act(now, policy.get_initial_state(1)).state
+    now, state = policy.first_inputs(1)
+    act = as_py_policy(policy).action
+    state = act(now, state).state
     return 1000.0 * np.median([_seconds(act, now, state) for _ in range(_DECISIONS)])
 
 
 def _seconds(act, now, state):
     start = time.perf_counter()
-    act(now, state).action.numpy()
+    act(now, state)
     return time.perf_counter() - start

@@ -34,7 +34,7 @@ class CollectedHere:
         self._collector = None
 
     def acting(self, agent):
-        """Who will act here: pairs of a policy and a number of environments."""
+        """Who collects in this process: pairs of a policy and a number of environments."""
         return [(agent.collect_policy, self.environment.batch_size)]
 
     def collect(self, agent):

@@ -4,7 +4,7 @@ import time
 
 from agents import interrupts
 from agents.agent.building import choose_devices, configure_tensorflow, make_agent
-from agents.agent.compiling import CompilingAhead, should_compile
+from agents.agent.compiling import CompilingAhead
 from agents.agent.loading import make_checkpoints
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
@@ -154,10 +154,10 @@ class Trainer:
             if index not in waiting:
                 self._take(self._store.read(index))
         self._learning = None
-        self._ahead = CompilingAhead(self._acting() if should_compile(config) else [])
         self._saved = self._counts()
         self._start_progress(run)
         append_session(run.folder, self._saved)
+        self._ahead = CompilingAhead(self._acting())
 
     @property
     def done(self):
@@ -201,6 +201,7 @@ class Trainer:
         self._experience.close()
         self._evaluator.close()
         self._metrics.close()
+        self._ahead.wait()
 
     @property
     def saved(self):
@@ -224,9 +225,11 @@ class Trainer:
 
     def _acting(self):
         """Pairs of a policy that will act in this process and a number of environments."""
+        if self.done:
+            return []
         evaluation = self._config.evaluation
         evaluated = self._evaluator.acting(evaluation.episodes) if evaluation.every else []
-        return [] if self.done else self._experience.acting(self._agent) + evaluated
+        return self._experience.acting(self._agent) + evaluated
 
     def _next_episode(self):
         """The number of the next episode to learn from; it is on disk."""

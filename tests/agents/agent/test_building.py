@@ -79,6 +79,10 @@ def test_mirrored_uses_all_devices_of_the_best_kind():
     assert choose_devices("mirrored").num_replicas_in_sync == len(devices)
 
 
+def test_agents_of_a_process_share_its_mirrored_devices():
+    assert choose_devices("mirrored") is choose_devices("mirrored")
+
+
 def test_a_tpu_is_found_connected_and_initialized_before_it_is_used(monkeypatch):
     """With stand-ins for TensorFlow's functions: no TPU has run this."""
     calls = []

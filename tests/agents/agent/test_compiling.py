@@ -105,13 +105,18 @@ def test_decisions_that_are_compiled_ahead_are_those_that_are_asked_for(
 ):
     cores({0, 1})
     policy = build_agent("compile=true", ANNEALED).collect_policy
-    CompilingAhead([(policy, 2)]).stop()
+    functions = policy._choose_by_strategy, policy._choose_greedily
+
+    def traced():
+        return [function.experimental_get_tracing_count() for function in functions]
+
+    CompilingAhead([(policy, 2)]).wait()
+    assert traced() == [1, 1]
     acting = as_py_policy(policy)
     for environment_steps in (0, 10_000):
         policy._clock.environment_steps.assign(environment_steps)
         acting.action(environment.reset(), acting.get_initial_state(2))
-    for choose in (policy._choose_by_strategy, policy._choose_greedily):
-        assert choose.experimental_get_tracing_count() == 1
+    assert traced() == [1, 1]
 
 
 def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
@@ -121,27 +126,49 @@ def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
     assert policy._choose_by_strategy.experimental_get_tracing_count() == 0
 
 
+def test_the_policy_of_the_value_explores_by_no_bonus_that_could_end(build_agent):
+    words = ("compile=true", ANNEALED, "value=td", "act=policy")
+    assert len(build_agent(*words).policy.trace(2)) == 1
+
+
+def test_without_xla_nothing_is_traced_ahead(build_agent):
+    assert build_agent(ANNEALED).collect_policy.trace(2) == []
+
+
 class Calls:
-    """In place of a policy: its calls wait until they are told to end."""
+    """In place of a policy: the first call waits until it may end, the next fails."""
 
     def __init__(self):
+        self.asked = []
         self.count = 0
         self.begun, self.may_end = threading.Event(), threading.Event()
 
     def trace(self, batch_size):
+        self.asked.append(batch_size)
         return [self._call] * batch_size
 
     def _call(self):
         self.count += 1
         self.begun.set()
         self.may_end.wait(60)
+        if self.count == 2:
+            raise tf.errors.InternalError(None, None, "does not compile")
 
 
-def test_nothing_is_compiled_ahead_where_one_core_does_all(cores):
+def test_all_that_is_asked_for_is_compiled_ahead(cores, capsys):
+    cores({0, 1})
+    calls = Calls()
+    calls.may_end.set()
+    CompilingAhead([(calls, 3)]).wait()
+    assert calls.count == 3
+    assert capsys.readouterr() == ("", "")
+
+
+def test_nothing_is_traced_ahead_where_one_core_does_all(cores):
     cores({0})
     calls = Calls()
-    CompilingAhead([(calls, 3)]).stop()
-    assert calls.count == 0
+    CompilingAhead([(calls, 3)]).wait()
+    assert not calls.asked
 
 
 def test_what_is_under_way_is_finished_at_the_end_and_no_more_is_begun(cores):
@@ -149,7 +176,7 @@ def test_what_is_under_way_is_finished_at_the_end_and_no_more_is_begun(cores):
     calls = Calls()
     ahead = CompilingAhead([(calls, 3)])
     calls.begun.wait(60)
-    threading.Timer(0.2, calls.may_end.set).start()
     ahead.stop()
-    assert calls.may_end.is_set()
+    calls.may_end.set()
+    ahead.wait()
     assert calls.count == 1

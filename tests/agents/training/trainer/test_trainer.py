@@ -207,3 +207,33 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
     monkeypatch.setattr(training, "choose_devices", lambda name: Two())
     with pytest.raises(training.UserError, match="multiple of the 2 devices .*, got 3"):
         training.check(make_config("batch_size=3"))
+
+
+def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkeypatch):
+    asked = []
+
+    class Ahead:
+        def __init__(self, policies):
+            asked.append([(policy.name, count) for policy, count in policies])
+
+        def stop(self):
+            asked.append("stopped")
+
+        def wait(self):
+            asked.append("waited")
+
+    monkeypatch.setattr(training, "CompilingAhead", Ahead)
+    words = ["environments=2", "environment_steps=40", "seed_episodes=2", "video_every=0"]
+    for folder, evaluation in (("run", "{every: 9, episodes: 3}"), ("other", "{every: 0}")):
+        assert train_run(tmp_path / folder, *words, f"evaluation={evaluation}") == 0
+    assert train_run(tmp_path / "run", *words, "evaluation={every: 9, episodes: 3}") == 0
+    collecting, evaluating = ("collect_policy", 2), ("policy", 3)
+    closing = ["stopped", "waited"]
+    assert asked == [
+        [collecting, evaluating],
+        *closing,
+        [collecting],
+        *closing,
+        [],
+        *closing,
+    ]
