@@ -151,11 +151,13 @@ def _scores(rows):
                 _interval(row, "mean"),
                 f"{row['iqm']:.0f}",
                 row["each_seed"],
+                row["commits"],
                 f"{row['minutes']:.0f}",
                 *(f"{theirs[name]:.0f}" if name in theirs else "" for name in METHODS),
             ]
         )
-    columns = ["task", "transition", "n", "mean", "IQM", "each seed", "minutes a run"]
+    columns = ["task", "transition", "n", "mean", "IQM", "each seed"]
+    columns += ["commit", "minutes a run"]
     title = f"Scores after {STEPS:,} environment steps, beside published means"
     return _table(title, [*columns, *METHODS.values()], cells)
 

@@ -4,6 +4,7 @@ import numpy as np
 
 from agents import statistics
 from results.standings import METHODS, STEPS, default_transition, published_at_end
+from results.summary import sources_of
 
 _CORE = 5  # seeds of a core task
 
@@ -39,6 +40,9 @@ def _score(each):
     row |= _with_interval("mean", [each.values], _mean)
     row["iqm"] = float(statistics.interquartile_mean(each.values))
     row["each_seed"] = ", ".join(f"{score:.0f}" for score in each.values)
+    finished = [run.folder for run in each.runs if run.config["seed"] in each.scores]
+    commits = dict.fromkeys(source["commit"][:7] for source in sources_of(finished))
+    row["commits"] = ", ".join(commits)
     return row | {"minutes": float(sum(each.minutes) / len(each.minutes))}
 
 

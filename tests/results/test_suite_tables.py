@@ -1,8 +1,11 @@
 """Tests of results.suite_tables."""
 
+import json
+
 import numpy as np
 import pytest
 
+from agents.runs import history
 from results import suite_tables
 from results.standings import Standing
 from results.suite_tables import against, difference, over_tasks, tables
@@ -16,6 +19,20 @@ def _published(monkeypatch):
         "c": {"MR.Q": 9.0},
     }
     monkeypatch.setattr(suite_tables, "published_at_end", means.get)
+
+
+def test_scores_are_told_with_the_commits_of_their_runs(make_run, tmp_path):
+    runs = [history.load(make_run(tmp_path / f"{n}", n, [[1.0]])) for n in range(3)]
+    (tmp_path / "1/sessions.jsonl").write_text(
+        json.dumps(make_run.source | {"commit": "0123456789"})
+    )
+    (tmp_path / "2/sessions.jsonl").write_text(
+        json.dumps(make_run.source | {"commit": "of a run under way"})
+    )
+    kind = "reparameterization"
+    some = Standing("a", kind, 5, {0: 1.0, 1: 2.0}, [20.0] * 2, {2: 10}, runs)
+    (row,) = tables({("a", kind): some})["scores"]
+    assert row["commits"] == "abc, 0123456"
 
 
 def make_standing(task, *scores, transition="reparameterization", wanted=5):
@@ -71,6 +88,7 @@ def test_tables_have_what_is_finished():
     first = parts["scores"][0]
     assert (first["mean"], first["iqm"], first["each_seed"]) == (5.0, 3.0, "1, 2, 3, 4, 15")
     assert first["minutes"] == 20.0
+    assert first["commits"] == ""
     counts = {(row["tasks"], row["method"]): row["n"] for row in parts["against"]}
     assert counts["core", "TD-MPC2"] == 1
     assert counts["all", "TD-MPC2"] == 2
