@@ -8,8 +8,9 @@ the draws' means, epistemic, and within a draw, latent. Recalibrated it is
     scale^2 = stddev_bd^2 + epistemic_bd^2 Var_epistemic + latent_bd^2 Var_latent
 
 where t is Student's distribution: of few tails, its degrees of freedom, it has many
-outliers, of many it is a normal one. All five are fitted by likelihood. Errors where the
-policy acts are not those of random actions: each has a fit of its own.
+outliers, of many it is a normal one. All five are fitted by likelihood. What is left, for
+errors may have two humps, levels_bd mend, see `agents.insight.uncertainty.levels`. Errors
+where the policy acts are not those of random actions: each has a fit of its own.
 
 Source: Malik et al., 2019, Calibrated Model-Based Deep Reinforcement Learning, for
 recalibration on held-out transitions; Sukhija et al., 2023, Optimistic Active Exploration
@@ -28,6 +29,7 @@ from tensorflow_probability import distributions as tfd
 from agents.errors import UserError
 from agents.files import write_text
 from agents.insight.forecasts import ForecastTimes, broadest
+from agents.insight.uncertainty.levels import WithLevels, fit_levels, level_before
 from agents.model.networks import is_image
 from agents.seeds import fold
 
@@ -58,6 +60,7 @@ class Recalibration:
         tails: degrees of freedom.
         latent: factor of what latents of one draw differ by.
         epistemic: factor of what draws differ by.
+        levels: of Student's intervals, [len(BUCKETS), len(SHARES), D].
     """
 
     draws: int
@@ -66,6 +69,7 @@ class Recalibration:
     tails: np.ndarray
     latent: np.ndarray
     epistemic: np.ndarray
+    levels: np.ndarray
 
     def __call__(self, components, steps):
         """The recalibrated forecast.
@@ -75,8 +79,12 @@ class Recalibration:
             steps: agent steps ahead, [steps].
 
         Returns:
-            TFP distribution of batch shape [1, steps, starts, D].
+            `WithLevels` of batch shape [1, steps, starts, D].
         """
+        return WithLevels(self.student(components, steps), self.levels[places(steps)])
+
+    def student(self, components, steps):
+        """The forecast before its levels were mended, a TFP distribution."""
         place = places(steps)
         shift, stddev, tails, latent, epistemic = (
             getattr(self, name)[place][:, np.newaxis] for name in _SEARCH
@@ -97,9 +105,10 @@ class Recalibration:
         Returns:
             Lower and upper edge, [steps, starts, D].
         """
-        forecast = self(components, steps)
+        forecast = self.student(components, steps)
+        before = level_before(level, self.levels[places(steps)])[:, np.newaxis]
         return stats.t.interval(
-            level, forecast.df[0], loc=forecast.loc[0], scale=forecast.scale[0]
+            before, forecast.df[0], loc=forecast.loc[0], scale=forecast.scale[0]
         )
 
     def widen(self, values, context):
@@ -186,16 +195,19 @@ def fit_to(forecast, truth, steps, draws):
     unit = truth.std(axis=tuple(range(truth.ndim - 1)), dtype=np.float64) + 1e-9
     mean, *variances = moments(forecast, draws)
     rows = [(truth - mean) / unit, *(variance / unit**2 for variance in variances)]
-    fitted = []
+    fitted, levels = [], []
     for bucket in range(len(BUCKETS)):
         (own,) = np.nonzero(places(steps) == bucket)
         if not len(own):  # episodes are short: as the bucket before
             fitted.append(fitted[-1])
+            levels.append(levels[-1])
             continue
         own = own[np.unique(np.linspace(0, len(own) - 1, _STEPS).astype(int))]
-        fitted.append(_fit_bucket(*(each[own].reshape(-1, size) for each in rows)))
+        of_bucket = [each[own].reshape(-1, size) for each in rows]
+        fitted.append(_fit_bucket(*of_bucket))
+        levels.append(fit_levels(_levels(fitted[-1], *of_bucket)))
     shift, stddev, *others = np.stack(fitted, axis=1)
-    return Recalibration(draws, shift * unit, stddev * unit, *others)
+    return Recalibration(draws, shift * unit, stddev * unit, *others, np.stack(levels))
 
 
 def _fit_bucket(error, of_draws, of_latents):
@@ -213,6 +225,13 @@ def _fit_bucket(error, of_draws, of_latents):
         for own in zip(error.T, of_draws.T, of_latents.T, strict=True)
     ]
     return np.stack([_as_values(point) for point in points], axis=1)
+
+
+def _levels(fitted, error, of_draws, of_latents):
+    """Of Student's intervals that just reach what came, [N, D]; as of `_fit_bucket`."""
+    shift, stddev, tails, latent, epistemic = fitted
+    variance = stddev**2 + latent**2 * of_latents + epistemic**2 * of_draws
+    return np.abs(2 * stats.t.cdf((error - shift) / np.sqrt(variance), tails) - 1)
 
 
 def _as_values(point):
@@ -275,7 +294,8 @@ def load(folder, steps, actions):
         is_of_it = (values["environment_steps"], values["buckets"]) == (steps, [*BUCKETS])
         if not is_of_it or actions not in values:
             return None
-        draws, *others = (values[actions][name] for name in ("draws", *_SEARCH))
+        names = (field.name for field in dataclasses.fields(Recalibration))
+        draws, *others = (values[actions][name] for name in names)
         return Recalibration(draws, *map(np.array, others))
     except (ValueError, KeyError, TypeError):
         raise UserError(

@@ -10,6 +10,7 @@ from agents.errors import UserError
 from agents.insight.calibration import column, score
 from agents.insight.forecasts import ForecastTimes, broadest
 from agents.insight.uncertainty import recalibration
+from agents.insight.uncertainty.levels import SHARES
 from agents.insight.uncertainty.recalibration import (
     BUCKETS,
     FILE,
@@ -26,7 +27,10 @@ from tests.agents.insight.test_forecasts import SEED
 DRAWS, EACH, STARTS = 20, 5, 800
 STEP = np.array([1])
 ONES = np.ones([len(BUCKETS), 2])
-TRUE = Recalibration(DRAWS, 0.3 * ONES, [0.2, 0.6] * ONES, 4 * ONES, 0.5 * ONES, 2 * ONES)
+AS_THEY_ARE = SHARES[:, np.newaxis] * ONES[:, np.newaxis]
+TRUE = Recalibration(
+    DRAWS, 0.3 * ONES, [0.2, 0.6] * ONES, 4 * ONES, 0.5 * ONES, 2 * ONES, AS_THEY_ARE
+)
 
 
 def forecast(seed):
@@ -40,7 +44,7 @@ def forecast(seed):
 
 def truths(components, seed):
     rng = np.random.default_rng(seed)
-    true = TRUE(components, STEP)
+    true = TRUE.student(components, STEP)
     drawn = rng.standard_t(4.0, true.loc.shape)
     return (true.loc + true.scale * drawn).numpy()[0]
 
@@ -78,8 +82,24 @@ def test_intervals_of_other_forecasts_hold_what_they_say(fitted):
         assert inside == pytest.approx(level, abs=0.04)
 
 
+def test_intervals_hold_where_errors_have_two_humps():
+    """As of a gait whose phase is off: the middle of the forecast is what never comes."""
+    rng = np.random.default_rng(5)
+    side = rng.choice([-1.0, 1.0], [2, 1, STARTS, 2])
+    truths = side + 0.3 * rng.normal(size=side.shape)
+    components = np.zeros([DRAWS, 1, STARTS, 2])
+    found = fit_to(components, truths[0], STEP, DRAWS)
+    by_student = score([found.student(components, STEP)], truths[1])
+    mended = score([found(components, STEP)], truths[1])
+    half = column(0.5)
+    assert by_student.coverage[0, half].max() < 0.4
+    np.testing.assert_allclose(mended.coverage[0, half], 0.5, atol=0.06)
+    lost = by_student.negative_log_likelihood - mended.negative_log_likelihood
+    assert lost.min() > 0.3
+
+
 def test_buckets_that_episodes_are_too_short_for_are_as_the_one_before(fitted):
-    for name in ("shift", "stddev", "epistemic"):
+    for name in ("shift", "stddev", "epistemic", "levels"):
         assert np.ptp(getattr(fitted, name), axis=0).max() == 0
 
 
@@ -98,8 +118,8 @@ def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away():
 
 def test_each_step_has_the_numbers_of_its_bucket():
     numbers = np.arange(1.0, 1.0 + len(BUCKETS))[:, np.newaxis]
-    each = Recalibration(0, 0 * numbers, numbers, *np.ones([3, len(BUCKETS), 1]))
-    mended = each(np.zeros([10, 3, 1, 1]), np.array([1, 6, 50]))
+    given = 0 * numbers, numbers, *np.ones([3, len(BUCKETS), 1]), AS_THEY_ARE
+    mended = Recalibration(0, *given).student(np.zeros([10, 3, 1, 1]), np.array([1, 6, 50]))
     np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 4.0, 10.0])
 
 
