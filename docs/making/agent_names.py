@@ -62,6 +62,7 @@ _PAGES = {
         {
             "agents.insight.calibration": ["judge", "score"],
             "agents.insight.uncertainty.recalibration": ["fit"],
+            "agents.insight.uncertainty.levels": ["fit_levels", "WithLevels"],
             "agents.insight.uncertainty.worth": ["look", "measure"],
             "agents.insight.spread": ["spread_report"],
             "agents.insight.open_loop": ["predict_open_loop"],
