@@ -6,7 +6,8 @@ from PIL import Image
 
 from agents.figures import predictions
 from agents.figures.predictions import film, save_state_prediction
-from agents.insight.uncertainty.recalibration import Recalibration
+from agents.insight.uncertainty.levels import SHARES
+from agents.insight.uncertainty.recalibration import BUCKETS, Recalibration
 
 
 @pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])
@@ -47,9 +48,10 @@ def test_a_film_of_recalibrated_forecasts_has_their_interval(
         predictions, "save_state_prediction", lambda *given: drawn.append(given[-1])
     )
     (episode,) = make_episodes(np.zeros([1, 15]))
-    ones = np.ones([4, 2])
+    ones = np.ones([len(BUCKETS), 2])
+    levels = SHARES[:, np.newaxis] * ones[:, np.newaxis]
     for stddev in (0.1, 0.2):
-        fit = Recalibration(20, 0 * ones, stddev * ones, 50 * ones, ones, ones)
+        fit = Recalibration(20, 0 * ones, stddev * ones, 50 * ones, ones, ones, levels)
         film(model, episode, (0, 3), tmp_path, "mended", fit)
     widths = [high - low for low, high in drawn]
     known = slice(5, 10)  # of 15 rows, 5 are seen and half of the others forecast
