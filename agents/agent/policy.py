@@ -98,7 +98,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         """Traces the decisions to come, if XLA compiles them.
 
         Returns:
-            List of calls without arguments, of which the first of each compiles.
+            List of functions without arguments, which XLA compiles at their first call.
         """
         if not self.compiles:
             return []

@@ -14,7 +14,7 @@ from agents.figures import calibration as figures
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
 from agents.insight.coverage import Coverage, grid_of
-from agents.insight.uncertainty import recalibration
+from agents.insight.uncertainty import recalibration, saved_fits
 from agents.insight.uncertainty.worth import SPREADS, look, measure
 from agents.runs import grouping
 from agents.runs.folder import Run, load_config
@@ -107,7 +107,7 @@ def calibrate(run, twin, episodes):
             for kind, some in fitted_to.items()
         }
         if each is runs[0] and all(fits.values()):
-            recalibration.save(fits, folder, each.about["environment_steps"])
+            saved_fits.save(fits, folder, each.about["environment_steps"])
         for actions, found in fresh.items():
             fit = fits[actions.partition(" ")[0]]
             curves += judge(model, found, seed, actions, each.name, fit)

@@ -10,7 +10,7 @@ from agents.errors import UserError
 from agents.figures.predictions import save_state_prediction
 from agents.files import write_csv
 from agents.insight.probes import INPUTS, LEAST, PROBES, Probes
-from agents.insight.uncertainty import recalibration
+from agents.insight.uncertainty import saved_fits
 from agents.screen.text import show
 from agents.seeds import Purpose, seed_of_run
 
@@ -44,7 +44,7 @@ def probe(run, episodes):
     rows, files = [], [folder / "probe.csv"]
     for actions in ACTIONS:
         found = held_out_episodes(config, agent, actions, episodes)
-        fit = recalibration.load(folder, steps, actions)
+        fit = saved_fits.load(folder, steps, actions)
         widen = fit.widen if fit else None
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()

@@ -11,7 +11,7 @@ from agents.episodes.recording import record
 from agents.errors import UserError
 from agents.figures.films import save_recording
 from agents.figures.predictions import film
-from agents.insight.uncertainty import recalibration
+from agents.insight.uncertainty import saved_fits
 from agents.seeds import Purpose, seed_of_run
 
 
@@ -48,7 +48,7 @@ def video(run):
         title = f"{config.task} after {steps} environment steps"
         files = save_recording(recording, folder, f"episode_{steps}", title)
     seed = seed_of_run(config.seed, Purpose.FILM)
-    fit = recalibration.load(run, steps, "policy")
+    fit = saved_fits.load(run, steps, "policy")
     files += film(agent.model, episode, seed, folder, f"open_loop_{steps}", fit)
     for file in files:
         print(file)

@@ -18,16 +18,12 @@ of Dynamical Systems, for a factor of the epistemic part.
 """
 
 import dataclasses
-import json
 import math
-import pathlib
 
 import numpy as np
 from scipy import optimize, special, stats
 from tensorflow_probability import distributions as tfd
 
-from agents.errors import UserError
-from agents.files import write_text
 from agents.insight.forecasts import ForecastTimes, broadest
 from agents.insight.uncertainty.levels import WithLevels, fit_levels, level_before
 from agents.model.networks import is_image
@@ -36,7 +32,6 @@ from agents.seeds import fold
 # The first number of agent steps ahead in each. A mean over many steps would hold for none
 # of them: where a policy acts, errors of one dimension grow and those of another shrink.
 BUCKETS = (1, 2, 3, 5, 9, 13, 20, 30, 40, 48)
-FILE = "recalibration.json"
 _STEPS = 8  # of a bucket that are fitted to, at most: neighbours are alike
 # Of what is fitted, in units of the truths' spread: where to begin, least and most. All
 # but the shift are positive, and searched for by their logarithms.
@@ -90,7 +85,7 @@ class Recalibration:
             getattr(self, name)[place][:, np.newaxis] for name in _SEARCH
         )
         mean, of_draws, of_latents = moments(components, self.draws)
-        variance = stddev**2 + epistemic**2 * of_draws + latent**2 * of_latents
+        variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
         each = (tails, mean + shift, np.sqrt(variance))
         return tfd.StudentT(*(part + np.zeros([1, *mean.shape]) for part in each))
 
@@ -230,8 +225,13 @@ def _fit_bucket(error, of_draws, of_latents):
 def _levels(fitted, error, of_draws, of_latents):
     """Of Student's intervals that just reach what came, [N, D]; as of `_fit_bucket`."""
     shift, stddev, tails, latent, epistemic = fitted
-    variance = stddev**2 + latent**2 * of_latents + epistemic**2 * of_draws
+    variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
     return np.abs(2 * stats.t.cdf((error - shift) / np.sqrt(variance), tails) - 1)
+
+
+def _variances(stddev, latent, epistemic, of_draws, of_latents):
+    """What the squared scale is the sum of."""
+    return stddev**2, latent**2 * of_latents, epistemic**2 * of_draws
 
 
 def _as_values(point):
@@ -241,7 +241,7 @@ def _as_values(point):
 def _loss(point, error, of_draws, of_latents):
     """Negative log likelihood of one dimension, and its gradient by `point`."""
     shift, stddev, tails, latent, epistemic = _as_values(point)
-    parts = stddev**2, latent**2 * of_latents, epistemic**2 * of_draws
+    parts = _variances(stddev, latent, epistemic, of_draws, of_latents)
     variance = sum(parts)
     off = error - shift
     squares = off**2 / (tails * variance)
@@ -253,51 +253,3 @@ def _loss(point, error, of_draws, of_latents):
     gradient = (by_shift, of_stddev, tails / 2 * by_tails, of_latent, of_epistemic)
     likelihood = stats.t.logpdf(off, tails, scale=np.sqrt(variance))
     return -likelihood.mean(), -np.array([np.mean(each) for each in gradient])
-
-
-def save(fits, folder, steps):
-    """Writes fits to the folder of a run, as one readable file.
-
-    Args:
-        fits: dict of who acts, `policy` or `random`, -> `Recalibration`.
-        folder: of the run.
-        steps: environment steps that the model had seen; they are of no other.
-    """
-    values = {"environment_steps": steps, "buckets": BUCKETS}
-    for actions, found in fits.items():
-        values[actions] = {
-            name: value if np.ndim(value) == 0 else _six_digits(value).tolist()
-            for name, value in vars(found).items()
-        }
-    write_text(pathlib.Path(folder) / FILE, json.dumps(values, indent=1) + "\n")
-
-
-@np.vectorize
-def _six_digits(value):
-    return float(f"{value:.6g}")
-
-
-def load(folder, steps, actions):
-    """A fit that `save` wrote of a model that has seen so many environment steps.
-
-    Returns:
-        `Recalibration`; None where there is none, or of another time or other buckets.
-
-    Raises:
-        UserError: the file is damaged.
-    """
-    file = pathlib.Path(folder) / FILE
-    if not file.exists():
-        return None
-    try:
-        values = json.loads(file.read_text())
-        is_of_it = (values["environment_steps"], values["buckets"]) == (steps, [*BUCKETS])
-        if not is_of_it or actions not in values:
-            return None
-        names = (field.name for field in dataclasses.fields(Recalibration))
-        draws, *others = (values[actions][name] for name in names)
-        return Recalibration(draws, *map(np.array, others))
-    except (ValueError, KeyError, TypeError):
-        raise UserError(
-            f"{file} is damaged; remove it, or make it anew: bayes-rl calibrate {folder}"
-        ) from None

@@ -8,7 +8,7 @@ from PIL import Image
 
 from agents.commands.calibrate import Judged, calibrate
 from agents.errors import UserError
-from agents.insight.uncertainty import recalibration
+from agents.insight.uncertainty import saved_fits
 from agents.runs.folder import load_config
 
 STEPS = 160  # of `whole_run`
@@ -92,7 +92,7 @@ def test_what_spreads_are_worth_is_beside_it(rows, whole_run):
 
 def test_fits_are_those_of_the_newest_checkpoint(rows, whole_run):
     for actions in ("policy", "random"):
-        assert recalibration.load(whole_run, STEPS, actions).draws == 20
+        assert saved_fits.load(whole_run, STEPS, actions).draws == 20
 
 
 def test_planned_episodes_that_a_run_held_out_are_fitted_to(whole_run):

@@ -47,6 +47,23 @@ def collect(environment, policy, times=1):
     return finished
 
 
+@pytest.mark.parametrize("compiles", [True, False])
+def test_what_xla_compiles_is_called_as_it_is_and_all_else_in_a_graph(
+    build_agent, environment, compiles, monkeypatch
+):
+    """Within a graph XLA would compile it once more."""
+    policy = build_agent(f"compile={str(compiles).lower()}").collect_policy
+    state, was_eager = policy.get_initial_state(2), []
+
+    def choose(time_step, policy_state):
+        was_eager.append(tf.executing_eagerly())
+        return tf.zeros([2, 1]), policy_state
+
+    monkeypatch.setattr(policy, "_choose_by_strategy", choose)
+    as_py_policy(policy).action(environment.reset(), state)
+    assert was_eager == [compiles]
+
+
 def test_each_environment_finishes_an_episode(pair):
     finished = collect(pair, random_policy(pair, seed=0), times=2)
     assert sorted(number for number, _ in finished) == [0, 0, 1, 1]

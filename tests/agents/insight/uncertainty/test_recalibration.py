@@ -6,21 +6,16 @@ import numpy as np
 import pytest
 from scipy import optimize
 
-from agents.errors import UserError
 from agents.insight.calibration import column, score
 from agents.insight.forecasts import ForecastTimes, broadest
-from agents.insight.uncertainty import recalibration
 from agents.insight.uncertainty.levels import SHARES
 from agents.insight.uncertainty.recalibration import (
     BUCKETS,
-    FILE,
     Recalibration,
     _loss,
     fit,
     fit_to,
-    load,
     moments,
-    save,
 )
 from tests.agents.insight.test_forecasts import SEED
 
@@ -154,39 +149,3 @@ def test_forecasts_of_certain_weights_are_of_no_draws(make_model, episodes):
 
 def test_pictures_stay_as_they_are(make_model, episodes):
     assert fit(make_model(image_size=32), episodes, SEED) is None
-
-
-def test_a_saved_fit_is_read_for_the_model_of_that_time_alone(tmp_path):
-    save({"policy": TRUE}, tmp_path, steps=400)
-    for name, value in vars(load(tmp_path, 400, "policy")).items():
-        np.testing.assert_array_equal(value, getattr(TRUE, name))
-    assert load(tmp_path, 500, "policy") is None
-    assert load(tmp_path, 400, "random") is None
-    assert load(tmp_path / "elsewhere", 400, "policy") is None
-
-
-def test_a_fit_of_other_buckets_is_none(tmp_path, monkeypatch):
-    save({"policy": TRUE}, tmp_path, steps=400)
-    monkeypatch.setattr(recalibration, "BUCKETS", (1, 2, 6, 16))
-    assert load(tmp_path, 400, "policy") is None
-
-
-def test_numbers_that_hardly_move_are_kept(tmp_path):
-    """A number that is the same in all episodes has a spread near 0, and not 0."""
-    small = dataclasses.replace(TRUE, stddev=1.234567e-9 * ONES)
-    save({"policy": small}, tmp_path, steps=400)
-    found = load(tmp_path, 400, "policy").stddev
-    np.testing.assert_allclose(found, small.stddev, rtol=1e-5)
-
-
-@pytest.mark.parametrize(
-    "damage", ["nothing", "{}", '{"environment_steps": 400, "policy": 3}']
-)
-def test_a_damaged_file_is_told(tmp_path, damage):
-    (tmp_path / FILE).write_text(damage)
-    with pytest.raises(UserError) as error:
-        load(tmp_path, 400, "policy")
-    assert str(error.value) == (
-        f"{tmp_path / FILE} is damaged; remove it, or make it anew: "
-        f"bayes-rl calibrate {tmp_path}"
-    )
