@@ -7,6 +7,7 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
+from agents.agent.averaging import WeightAverage
 from agents.agent.clock import Clock
 from agents.agent.compiling import should_compile
 from agents.agent.optimizer import Optimizer, ValueOptimizer
@@ -57,6 +58,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             optimizer=optimizer,
             value=value,
             value_optimizer=value_optimizer,
+            average=_make_average(config, model, value),
             act=config.act,
             latents=config.latents,
             kl_weight=config.kl_weight,
@@ -67,6 +69,14 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             compile=should_compile(config),
             sharers=max(config.actors, 1),
         )
+
+
+def _make_average(config, model, value):
+    """Of all weights that the agent acts by; None where it acts by the last."""
+    if not config.averaging:
+        return None
+    of_value = value.trainable_variables if value else ()
+    return WeightAverage([*model.trainable_variables, *of_value], config.averaging)
 
 
 def _make_value(config, environment, model):

@@ -1,5 +1,6 @@
 """Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
 
+import contextlib
 import functools
 
 import numpy as np
@@ -27,6 +28,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     With a `value`, critics and a policy learn in the same step on the features of the
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
 
+    With an `average` the agent acts by averages of its weights, see
+    `agents.agent.averaging`; then gradient steps are taken within `learning`.
+
     `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
     `collect_policy` explores by `strategy` and `noise`. In each gradient step a sequence
     keeps to one draw of the weights; which others share it, its source of uncertainty says.
@@ -50,6 +54,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         latents: "means" or "samples" for `policy`; `collect_policy` draws samples.
         optimizer: `agents.agent.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.optimizer.ValueOptimizer` or None.
+        average: `agents.agent.averaging.WeightAverage` of what `optimizer` and
+            `value_optimizer` move, or None.
         kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
         clock: `agents.agent.clock.Clock`.
@@ -73,6 +79,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         optimizer,
         value=None,
         value_optimizer=None,
+        average=None,
         act="plan",
         latents="samples",
         kl_weight,
@@ -88,6 +95,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         self.value = value
         self._optimizer = optimizer
         self._value_optimizer = value_optimizer
+        self._average = average
         self._kl_weight = kl_weight
         self._kl_weight_warmup = kl_weight_warmup
         self.clock = clock
@@ -135,6 +143,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._summed_steps = tf.Variable(
             0.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
         )
+
+    def learning(self):
+        """A context for gradient steps; outside of it variables are those that act."""
+        return self._average.learning() if self._average else contextlib.nullcontext()
 
     @property
     def metric_names(self):
@@ -193,6 +205,8 @@ class PlaNetAgent(tf_agent.TFAgent):
             seen = tf.nest.map_structure(replicas.of_all, values)
             spread = self.value.follow(seen)
             metrics["value_spread"] = spread / replicas.count()
+        if self._average:
+            self._average.follow(self.train_step_counter + 1)
         return loss, metrics
 
     def _count(self, metrics):

@@ -9,6 +9,7 @@ from envs.tasks import FAKE
 # nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
 _LATER = {
     "probe_every": 0,
+    "averaging": 0.0,
     "compile": None,
     "act": "plan",
     "latents": "samples",

@@ -11,6 +11,7 @@ import envs
 from agents.agent.building import choose_devices, make_agent, make_world_model
 from agents.agent.loading import load_parts
 from agents.config import overrides
+from agents.episodes.replay import Replay
 from agents.figures import drawing
 from agents.insight import forecasts, open_loop, spread
 from agents.insight.uncertainty import worth
@@ -113,6 +114,25 @@ def make_batch():
         }
 
     return make
+
+
+@pytest.fixture(scope="session")
+def replay():
+    """Two episodes of 20 rows of vectors of 2 and actions of 1; not to be added to."""
+    replay, rng = Replay(1000), np.random.default_rng(0)
+    for _ in range(2):
+        replay.add(
+            {
+                "observation": rng.normal(size=[20, 2]).astype(np.float32),
+                "action": rng.uniform(-1, 1, [20, 1]).astype(np.float32),
+                "reward": rng.normal(size=20).astype(np.float32),
+                "is_first": np.arange(20) == 0,
+                "is_terminal": np.zeros(20, bool),
+                "position": np.zeros([20, 1], np.float32),
+                "velocity": np.zeros([20, 1], np.float32),
+            }
+        )
+    return replay
 
 
 @pytest.fixture(scope="session")
