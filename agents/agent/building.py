@@ -7,10 +7,10 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
-from agents.agent.averaging import WeightAverage
 from agents.agent.clock import Clock
 from agents.agent.compiling import should_compile
-from agents.agent.optimizer import Optimizer, ValueOptimizer
+from agents.agent.gradient_steps.averaging import WeightAverage
+from agents.agent.gradient_steps.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
 from agents.model.networks import is_image
 from agents.model.sizes import with_sizes

@@ -10,11 +10,12 @@ from tf_agents.specs import tensor_spec
 
 from agents import replicas
 from agents.agent.compiling import compiled
+from agents.agent.gradient_steps.drawing import Drawn, draw
 from agents.agent.policy import PlanningPolicy
 from agents.explore import Greedy
 from agents.model.transitions.training import own_draws
 from agents.planning.replayed import predict_replayed
-from agents.seeds import Purpose, fold, normal, seed_of_run, split
+from agents.seeds import Purpose, fold, seed_of_run
 from agents.value.explorer import Novelty
 from bayes_rl.weights import hold
 
@@ -28,8 +29,8 @@ class PlaNetAgent(tf_agent.TFAgent):
     With a `value`, critics and a policy learn in the same step on the features of the
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
 
-    With an `average` the agent acts by averages of its weights, see
-    `agents.agent.averaging`; then gradient steps are taken within `learning`.
+    With an `average` the agent acts by averages of its weights; then gradient steps are
+    taken within `learning`.
 
     `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
     `collect_policy` explores by `strategy` and `noise`. In each gradient step a sequence
@@ -52,10 +53,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         value: `agents.value.actor_critic.ActorCritic` or None.
         act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
         latents: "means" or "samples" for `policy`; `collect_policy` draws samples.
-        optimizer: `agents.agent.optimizer.Optimizer` of the model.
-        value_optimizer: `agents.agent.optimizer.ValueOptimizer` or None.
-        average: `agents.agent.averaging.WeightAverage` of what `optimizer` and
-            `value_optimizer` move, or None.
+        optimizer: `agents.agent.gradient_steps.optimizer.Optimizer` of the model.
+        value_optimizer: `agents.agent.gradient_steps.optimizer.ValueOptimizer` or None.
+        average: `agents.agent.gradient_steps.averaging.WeightAverage` of what both
+            optimizers move, or None.
         kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
         clock: `agents.agent.clock.Clock`.
@@ -183,7 +184,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         drawn = self._drawn(experience)
         traces = replicas.count() == 1 and self._traces
         step = self._traced_step if traces else self._take_step
-        loss, metrics = step(experience, *drawn)
+        loss, metrics = step(experience, drawn)
         self.train_step_counter.assign_add(1)
         self._count(tf.stack([metrics[name] for name in self.metric_names]))
         return tf_agent.LossInfo(loss, metrics)
@@ -193,10 +194,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         # TF-Agents' learner calls `_train` three times in its graphs; so it is traced once.
         return self._compile or tf.inside_function()
 
-    def _take_step(self, experience, *drawn):
+    def _take_step(self, experience, drawn):
         """Moves the variables; loss and metrics. Replicas sum gradients outside of XLA."""
         compute = self._traced_gradients if self._traces else self._loss_and_gradients
-        loss, metrics, values, gradients = compute(experience, *drawn)
+        loss, metrics, values, gradients = compute(experience, drawn)
         of_model, of_value = map(replicas.summed, gradients)
         norm = self._optimizer.apply(of_model, self.model.trainable_variables)
         metrics["gradient_norm"] = norm / replicas.count()
@@ -216,54 +217,36 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def _loss(self, experience, weights=None, training=False):
         del weights, training
-        found = self._losses(experience, *self._drawn(experience))
+        found = self._losses(experience, self._drawn(experience))
         return tf_agent.LossInfo(*found[:2])
 
-    def _loss_and_gradients(self, batch, *drawn):
+    def _loss_and_gradients(self, batch, drawn):
         value = self.value
         names, others = (value.loss_names, value.trainable_variables) if value else ((), ())
         with tf.GradientTape() as tape:
-            loss, metrics, values = self._losses(batch, *drawn)
+            loss, metrics, values = self._losses(batch, drawn)
             total = loss + sum(metrics[name] for name in names)
         variables = (self.model.trainable_variables, others)
         return loss, metrics, values, tape.gradient(total, variables)
 
     def _drawn(self, batch):
-        """What a gradient step draws that XLA would draw otherwise, and seeds of the rest.
-
-        Returns:
-            Noise of this replica's latents, the seed of the weights, that of the noise
-            that dequantizes images, noise of the policy's actions, and the number of this
-            replica.
-        """
         seed = fold(self._train_seed, self.train_step_counter)
-        seeds = tf.unstack(split(seed, 3))
-        noise = self._own_noise(batch, self.model.rssm.latent_size, seeds[0])
-        actions = [self._own_noise(batch, 2 * self.model.action_size, fold(seed, 0))]
-        if self._explorer:
-            actions.append(self._own_noise(batch, actions[0].shape[-1], fold(seed, 1)))
-        of_actions = tf.concat([tf.stack(tf.split(x, 2, axis=-1)) for x in actions], 0)
-        return noise, seeds[1], seeds[2], of_actions, replicas.number()
+        return draw(seed, self.model, batch["reward"].shape, bool(self._explorer))
 
-    def _own_noise(self, batch, size, seed):
-        """This replica's rows of standard normal numbers [B, T, size]."""
-        rows, length = batch["reward"].shape
-        noise = normal([rows * replicas.count(), length, size], seed)
-        return replicas.own_rows(noise, rows, replicas.number())
-
-    def _losses(self, batch, noise, weight_seed, image_seed, of_actions, replica):
+    def _losses(self, batch, drawn: Drawn):
         """This replica's shares of loss and terms, which sum to the mean; its values."""
         size = batch["reward"].shape[0]
         global_size = size * replicas.count()
-        weights, draws = own_draws(self.model, size, weight_seed, replica)
+        weights, draws = own_draws(self.model, size, drawn.weight_seed, drawn.replica)
         with hold(self.model, weights):
+            image_seed = fold(drawn.image_seed, drawn.replica)
             losses, metrics, features = self.model.losses(
-                batch, noise, fold(image_seed, replica), draws
+                batch, drawn.latents, image_seed, draws
             )
         values = ()
         if self.value:
             of_value, values = self.value.losses(
-                batch, features, of_actions, self._novelty(weight_seed)
+                batch, features, drawn.actions, self._novelty(drawn.weight_seed)
             )
             metrics |= of_value
         terms = {

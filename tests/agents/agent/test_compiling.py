@@ -58,7 +58,7 @@ def test_compiled_gradients_are_those_of_eager_execution(
     build_agent, make_batch, transition
 ):
     agent = build_agent("compile=true", "value=td", f"transition={transition}")
-    given = (batch := make_batch(4, 3), *agent._drawn(batch))
+    given = (batch := make_batch(4, 3), agent._drawn(batch))
     computing = (agent._traced_gradients, agent._loss_and_gradients)
     results = [compute(*given) for compute in computing]
     for one, two in zip(*map(tf.nest.flatten, results), strict=True):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.optimizer import ValueOptimizer
+from agents.agent.gradient_steps.optimizer import ValueOptimizer
 from agents.model.latents import Latent
 from agents.seeds import fold, normal
 from agents.value.actor_critic import ActorCritic

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.optimizer import ValueOptimizer
+from agents.agent.gradient_steps.optimizer import ValueOptimizer
 from agents.seeds import fold, normal
 from agents.value.explorer import Explorer, Novelty
 from tests.agents.presets import preset

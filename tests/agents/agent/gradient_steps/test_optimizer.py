@@ -1,9 +1,9 @@
-"""Tests of agents.agent.optimizer."""
+"""Tests of agents.agent.gradient_steps.optimizer."""
 
 import numpy as np
 import tensorflow as tf
 
-from agents.agent.optimizer import Optimizer, is_stddev
+from agents.agent.gradient_steps.optimizer import Optimizer, is_stddev
 
 
 def make_variables():

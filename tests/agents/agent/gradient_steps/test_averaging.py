@@ -1,11 +1,11 @@
-"""Tests of agents.agent.averaging."""
+"""Tests of agents.agent.gradient_steps.averaging."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.averaging import WeightAverage
 from agents.agent.building import choose_devices
+from agents.agent.gradient_steps.averaging import WeightAverage
 from agents.training.learning import Learning
 
 SHARE = 0.1
