@@ -33,13 +33,13 @@ def learner(overrides, server, number, learners):
     with _beating(config, learner_name(number)) as (run, beat):
         from agents.distributed.learner import learn, learn_together
         from agents.distributed.workers import Workers
-        from agents.training import trainer
+        from agents.training.checking import check
 
         with open_part(run, number) if number else open_run(config) as own:
             if learners:
                 workers = Workers(learners, number)
                 return learn_together(config, own, server, beat, workers)
-            trainer.check(config)
+            check(config)
             return learn(config, own, server, beat)
 
 

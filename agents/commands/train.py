@@ -55,9 +55,9 @@ def train(overrides, multirun, jobs, print_config, print_commands):
 
 def _check_here(config):
     import_gym()  # TF-Agents would import it with a notice
-    from agents.training import trainer
+    from agents.training.checking import check
 
-    trainer.check(config)
+    check(config)
 
 
 def _check_elsewhere(config):

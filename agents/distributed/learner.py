@@ -15,6 +15,7 @@ from agents.distributed.workers import TakenByAnother, without_reports
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.store import EpisodeStore
 from agents.training import trainer
+from agents.training.checking import check_devices
 
 _BETWEEN_PUSHES = 1.0  # seconds
 
@@ -53,7 +54,7 @@ def learn_together(config, run, address, beat, workers):
     """
     configure_tensorflow(config)
     devices = workers.devices()
-    trainer.check_devices(config, devices)
+    check_devices(config, devices)
     make = TakenByAnother if workers.number else CollectedByActors
 
     def experience(_, run):

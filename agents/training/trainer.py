@@ -6,11 +6,9 @@ from agents import interrupts
 from agents.agent.building import choose_devices, configure_tensorflow, make_agent
 from agents.agent.compiling import CompilingAhead
 from agents.agent.loading import make_checkpoints
-from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import agent_steps, environment_steps, episode_return
 from agents.episodes.replay import is_held_out
-from agents.errors import UserError
 from agents.files import remove_temporary
 from agents.runs.divergence import forget
 from agents.runs.provenance import append_session
@@ -63,40 +61,6 @@ def _train(config, run, make_experience, devices):
                 trainer.close()
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
-
-
-def check(config):
-    """Refuses what cannot start, before the run's folder is made.
-
-    Args:
-        config: `agents.config.schema.Train`.
-
-    Raises:
-        UserError: the task does not offer what the config asks for, or the batch cannot be
-            shared by the devices.
-    """
-    configure_tensorflow(config)
-    load_environments(config, 1, COLLECTION).close()
-    if config.learners == 1:
-        check_devices(config, choose_devices(config.strategy))
-
-
-def check_devices(config, devices):
-    """Refuses a batch that the devices cannot share.
-
-    Args:
-        config: `agents.config.schema.Train`.
-        devices: as of `agents.agent.building.choose_devices`.
-
-    Raises:
-        UserError: its size is no multiple of their number.
-    """
-    count = devices.num_replicas_in_sync
-    if config.batch_size % count:
-        raise UserError(
-            f"batch_size must be a multiple of the {count} devices of "
-            f"strategy={config.strategy}, got {config.batch_size}"
-        )
 
 
 def _remove_temporary(run, checkpoints):

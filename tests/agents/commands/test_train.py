@@ -7,7 +7,7 @@ import pytest
 from agents.__main__ import main
 from agents.config import overrides
 from agents.config.schema import as_dict, flatten
-from agents.training import trainer
+from agents.training import checking, trainer
 
 KEYS = sorted(
     set(flatten(as_dict(overrides.load([]))))
@@ -25,7 +25,7 @@ def empty_folder(tmp_path, monkeypatch):
 def trained(monkeypatch):
     """Stands in for training; what it was called with."""
     calls = []
-    monkeypatch.setattr(trainer, "check", lambda config: None)
+    monkeypatch.setattr(checking, "check", lambda config: None)
     monkeypatch.setattr(
         trainer, "train", lambda config, run: calls.append((config, run.folder))
     )

@@ -200,15 +200,6 @@ def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_pat
             assert two.get(name) == pytest.approx(one.get(name), rel=0.1)
 
 
-def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkeypatch):
-    class Two:
-        num_replicas_in_sync = 2
-
-    monkeypatch.setattr(training, "choose_devices", lambda name: Two())
-    with pytest.raises(training.UserError, match="multiple of the 2 devices .*, got 3"):
-        training.check(make_config("batch_size=3"))
-
-
 def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkeypatch):
     asked = []
 

@@ -1,0 +1,39 @@
+"""Refuses what a run cannot start with, before its folder is made."""
+
+from agents.agent.building import choose_devices, configure_tensorflow
+from agents.episodes.environments import COLLECTION, load_environments
+from agents.errors import UserError
+
+
+def check(config):
+    """Refuses what cannot start, before the run's folder is made.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Raises:
+        UserError: the task does not offer what the config asks for, or the batch cannot be
+            shared by the devices.
+    """
+    configure_tensorflow(config)
+    load_environments(config, 1, COLLECTION).close()
+    if config.learners == 1:
+        check_devices(config, choose_devices(config.strategy))
+
+
+def check_devices(config, devices):
+    """Refuses a batch that the devices cannot share.
+
+    Args:
+        config: `agents.config.schema.Train`.
+        devices: as of `agents.agent.building.choose_devices`.
+
+    Raises:
+        UserError: its size is no multiple of their number.
+    """
+    count = devices.num_replicas_in_sync
+    if config.batch_size % count:
+        raise UserError(
+            f"batch_size must be a multiple of the {count} devices of "
+            f"strategy={config.strategy}, got {config.batch_size}"
+        )

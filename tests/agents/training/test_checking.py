@@ -1,0 +1,15 @@
+"""Tests of agents.training.checking."""
+
+import pytest
+
+from agents.errors import UserError
+from agents.training import checking
+
+
+def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkeypatch):
+    class Two:
+        num_replicas_in_sync = 2
+
+    monkeypatch.setattr(checking, "choose_devices", lambda name: Two())
+    with pytest.raises(UserError, match="multiple of the 2 devices .*, got 3"):
+        checking.check(make_config("batch_size=3"))
