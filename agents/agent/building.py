@@ -72,7 +72,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
 
 
 def _make_average(config, model, value):
-    """Of all weights that the agent acts by; None where it acts by the last."""
+    """Of all weights that decide; None where the agent is judged by the last."""
     if not config.averaging:
         return None
     of_value = value.trainable_variables if value else ()
@@ -134,9 +134,10 @@ def choose_devices(name):
 def _mirrored():
     """Over all devices; a process has one, for TensorFlow would mix up the sums of two."""
     kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
-    return tf.distribute.MirroredStrategy(
-        [device.name for device in tf.config.list_logical_devices(kind)]
-    )
+    names = [device.name for device in tf.config.list_logical_devices(kind)]
+    if len(names) == 1:
+        return tf.distribute.get_strategy()
+    return tf.distribute.MirroredStrategy(names)
 
 
 def _tpu():

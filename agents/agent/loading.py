@@ -12,6 +12,8 @@ from agents.runs.folder import Run, load_config
 def load_agent(folder):
     """The config and the agent of a run, as of its newest readable checkpoint.
 
+    Weights are averages where the config has `averaging`, so it cannot learn further.
+
     Args:
         folder: of the run; a training that goes on there is not disturbed.
 
@@ -37,6 +39,7 @@ def load_parts(folder):
             f"{run.folder} holds no readable checkpoint; the first is written after "
             "the first episode: bayes-rl train resumes the run"
         )
+    agent.stay_averaged()
     return config, agent, environment.entries
 
 

@@ -29,8 +29,8 @@ class PlaNetAgent(tf_agent.TFAgent):
     With a `value`, critics and a policy learn in the same step on the features of the
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
 
-    With an `average` the agent acts by averages of its weights; then gradient steps are
-    taken within `learning`.
+    With an `average` the agent is to be judged by averages of its weights, see `averaged`;
+    it explores and learns by the last.
 
     `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
     `collect_policy` explores by `strategy` and `noise`. In each gradient step a sequence
@@ -145,9 +145,14 @@ class PlaNetAgent(tf_agent.TFAgent):
             0.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
         )
 
-    def learning(self):
-        """A context for gradient steps; outside of it variables are those that act."""
-        return self._average.learning() if self._average else contextlib.nullcontext()
+    def averaged(self):
+        """A context in which variables hold their averages, where the agent keeps some."""
+        return self._average.in_place() if self._average else contextlib.nullcontext()
+
+    def stay_averaged(self):
+        """Puts averages in place for good: of an agent that learns no more."""
+        if self._average:
+            self._average.exchange()
 
     @property
     def metric_names(self):

@@ -96,7 +96,7 @@ class Train(Settings):
     ensemble_members: int = key(least=2)
     dropout_rate: float = key(above=0, below=1)
     optimizer: Optimizer = key()
-    averaging: float = key(least=0, most=1)  # of weights, share of the gradient steps
+    averaging: float = key(least=0, most=1)  # age of averages, share of gradient steps
     action_noise: GaussianNoise = key()
     noise_ladder: float = key(least=1)  # most noise of an actor over least
     evaluation: Evaluation = key()

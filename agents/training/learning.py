@@ -76,8 +76,7 @@ class Learning:
         self._last_step = first_step + steps
         for start in range(0, steps, self._CHUNK):
             count = min(self._CHUNK, steps - start)
-            with self._agent.learning():
-                self._learner.run(count)
+            self._learner.run(count)
             diverging.check(self._agent, first_step)
             interrupts.check()
             watch(start + count)

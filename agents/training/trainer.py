@@ -147,13 +147,14 @@ class Trainer:
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._monitor.explored(episode)
         row |= self._learn()
-        scores, evaluated = self._evaluate()
-        row |= evaluated
-        row |= self._monitor.probed()
-        row["speed/seconds"] = time.monotonic() - started
-        row["memory/resident_mib"] = resident_mib()
-        self._record(row, scores)
-        self._monitor.film(episode)
+        with self._agent.averaged():
+            scores, evaluated = self._evaluate()
+            row |= evaluated
+            row |= self._monitor.probed()
+            row["speed/seconds"] = time.monotonic() - started
+            row["memory/resident_mib"] = resident_mib()
+            self._record(row, scores)
+            self._monitor.film(episode)
         self._checkpoints.save(self._episodes)
         release()
         self._saved = self._counts()

@@ -81,7 +81,7 @@ ELSEWHERE = {
     "value.kind": "training/test_without_value.py",
     "value.proposals": "value/test_actor_critic.py",
     "value.return_lambda": "planning/test_rollouts.py",
-    "averaging": "agent/test_averaging.py",
+    "averaging": "agent/gradient_steps/test_averaging.py",
     "act": "agent/policy/test_policy_with_value.py",
     "latents": "agent/policy/test_policy_with_value.py",
     "kl_weight": "agent/test_planet_agent.py: of the weight KL",

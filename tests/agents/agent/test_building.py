@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.agent import building
 from agents.agent.building import choose_devices, configure_tensorflow
 from agents.explore import Greedy
 from agents.planning.cross_entropy import CrossEntropy
@@ -77,6 +78,13 @@ def test_mirrored_uses_all_devices_of_the_best_kind():
     kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
     devices = tf.config.list_logical_devices(kind)
     assert choose_devices("mirrored").num_replicas_in_sync == len(devices)
+
+
+def test_mirrored_is_the_default_where_there_is_one_device(monkeypatch):
+    one = tf.config.list_logical_devices("CPU")[:1]
+    devices = {"GPU": [], "CPU": one}
+    monkeypatch.setattr(tf.config, "list_logical_devices", devices.__getitem__)
+    assert building._mirrored.__wrapped__() is choose_devices("default")
 
 
 def test_agents_of_a_process_share_its_mirrored_devices():

@@ -1,13 +1,17 @@
 """Tests of agents.agent.loading."""
 
+import contextlib
 import shutil
 
 import numpy as np
 import pytest
 
 from agents.agent.loading import load_agent, make_checkpoints
+from agents.episodes.evaluation import Evaluator
+from agents.episodes.measures import episode_return
 from agents.errors import UserError
 from agents.runs.folder import open_run
+from agents.runs.records import read_scores
 
 
 def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
@@ -24,6 +28,21 @@ def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
     assert sorted(whole_run.rglob("*")) == before, "loading changed something"
 
 
+def test_a_loaded_agent_acts_as_the_last_evaluation_of_its_run_did(whole_run, whole_agent):
+    config, agent = whole_agent
+    rows = [row for row in read_scores(whole_run) if row["train_steps"] == 14]
+
+    def returns():
+        with contextlib.closing(Evaluator(config, agent)) as evaluator:
+            found = evaluator.episodes(len(rows))
+        return [episode_return(episode) for _, episode in found]
+
+    expected = pytest.approx([row["return"] for row in rows])
+    assert returns() == expected
+    with agent.averaged():  # so what was learned last
+        assert returns() != expected
+
+
 def test_a_damaged_checkpoint_is_left_to_the_training_that_owns_it(whole_run, tmp_path):
     run = shutil.copytree(whole_run, tmp_path / "run")
     (run / "checkpoints" / "000008" / "variables.index").write_bytes(b"half")
@@ -36,7 +55,8 @@ def test_a_damaged_checkpoint_is_left_to_the_training_that_owns_it(whole_run, tm
 def state_of(agent):
     """What a gradient step and a decision depend on, as numbers."""
     adam = [each._adam.variables() for each in (agent._value_optimizer, agent._optimizer)]
-    tensors = [*agent.model.variables, *agent.value.variables, *adam[0], *adam[1]]
+    parts = agent.model.variables, agent.value.variables, agent._average.variables, *adam
+    tensors = [tensor for part in parts for tensor in part]
     return np.concatenate([np.ravel(tensor) for tensor in tensors])
 
 

@@ -45,10 +45,9 @@ def test_one_long_run_is_two_short_ones_and_ends_where_a_step_is_not_finite(
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)
     agent.clock.advance(episodes=3, agent_steps=38, environment_steps=38)
-    with agent.learning():
-        agent.model.trainable_variables[0].assign_add(
-            tf.fill(agent.model.trainable_variables[0].shape, np.nan)
-        )
+    agent.model.trainable_variables[0].assign_add(
+        tf.fill(agent.model.trainable_variables[0].shape, np.nan)
+    )
     with pytest.raises(Diverged) as error:
         learning.run(50, lambda done: None)
     assert int(agent.train_step_counter) == 43, "learning did not end with its chunk"

@@ -17,9 +17,8 @@ def test_each_use_has_its_own_standard_normal_numbers(explores, count, model):
     assert drawn.actions.shape == (count, 40, 30, model.action_size)
     rows = np.reshape([*drawn.actions.numpy()], [count, -1])
     rows = np.concatenate([rows, drawn.latents.numpy().reshape([1200, -1]).T])
-    error = 1 / np.sqrt(
-        rows.shape[1]
-    )  # the standard error of a mean; of a variance sqrt(2)
+    # The standard error of a mean is that, of a variance sqrt(2) times as much.
+    error = 1 / np.sqrt(rows.shape[1])
     np.testing.assert_allclose(rows.mean(1), 0, atol=5 * error)
     np.testing.assert_allclose(np.cov(rows), np.eye(len(rows)), atol=5 * 2**0.5 * error)
 
