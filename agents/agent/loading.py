@@ -36,8 +36,9 @@ def load_parts(folder):
     environment.close()
     if make_checkpoints(run, agent).restore() is None:
         raise UserError(
-            f"{run.folder} holds no readable checkpoint; the first is written after "
-            "the first episode: bayes-rl train resumes the run"
+            f"{run.folder} holds no readable checkpoint; the first is written after the "
+            "first episode. bayes-rl train goes on with the run; where checkpoints were "
+            "lost, it learns once more from the episodes in the folder"
         )
     agent.stay_averaged()
     return config, agent, environment.entries

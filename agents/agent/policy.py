@@ -9,12 +9,13 @@ from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 
 from agents.agent.compiling import compiled
+from agents.agent.contract import check_strategy, one_for_each_plan
 from agents.explore.greedy import Greedy
 from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
 from agents.planning.imagination import TRAJECTORIES
 from agents.seeds import SeedsOfDecision, fold, normal
-from bayes_rl.weights import hold, posteriors
+from bayes_rl.weights import hold
 
 
 class PlanningPolicy(tf_policy.TFPolicy):
@@ -44,7 +45,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         sharers: processes that take turns at one sequence of episodes.
 
     Raises:
-        ValueError: the strategy wants draws and no weight of the model is uncertain.
+        ValueError: the strategy wants draws and no weight of the model is uncertain, or
+            has attributes other than those of `agents.explore.strategy.Strategy`.
     """
 
     def __init__(
@@ -65,7 +67,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         compile=False,
         sharers=1,
     ):
-        _check_draws(strategy, model)
+        check_strategy(strategy, model)
         self._model = model
         groups = strategy.groups
         self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
@@ -229,7 +231,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             imagine = TRAJECTORIES[strategy.trajectories]
             drawn = self._noise_of_plans(plans, seed), weights, strategy.draws
             rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), self._value)
-            return self._score(strategy, rollout)
+            return one_for_each_plan(self._score(strategy, rollout), strategy)
 
         shape = (latent.belief.shape[0], self._action_size)
         proposals = self._propose(strategy, latent, seeds)
@@ -279,11 +281,3 @@ class PlanningPolicy(tf_policy.TFPolicy):
 def _where(condition, rows, others):
     """Of each row the one or the other, by a condition [B]."""
     return tf.where(tf.reshape(condition, [-1] + [1] * (rows.shape.rank - 1)), rows, others)
-
-
-def _check_draws(strategy, model):
-    if strategy.draws and not posteriors(model):
-        raise ValueError(
-            f"explore strategy {type(strategy).__name__} draws weights: transition must "
-            "not be deterministic"
-        )

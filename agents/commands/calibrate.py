@@ -10,6 +10,7 @@ from agents.config.schema import as_dict
 from agents.episodes.held_out import held_out_episodes
 from agents.episodes.replay import is_held_out
 from agents.episodes.store import readable_episodes
+from agents.errors import UserError
 from agents.figures import calibration as figures
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
@@ -88,8 +89,11 @@ def calibrate(run, twin, episodes):
         episodes: of each kind, at least 1.
 
     Raises:
-        UserError: the runs do not predict the same observations, or episodes are too short.
+        UserError: the runs do not predict the same observations or are one, or episodes are
+            too short.
     """
+    if twin and pathlib.Path(run).resolve() == pathlib.Path(twin).resolve():
+        raise UserError(f"calibrate compares two runs, got {run} twice")
     runs = _load([run, twin] if twin else [run])
     config, folder = runs[0].config, pathlib.Path(run)
     seed = seed_of_run(config.seed, Purpose.CALIBRATE)

@@ -36,9 +36,9 @@ def defaults():
 
 
 def about(group, choice):
-    """The line that opens the file of a choice."""
+    """The line that opens the file of a choice; empty where none does."""
     comments = (line for line in read(group, choice) if line.startswith("# "))
-    return next(line[2:] for line in comments if "@package" not in line)
+    return next((line[2:] for line in comments if "@package" not in line), "")
 
 
 def settings(group, choice):

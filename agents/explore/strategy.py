@@ -4,13 +4,15 @@ from typing import Protocol
 
 from agents.lazy import tf
 
+REDRAWS = ("episode", "decision")
+
 
 class Strategy(Protocol):
-    """Maps imagined rollouts to scores.
+    """Maps imagined rollouts to scores, the same ones each time: what is random are draws.
 
     Attributes:
         draws: how many draws of the weights to imagine with; 0: the mean weights.
-        redraw: when to take new draws, at each "episode" or at each "decision".
+        redraw: when to take new draws, of `REDRAWS`.
         trajectories: how the draws carry a plan forward, of
             `agents.planning.imagination.TRAJECTORIES`.
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.

@@ -8,7 +8,13 @@ import numpy as np
 
 from agents.errors import UserError
 from agents.runs.folder import read_config
-from agents.runs.records import METRICS, read_metrics, read_scores
+from agents.runs.records import (
+    METRICS,
+    SCORES,
+    read_metrics,
+    read_scores,
+    scores_were_written,
+)
 
 log = logging.getLogger(__name__)
 
@@ -55,5 +61,9 @@ def load(folder):
     if not run.metrics and not run.scores:
         raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")
     if not run.scores:
-        log.warning("%s has no scores: no evaluation has finished yet", folder)
+        torn = scores_were_written(folder)
+        why = (
+            f"no line of {SCORES} can be read" if torn else "no evaluation has finished yet"
+        )
+        log.warning("%s has no scores: %s", folder, why)
     return run

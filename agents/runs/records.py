@@ -88,6 +88,11 @@ def read_scores(run):
     return [row for _, row in _lines(pathlib.Path(run) / SCORES, _score)]
 
 
+def scores_were_written(run):
+    """Whether there are scores, readable or not."""
+    return bool(_bytes(pathlib.Path(run) / SCORES).removeprefix(_HEADER.encode()))
+
+
 def cut(run, episodes):
     """Takes back what was written after the given number of episodes.
 
@@ -126,9 +131,12 @@ def _lines(file, parse):
             row = parse(line)
             if not line.endswith("\n"):
                 raise ValueError("no newline")
-            row["episodes"] + row["environment_steps"]
+            if min(row["episodes"], row["environment_steps"]) < 0:
+                raise ValueError("a count")
         except (ValueError, TypeError, KeyError):
-            log.warning("%s: line %d is torn and left out: %.60r", file, number, line)
+            log.warning(
+                "%s: line %d is torn or damaged, and left out: %.60r", file, number, line
+            )
             continue
         yield line, row
 

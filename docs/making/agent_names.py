@@ -2,7 +2,19 @@
 
 import importlib
 
+from agents.model.transitions import SOURCES
 from docs.making.names import entry, first_line
+
+
+def _sources():
+    """Dict of module -> names of the sources of uncertainty in it."""
+    names = {}
+    for place in SOURCES.values():
+        module, _, name = place.partition(":")
+        names.setdefault(module, []).append(name)
+    names["agents.model.transitions.ensemble"].append("members_of_draws")
+    return names
+
 
 _PAGES = {
     "doors": (
@@ -49,12 +61,7 @@ _PAGES = {
         {
             "agents.model.transitions": ["SOURCES", "make_source"],
             "agents.model.transitions.source": ["Source"],
-            "agents.model.transitions.deterministic": ["Deterministic"],
-            "agents.model.transitions.posterior": ["Reparameterization", "Flipout"],
-            "agents.model.transitions.last_layer": ["LastLayer"],
-            "agents.model.transitions.rank1": ["Rank1"],
-            "agents.model.transitions.dropout": ["Dropout"],
-            "agents.model.transitions.ensemble": ["Ensemble", "members_of_draws"],
+            **_sources(),
         },
     ),
     "insight": (

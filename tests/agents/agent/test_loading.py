@@ -103,7 +103,9 @@ def test_a_run_of_an_earlier_version_is_loaded_without_a_continuation_head(
 def test_a_run_without_a_checkpoint_is_one_clear_line(make_config, tmp_path):
     with open_run(make_config(f"logdir={tmp_path}/run")):
         pass
-    with pytest.raises(UserError, match="run holds no readable checkpoint; the first is"):
+    with pytest.raises(
+        UserError, match="run holds no readable checkpoint; .* goes on with the run"
+    ):
         load_agent(tmp_path / "run")
 
 

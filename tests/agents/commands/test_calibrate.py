@@ -2,6 +2,7 @@
 
 import csv
 import dataclasses
+import shutil
 
 import pytest
 from PIL import Image
@@ -122,8 +123,8 @@ def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
 
 
 @pytest.mark.slow
-def test_runs_of_one_transition_are_run_and_other(whole_run, capsys):
-    calibrate(whole_run, whole_run, 2)
+def test_runs_of_one_transition_are_run_and_other(whole_run, tmp_path, capsys):
+    calibrate(whole_run, shutil.copytree(whole_run, tmp_path / "copy"), 2)
     said = capsys.readouterr().out
     assert "actions: policy of other" in said
     lines = [line for line in said.splitlines() if "20 draws" in line]
@@ -133,6 +134,11 @@ def test_runs_of_one_transition_are_run_and_other(whole_run, capsys):
     for one, other in zip(own, others, strict=True):
         assert other.split()[1:] == one.split()[1:]
     assert Image.open(whole_run / "figures" / "calibration.png").width > 300
+
+
+def test_a_run_beside_itself_is_refused(whole_run):
+    with pytest.raises(UserError, match="calibrate compares two runs, got .* twice"):
+        calibrate(whole_run, f"{whole_run}/../{whole_run.name}", 2)
 
 
 def test_runs_of_other_observations_are_refused(whole_run, pixel_run):

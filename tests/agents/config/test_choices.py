@@ -4,6 +4,7 @@ import pytest
 
 from agents.config import choices, overrides
 from agents.config.schema import as_dict
+from agents.model.transitions import SOURCES
 
 WITH_KIND = [
     (group, name)
@@ -42,6 +43,19 @@ def test_units_are_told_once_and_by_the_key_alone():
     assert len(choices.units("explore", "beta")) == 2  # of the bonus, of the draws
     (final,) = choices.units("explore", "final_beta")
     assert final.startswith("after annealing_steps")
+
+
+def test_a_file_that_says_nothing_of_itself_is_read(tmp_path, monkeypatch):
+    (tmp_path / "explore").mkdir()
+    (tmp_path / "explore" / "own.yaml").write_text("# @package _global_\nexplore: {}\n")
+    monkeypatch.setattr(choices, "FOLDER", tmp_path)
+    assert choices.about("explore", "own") == ""
+
+
+def test_the_comment_of_the_transition_names_all_sources():
+    (line,) = (line for line in choices.read("train") if line.startswith("transition:"))
+    listed = line.partition("uncertain by: ")[2].replace(" (nothing)", "").split(", ")
+    assert set(listed) == set(SOURCES)
 
 
 def test_every_choice_says_what_it_is():

@@ -6,6 +6,7 @@ import pytest
 from agents.config import overrides
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
+from agents.model.transitions import SOURCES
 
 
 @pytest.fixture
@@ -32,8 +33,8 @@ def change(values, name, value):
         (
             "transition",
             "flipot",
-            "transition must be deterministic, reparameterization, flipout, ensemble, "
-            "rank1, dropout or last_layer, got 'flipot'; did you mean 'flipout'?",
+            f"transition must be {', '.join([*SOURCES][:-1])} or {[*SOURCES][-1]}, "
+            "got 'flipot'; did you mean 'flipout'?",
         ),
         ("observation", "pixel", "got 'pixel'; did you mean 'pixels'?"),
         ("image.size", 48, "image.size must be 32 or 64, got 48"),

@@ -72,6 +72,16 @@ def test_run_without_scores_is_named_and_the_rest_is_drawn(tmp_path, caplog):
     assert names(files) == [name for name in ALL if name != "scores.png"]
 
 
+@pytest.mark.usefixtures("undrawn")
+def test_run_whose_scores_are_all_damaged_is_told_from_one_without(tmp_path, caplog):
+    run = make_run(tmp_path / "run")
+    (run / "scores.csv").write_bytes(b"10,1,2,0,0,abc\n-5,1,2,0,0,1.0\n\xff")
+    with caplog.at_level(logging.WARNING):
+        plot(run)
+    assert caplog.text.count("is torn or damaged, and left out") == 3
+    assert "has no scores: no line of scores.csv can be read" in caplog.text
+
+
 @pytest.mark.parametrize("key", ["value/error", "train/value_loss"])
 def test_the_value_is_drawn_where_there_is_one(tmp_path, key):
     run = make_run(tmp_path / "run", scores=False)

@@ -156,9 +156,3 @@ def test_with_common_noise_equal_plans_score_the_same(make_policy):
         run(make_policy(planner=planner), FIRST)
         first, second = np.transpose(planner.scores[0])
         assert np.allclose(first, second) == common_noise
-
-
-def test_draws_need_uncertain_weights(make_policy, make_model):
-    message = "Spy draws weights: transition must not be deterministic"
-    with pytest.raises(ValueError, match=message):
-        make_policy(Spy(), model=make_model("transition=deterministic"))

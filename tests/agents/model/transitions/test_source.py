@@ -105,5 +105,7 @@ def test_a_source_is_a_class_and_a_line(monkeypatch, make_config, environment, m
 
 
 def test_an_unknown_source_is_refused_by_name():
-    with pytest.raises(ValueError, match="dropout or last_layer, got 'dropuot'"):
+    with pytest.raises(
+        ValueError, match="dropout.* or .*, got 'dropuot'; did you mean 'dropout'"
+    ):
         overrides.load(["transition=dropuot"])
