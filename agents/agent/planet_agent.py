@@ -27,10 +27,8 @@ class PlaNetAgent(tf_agent.TFAgent):
                + kl_weight * sum of KL(weight posterior || prior) / replay steps
 
     With a `value`, critics and a policy learn in the same step on the features of the
-    filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model.
-
-    With an `average` the agent is to be judged by averages of its weights, see `averaged`;
-    it explores and learns by the last.
+    filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model. With
+    an `average`, the agent is to be judged within `averaged`, by averages of its weights.
 
     `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
     `collect_policy` explores by `strategy` and `noise`. In each gradient step a sequence
@@ -55,8 +53,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         latents: "means" or "samples" for `policy`; `collect_policy` draws samples.
         optimizer: `agents.agent.gradient_steps.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.gradient_steps.optimizer.ValueOptimizer` or None.
-        average: `agents.agent.gradient_steps.averaging.WeightAverage` of what both
-            optimizers move, or None.
+        average: `agents.agent.gradient_steps.averaging.WeightAverage` of both, or None.
         kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
         clock: `agents.agent.clock.Clock`.
