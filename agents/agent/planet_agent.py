@@ -53,7 +53,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         latents: "means" or "samples" for `policy`; `collect_policy` draws samples.
         optimizer: `agents.agent.gradient_steps.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.gradient_steps.optimizer.ValueOptimizer` or None.
-        average: `agents.agent.gradient_steps.averaging.WeightAverage` of both, or None.
+        average: `agents.agent.gradient_steps.averaging.WeightAverage` or None.
         kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
         clock: `agents.agent.clock.Clock`.

@@ -61,9 +61,8 @@ def load(folder):
     if not run.metrics and not run.scores:
         raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")
     if not run.scores:
-        torn = scores_were_written(folder)
-        why = (
-            f"no line of {SCORES} can be read" if torn else "no evaluation has finished yet"
-        )
+        why = "no evaluation has finished yet"
+        if scores_were_written(folder):
+            why = f"no line of {SCORES} can be read"
         log.warning("%s has no scores: %s", folder, why)
     return run
