@@ -156,8 +156,8 @@ class Trainer:
             self._record(row, scores)
             self._monitor.film(episode)
         self._checkpoints.save(self._episodes)
-        release()
         self._saved = self._counts()
+        release()
         self._progress.episode(self._saved | row)
 
     def close(self):

@@ -176,6 +176,7 @@ def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(
     assert err == ""
     assert "stopped; saved: " in out.splitlines()[-1]
     saved = int(out.partition("stopped; saved: ")[2].split()[0])
-    assert 3 <= saved <= len(metrics(folder))
+    # one less where it came between the checkpoint and the count of it
+    assert 2 <= saved <= len(metrics(folder))
     assert train_run(folder, *words) == 0
     assert [row["episodes"] for row in metrics(folder)] == list(range(1, 21))
