@@ -44,7 +44,8 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
     tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
     with devices.scope():
         model = make_world_model(config, time_step_spec, action_spec)
-        clock = Clock(config.replay_capacity, config.hold_out_every)
+        counts_rewards = getattr(config.explore, "counts_rewards", False)
+        clock = Clock(config.replay_capacity, config.hold_out_every, counts_rewards)
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
         value, value_optimizer = _make_value(config, environment, model)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")

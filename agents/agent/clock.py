@@ -2,6 +2,8 @@
 
 import tensorflow as tf
 
+from agents.explore.strategy import Experience
+
 
 class Clock(tf.Module):
     """The counts of a run.
@@ -9,32 +11,42 @@ class Clock(tf.Module):
     Args:
         replay_capacity: agent steps that the replay holds at most; None: all.
         hold_out_every: one of so many episodes is not trained on; None: none.
+        counts_rewards: whether a strategy asks for `rewarded_steps`.
 
     Attributes:
         episodes: finished and, if they are, learned from.
         environment_steps: physics steps, before action repeat.
         agent_steps: actions chosen.
+        rewarded_steps: those of them with a reward above 0, or None.
         replay_steps: [], agent steps in the replay.
     """
 
-    def __init__(self, replay_capacity=None, hold_out_every=None):
+    def __init__(self, replay_capacity=None, hold_out_every=None, counts_rewards=False):
         super().__init__("clock")
         self._replay_capacity = float(replay_capacity or "inf")
         self._trained_on = 1.0 - 1.0 / (hold_out_every or float("inf"))
         self.episodes = _counter("episodes")
         self.environment_steps = _counter("environment_steps")
         self.agent_steps = _counter("agent_steps")
+        self.rewarded_steps = _counter("rewarded_steps") if counts_rewards else None
 
     @property
     def replay_steps(self):
         steps = self._trained_on * tf.cast(self.agent_steps, tf.float32)
         return tf.minimum(steps, self._replay_capacity)
 
-    def advance(self, episodes, agent_steps, environment_steps):
+    @property
+    def experience(self):
+        """What strategies are told, `agents.explore.strategy.Experience`."""
+        return Experience(self.environment_steps, self.rewarded_steps)
+
+    def advance(self, episodes, agent_steps, environment_steps, rewarded_steps=0):
         """Counts the steps of an episode, after which there are `episodes`."""
         self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
         self.environment_steps.assign_add(environment_steps)
+        if self.rewarded_steps is not None:
+            self.rewarded_steps.assign_add(rewarded_steps)
 
 
 def _counter(name):

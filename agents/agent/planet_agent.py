@@ -277,8 +277,8 @@ class PlaNetAgent(tf_agent.TFAgent):
             rollout = predict_replayed(model, features, action, weights, strategy.draws)
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
-        steps = self.clock.environment_steps
-        return Novelty(bonus, strategy.scheduled(steps), strategy.of_return(steps))
+        seen = self.clock.experience
+        return Novelty(bonus, strategy.scheduled(seen), strategy.of_return(seen))
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""

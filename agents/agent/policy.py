@@ -72,8 +72,6 @@ class PlanningPolicy(tf_policy.TFPolicy):
         groups = strategy.groups
         self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
         self.strategy = strategy
-        plans = act == "plan"
-        self._greedy_from = getattr(strategy, "greedy_from", None) if plans else None
         self._noise = noise
         self._value = value
         self._act = act
@@ -106,9 +104,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
             return []
         given = self.first_inputs(batch_size)
         functions = [self._choose_by_strategy, self._choose_greedily]
-        if self._greedy_from is None:
+        is_greedy = self._is_greedy()
+        if is_greedy is None:
             functions = functions[:1]
-        elif self._clock.environment_steps >= self._greedy_from:
+        elif is_greedy:
             functions = functions[1:]
         for function in functions:
             function.get_concrete_function(*given)
@@ -156,14 +155,22 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _action(self, time_step, policy_state, seed):
         del seed  # every episode has its own
         given = time_step, policy_state
-        if self._greedy_from is None:
+        is_greedy = self._is_greedy()
+        if is_greedy is None:
             return policy_step.PolicyStep(*self._choose_by_strategy(*given))
         chosen = tf.cond(
-            self._clock.environment_steps >= self._greedy_from,
+            is_greedy,
             functools.partial(self._choose_greedily, *given),
             functools.partial(self._choose_by_strategy, *given),
         )
         return policy_step.PolicyStep(*chosen)
+
+    def _is_greedy(self):
+        """Whether the strategy's bonus has ended, []; None: it never will."""
+        has_ended = getattr(self.strategy, "has_ended", None)
+        if has_ended is None or self._act != "plan":
+            return None
+        return has_ended(self._clock.experience)
 
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""
@@ -238,11 +245,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
 
     def _score(self, strategy, rollout):
-        environment_steps = self._clock.environment_steps
+        experience = self._clock.experience
         if not getattr(strategy, "critic", False):
-            return strategy(rollout, environment_steps)
-        beta = self._value.explorer.beta(strategy.scheduled(environment_steps))
-        return strategy.score(rollout, beta, environment_steps)
+            return strategy(rollout, experience)
+        beta = self._value.explorer.beta(strategy.scheduled(experience))
+        return strategy.score(rollout, beta, experience)
 
     def _propose(self, strategy, latent, seeds):
         """Plans of a policy under the central weights, [B, P, H, A], or None."""
@@ -262,7 +269,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if explores or not getattr(strategy, "reward_from", 0):
             return plans
         # A policy that knows the reward proposes rest until plans may seek it.
-        return strategy.of_return(self._clock.environment_steps) * plans
+        return strategy.of_return(self._clock.experience) * plans
 
     def _noise_of_plans(self, plans, seed):
         """[B, N, H, D]."""

@@ -8,6 +8,7 @@ would be right. It imports neither TensorFlow nor hydra.
 
 import dataclasses
 
+from agents.config.schedules import check_schedules
 from agents.config.validation import validate
 from agents.errors import UserError
 from agents.explore import STRATEGIES, Strategy
@@ -177,7 +178,7 @@ def _check_together(config):
             f"({config.sequence_length}), got {distance}"
         )
     _check_learners(config)
-    _check_schedules(config)
+    check_schedules(config)
     _check_draws(config)
     _check_members(config)
     _check_value(config)
@@ -197,45 +198,6 @@ def _check_learners(config):
         raise UserError(
             f"batch_size must be a multiple of learners ({config.learners}), "
             f"got {config.batch_size}"
-        )
-
-
-def _check_schedules(config):
-    """Refuses what would change nothing: an end without a time, a time without an end."""
-    noise, explore = config.action_noise, config.explore
-    if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
-        raise UserError(
-            f"action_noise.final_stddev={noise.final_stddev:g} is never reached: "
-            "action_noise.steps must be above 0, got 0"
-        )
-    if config.noise_ladder != 1 and config.actors < 2:
-        raise UserError(
-            f"noise_ladder={config.noise_ladder:g} changes nothing: "
-            f"actors must be at least 2, got {config.actors}"
-        )
-    if noise.final_stddev is None and noise.steps:
-        raise UserError(
-            f"action_noise.steps={noise.steps} changes nothing: "
-            "action_noise.final_stddev must be a number, got null"
-        )
-    if not hasattr(explore, "final_beta"):
-        return
-    if explore.final_beta is None and explore.annealing_steps:
-        raise UserError(
-            f"explore.annealing_steps={explore.annealing_steps} changes nothing: "
-            "explore.final_beta must be a number, got null"
-        )
-    if explore.final_beta is not None and not explore.annealing_steps:
-        raise UserError(
-            f"explore.final_beta={explore.final_beta:g} is never reached: "
-            "explore.annealing_steps must be a number of environment steps, got null"
-        )
-    seeking_from = getattr(explore, "reward_from", 0)
-    if explore.final_beta == 0 and seeking_from > explore.annealing_steps:
-        raise UserError(
-            f"plans seek nothing from explore.annealing_steps={explore.annealing_steps} to "
-            f"explore.reward_from={seeking_from}: explore.reward_from must be at most "
-            "explore.annealing_steps"
         )
 
 

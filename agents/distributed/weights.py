@@ -23,12 +23,9 @@ class Weights:
     """
 
     def __init__(self, agent, address):
-        clock = agent.clock
         self._variables = [
             *agent.collect_policy.variables(),
-            clock.episodes,
-            clock.environment_steps,
-            clock.agent_steps,
+            *agent.clock.variables,
             agent.train_step_counter,
         ]
         self._client = reverb.Client(address)

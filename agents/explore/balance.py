@@ -40,16 +40,22 @@ def _standardize(values, floor):
     return tf.math.divide_no_nan(values - mean, tf.sqrt(variance) + floor)
 
 
-def anneal(first, last, duration, environment_steps):
-    """Linear in the run's environment steps from `first` to `last`.
+def anneal(first, last, *phases):
+    """Linear from `first` to `last`, which is reached when the first of some phases ends.
 
-    It reaches `last` after `duration` of them. Where `last` is None it stays `first`.
+    Args:
+        first: at the start of a run.
+        last: at the end; None: it stays `first`.
+        phases: pairs of a count, [], and what it is at the end of the phase; None: never.
+
+    Returns:
+        [], float32.
 
     Example:
-        >>> float(anneal(1.0, 0.0, 500, environment_steps=250))
+        >>> float(anneal(1.0, 0.0, (250, 500), (10, 100)))
         0.5
     """
-    if last is None:
+    shares = [tf.cast(count, tf.float32) / end for count, end in phases if end]
+    if last is None or not shares:
         return tf.constant(first, tf.float32)
-    share = tf.minimum(tf.cast(environment_steps, tf.float32) / duration, 1.0)
-    return first + (last - first) * share
+    return first + (last - first) * tf.minimum(tf.reduce_max(shares), 1.0)

@@ -18,7 +18,10 @@ class _Bonus(Settings):
         beta: weight of the bonus at the start of the run.
         final_beta: its weight after `annealing_steps`, linear in between; None: `beta` all
             along.
-        annealing_steps: environment steps of the run to `final_beta`; None where that is.
+        annealing_steps: environment steps of the run to `final_beta`; None: their number
+            does not matter.
+        annealing_rewarded_steps: agent steps with reward to `final_beta`, where these come
+            first; None: likewise.
         return_floor: spread of returns below which they count less.
         draws: at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
@@ -32,6 +35,7 @@ class _Bonus(Settings):
     beta: float = key(least=0)
     final_beta: float | None = key(least=0)
     annealing_steps: int | None = key(least=1)
+    annealing_rewarded_steps: int | None = key(least=1)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
     critic: bool = key()
@@ -43,10 +47,15 @@ class _Bonus(Settings):
     groups: ClassVar[int] = 1
 
     @property
-    def greedy_from(self):
-        """Environment steps from which plans seek the return alone; None: never."""
-        ends = self.final_beta == 0 and not self.critic
-        return self.annealing_steps if ends else None
+    def counts_rewards(self):
+        """Whether it asks how many agent steps brought reward."""
+        return self.annealing_rewarded_steps is not None
+
+    def has_ended(self, experience):
+        """Whether plans seek the return alone from now on, []; None: they never will."""
+        if self.final_beta != 0 or self.critic:
+            return None
+        return self.scheduled(experience) <= 0.0
 
     def steps(self, rollout):
         """The bonus of each step, [B, N, H]."""
@@ -57,21 +66,26 @@ class _Bonus(Settings):
         within = over_horizon(rollout, self.steps(rollout)[tf.newaxis])
         return (within + rollout.novelty)[0]
 
-    def scheduled(self, environment_steps):
-        """The weight of the bonus after so many environment steps, []."""
-        return anneal(self.beta, self.final_beta, self.annealing_steps, environment_steps)
+    def scheduled(self, experience):
+        """The weight of the bonus by the experience of a run, []."""
+        return anneal(
+            self.beta,
+            self.final_beta,
+            (experience.environment_steps, self.annealing_steps),
+            (experience.rewarded_steps, self.annealing_rewarded_steps),
+        )
 
-    def of_return(self, environment_steps):
+    def of_return(self, experience):
         """1, or 0 where plans seek the bonus alone, []."""
-        return tf.cast(environment_steps >= self.reward_from, tf.float32)
+        return tf.cast(experience.environment_steps >= self.reward_from, tf.float32)
 
-    def score(self, rollout, beta, environment_steps):
+    def score(self, rollout, beta, experience):
         """[B, N], with a bonus of this weight, []."""
-        wanted = self.of_return(environment_steps) * returns(rollout)[0]
+        wanted = self.of_return(experience) * returns(rollout)[0]
         return balance(wanted, self.bonus(rollout), beta, self.return_floor)
 
-    def __call__(self, rollout, environment_steps):
-        return self.score(rollout, self.scheduled(environment_steps), environment_steps)
+    def __call__(self, rollout, experience):
+        return self.score(rollout, self.scheduled(experience), experience)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +104,7 @@ class Disagreement(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"annealing_rewarded_steps": None}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -116,7 +131,10 @@ class InformationGain(_Bonus):
         beta: weight of the bonus against the return at the start of the run.
         final_beta: its weight after `annealing_steps`, linear in between; None: `beta` all
             along.
-        annealing_steps: environment steps of the run to `final_beta`; None where that is.
+        annealing_steps: environment steps of the run to `final_beta`; None: their number
+            does not matter.
+        annealing_rewarded_steps: agent steps with reward to `final_beta`, where these come
+            first; None: likewise.
         return_floor: spread of returns below which they count less, as in `balance`.
         draws: of the weights, at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
@@ -137,6 +155,7 @@ class InformationGain(_Bonus):
         ...     beta=1.0,
         ...     final_beta=None,
         ...     annealing_steps=None,
+        ...     annealing_rewarded_steps=None,
         ...     return_floor=0.3,
         ...     draws=5,
         ...     critic=False,
@@ -170,6 +189,7 @@ class UncertaintyPenalty(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"annealing_rewarded_steps": None}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()

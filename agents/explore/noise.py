@@ -70,8 +70,7 @@ class GaussianNoise(Settings):
 
     def stddev_at(self, environment_steps):
         """The stddev after so many environment steps, []."""
-        final = self.final_stddev if self.steps else None
-        return anneal(self.stddev, final, self.steps, environment_steps)
+        return anneal(self.stddev, self.final_stddev, (environment_steps, self.steps))
 
     def __call__(self, action, environment_steps, seed, spread=0.0, episode=None):
         """The noisy action, of the shape of `action`.

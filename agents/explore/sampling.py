@@ -31,10 +31,11 @@ class Thompson(Settings):
         ValueError: an argument is out of its range.
 
     Example:
+        >>> from agents.explore.strategy import Experience
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0, 2.0]]]]), mean=None, stddev=None)
         >>> strategy = Thompson(redraw="episode", draws=1)
-        >>> strategy(rollout, environment_steps=0).numpy().tolist()
+        >>> strategy(rollout, Experience()).numpy().tolist()
         [[3.0]]
     """
 
@@ -50,8 +51,8 @@ class Thompson(Settings):
     def filter_with_draw(self):
         return self.draws == 1 and self.redraw == "episode"
 
-    def __call__(self, rollout, environment_steps):
-        del environment_steps
+    def __call__(self, rollout, experience):
+        del experience
         return returns(rollout)[0]
 
 
@@ -75,10 +76,11 @@ class MeanOverDraws(Settings):
         ValueError: an argument is out of its range.
 
     Example:
+        >>> from agents.explore.strategy import Experience
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[2.0]]]]), mean=None, stddev=None)
         >>> strategy = MeanOverDraws(draws=2, trajectories="each")
-        >>> strategy(rollout, environment_steps=0).numpy().tolist()
+        >>> strategy(rollout, Experience()).numpy().tolist()
         [[1.5]]
     """
 
@@ -88,6 +90,6 @@ class MeanOverDraws(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, environment_steps):
-        del environment_steps
+    def __call__(self, rollout, experience):
+        del experience
         return tf.reduce_mean(returns(rollout), axis=0)

@@ -1,10 +1,22 @@
 """Strategy: what the agent asks of an exploration strategy."""
 
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
 
 from agents.lazy import tf
 
 REDRAWS = ("episode", "decision")
+
+
+class Experience(NamedTuple):
+    """How far a run has come, by which strategies may change.
+
+    Attributes:
+        environment_steps: [], before action repeat.
+        rewarded_steps: [], agent steps with a reward above 0; None: nobody counts them.
+    """
+
+    environment_steps: Any = 0
+    rewarded_steps: Any = None
 
 
 class Strategy(Protocol):
@@ -19,8 +31,10 @@ class Strategy(Protocol):
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planning.groups`; 1: the planner is used as it is.
 
-    One whose bonus ends may have `greedy_from`, the environment steps from which plans are
-    ranked by their return: then nothing is drawn or imagined with draws any more.
+    One that asks for `Experience.rewarded_steps` has `counts_rewards`, True. Where a bonus
+    may end there is `has_ended`, a function of the experience: whether plans are ranked by
+    their return from now on, or None where they never will. Then nothing is drawn or
+    imagined with draws any more.
     """
 
     draws: int
@@ -29,13 +43,13 @@ class Strategy(Protocol):
     filter_with_draw: bool
     groups: int
 
-    def __call__(self, rollout, environment_steps):
+    def __call__(self, rollout, experience):
         """Scores plans.
 
         Args:
             rollout: `agents.planning.rollouts.Rollout`: reward, reached and trace
                 [S, B, N, H], mean and stddev [S, B, N, H, D], value [S, B, N].
-            environment_steps: [], of the run so far, for annealing.
+            experience: `Experience` of the run so far, for annealing.
 
         Returns:
             [B, N], higher is better.

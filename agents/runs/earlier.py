@@ -44,7 +44,13 @@ _REPEAT = 2
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
 _KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
-_BONUSES = ("disagreement", "information_gain", "uncertainty_penalty")  # had no critic
+_BONUSES = ("disagreement", "information_gain", "uncertainty_penalty")
+_LATER_OF_BONUSES = {
+    "critic": False,
+    "beta_rate": 0.0,
+    "reward_from": 0,
+    "annealing_rewarded_steps": None,
+}
 
 
 def updated(values):
@@ -79,7 +85,7 @@ def updated(values):
         noise["final_stddev"] = None
     if isinstance(explore, dict):
         if explore.get("kind") in _BONUSES:
-            for name, value in (("critic", False), ("beta_rate", 0.0), ("reward_from", 0)):
+            for name, value in _LATER_OF_BONUSES.items():
                 explore.setdefault(name, value)
         total = values.get("environment_steps")
         if isinstance(explore.get("annealed_at"), float | int) and isinstance(total, int):

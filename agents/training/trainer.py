@@ -7,7 +7,12 @@ from agents.agent.building import choose_devices, configure_tensorflow, make_age
 from agents.agent.compiling import CompilingAhead
 from agents.agent.loading import make_checkpoints
 from agents.episodes.evaluation import Evaluator
-from agents.episodes.measures import agent_steps, environment_steps, episode_return
+from agents.episodes.measures import (
+    agent_steps,
+    environment_steps,
+    episode_return,
+    rewarded_steps,
+)
 from agents.episodes.replay import is_held_out
 from agents.files import remove_temporary
 from agents.runs.divergence import forget
@@ -139,6 +144,7 @@ class Trainer:
             index + 1,
             agent_steps(episode),
             environment_steps(episode, self._environment.action_repeat),
+            rewarded_steps(episode),
         )
         row = {"collect/return": episode_return(episode)}
         if "train_steps" in episode:  # of an actor's weights

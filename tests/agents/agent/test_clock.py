@@ -24,6 +24,20 @@ def test_all_counts_are_kept_in_checkpoints():
     assert names == {"episodes", "environment_steps", "agent_steps"}
 
 
+def test_rewarded_steps_are_counted_where_a_strategy_asks():
+    clock = Clock(counts_rewards=True)
+    for rewarded_steps in (3, 4):
+        clock.advance(1, agent_steps=5, environment_steps=20, rewarded_steps=rewarded_steps)
+    assert [int(count) for count in clock.experience] == [40, 7]
+    assert "rewarded_steps:0" in {variable.name for variable in clock.variables}
+
+
+def test_rewarded_steps_are_unknown_where_none_asks():
+    clock = Clock()
+    clock.advance(1, agent_steps=5, environment_steps=20, rewarded_steps=3)
+    assert clock.experience.rewarded_steps is None
+
+
 def test_replay_steps_stop_at_the_capacity():
     clock = Clock(replay_capacity=30)
     for episodes, expected in ((1, 20.0), (2, 30.0)):

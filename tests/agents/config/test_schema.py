@@ -92,42 +92,6 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
     ("words", "message"),
     [
         (
-            ["explore=thompson", "action_noise.final_stddev=0"],
-            "action_noise.final_stddev=0 is never reached: action_noise.steps must be",
-        ),
-        (
-            ["explore=thompson", "action_noise.steps=1000"],
-            "action_noise.steps=1000 changes nothing: action_noise.final_stddev must be a "
-            "number, got null",
-        ),
-        (
-            ["noise_ladder=2", "actors=1"],
-            "noise_ladder=2 changes nothing: actors must be at least 2, got 1",
-        ),
-        (
-            ["explore=disagreement", "explore.annealing_steps=500"],
-            "explore.annealing_steps=500 changes nothing: explore.final_beta must be a",
-        ),
-        (
-            ["explore=pessimistic", "explore.final_beta=0"],
-            "explore.final_beta=0 is never reached: explore.annealing_steps must be",
-        ),
-        (
-            ["explore=information_gain_annealed", "explore.reward_from=10_001"],
-            "plans seek nothing from explore.annealing_steps=10000 to "
-            "explore.reward_from=10001: explore.reward_from must be at most",
-        ),
-    ],
-)
-def test_half_a_schedule_is_refused(words, message):
-    with pytest.raises(UserError, match=re.escape(message)):
-        overrides.load(words)
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
             ["strategy=multi_worker", "actors=1"],
             "learners must be at least 2 with strategy=multi_worker and 1 with any other, "
             "got learners=1 strategy=multi_worker",

@@ -5,16 +5,17 @@ import tensorflow as tf
 
 from agents.distributed.weights import Weights
 
+WORDS = ("value=td", "explore=information_gain_annealed")  # which counts rewards
+
 
 def variables(agent):
-    clock = agent.clock
-    counts = [clock.episodes, clock.environment_steps, clock.agent_steps]
-    return [*agent.collect_policy.variables(), *counts, agent.train_step_counter]
+    acting = agent.collect_policy.variables()
+    return [*acting, *agent.clock.variables, agent.train_step_counter]
 
 
 def test_an_actor_acts_by_the_weights_that_the_learner_sent(serve, build_agent):
     address = serve()
-    learner, actor = build_agent("value=td"), build_agent("value=td", "seed=3")
+    learner, actor = (build_agent(*WORDS, seed) for seed in ("seed=0", "seed=3"))
     for number, variable in enumerate(variables(learner)):
         value = np.random.default_rng(number).normal(3.0, 2.0, variable.shape)
         variable.assign(tf.cast(value, variable.dtype))

@@ -1,6 +1,7 @@
 """Tests of agents.explore.balance."""
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from agents.explore.balance import anneal, balance
@@ -32,8 +33,19 @@ def test_equal_plans_get_equal_scores_without_a_floor_too():
 
 
 def test_a_weight_stays_at_its_last_value():
-    assert [float(anneal(2.0, 0.0, 0.5, x)) for x in (0.0, 0.25, 0.5, 1.0)] == [2, 1, 0, 0]
+    found = [float(anneal(2.0, 0.0, (x, 0.5))) for x in (0.0, 0.25, 0.5, 1.0)]
+    assert found == [2, 1, 0, 0]
+
+
+def test_a_weight_goes_on_with_the_phase_that_is_furthest():
+    phases = [((1, 10), (30, 100)), ((5, 10), (0, 100)), ((5, None), (20, 100))]
+    found = [float(anneal(1.0, 0.0, *each)) for each in phases]
+    assert found == pytest.approx([0.7, 0.5, 0.8])
+
+
+def test_a_weight_without_phases_stays():
+    assert float(anneal(2.0, 0.0, (5, None))) == 2.0
 
 
 def test_a_weight_without_an_end_stays():
-    assert [float(anneal(2.0, None, 0.5, x)) for x in (0.0, 0.5, 1.0)] == [2, 2, 2]
+    assert [float(anneal(2.0, None, (x, 0.5))) for x in (0.0, 0.5, 1.0)] == [2, 2, 2]

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import ConditionalValueAtRisk, Optimistic, UpperConfidence
+from agents.explore.strategy import Experience
 from agents.planning.rollouts import Rollout
 
 # Returns of four draws: of plan 0: 1, 3, 5, 7; of plan 1: 4, 4, 4, 4.
@@ -27,14 +28,16 @@ ROLLOUT = Rollout(REWARD, None, None)
     ],
 )
 def test_scores(strategy, scores):
-    np.testing.assert_allclose(strategy(ROLLOUT, environment_steps=0), [scores], rtol=1e-5)
+    np.testing.assert_allclose(strategy(ROLLOUT, Experience()), [scores], rtol=1e-5)
 
 
 def test_beta_is_annealed():
     strategy = UpperConfidence(beta=2.0, final_beta=0.0, annealing_steps=20, draws=4)
     for steps, beta in ((0, 2.0), (10, 1.0), (20, 0.0), (40, 0.0)):
         expected = 4.0 + beta * 5.0**0.5
-        np.testing.assert_allclose(strategy(ROLLOUT, steps)[0, 0], expected, rtol=1e-5)
+        np.testing.assert_allclose(
+            strategy(ROLLOUT, Experience(steps))[0, 0], expected, rtol=1e-5
+        )
 
 
 @pytest.mark.parametrize("beta", [2.0, -0.5])
@@ -42,14 +45,16 @@ def test_beta_alone_holds_all_along(beta):
     strategy = UpperConfidence(beta, None, None, draws=4)
     for steps in (0, 20, 40):
         expected = 4.0 + beta * 5.0**0.5
-        np.testing.assert_allclose(strategy(ROLLOUT, steps)[0, 0], expected, rtol=1e-5)
+        np.testing.assert_allclose(
+            strategy(ROLLOUT, Experience(steps))[0, 0], expected, rtol=1e-5
+        )
 
 
 @pytest.mark.parametrize(("alpha", "draws", "count"), [(0.07, 100, 7), (1 / 49, 49, 1)])
 def test_share_of_the_lowest_is_not_rounded_up_by_rounding_errors(alpha, draws, count):
     reward = tf.range(draws, dtype=tf.float32)[:, None, None, None]
     strategy = ConditionalValueAtRisk(alpha=alpha, draws=draws)
-    score = strategy(Rollout(reward, None, None), environment_steps=0)
+    score = strategy(Rollout(reward, None, None), Experience())
     np.testing.assert_allclose(score, [[(count - 1) / 2]])
 
 

@@ -117,11 +117,11 @@ def test_noise_follows_its_schedule(make_policy, clock):
     np.testing.assert_array_equal(quiet, noisy)
 
 
-def test_a_strategy_is_told_the_steps_of_the_run(make_policy, clock):
+def test_a_strategy_is_told_the_experience_of_the_run(make_policy, clock):
     spy = Spy()
     clock.environment_steps.assign(25)
     run(make_policy(spy), FIRST)
-    assert {int(steps) for _, steps in spy.rollouts} == {25}
+    assert {int(each.environment_steps) for _, each in spy.rollouts} == {25}
 
 
 def test_a_driver_runs_whole_episodes(make_policy, environment):

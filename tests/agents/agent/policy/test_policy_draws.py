@@ -42,10 +42,10 @@ def test_strategies_choose_how_draws_are_used(
     spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
     planner = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=1)
     run(make_policy(spy, planner), FIRST, MID)
-    for rollout, environment_steps in spy.rollouts:
+    for rollout, experience in spy.rollouts:
         assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
         assert rollout.mean.shape == (predictions, ENVIRONMENTS, 6, 3, 3)
-        assert float(environment_steps) == 0.0
+        assert float(experience.environment_steps) == 0.0
     if predictions == 1:
         return
     for mean in means(spy):
@@ -59,6 +59,18 @@ def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, steps
     seeks = preset("explore", "information_gain", **schedule)
     found, greedy = (run(make_policy(each), FIRST, MID)[-1] for each in (seeks, Greedy()))
     assert np.array_equal(found.action, greedy.action) is same
+
+
+def test_an_agent_acts_as_a_greedy_one_once_reward_is_common(make_policy, clock):
+    phases = {"annealing_steps": None, "annealing_rewarded_steps": 3}
+    seeks = preset("explore", "information_gain", beta=100.0, final_beta=0.0, **phases)
+    clock.rewarded_steps = tf.Variable(0, dtype=tf.int64)
+    policy = make_policy(seeks)
+    (greedy,) = run(make_policy(Greedy()), FIRST)
+    for count, same in ((2, False), (3, True)):
+        clock.rewarded_steps.assign(count)
+        (step,) = run(policy, FIRST)
+        assert np.array_equal(step.action, greedy.action) is same
 
 
 def test_what_draws_cost_ends_with_the_bonus(make_policy, clock, monkeypatch):

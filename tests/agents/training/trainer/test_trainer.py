@@ -228,3 +228,13 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
         [],
         *closing,
     ]
+
+
+def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
+    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    words.append("explore=information_gain_annealed")
+    for environment_steps in (40, 80):  # the second goes on with the first
+        assert train_run(tmp_path, *words, f"environment_steps={environment_steps}") == 0
+    found = sum(row["explore/rewarded_steps"] for row in metrics(tmp_path))
+    _, agent = load_agent(tmp_path)
+    assert int(agent.clock.rewarded_steps) == found > 0

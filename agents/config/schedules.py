@@ -1,0 +1,72 @@
+"""What changes over a run, of noise and of bonuses, must begin, change and end."""
+
+from agents.errors import UserError
+
+_PHASES = ("annealing_steps", "annealing_rewarded_steps")
+
+
+def check_schedules(config):
+    """Refuses what would change nothing: an end without a time, a time without an end.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Raises:
+        UserError: it says which of two keys does nothing, and what the other must be.
+    """
+    noise, explore = config.action_noise, config.explore
+    if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
+        raise UserError(
+            f"action_noise.final_stddev={noise.final_stddev:g} is never reached: "
+            "action_noise.steps must be above 0, got 0"
+        )
+    if config.noise_ladder != 1 and config.actors < 2:
+        raise UserError(
+            f"noise_ladder={config.noise_ladder:g} changes nothing: "
+            f"actors must be at least 2, got {config.actors}"
+        )
+    if noise.final_stddev is None and noise.steps:
+        raise UserError(
+            f"action_noise.steps={noise.steps} changes nothing: "
+            "action_noise.final_stddev must be a number, got null"
+        )
+    if not hasattr(explore, "final_beta"):
+        return
+    _check_annealing(explore)
+
+
+def _check_annealing(explore):
+    phases = {name: getattr(explore, name, None) for name in _PHASES}
+    phases = {name: end for name, end in phases.items() if end is not None}
+    if explore.final_beta is None and phases:
+        name, end = next(iter(phases.items()))
+        raise UserError(
+            f"explore.{name}={end} changes nothing: "
+            "explore.final_beta must be a number, got null"
+        )
+    if explore.final_beta is not None and not phases:
+        raise UserError(
+            f"explore.final_beta={explore.final_beta:g} is never reached: "
+            "explore.annealing_steps must be a number of environment steps, got null"
+        )
+    _check_seeking(explore)
+
+
+def _check_seeking(explore):
+    """Refuses a time without bonus in which reward does not count yet."""
+    seeking_from = getattr(explore, "reward_from", 0)
+    if explore.final_beta != 0 or not seeking_from:
+        return
+    if explore.annealing_rewarded_steps is not None:
+        raise UserError(
+            f"plans seek nothing once explore.annealing_rewarded_steps="
+            f"{explore.annealing_rewarded_steps} are done before "
+            f"explore.reward_from={seeking_from}: explore.annealing_rewarded_steps must be "
+            "null where explore.reward_from is above 0"
+        )
+    if seeking_from > explore.annealing_steps:
+        raise UserError(
+            f"plans seek nothing from explore.annealing_steps={explore.annealing_steps} to "
+            f"explore.reward_from={seeking_from}: explore.reward_from must be at most "
+            "explore.annealing_steps"
+        )

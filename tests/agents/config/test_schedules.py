@@ -1,0 +1,64 @@
+"""Tests of agents.config.schedules."""
+
+import re
+
+import pytest
+
+from agents.config import overrides
+from agents.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["explore=thompson", "action_noise.final_stddev=0"],
+            "action_noise.final_stddev=0 is never reached: action_noise.steps must be",
+        ),
+        (
+            ["explore=thompson", "action_noise.steps=1000"],
+            "action_noise.steps=1000 changes nothing: action_noise.final_stddev must be a "
+            "number, got null",
+        ),
+        (
+            ["noise_ladder=2", "actors=1"],
+            "noise_ladder=2 changes nothing: actors must be at least 2, got 1",
+        ),
+        (
+            ["explore=disagreement", "explore.annealing_steps=500"],
+            "explore.annealing_steps=500 changes nothing: explore.final_beta must be a",
+        ),
+        (
+            ["explore=pessimistic", "explore.final_beta=0"],
+            "explore.final_beta=0 is never reached: explore.annealing_steps must be",
+        ),
+        (
+            ["explore=disagreement", "explore.annealing_rewarded_steps=9"],
+            "explore.annealing_rewarded_steps=9 changes nothing: explore.final_beta must",
+        ),
+        (
+            ["explore=information_gain_annealed", "explore.reward_from=500"],
+            "plans seek nothing once explore.annealing_rewarded_steps=100 are done before "
+            "explore.reward_from=500: explore.annealing_rewarded_steps must be null where "
+            "explore.reward_from is above 0",
+        ),
+        (
+            [
+                "explore=information_gain_annealed",
+                "explore.annealing_rewarded_steps=null",
+                "explore.reward_from=10_001",
+            ],
+            "plans seek nothing from explore.annealing_steps=10000 to "
+            "explore.reward_from=10001: explore.reward_from must be at most",
+        ),
+    ],
+)
+def test_half_a_schedule_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
+def test_one_phase_is_enough():
+    words = ["explore.annealing_steps=null", "explore.annealing_rewarded_steps=9"]
+    config = overrides.load(["explore=information_gain_annealed", *words])
+    assert config.explore.annealing_steps is None
