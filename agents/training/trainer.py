@@ -126,7 +126,7 @@ class Trainer:
         self._saved = self._counts()
         self._start_progress(run)
         append_session(run.folder, self._saved)
-        self._ahead = CompilingAhead(self._acting() if self._episodes else [])
+        self._ahead = CompilingAhead(self._acting())
 
     @property
     def done(self):
@@ -146,8 +146,6 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
             rewarded_steps(episode),
         )
-        if index == 0:  # tells whether reward is rare, and so by which plans are ranked
-            self._ahead = CompilingAhead(self._acting())
         row = {"collect/return": episode_return(episode)}
         if "train_steps" in episode:  # of an actor's weights
             steps = int(self._agent.train_step_counter.numpy())

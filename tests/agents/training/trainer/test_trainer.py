@@ -221,13 +221,11 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
     collecting, evaluating = ("collect_policy", 2), ("policy", 3)
     closing = ["stopped", "waited"]
     assert asked == [
-        [],  # until an episode has told which plans are asked for
         [collecting, evaluating],
         *closing,
-        [],
         [collecting],
         *closing,
-        [],  # the first run once more: done
+        [],
         *closing,
     ]
 
