@@ -166,11 +166,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return policy_step.PolicyStep(*chosen)
 
     def _is_greedy(self):
-        """Whether the strategy's bonus has ended, []; None: it never will."""
-        has_ended = getattr(self.strategy, "has_ended", None)
-        if has_ended is None or self._act != "plan":
+        """Whether the strategy's bonus rests, []; None: it never does."""
+        rests = getattr(self.strategy, "rests", None)
+        if rests is None or self._act != "plan":
             return None
-        return has_ended(self._clock.experience)
+        return rests(self._clock.experience)
 
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""

@@ -53,8 +53,20 @@ def _check_annealing(explore):
 
 
 def _check_seeking(explore):
-    """Refuses a time without bonus in which reward does not count yet."""
+    """Refuses bonuses that never count, and times in which neither they nor rewards do."""
     seeking_from = getattr(explore, "reward_from", 0)
+    bonus_from = getattr(explore, "bonus_from", 0)
+    if seeking_from and bonus_from:
+        raise UserError(
+            f"plans seek nothing before explore.bonus_from={bonus_from} and "
+            f"explore.reward_from={seeking_from}: one of both must be 0"
+        )
+    ends = explore.annealing_steps if explore.final_beta == 0 else None
+    if ends is not None and bonus_from >= ends:
+        raise UserError(
+            f"the bonus never counts: explore.bonus_from must be below "
+            f"explore.annealing_steps={ends}, got {bonus_from}"
+        )
     if explore.final_beta != 0 or not seeking_from:
         return
     if explore.annealing_rewarded_steps is not None:

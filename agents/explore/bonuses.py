@@ -22,6 +22,7 @@ class _Bonus(Settings):
             does not matter.
         annealing_rewarded_steps: agent steps with reward to `final_beta`, where these come
             first; None: likewise.
+        bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less.
         draws: at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
@@ -36,6 +37,7 @@ class _Bonus(Settings):
     final_beta: float | None = key(least=0)
     annealing_steps: int | None = key(least=1)
     annealing_rewarded_steps: int | None = key(least=1)
+    bonus_from: int = key(least=0)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
     critic: bool = key()
@@ -51,9 +53,9 @@ class _Bonus(Settings):
         """Whether it asks how many agent steps brought reward."""
         return self.annealing_rewarded_steps is not None
 
-    def has_ended(self, experience):
-        """Whether plans seek the return alone from now on, []; None: they never will."""
-        if self.final_beta != 0 or self.critic:
+    def rests(self, experience):
+        """Whether plans seek the return alone now, []; None: they never do."""
+        if self.critic or (self.final_beta != 0 and not self.bonus_from):
             return None
         return self.scheduled(experience) <= 0.0
 
@@ -68,12 +70,14 @@ class _Bonus(Settings):
 
     def scheduled(self, experience):
         """The weight of the bonus by the experience of a run, []."""
-        return anneal(
+        weight = anneal(
             self.beta,
             self.final_beta,
             (experience.environment_steps, self.annealing_steps),
             (experience.rewarded_steps, self.annealing_rewarded_steps),
         )
+        counts = experience.environment_steps >= self.bonus_from
+        return weight * tf.cast(counts, tf.float32)
 
     def of_return(self, experience):
         """1, or 0 where plans seek the bonus alone, []."""
@@ -104,7 +108,7 @@ class Disagreement(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewarded_steps": None}
+        >>> settings |= {"annealing_rewarded_steps": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -135,6 +139,7 @@ class InformationGain(_Bonus):
             does not matter.
         annealing_rewarded_steps: agent steps with reward to `final_beta`, where these come
             first; None: likewise.
+        bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, as in `balance`.
         draws: of the weights, at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
@@ -156,6 +161,7 @@ class InformationGain(_Bonus):
         ...     final_beta=None,
         ...     annealing_steps=None,
         ...     annealing_rewarded_steps=None,
+        ...     bonus_from=0,
         ...     return_floor=0.3,
         ...     draws=5,
         ...     critic=False,
@@ -189,7 +195,7 @@ class UncertaintyPenalty(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewarded_steps": None}
+        >>> settings |= {"annealing_rewarded_steps": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()

@@ -31,10 +31,10 @@ class Strategy(Protocol):
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planning.groups`; 1: the planner is used as it is.
 
-    One that asks for `Experience.rewarded_steps` has `counts_rewards`, True. Where a bonus
-    may end there is `has_ended`, a function of the experience: whether plans are ranked by
-    their return from now on, or None where they never will. Then nothing is drawn or
-    imagined with draws any more.
+    One that asks for `Experience.rewarded_steps` has `counts_rewards`, True. One whose
+    bonus does not always count has `rests`, a function of the experience: whether plans are
+    ranked by their return now, or None where they never are. While it rests, nothing is
+    drawn or imagined with draws.
     """
 
     draws: int

@@ -50,6 +50,7 @@ _LATER_OF_BONUSES = {
     "beta_rate": 0.0,
     "reward_from": 0,
     "annealing_rewarded_steps": None,
+    "bonus_from": 0,
 }
 
 

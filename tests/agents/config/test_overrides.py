@@ -113,7 +113,7 @@ def test_words_win_over_a_preset_wherever_they_stand():
 
 def test_run_folder_is_named_after_task_strategy_and_seed():
     config = overrides.load(["task=gym:Pendulum-v1", "seed=2"])
-    assert config.logdir == "logdir/gym_Pendulum-v1/information_gain_annealed/2"
+    assert config.logdir == "logdir/gym_Pendulum-v1/information_gain_if_rare/2"
 
 
 def test_run_folder_may_use_other_keys():

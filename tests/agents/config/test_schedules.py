@@ -51,6 +51,16 @@ from agents.errors import UserError
             "plans seek nothing from explore.annealing_steps=10000 to "
             "explore.reward_from=10001: explore.reward_from must be at most",
         ),
+        (
+            ["explore.reward_from=500"],
+            "plans seek nothing before explore.bonus_from=25000 and "
+            "explore.reward_from=500: one of both must be 0",
+        ),
+        (
+            ["explore.bonus_from=100_000"],
+            "the bonus never counts: explore.bonus_from must be below "
+            "explore.annealing_steps=100000, got 100000",
+        ),
     ],
 )
 def test_half_a_schedule_is_refused(words, message):

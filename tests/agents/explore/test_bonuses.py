@@ -94,8 +94,8 @@ def test_reward_that_is_found_ends_the_bonus_sooner():
     counts = (0, 0), (50, 0), (50, 3), (50, 8), (0, 10), (100, 0)
     found = [float(strategy.scheduled(Experience(*each))) for each in counts]
     np.testing.assert_allclose(found, [1.0, 0.5, 0.5, 0.2, 0.0, 0.0], rtol=1e-6)
-    ended = [bool(strategy.has_ended(Experience(*each))) for each in counts]
-    assert ended == [False, False, False, False, True, True]
+    rests = [bool(strategy.rests(Experience(*each))) for each in counts]
+    assert rests == [False, False, False, False, True, True]
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,14 @@ def test_reward_that_is_found_ends_the_bonus_sooner():
 def test_a_bonus_that_stays_says_so(words):
     phase = {"annealing_steps": 5} if words else {}
     strategy = preset("explore", "disagreement", **words, **phase)
-    assert strategy.has_ended(Experience(5)) is None
+    assert strategy.rests(Experience(5)) is None
+
+
+def test_a_bonus_may_begin_later():
+    strategy = preset("explore", "disagreement", beta=2.0, bonus_from=10)
+    for environment_steps, beta in ((9, 0.0), (10, 2.0)):
+        assert float(strategy.scheduled(Experience(environment_steps))) == beta
+        assert bool(strategy.rests(Experience(environment_steps))) is (beta == 0)
 
 
 @pytest.mark.parametrize(("end", "asks"), [(None, False), (10, True)])

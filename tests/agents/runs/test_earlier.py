@@ -54,11 +54,11 @@ def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_pat
     open_run(overrides.load([f"logdir={tmp_path / 'run'}", *words])).close()
 
 
-@pytest.mark.parametrize(("kind", "keys"), [("disagreement", 4), ("greedy", 0)])
+@pytest.mark.parametrize(("kind", "keys"), [("disagreement", 5), ("greedy", 0)])
 def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, keys):
     explore = updated({"explore": {"kind": kind}})["explore"]
     expected = {"critic": False, "beta_rate": 0.0, "reward_from": 0}
-    expected["annealing_rewarded_steps"] = None
+    expected |= {"annealing_rewarded_steps": None, "bonus_from": 0}
     assert explore == {"kind": kind} | dict([*expected.items()][:keys])
 
 
