@@ -182,6 +182,7 @@ sys.exit(main(["train", *sys.argv[1:], f"{sys.argv[-1]}_3", "batch_size=3"]))
 @pytest.mark.slow
 def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_path):
     words = ["environment_steps=60", "seed_episodes=1", "video_every=0", "threads=1"]
+    words.append("value=none")
     done = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES, *tiny_words, *words, "strategy=mirrored"]
         + [f"logdir={tmp_path}/two"],
@@ -196,8 +197,9 @@ def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_pat
     assert train_run(tmp_path / "one", *words) == 0
     for two, one in zip(metrics(tmp_path / "two"), metrics(tmp_path / "one"), strict=True):
         assert two["environment_steps"] == one["environment_steps"]
-        for name in ("train/loss", "train/weight_kl"):  # other batches, same sizes
-            assert two.get(name) == pytest.approx(one.get(name), rel=0.1)
+        # other batches of the same sizes, of which only losses of data know
+        for name, rel in (("train/loss", 0.25), ("train/weight_kl", 1e-3)):
+            assert two.get(name) == pytest.approx(one.get(name), rel=rel)
 
 
 def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkeypatch):

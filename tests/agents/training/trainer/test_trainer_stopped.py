@@ -158,7 +158,7 @@ def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(
 ):
     folder = tmp_path / "run"
     words = ["environments=2", "environment_steps=400", "seed_episodes=2"]
-    words += ["evaluation.every=0", "video_every=0"]
+    words += ["evaluation.every=0", "video_every=0", "value=none"]
     process = subprocess.Popen(
         [sys.executable, "-m", "agents", "train", *tiny_words, *words, f"logdir={folder}"],
         stdout=subprocess.PIPE,
