@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from agents.explore.strategy import Experience
+from agents.explore.strategy import Elapsed
 
 
 class Clock(tf.Module):
@@ -36,9 +36,9 @@ class Clock(tf.Module):
         return tf.minimum(steps, self._replay_capacity)
 
     @property
-    def experience(self):
-        """What strategies are told, `agents.explore.strategy.Experience`."""
-        return Experience(self.environment_steps, self.rewarded_steps)
+    def elapsed(self):
+        """What strategies are told, `agents.explore.strategy.Elapsed`."""
+        return Elapsed(self.environment_steps, self.rewarded_steps)
 
     def advance(self, episodes, agent_steps, environment_steps, rewarded_steps=0):
         """Counts the steps of an episode, after which there are `episodes`."""

@@ -277,7 +277,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             rollout = predict_replayed(model, features, action, weights, strategy.draws)
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
-        seen = self.clock.experience
+        seen = self.clock.elapsed
         return Novelty(bonus, strategy.scheduled(seen), strategy.of_return(seen))
 
     def _kl_scale(self):

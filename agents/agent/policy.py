@@ -170,7 +170,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         rests = getattr(self.strategy, "rests", None)
         if rests is None or self._act != "plan":
             return None
-        return rests(self._clock.experience)
+        return rests(self._clock.elapsed)
 
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""
@@ -245,11 +245,11 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
 
     def _score(self, strategy, rollout):
-        experience = self._clock.experience
+        elapsed = self._clock.elapsed
         if not getattr(strategy, "critic", False):
-            return strategy(rollout, experience)
-        beta = self._value.explorer.beta(strategy.scheduled(experience))
-        return strategy.score(rollout, beta, experience)
+            return strategy(rollout, elapsed)
+        beta = self._value.explorer.beta(strategy.scheduled(elapsed))
+        return strategy.score(rollout, beta, elapsed)
 
     def _propose(self, strategy, latent, seeds):
         """Plans of a policy under the central weights, [B, P, H, A], or None."""
@@ -269,7 +269,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if explores or not getattr(strategy, "reward_from", 0):
             return plans
         # A policy that knows the reward proposes rest until plans may seek it.
-        return strategy.of_return(self._clock.experience) * plans
+        return strategy.of_return(self._clock.elapsed) * plans
 
     def _noise_of_plans(self, plans, seed):
         """[B, N, H, D]."""

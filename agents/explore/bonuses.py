@@ -53,11 +53,11 @@ class _Bonus(Settings):
         """Whether it asks how many agent steps brought reward."""
         return self.annealing_rewarded_steps is not None
 
-    def rests(self, experience):
+    def rests(self, elapsed):
         """Whether plans seek the return alone now, []; None: they never do."""
         if self.critic or (self.final_beta != 0 and not self.bonus_from):
             return None
-        return self.scheduled(experience) <= 0.0
+        return self.scheduled(elapsed) <= 0.0
 
     def steps(self, rollout):
         """The bonus of each step, [B, N, H]."""
@@ -68,28 +68,28 @@ class _Bonus(Settings):
         within = over_horizon(rollout, self.steps(rollout)[tf.newaxis])
         return (within + rollout.novelty)[0]
 
-    def scheduled(self, experience):
-        """The weight of the bonus by the experience of a run, []."""
+    def scheduled(self, elapsed):
+        """The weight of the bonus after what has elapsed of a run, []."""
         weight = anneal(
             self.beta,
             self.final_beta,
-            (experience.environment_steps, self.annealing_steps),
-            (experience.rewarded_steps, self.annealing_rewarded_steps),
+            (elapsed.environment_steps, self.annealing_steps),
+            (elapsed.rewarded_steps, self.annealing_rewarded_steps),
         )
-        counts = experience.environment_steps >= self.bonus_from
+        counts = elapsed.environment_steps >= self.bonus_from
         return weight * tf.cast(counts, tf.float32)
 
-    def of_return(self, experience):
+    def of_return(self, elapsed):
         """1, or 0 where plans seek the bonus alone, []."""
-        return tf.cast(experience.environment_steps >= self.reward_from, tf.float32)
+        return tf.cast(elapsed.environment_steps >= self.reward_from, tf.float32)
 
-    def score(self, rollout, beta, experience):
+    def score(self, rollout, beta, elapsed):
         """[B, N], with a bonus of this weight, []."""
-        wanted = self.of_return(experience) * returns(rollout)[0]
+        wanted = self.of_return(elapsed) * returns(rollout)[0]
         return balance(wanted, self.bonus(rollout), beta, self.return_floor)
 
-    def __call__(self, rollout, experience):
-        return self.score(rollout, self.scheduled(experience), experience)
+    def __call__(self, rollout, elapsed):
+        return self.score(rollout, self.scheduled(elapsed), elapsed)
 
 
 @dataclasses.dataclass(frozen=True)

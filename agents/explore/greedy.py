@@ -18,10 +18,10 @@ class Greedy(Settings):
 
     Example:
         >>> import tensorflow as tf
-        >>> from agents.explore.strategy import Experience
+        >>> from agents.explore.strategy import Elapsed
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(reward=tf.ones([1, 2, 3, 5]), mean=None, stddev=None)
-        >>> Greedy()(rollout, Experience()).numpy().tolist()
+        >>> Greedy()(rollout, Elapsed()).numpy().tolist()
         [[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]
     """
 
@@ -31,6 +31,6 @@ class Greedy(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, experience):
-        del experience
+    def __call__(self, rollout, elapsed):
+        del elapsed
         return returns(rollout)[0]

@@ -31,12 +31,12 @@ class UpperConfidence(Settings):
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.explore.strategy import Experience
+        >>> from agents.explore.strategy import Elapsed
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
         >>> settings = {"final_beta": None, "annealing_steps": None}
         >>> strategy = UpperConfidence(beta=2.0, **settings, draws=2)
-        >>> strategy(rollout, Experience()).numpy().tolist()
+        >>> strategy(rollout, Elapsed()).numpy().tolist()
         [[4.0]]
     """
 
@@ -49,9 +49,9 @@ class UpperConfidence(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, experience):
+    def __call__(self, rollout, elapsed):
         mean, variance = tf.nn.moments(returns(rollout), axes=[0])
-        phase = experience.environment_steps, self.annealing_steps
+        phase = elapsed.environment_steps, self.annealing_steps
         beta = anneal(self.beta, self.final_beta, phase)
         return mean + beta * tf.sqrt(variance)
 
@@ -72,10 +72,10 @@ class Optimistic(Settings):
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.explore.strategy import Experience
+        >>> from agents.explore.strategy import Elapsed
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[3.0]]]]), mean=None, stddev=None)
-        >>> Optimistic(draws=2)(rollout, Experience()).numpy().tolist()
+        >>> Optimistic(draws=2)(rollout, Elapsed()).numpy().tolist()
         [[3.0]]
     """
 
@@ -85,8 +85,8 @@ class Optimistic(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, experience):
-        del experience
+    def __call__(self, rollout, elapsed):
+        del elapsed
         return tf.reduce_max(returns(rollout), axis=0)
 
 
@@ -106,12 +106,12 @@ class ConditionalValueAtRisk(Settings):
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.explore.strategy import Experience
+        >>> from agents.explore.strategy import Elapsed
         >>> from agents.planning.rollouts import Rollout
         >>> reward = tf.constant([[[[3.0]]], [[[1.0]]], [[[2.0]]], [[[4.0]]]])
         >>> rollout = Rollout(reward, mean=None, stddev=None)
         >>> strategy = ConditionalValueAtRisk(alpha=0.5, draws=4)
-        >>> strategy(rollout, Experience()).numpy().tolist()
+        >>> strategy(rollout, Elapsed()).numpy().tolist()
         [[1.5]]
     """
 
@@ -129,8 +129,8 @@ class ConditionalValueAtRisk(Settings):
                 f"draws must be at least 1 / alpha ({1 / self.alpha:g}), got {self.draws}"
             )
 
-    def __call__(self, rollout, experience):
-        del experience
+    def __call__(self, rollout, elapsed):
+        del elapsed
         lowest = _ceil(self.alpha * self.draws)
         return tf.reduce_mean(tf.sort(returns(rollout), axis=0)[:lowest], axis=0)
 

@@ -31,11 +31,11 @@ class Thompson(Settings):
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.explore.strategy import Experience
+        >>> from agents.explore.strategy import Elapsed
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0, 2.0]]]]), mean=None, stddev=None)
         >>> strategy = Thompson(redraw="episode", draws=1)
-        >>> strategy(rollout, Experience()).numpy().tolist()
+        >>> strategy(rollout, Elapsed()).numpy().tolist()
         [[3.0]]
     """
 
@@ -51,8 +51,8 @@ class Thompson(Settings):
     def filter_with_draw(self):
         return self.draws == 1 and self.redraw == "episode"
 
-    def __call__(self, rollout, experience):
-        del experience
+    def __call__(self, rollout, elapsed):
+        del elapsed
         return returns(rollout)[0]
 
 
@@ -76,11 +76,11 @@ class MeanOverDraws(Settings):
         ValueError: an argument is out of its range.
 
     Example:
-        >>> from agents.explore.strategy import Experience
+        >>> from agents.explore.strategy import Elapsed
         >>> from agents.planning.rollouts import Rollout
         >>> rollout = Rollout(tf.constant([[[[1.0]]], [[[2.0]]]]), mean=None, stddev=None)
         >>> strategy = MeanOverDraws(draws=2, trajectories="each")
-        >>> strategy(rollout, Experience()).numpy().tolist()
+        >>> strategy(rollout, Elapsed()).numpy().tolist()
         [[1.5]]
     """
 
@@ -90,6 +90,6 @@ class MeanOverDraws(Settings):
     filter_with_draw: ClassVar[bool] = False
     groups: ClassVar[int] = 1
 
-    def __call__(self, rollout, experience):
-        del experience
+    def __call__(self, rollout, elapsed):
+        del elapsed
         return tf.reduce_mean(returns(rollout), axis=0)

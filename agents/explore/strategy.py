@@ -7,7 +7,7 @@ from agents.lazy import tf
 REDRAWS = ("episode", "decision")
 
 
-class Experience(NamedTuple):
+class Elapsed(NamedTuple):
     """How far a run has come, by which strategies may change.
 
     Attributes:
@@ -31,8 +31,8 @@ class Strategy(Protocol):
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planning.groups`; 1: the planner is used as it is.
 
-    One that asks for `Experience.rewarded_steps` has `counts_rewards`, True. One whose
-    bonus does not always count has `rests`, a function of the experience: whether plans are
+    One that asks for `Elapsed.rewarded_steps` has `counts_rewards`, True. One whose bonus
+    does not always count has `rests`, a function of what has elapsed: whether plans are
     ranked by their return now, or None where they never are. While it rests, nothing is
     drawn or imagined with draws.
     """
@@ -43,13 +43,13 @@ class Strategy(Protocol):
     filter_with_draw: bool
     groups: int
 
-    def __call__(self, rollout, experience):
+    def __call__(self, rollout, elapsed):
         """Scores plans.
 
         Args:
             rollout: `agents.planning.rollouts.Rollout`: reward, reached and trace
                 [S, B, N, H], mean and stddev [S, B, N, H, D], value [S, B, N].
-            experience: `Experience` of the run so far, for annealing.
+            elapsed: `Elapsed` of the run so far, for annealing.
 
         Returns:
             [B, N], higher is better.

@@ -28,14 +28,14 @@ def test_rewarded_steps_are_counted_where_a_strategy_asks():
     clock = Clock(counts_rewards=True)
     for rewarded_steps in (3, 4):
         clock.advance(1, agent_steps=5, environment_steps=20, rewarded_steps=rewarded_steps)
-    assert [int(count) for count in clock.experience] == [40, 7]
+    assert [int(count) for count in clock.elapsed] == [40, 7]
     assert "rewarded_steps:0" in {variable.name for variable in clock.variables}
 
 
 def test_rewarded_steps_are_unknown_where_none_asks():
     clock = Clock()
     clock.advance(1, agent_steps=5, environment_steps=20, rewarded_steps=3)
-    assert clock.experience.rewarded_steps is None
+    assert clock.elapsed.rewarded_steps is None
 
 
 def test_replay_steps_stop_at_the_capacity():

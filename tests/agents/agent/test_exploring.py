@@ -72,9 +72,9 @@ def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypat
     beta = float(agent.value.explorer.beta(0.0))
     kind = type(policy.strategy)
 
-    def spied(strategy, rollout, weight, experience):
+    def spied(strategy, rollout, weight, elapsed):
         scored.append((rollout, float(weight)))
-        return score(strategy, rollout, weight, experience)
+        return score(strategy, rollout, weight, elapsed)
 
     score = kind.score
     monkeypatch.setattr(kind, "score", spied)

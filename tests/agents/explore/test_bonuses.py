@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.explore.strategy import Experience
+from agents.explore.strategy import Elapsed
 from agents.planning.rollouts import Rollout
 from tests.agents.presets import preset
 
@@ -60,10 +60,10 @@ def test_what_lies_beyond_the_end_is_no_bonus(kind):
 @pytest.mark.parametrize("kind", BONUSES)
 def test_identical_draws_leave_the_order_of_returns(kind):
     same = rollout([[1.0, 2.0, 3.0]] * 5, reward=((3.0, 1.0, 2.0),))
-    scores = preset("explore", kind)(same, Experience()).numpy()[0]
+    scores = preset("explore", kind)(same, Elapsed()).numpy()[0]
     assert np.argsort(scores).tolist() == [1, 2, 0]
     np.testing.assert_allclose(
-        preset("explore", kind, beta=0.0)(same, Experience())[0], scores, atol=1e-5
+        preset("explore", kind, beta=0.0)(same, Elapsed())[0], scores, atol=1e-5
     )
 
 
@@ -71,7 +71,7 @@ def test_score_is_the_same_whatever_the_unit_of_the_bonus():
     small, large = (
         preset("explore", "disagreement", draws=2, return_floor=0.0)(
             rollout(np.multiply(unit, MEANS), reward=((3.0, 1.0, 2.0),)),
-            experience=Experience(),
+            elapsed=Elapsed(),
         )
         for unit in (0.01, 100.0)
     )
@@ -83,7 +83,7 @@ def test_annealed_bonus_ends_as_the_return():
         "explore", "information_gain", beta=5.0, final_beta=0.0, annealing_steps=9, draws=2
     )
     outcome = rollout(MEANS, reward=((3.0, 2.0, 1.0),))
-    first, last = (strategy(outcome, Experience(steps))[0].numpy() for steps in (0, 9))
+    first, last = (strategy(outcome, Elapsed(steps))[0].numpy() for steps in (0, 9))
     assert first.argmax() == 2
     assert last.argmax() == 0
 
@@ -92,9 +92,9 @@ def test_reward_that_is_found_ends_the_bonus_sooner():
     phases = {"annealing_steps": 100, "annealing_rewarded_steps": 10}
     strategy = preset("explore", "disagreement", beta=1.0, final_beta=0.0, **phases)
     counts = (0, 0), (50, 0), (50, 3), (50, 8), (0, 10), (100, 0)
-    found = [float(strategy.scheduled(Experience(*each))) for each in counts]
+    found = [float(strategy.scheduled(Elapsed(*each))) for each in counts]
     np.testing.assert_allclose(found, [1.0, 0.5, 0.5, 0.2, 0.0, 0.0], rtol=1e-6)
-    rests = [bool(strategy.rests(Experience(*each))) for each in counts]
+    rests = [bool(strategy.rests(Elapsed(*each))) for each in counts]
     assert rests == [False, False, False, False, True, True]
 
 
@@ -104,14 +104,14 @@ def test_reward_that_is_found_ends_the_bonus_sooner():
 def test_a_bonus_that_stays_says_so(words):
     phase = {"annealing_steps": 5} if words else {}
     strategy = preset("explore", "disagreement", **words, **phase)
-    assert strategy.rests(Experience(5)) is None
+    assert strategy.rests(Elapsed(5)) is None
 
 
 def test_a_bonus_may_begin_later():
     strategy = preset("explore", "disagreement", beta=2.0, bonus_from=10)
     for environment_steps, beta in ((9, 0.0), (10, 2.0)):
-        assert float(strategy.scheduled(Experience(environment_steps))) == beta
-        assert bool(strategy.rests(Experience(environment_steps))) is (beta == 0)
+        assert float(strategy.scheduled(Elapsed(environment_steps))) == beta
+        assert bool(strategy.rests(Elapsed(environment_steps))) is (beta == 0)
 
 
 @pytest.mark.parametrize(("end", "asks"), [(None, False), (10, True)])
@@ -127,17 +127,17 @@ def test_plans_seek_the_bonus_alone_until_reward_counts(kind):
     blind, seeing = (
         rollout(MEANS, reward=(reward,)) for reward in ((0.0, 0.0, 0.0), (30.0, 20.0, 10.0))
     )
-    before, from_then_on = (strategy(seeing, Experience(steps)) for steps in (8, 9))
-    np.testing.assert_array_equal(before, strategy(blind, Experience()))
+    before, from_then_on = (strategy(seeing, Elapsed(steps)) for steps in (8, 9))
+    np.testing.assert_array_equal(before, strategy(blind, Elapsed()))
     without = preset("explore", kind, draws=2)
-    np.testing.assert_array_equal(from_then_on, without(seeing, Experience()))
+    np.testing.assert_array_equal(from_then_on, without(seeing, Elapsed()))
     assert np.ptp(from_then_on - before) > 1
 
 
 def test_noise_of_a_blind_reward_model_weighs_less_than_the_bonus():
     noisy = rollout(MEANS, reward=((0.02, 0.01, -0.02),))
     strategy = preset("explore", "disagreement", draws=2)
-    assert int(tf.argmax(strategy(noisy, Experience())[0])) == 2
+    assert int(tf.argmax(strategy(noisy, Elapsed())[0])) == 2
 
 
 @pytest.mark.parametrize("kind", BONUSES)
@@ -163,7 +163,7 @@ def test_what_comes_after_a_plan_is_added_to_its_bonus(kind):
 def test_a_weight_that_is_given_takes_the_place_of_the_schedule():
     strategy = preset("explore", "disagreement", draws=2, beta=0.5)
     plain = rollout(MEANS, reward=((0.0, 3.0, 1.0),))
-    start = Experience()
+    start = Elapsed()
     at_half, given = strategy(plain, start), strategy.score(plain, tf.constant(2.0), start)
     by_return = strategy.score(plain, tf.constant(0.0), start)
     np.testing.assert_allclose(given - by_return, 4.0 * (at_half - by_return), rtol=1e-4)

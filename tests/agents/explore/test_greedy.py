@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from agents.explore import Greedy
-from agents.explore.strategy import Experience
+from agents.explore.strategy import Elapsed
 from agents.planning.rollouts import Rollout
 
 
@@ -12,7 +12,7 @@ def test_greedy_scores_are_returns():
     reward = np.random.default_rng(0).normal(size=[1, 2, 3, 4])
     latent = tf.zeros([1, 2, 3, 4, 5])
     rollout = Rollout(tf.constant(reward), latent, latent)
-    np.testing.assert_allclose(Greedy()(rollout, Experience()), reward[0].sum(-1))
+    np.testing.assert_allclose(Greedy()(rollout, Elapsed()), reward[0].sum(-1))
 
 
 def test_greedy_needs_no_draws():

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import ConditionalValueAtRisk, Optimistic, UpperConfidence
-from agents.explore.strategy import Experience
+from agents.explore.strategy import Elapsed
 from agents.planning.rollouts import Rollout
 
 # Returns of four draws: of plan 0: 1, 3, 5, 7; of plan 1: 4, 4, 4, 4.
@@ -28,7 +28,7 @@ ROLLOUT = Rollout(REWARD, None, None)
     ],
 )
 def test_scores(strategy, scores):
-    np.testing.assert_allclose(strategy(ROLLOUT, Experience()), [scores], rtol=1e-5)
+    np.testing.assert_allclose(strategy(ROLLOUT, Elapsed()), [scores], rtol=1e-5)
 
 
 def test_beta_is_annealed():
@@ -36,7 +36,7 @@ def test_beta_is_annealed():
     for steps, beta in ((0, 2.0), (10, 1.0), (20, 0.0), (40, 0.0)):
         expected = 4.0 + beta * 5.0**0.5
         np.testing.assert_allclose(
-            strategy(ROLLOUT, Experience(steps))[0, 0], expected, rtol=1e-5
+            strategy(ROLLOUT, Elapsed(steps))[0, 0], expected, rtol=1e-5
         )
 
 
@@ -46,7 +46,7 @@ def test_beta_alone_holds_all_along(beta):
     for steps in (0, 20, 40):
         expected = 4.0 + beta * 5.0**0.5
         np.testing.assert_allclose(
-            strategy(ROLLOUT, Experience(steps))[0, 0], expected, rtol=1e-5
+            strategy(ROLLOUT, Elapsed(steps))[0, 0], expected, rtol=1e-5
         )
 
 
@@ -54,7 +54,7 @@ def test_beta_alone_holds_all_along(beta):
 def test_share_of_the_lowest_is_not_rounded_up_by_rounding_errors(alpha, draws, count):
     reward = tf.range(draws, dtype=tf.float32)[:, None, None, None]
     strategy = ConditionalValueAtRisk(alpha=alpha, draws=draws)
-    score = strategy(Rollout(reward, None, None), Experience())
+    score = strategy(Rollout(reward, None, None), Elapsed())
     np.testing.assert_allclose(score, [[(count - 1) / 2]])
 
 

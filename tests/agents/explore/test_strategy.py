@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import STRATEGIES
-from agents.explore.strategy import Experience, returns
+from agents.explore.strategy import Elapsed, returns
 from agents.planning.rollouts import Rollout
 from tests.agents.presets import preset
 
@@ -36,8 +36,8 @@ def test_returns_are_the_rewards_that_are_reached_and_the_value_after_them(noise
 def test_the_value_counts_like_a_last_reward(name, noise):
     rollout, strategy = make(DRAWS[name], noise), preset("explore", name)
     last = rollout.reward + rollout.value[..., tf.newaxis] * tf.constant([0.0, 0.0, 1.0])
-    expected = strategy(rollout._replace(reward=last, value=0.0), Experience())
-    found = strategy(rollout, Experience())
+    expected = strategy(rollout._replace(reward=last, value=0.0), Elapsed())
+    found = strategy(rollout, Elapsed())
     np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-    without = strategy(rollout._replace(value=0.0), Experience())
+    without = strategy(rollout._replace(value=0.0), Elapsed())
     assert np.abs(found - without).min() > 1e-4

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.explore import Greedy
-from agents.explore.strategy import Experience, over_horizon
+from agents.explore.strategy import Elapsed, over_horizon
 from agents.model.latents import Latent
 from agents.planning.imagination import imagine_with_mean_weights
 from agents.planning.rollouts import Layout
@@ -48,7 +48,7 @@ def best_plan(model, start):
     def score(plans, seed):
         del seed
         rollout = imagine_with_mean_weights(model, at(start), plans, tf.zeros_like(plans))
-        return Greedy()(rollout, Experience())
+        return Greedy()(rollout, Elapsed())
 
     plan, _ = planner.plan(score, (), (1, 1), tf.constant([0, 1]))
     return start + REACH * np.cumsum(plan.actions)
@@ -66,14 +66,14 @@ def test_a_step_is_reached_by_what_went_on_before_it(model):
     expected = [[[1.0, 0.5, 0.1]], [[1.0, 1.0, 0.0]]]
     np.testing.assert_allclose(rollout.reached, [expected], rtol=1e-6)
     np.testing.assert_allclose(
-        Greedy()(rollout, Experience()), [[0.5 + 0.1 + 0.09], [1.0]], rtol=1e-6
+        Greedy()(rollout, Elapsed()), [[0.5 + 0.1 + 0.09], [1.0]], rtol=1e-6
     )
 
 
 def test_where_nothing_can_end_rewards_are_summed_as_they_are(model, noise):
     latents = Latent(*(noise(4, 6, size, seed=size) for size in (6, 3, 3, 3)))
     rollout = Layout(tf.zeros([2, 3, 4, 1]), draws=1).rollout(model, latents)
-    score = Greedy()(rollout, Experience())
+    score = Greedy()(rollout, Elapsed())
     np.testing.assert_array_equal(score, tf.reduce_sum(rollout.reward, -1)[0])
 
 
@@ -119,7 +119,7 @@ def test_a_value_counts_as_its_state_is_reached_and_discounted():
     np.testing.assert_allclose(rollout.value, [[[value], [0.0]]], rtol=1e-6)
     np.testing.assert_allclose(rollout.novelty, -0.3 * rollout.value, rtol=1e-6)
     returns = [[0.5 + 0.25 * 0.2 + 0.025 * 0.9 + value], [1.0]]
-    np.testing.assert_allclose(Greedy()(rollout, Experience()), returns, rtol=1e-6)
+    np.testing.assert_allclose(Greedy()(rollout, Elapsed()), returns, rtol=1e-6)
 
 
 @pytest.mark.parametrize("return_lambda", [0.0, 0.3, 1.0])
@@ -136,7 +136,7 @@ def test_a_lambda_return_is_that_of_the_recursion(return_lambda):
         later = (1.0 - return_lambda) * 10.0 * chance + return_lambda * later
         later = chance + 0.5 * chance * later
     np.testing.assert_allclose(
-        Greedy()(rollout, Experience()), later.reshape([2, 3]), rtol=1e-5
+        Greedy()(rollout, Elapsed()), later.reshape([2, 3]), rtol=1e-5
     )
 
 

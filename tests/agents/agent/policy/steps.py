@@ -27,8 +27,8 @@ class Spy:
     groups: int = 1
     rollouts: list = dataclasses.field(default_factory=list)
 
-    def __call__(self, rollout, experience):
-        self.rollouts.append((rollout, experience))
+    def __call__(self, rollout, elapsed):
+        self.rollouts.append((rollout, elapsed))
         return tf.reduce_mean(tf.reduce_sum(rollout.reward, -1), 0)
 
 

@@ -117,7 +117,7 @@ def test_noise_follows_its_schedule(make_policy, clock):
     np.testing.assert_array_equal(quiet, noisy)
 
 
-def test_a_strategy_is_told_the_experience_of_the_run(make_policy, clock):
+def test_a_strategy_is_told_what_has_elapsed(make_policy, clock):
     spy = Spy()
     clock.environment_steps.assign(25)
     run(make_policy(spy), FIRST)

@@ -42,10 +42,10 @@ def test_strategies_choose_how_draws_are_used(
     spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
     planner = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=1)
     run(make_policy(spy, planner), FIRST, MID)
-    for rollout, experience in spy.rollouts:
+    for rollout, elapsed in spy.rollouts:
         assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
         assert rollout.mean.shape == (predictions, ENVIRONMENTS, 6, 3, 3)
-        assert float(experience.environment_steps) == 0.0
+        assert float(elapsed.environment_steps) == 0.0
     if predictions == 1:
         return
     for mean in means(spy):
