@@ -14,7 +14,7 @@ from agents.agent.loading import load_parts
 def load(folder, explore=False):
     """The agent of a run, as of its newest readable checkpoint.
 
-        agent = agents.load("logdir/cartpole_swingup/noise/0")
+        agent = agents.load("logdir/cartpole_swingup/information_gain_if_rare/0")
         action = agent.act(observation)
 
     Args:

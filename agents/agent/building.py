@@ -91,17 +91,15 @@ def _make_value(config, environment, model):
         model.action_size,
         lambda: environment.action_repeat * model.reward_unit,
         envs.check_task(config.task, action_repeat=config.action_repeat).episode_length,
-        tuning=_tuning(config.explore),
+        beta_rate=_beta_rate(config.explore),
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
     return value, optimizer
 
 
-def _tuning(strategy):
-    """Of the weight of a bonus that has a critic; else None."""
-    if not getattr(strategy, "critic", False):
-        return None
-    return strategy.beta, strategy.beta_rate
+def _beta_rate(strategy):
+    """Of a bonus that has a critic; else None."""
+    return strategy.beta_rate if getattr(strategy, "critic", False) else None
 
 
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:

@@ -17,7 +17,7 @@ class Clock(tf.Module):
         episodes: finished and, if they are, learned from.
         environment_steps: physics steps, before action repeat.
         agent_steps: actions chosen.
-        rewarded_steps: those of them with a reward above 0, or None.
+        rewarded_steps: those of them with a reward other than 0, or None.
         replay_steps: [], agent steps in the replay.
     """
 
@@ -28,6 +28,7 @@ class Clock(tf.Module):
         self.episodes = _counter("episodes")
         self.environment_steps = _counter("environment_steps")
         self.agent_steps = _counter("agent_steps")
+        # Checkpoints of runs that did not count them lack it.
         self.rewarded_steps = _counter("rewarded_steps") if counts_rewards else None
 
     @property

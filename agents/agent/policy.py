@@ -95,7 +95,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
         )
 
     def trace(self, batch_size):
-        """Traces the decisions to come, if XLA compiles them.
+        """Traces the decisions from now on, if XLA compiles them.
+
+        Not those of a bonus that rests, for they may never be asked for.
 
         Returns:
             List of functions without arguments, which XLA compiles at their first call.

@@ -12,7 +12,7 @@ def check_schedules(config):
         config: `agents.config.schema.Train`.
 
     Raises:
-        UserError: it says which of two keys does nothing, and what the other must be.
+        UserError: it says which key does nothing, and what another must be.
     """
     noise, explore = config.action_noise, config.explore
     if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
@@ -30,9 +30,10 @@ def check_schedules(config):
             f"action_noise.steps={noise.steps} changes nothing: "
             "action_noise.final_stddev must be a number, got null"
         )
-    if not hasattr(explore, "final_beta"):
-        return
-    _check_annealing(explore)
+    if hasattr(explore, "final_beta"):
+        _check_annealing(explore)
+    if hasattr(explore, "reward_from"):
+        _check_seeking(explore)
 
 
 def _check_annealing(explore):
@@ -49,17 +50,16 @@ def _check_annealing(explore):
             f"explore.final_beta={explore.final_beta:g} is never reached: "
             "explore.annealing_steps must be a number of environment steps, got null"
         )
-    _check_seeking(explore)
 
 
 def _check_seeking(explore):
     """Refuses bonuses that never count, and times in which neither they nor rewards do."""
-    seeking_from = getattr(explore, "reward_from", 0)
-    bonus_from = getattr(explore, "bonus_from", 0)
+    seeking_from, bonus_from = explore.reward_from, explore.bonus_from
     if seeking_from and bonus_from:
         raise UserError(
-            f"plans seek nothing before explore.bonus_from={bonus_from} and "
-            f"explore.reward_from={seeking_from}: one of both must be 0"
+            f"plans seek nothing before step {min(seeking_from, bonus_from)}: "
+            "explore.bonus_from must be 0 where explore.reward_from is not, got "
+            f"{bonus_from}; explore=information_gain has 0"
         )
     ends = explore.annealing_steps if explore.final_beta == 0 else None
     if ends is not None and bonus_from >= ends:

@@ -205,8 +205,8 @@ def _check_draws(config):
     if config.explore.draws and config.transition == DETERMINISTIC:
         name = type(config.explore).__name__
         raise UserError(
-            f"explore strategy {name} draws weights: transition must not be deterministic; "
-            "explore=noise draws none"
+            f"transition=deterministic has no draws, of which explore strategy {name} asks "
+            f"for {config.explore.draws}: add explore=noise, or choose another transition"
         )
 
 

@@ -13,6 +13,11 @@ def rewarded_steps(episode) -> int:
     return int(np.sum(np.asarray(episode["reward"]) > 0))
 
 
+def paid_steps(episode) -> int:
+    """Agent steps of an episode with a reward or a cost: a reward other than 0."""
+    return int(np.count_nonzero(episode["reward"]))
+
+
 def reached_reward(episode) -> bool:
     """Whether an episode comes to a reward above 0 from an agent step without one.
 

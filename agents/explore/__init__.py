@@ -19,7 +19,7 @@ from agents.explore.bonuses import Disagreement, InformationGain, UncertaintyPen
 from agents.explore.greedy import Greedy
 from agents.explore.returns import ConditionalValueAtRisk, Optimistic, UpperConfidence
 from agents.explore.sampling import MeanOverDraws, Thompson
-from agents.explore.strategy import Strategy
+from agents.explore.strategy import Elapsed, Strategy
 
 # What `kind` names; a file of that name in configs/explore/ has the values of its source.
 STRATEGIES = {
@@ -38,6 +38,7 @@ __all__ = [
     "STRATEGIES",
     "ConditionalValueAtRisk",
     "Disagreement",
+    "Elapsed",
     "Greedy",
     "InformationGain",
     "MeanOverDraws",

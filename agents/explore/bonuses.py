@@ -15,13 +15,12 @@ class _Bonus(Settings):
     """Return and bonus, each measured by its spread over candidates (see `balance`).
 
     Args:
-        beta: weight of the bonus at the start of the run.
-        final_beta: its weight after `annealing_steps`, linear in between; None: `beta` all
-            along.
-        annealing_steps: environment steps of the run to `final_beta`; None: their number
-            does not matter.
-        annealing_rewarded_steps: agent steps with reward to `final_beta`, where these come
-            first; None: likewise.
+        beta: weight of the bonus.
+        final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
+        annealing_steps: environment steps of the run to `final_beta`; None: they end
+            nothing.
+        annealing_rewarded_steps: agent steps with a reward other than 0 to `final_beta`;
+            None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less.
         draws: at least 2.
@@ -55,9 +54,21 @@ class _Bonus(Settings):
 
     def rests(self, elapsed):
         """Whether plans seek the return alone now, []; None: they never do."""
-        if self.critic or (self.final_beta != 0 and not self.bonus_from):
+        ends = self.final_beta == 0
+        if self.critic or not (ends or self.bonus_from):
             return None
-        return self.scheduled(elapsed) <= 0.0
+        rests = elapsed.environment_steps < self.bonus_from
+        for count, end in self._phases(elapsed) if ends else ():
+            rests |= count >= end
+        return rests
+
+    def _phases(self, elapsed):
+        """Pairs of a count and of where it ends the annealing."""
+        phases = (
+            (elapsed.environment_steps, self.annealing_steps),
+            (elapsed.rewarded_steps, self.annealing_rewarded_steps),
+        )
+        return [(count, end) for count, end in phases if end is not None]
 
     def steps(self, rollout):
         """The bonus of each step, [B, N, H]."""
@@ -69,13 +80,15 @@ class _Bonus(Settings):
         return (within + rollout.novelty)[0]
 
     def scheduled(self, elapsed):
-        """The weight of the bonus after what has elapsed of a run, []."""
-        weight = anneal(
-            self.beta,
-            self.final_beta,
-            (elapsed.environment_steps, self.annealing_steps),
-            (elapsed.rewarded_steps, self.annealing_rewarded_steps),
-        )
+        """The weight of the bonus after what has elapsed of a run, [].
+
+            beta + (final_beta - beta) share
+            share = min(1, max(environment steps / annealing_steps,
+                               rewarded steps / annealing_rewarded_steps))
+
+        and 0 before `bonus_from`.
+        """
+        weight = anneal(self.beta, self.final_beta, *self._phases(elapsed))
         counts = elapsed.environment_steps >= self.bonus_from
         return weight * tf.cast(counts, tf.float32)
 
@@ -132,13 +145,12 @@ class InformationGain(_Bonus):
     Shyam et al., 2019, Model-Based Active Exploration, section 3.
 
     Args:
-        beta: weight of the bonus against the return at the start of the run.
-        final_beta: its weight after `annealing_steps`, linear in between; None: `beta` all
-            along.
-        annealing_steps: environment steps of the run to `final_beta`; None: their number
-            does not matter.
-        annealing_rewarded_steps: agent steps with reward to `final_beta`, where these come
-            first; None: likewise.
+        beta: weight of the bonus against the return.
+        final_beta: its weight once it is annealed; None: `beta` all along.
+        annealing_steps: environment steps of the run to `final_beta`; None: they end
+            nothing.
+        annealing_rewarded_steps: agent steps with a reward other than 0 to `final_beta`;
+            None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, as in `balance`.
         draws: of the weights, at least 2.

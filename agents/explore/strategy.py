@@ -12,7 +12,7 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewarded_steps: [], agent steps with a reward above 0; None: nobody counts them.
+        rewarded_steps: [], agent steps with a reward other than 0, or None.
     """
 
     environment_steps: Any = 0

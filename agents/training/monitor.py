@@ -79,10 +79,13 @@ class Monitor:
             "reached_reward": reached_reward(episode),
             "cost": cost(episode),
         }
+        agent = self._agent
+        if hasattr(agent.strategy, "scheduled"):
+            row["beta"] = float(agent.strategy.scheduled(agent.clock.elapsed))
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._has_learned:
-            row |= spread_report(self._agent.model, episode, self._seed(Purpose.TRAIN))
+            row |= spread_report(agent.model, episode, self._seed(Purpose.TRAIN))
         return {f"explore/{name}": value for name, value in row.items()}
 
     def evaluation_is_due(self, is_last):

@@ -27,12 +27,12 @@ class ActorCritic(tf.Module):
         action_size: A.
         reward_unit: function of nothing that gives the reward that counts 1 here, [].
         episode_length: decisions of a full episode; None where nobody knows.
-        tuning: where a bonus has a value too, see `agents.value.explorer`: its beta at the
-            start and the rate at which it is tuned. Else None.
+        beta_rate: where a bonus has a value too, see `agents.value.explorer`: the rate at
+            which its beta is tuned. Else None.
     """
 
     def __init__(
-        self, settings, features, action_size, reward_unit, episode_length, tuning=None
+        self, settings, features, action_size, reward_unit, episode_length, beta_rate=None
     ):
         super().__init__("value")
         self._settings = settings
@@ -48,8 +48,8 @@ class ActorCritic(tf.Module):
         self._slow.follow(self._critics, rate=1.0)
         self._scale = make_scale(1.0)
         self.explorer = None
-        if tuning is not None:
-            self.explorer = Explorer(settings, sizes, self.discount, *tuning)
+        if beta_rate is not None:
+            self.explorer = Explorer(settings, sizes, self.discount, beta_rate)
 
     @property
     def loss_names(self):

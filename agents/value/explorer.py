@@ -42,7 +42,7 @@ class Explorer(tf.Module):
 
         log beta += beta_rate (mean u(x, slow explorer(x)) - mean u(x, explorer(x))) / size
 
-    within a factor of 100 of its start.
+    within a factor of 100 of what it is without.
 
     Source: Sukhija et al., 2024, MaxInfoRL: Boosting Exploration in Reinforcement Learning
     through Information Gain Maximization (the rule for beta); Sekar et al., 2020, Planning
@@ -52,13 +52,12 @@ class Explorer(tf.Module):
         settings: `agents.value.temporal_difference.TemporalDifference`.
         sizes: features F, actions A, hidden layers, units.
         discount: of one decision.
-        beta: where a tuned beta starts.
         beta_rate: of tuning; 0: beta is what the strategy says.
     """
 
     loss_names = ("novelty_loss", "explorer_loss")
 
-    def __init__(self, settings, sizes, discount, beta, beta_rate):
+    def __init__(self, settings, sizes, discount, beta_rate):
         super().__init__("explorer")
         self._settings = settings
         self._discount = discount
@@ -72,7 +71,6 @@ class Explorer(tf.Module):
         self._spread = make_scale(1.0)
         self._size = make_scale(0.0)  # 0: nothing was seen
         self._shift = make_scale(0.0)  # of the logarithm of beta
-        self._start = beta
 
     @property
     def metric_names(self):
@@ -85,8 +83,8 @@ class Explorer(tf.Module):
         return self._critics.trainable_variables, self.policy.trainable_variables
 
     def beta(self, scheduled):
-        """The weight of the bonus, []: the scheduled one, unless it is tuned."""
-        return self._start * tf.exp(self._shift) if self._beta_rate else scheduled
+        """The weight of the bonus, []: the scheduled one, tuned."""
+        return scheduled * tf.exp(self._shift)
 
     def value(self, features):
         """What a state is worth to the explorer, [...], in units of the bonus."""

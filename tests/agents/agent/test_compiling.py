@@ -126,6 +126,14 @@ def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
     assert policy._choose_by_strategy.experimental_get_tracing_count() == 0
 
 
+def test_a_bonus_that_begins_later_is_not_compiled_ahead_of_its_time(build_agent):
+    policy = build_agent("compile=true", "explore=information_gain_if_rare").collect_policy
+    assert len(policy.trace(2)) == 1
+    assert policy._choose_by_strategy.experimental_get_tracing_count() == 0
+    policy._clock.environment_steps.assign(25_000)
+    assert len(policy.trace(2)) == 2
+
+
 def test_the_policy_of_the_value_explores_by_no_bonus_that_could_end(build_agent):
     words = ("compile=true", ANNEALED, "value=td", "act=policy")
     assert len(build_agent(*words).policy.trace(2)) == 1

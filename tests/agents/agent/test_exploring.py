@@ -69,7 +69,9 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_been(agent, make, batch, tmp_pat
 
 def test_plans_are_scored_by_what_comes_after_them(agent, environment, monkeypatch):
     policy, scored = agent.collect_policy, []
-    beta = float(agent.value.explorer.beta(0.0))
+    scheduled = policy.strategy.scheduled(agent.clock.elapsed)
+    beta = float(agent.value.explorer.beta(scheduled))
+    assert beta != float(scheduled), "it was not tuned"
     kind = type(policy.strategy)
 
     def spied(strategy, rollout, weight, elapsed):

@@ -53,8 +53,8 @@ from agents.errors import UserError
         ),
         (
             ["explore.reward_from=500"],
-            "plans seek nothing before explore.bonus_from=25000 and "
-            "explore.reward_from=500: one of both must be 0",
+            "plans seek nothing before step 500: explore.bonus_from must be 0 where "
+            "explore.reward_from is not, got 25000; explore=information_gain has 0",
         ),
         (
             ["explore.bonus_from=100_000"],

@@ -74,8 +74,8 @@ def test_wrong_value_is_an_error_that_names_the_key(values, name, value, message
     [
         (
             ["explore=thompson", "transition=deterministic"],
-            "explore strategy Thompson draws weights: transition must not be "
-            "deterministic; explore=noise draws none",
+            "transition=deterministic has no draws, of which explore strategy Thompson "
+            "asks for 1: add explore=noise, or choose another transition",
         ),
         (
             ["explore=conditional_value_at_risk", "explore.alpha=0.05"],

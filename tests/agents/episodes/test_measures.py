@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from agents.episodes.measures import agent_steps, cost, environment_steps, episode_return
+from agents.episodes.measures import (
+    agent_steps,
+    cost,
+    environment_steps,
+    episode_return,
+    paid_steps,
+)
 
 EPISODE = {"reward": np.array([0.0, 1.0, 0.5, 2.0], np.float32)}
 
@@ -14,6 +20,10 @@ def test_return_is_the_sum_of_rewards():
 def test_cost_is_what_negative_rewards_took():
     assert cost(EPISODE) == 0
     assert cost({"reward": np.array([0.0, -1.0, 3.0, -0.5])}) == 1.5
+
+
+def test_steps_with_a_cost_pay_as_those_with_a_reward_do():
+    assert paid_steps({"reward": np.array([0.0, -1.0, 3.0, 0.0])}) == 2
 
 
 def test_the_first_row_took_no_action():

@@ -20,7 +20,7 @@ SIZES = (STATES, 1, 1, 16)
 def make(beta_rate=0.0, **settings):
     tf.random.set_seed(0)
     settings = {"stride": 1, "entropy": 1e-3, "target_rate": 0.05} | settings
-    return Explorer(preset("value", "td", **settings), SIZES, DISCOUNT, BETA, beta_rate)
+    return Explorer(preset("value", "td", **settings), SIZES, DISCOUNT, beta_rate)
 
 
 def chain():
@@ -130,7 +130,7 @@ def test_losses_are_those_of_the_equations(make_batch, noise):
     explorer._spread.assign(4.0)
     rows, features, drawn = make_batch(6, 5), noise(6, 5, STATES), noise(2, 6, 5, 1)
     reward = lambda x, a: x[..., 0] * a[..., 0]  # noqa: E731
-    found, seen = explorer.losses(rows, features, drawn, Novelty(bonus, 99.0, 0.7), reward)
+    found, seen = explorer.losses(rows, features, drawn, Novelty(bonus, BETA, 0.7), reward)
 
     u = bonus(features[:, :-1], rows["action"][:, 1:]) / 2.0
     action, _ = explorer.policy.sample(features[:, 2:], drawn[0, :, 2:])
@@ -163,11 +163,12 @@ def test_beta_rises_while_the_slow_copy_gains_more(lead):
     explorer = make(beta_rate=0.1)
     seen = {"novelty": tf.ones([2, 3]), "bonus": tf.fill([2, 3], -2.0)}
     explorer.follow(seen | {"lead": tf.fill([2, 3], lead)})
-    assert float(explorer.beta(7.0)) == pytest.approx(BETA * math.exp(0.1 * lead / 2.0))
+    assert float(explorer.beta(7.0)) == pytest.approx(7.0 * math.exp(0.1 * lead / 2.0))
     for _ in range(3):
         explorer.follow(seen | {"lead": tf.fill([2, 3], 1e4 * lead)})
-    limit = BETA * 100.0 ** np.sign(lead)
+    limit = 7.0 * 100.0 ** np.sign(lead)
     assert float(explorer.beta(7.0)) == pytest.approx(limit, rel=1e-4)
+    assert float(explorer.beta(0.0)) == 0.0, "a bonus that rests was tuned awake"
 
 
 def test_a_beta_that_is_not_tuned_is_the_scheduled_one():

@@ -52,13 +52,15 @@ def test_strategies_choose_how_draws_are_used(
         assert np.ptp(mean, axis=0).max() > 1e-3, "the draws agree"
 
 
-@pytest.mark.parametrize(("steps", "same"), [(9, False), (10, True)])
-def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, steps, same):
-    clock.environment_steps.assign(steps)
-    schedule = {"beta": 100.0, "final_beta": 0.0, "annealing_steps": 10}
-    seeks = preset("explore", "information_gain", **schedule)
-    found, greedy = (run(make_policy(each), FIRST, MID)[-1] for each in (seeks, Greedy()))
-    assert np.array_equal(found.action, greedy.action) is same
+@pytest.mark.parametrize("compile", [False, True])
+def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, compile):
+    schedule = {"final_beta": 0.0, "annealing_steps": 20, "bonus_from": 10}
+    seeks = preset("explore", "information_gain", beta=100.0, **schedule)
+    policies = [make_policy(each, compile=compile) for each in (seeks, Greedy())]
+    for steps, same in ((9, True), (10, False), (19, False), (20, True)):
+        clock.environment_steps.assign(steps)
+        found, greedy = (run(policy, FIRST)[-1].action for policy in policies)
+        assert np.allclose(found, greedy, atol=1e-5) is same
 
 
 def test_an_agent_acts_as_a_greedy_one_once_reward_is_common(make_policy, clock):
