@@ -9,7 +9,7 @@ import yaml
 
 from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
-from agents.runs.records import METRICS, read_metrics
+from agents.runs.records import METRICS, read_metrics, read_scores
 
 _CONFIG = "config.yaml"
 _FILES = ("scores.csv", "sessions.jsonl", "diverged.json")
@@ -17,7 +17,7 @@ _DIGITS = 5  # of a metric; curves show no more, and they cost a third of the sp
 
 
 def collect(root, folder):
-    """Copies the small files of runs, whether finished or not.
+    """Copies the small files of runs that were evaluated, whether finished or not.
 
     A run that came less far than its copy leaves that alone: another machine may have
     begun it anew. The config of a copy names a folder below `root` as that is given: where
@@ -34,7 +34,7 @@ def collect(root, folder):
         config = read_config(run)
         kept = folder / config["task"] / config["transition"] / str(config["seed"])
         steps = _steps(run)
-        if steps and steps >= _steps(kept):
+        if read_scores(run) and steps >= _steps(kept):
             name = kept.relative_to(folder).as_posix()
             _copy(run, kept, config | {"logdir": f"{root}/{name}"})
     return list(runs_below(folder))

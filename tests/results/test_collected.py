@@ -55,6 +55,12 @@ def test_a_run_that_went_on_replaces_its_copy_and_one_begun_anew_does_not(
         assert records.read_scores(kept)[-1]["return"] == last
 
 
+def test_a_run_without_scores_is_not_kept_yet(make_run, tmp_path):
+    run = make_run(tmp_path / "logdir", 0, [[1.0]])
+    (run / "scores.csv").unlink()
+    assert collect(tmp_path / "logdir", tmp_path / "runs") == []
+
+
 def test_copies_stay_where_the_runs_are_gone(make_run, tmp_path):
     make_run(tmp_path / "logdir", 0, [[1.0]])
     kept = collect(tmp_path / "logdir", tmp_path / "runs")
