@@ -17,7 +17,7 @@ def test_an_actor_acts_by_the_weights_that_the_learner_sent(serve, build_agent):
     address = serve()
     learner, actor = (build_agent(*WORDS, seed) for seed in ("seed=0", "seed=3"))
     for number, variable in enumerate(variables(learner)):
-        value = np.random.default_rng(number).normal(3.0, 2.0, variable.shape)
+        value = np.random.default_rng(number).normal(30.0, 2.0, variable.shape)
         variable.assign(tf.cast(value, variable.dtype))
     sent = [variable.numpy() for variable in variables(learner)]
     weights = Weights(learner, address)
