@@ -23,11 +23,8 @@ class Weights:
     """
 
     def __init__(self, agent, address):
-        self._variables = [
-            *agent.collect_policy.variables(),
-            *agent.clock.variables,
-            agent.train_step_counter,
-        ]
+        acting = agent.collect_policy.variables()  # those of the clock among them
+        self._variables = [*acting, agent.train_step_counter]
         self._client = reverb.Client(address)
         self._container = ReverbVariableContainer(address, [TABLE])
         self._packed = tf.function(self._pack, autograph=False)
