@@ -76,6 +76,12 @@ class Checkpoints:
             os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
         self.remove_temporary()
 
+    @property
+    def newest(self):
+        """Finished episodes of the newest checkpoint on disk; None if there is none."""
+        saved = self._saved()
+        return _order(saved[-1])[0] if saved else None
+
     def restore(self):
         """Restores the newest checkpoint that is whole.
 

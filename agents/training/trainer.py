@@ -162,8 +162,8 @@ class Trainer:
             self._record(row, scores)
             self._monitor.film(episode)
         self._checkpoints.save(self._episodes)
-        self._saved = self._counts()
         release()
+        self._saved = self._counts()
         self._progress.episode(self._saved | row)
 
     def close(self):
@@ -176,8 +176,10 @@ class Trainer:
 
     @property
     def saved(self):
-        """What is on disk, in words."""
-        counts = {name.replace("_", " "): count for name, count in self._saved.items()}
+        """What is on disk, in words; a checkpoint counts from the moment it is there."""
+        is_saved = self._checkpoints.newest == self._episodes
+        saved = self._counts() if is_saved else self._saved
+        counts = {name.replace("_", " "): count for name, count in saved.items()}
         return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
     @property

@@ -168,3 +168,11 @@ def test_checkpoint_of_another_shape_is_an_error(tmp_path):
     other = Checkpoints(tmp_path, variable=tf.Variable(tf.zeros([3])))
     with pytest.raises(UserError, match="000003 was saved by another model"):
         other.restore()
+
+
+def test_the_newest_is_told_by_the_folders(tmp_path):
+    checkpoints, _ = make(tmp_path)
+    assert checkpoints.newest is None
+    for episodes in (9, 10, 10):
+        checkpoints.save(episodes)
+        assert checkpoints.newest == episodes
