@@ -11,13 +11,13 @@ class Clock(tf.Module):
     Args:
         replay_capacity: agent steps that the replay holds at most; None: all.
         hold_out_every: one of so many episodes is not trained on; None: none.
-        counts_rewards: whether a strategy asks for `rewarded_steps`.
+        counts_rewards: whether a strategy asks for `Elapsed.rewards`.
 
     Attributes:
         episodes: finished and, if they are, learned from.
         environment_steps: physics steps, before action repeat.
         agent_steps: actions chosen.
-        rewarded_steps: those of them with a reward other than 0, or None.
+        rewards: rewards other than 0, or None.
         replay_steps: [], agent steps in the replay.
     """
 
@@ -29,7 +29,7 @@ class Clock(tf.Module):
         self.environment_steps = _counter("environment_steps")
         self.agent_steps = _counter("agent_steps")
         # Checkpoints of runs that did not count them lack it.
-        self.rewarded_steps = _counter("rewarded_steps") if counts_rewards else None
+        self.rewards = _counter("rewards") if counts_rewards else None
 
     @property
     def replay_steps(self):
@@ -39,15 +39,15 @@ class Clock(tf.Module):
     @property
     def elapsed(self):
         """What strategies are told, `agents.explore.strategy.Elapsed`."""
-        return Elapsed(self.environment_steps, self.rewarded_steps)
+        return Elapsed(self.environment_steps, self.rewards)
 
-    def advance(self, episodes, agent_steps, environment_steps, rewarded_steps=0):
+    def advance(self, episodes, agent_steps, environment_steps, rewards=0):
         """Counts the steps of an episode, after which there are `episodes`."""
         self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
         self.environment_steps.assign_add(environment_steps)
-        if self.rewarded_steps is not None:
-            self.rewarded_steps.assign_add(rewarded_steps)
+        if self.rewards is not None:
+            self.rewards.assign_add(rewards)
 
 
 def _counter(name):

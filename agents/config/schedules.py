@@ -2,7 +2,7 @@
 
 from agents.errors import UserError
 
-_PHASES = ("annealing_steps", "annealing_rewarded_steps")
+_PHASES = ("annealing_steps", "annealing_rewards")
 
 
 def check_schedules(config):
@@ -69,11 +69,11 @@ def _check_seeking(explore):
         )
     if explore.final_beta != 0 or not seeking_from:
         return
-    if explore.annealing_rewarded_steps is not None:
+    if explore.annealing_rewards is not None:
         raise UserError(
-            f"plans seek nothing once explore.annealing_rewarded_steps="
-            f"{explore.annealing_rewarded_steps} are done before "
-            f"explore.reward_from={seeking_from}: explore.annealing_rewarded_steps must be "
+            f"plans seek nothing once explore.annealing_rewards="
+            f"{explore.annealing_rewards} are done before "
+            f"explore.reward_from={seeking_from}: explore.annealing_rewards must be "
             "null where explore.reward_from is above 0"
         )
     if seeking_from > explore.annealing_steps:

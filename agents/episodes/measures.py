@@ -13,8 +13,8 @@ def rewarded_steps(episode) -> int:
     return int(np.sum(np.asarray(episode["reward"]) > 0))
 
 
-def paid_steps(episode) -> int:
-    """Agent steps of an episode with a reward or a cost: a reward other than 0."""
+def nonzero_rewards(episode) -> int:
+    """Rewards other than 0 of an episode, so costs as well."""
     return int(np.count_nonzero(episode["reward"]))
 
 

@@ -19,7 +19,7 @@ class _Bonus(Settings):
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
-        annealing_rewarded_steps: agent steps with a reward other than 0 to `final_beta`;
+        annealing_rewards: rewards other than 0 to `final_beta`;
             None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less.
@@ -35,7 +35,7 @@ class _Bonus(Settings):
     beta: float = key(least=0)
     final_beta: float | None = key(least=0)
     annealing_steps: int | None = key(least=1)
-    annealing_rewarded_steps: int | None = key(least=1)
+    annealing_rewards: int | None = key(least=1)
     bonus_from: int = key(least=0)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
@@ -50,7 +50,7 @@ class _Bonus(Settings):
     @property
     def counts_rewards(self):
         """Whether it asks how many agent steps brought reward."""
-        return self.annealing_rewarded_steps is not None
+        return self.annealing_rewards is not None
 
     def rests(self, elapsed):
         """Whether plans seek the return alone now, []; None: they never do."""
@@ -66,7 +66,7 @@ class _Bonus(Settings):
         """Pairs of a count and of where it ends the annealing."""
         phases = (
             (elapsed.environment_steps, self.annealing_steps),
-            (elapsed.rewarded_steps, self.annealing_rewarded_steps),
+            (elapsed.rewards, self.annealing_rewards),
         )
         return [(count, end) for count, end in phases if end is not None]
 
@@ -84,7 +84,7 @@ class _Bonus(Settings):
 
             beta + (final_beta - beta) share
             share = min(1, max(environment steps / annealing_steps,
-                               rewarded steps / annealing_rewarded_steps))
+                               rewards / annealing_rewards))
 
         and 0 before `bonus_from`.
         """
@@ -121,7 +121,7 @@ class Disagreement(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewarded_steps": None, "bonus_from": 0}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -149,7 +149,7 @@ class InformationGain(_Bonus):
         final_beta: its weight once it is annealed; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
-        annealing_rewarded_steps: agent steps with a reward other than 0 to `final_beta`;
+        annealing_rewards: rewards other than 0 to `final_beta`;
             None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, as in `balance`.
@@ -172,7 +172,7 @@ class InformationGain(_Bonus):
         ...     beta=1.0,
         ...     final_beta=None,
         ...     annealing_steps=None,
-        ...     annealing_rewarded_steps=None,
+        ...     annealing_rewards=None,
         ...     bonus_from=0,
         ...     return_floor=0.3,
         ...     draws=5,
@@ -207,7 +207,7 @@ class UncertaintyPenalty(_Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_rewarded_steps": None, "bonus_from": 0}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()

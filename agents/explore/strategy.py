@@ -12,11 +12,11 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewarded_steps: [], agent steps with a reward other than 0, or None.
+        rewards: [], rewards other than 0, or None.
     """
 
     environment_steps: Any = 0
-    rewarded_steps: Any = None
+    rewards: Any = None
 
 
 class Strategy(Protocol):
@@ -31,7 +31,7 @@ class Strategy(Protocol):
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planning.groups`; 1: the planner is used as it is.
 
-    One that asks for `Elapsed.rewarded_steps` has `counts_rewards`, True. One whose bonus
+    One that asks for `Elapsed.rewards` has `counts_rewards`, True. One whose bonus
     does not always count has `rests`, a function of what has elapsed: whether plans are
     ranked by their return now, or None where they never are. While it rests, nothing is
     drawn or imagined with draws.

@@ -49,7 +49,7 @@ _LATER_OF_BONUSES = {
     "critic": False,
     "beta_rate": 0.0,
     "reward_from": 0,
-    "annealing_rewarded_steps": None,
+    "annealing_rewards": None,
     "bonus_from": 0,
 }
 

@@ -11,7 +11,7 @@ from agents.episodes.measures import (
     agent_steps,
     environment_steps,
     episode_return,
-    paid_steps,
+    nonzero_rewards,
 )
 from agents.episodes.replay import is_held_out
 from agents.files import remove_temporary
@@ -144,7 +144,7 @@ class Trainer:
             index + 1,
             agent_steps(episode),
             environment_steps(episode, self._environment.action_repeat),
-            paid_steps(episode),
+            nonzero_rewards(episode),
         )
         row = {"collect/return": episode_return(episode)}
         if "train_steps" in episode:  # of an actor's weights

@@ -24,18 +24,18 @@ def test_all_counts_are_kept_in_checkpoints():
     assert names == {"episodes", "environment_steps", "agent_steps"}
 
 
-def test_rewarded_steps_are_counted_where_a_strategy_asks():
+def test_rewards_are_counted_where_a_strategy_asks():
     clock = Clock(counts_rewards=True)
-    for rewarded_steps in (3, 4):
-        clock.advance(1, agent_steps=5, environment_steps=20, rewarded_steps=rewarded_steps)
+    for rewards in (3, 4):
+        clock.advance(1, agent_steps=5, environment_steps=20, rewards=rewards)
     assert [int(count) for count in clock.elapsed] == [40, 7]
-    assert "rewarded_steps:0" in {variable.name for variable in clock.variables}
+    assert "rewards:0" in {variable.name for variable in clock.variables}
 
 
-def test_rewarded_steps_are_unknown_where_none_asks():
+def test_rewards_are_unknown_where_none_asks():
     clock = Clock()
-    clock.advance(1, agent_steps=5, environment_steps=20, rewarded_steps=3)
-    assert clock.elapsed.rewarded_steps is None
+    clock.advance(1, agent_steps=5, environment_steps=20, rewards=3)
+    assert clock.elapsed.rewards is None
 
 
 def test_replay_steps_stop_at_the_capacity():

@@ -33,19 +33,19 @@ from agents.errors import UserError
             "explore.final_beta=0 is never reached: explore.annealing_steps must be",
         ),
         (
-            ["explore=disagreement", "explore.annealing_rewarded_steps=9"],
-            "explore.annealing_rewarded_steps=9 changes nothing: explore.final_beta must",
+            ["explore=disagreement", "explore.annealing_rewards=9"],
+            "explore.annealing_rewards=9 changes nothing: explore.final_beta must",
         ),
         (
             ["explore=information_gain_annealed", "explore.reward_from=500"],
-            "plans seek nothing once explore.annealing_rewarded_steps=100 are done before "
-            "explore.reward_from=500: explore.annealing_rewarded_steps must be null where "
+            "plans seek nothing once explore.annealing_rewards=100 are done before "
+            "explore.reward_from=500: explore.annealing_rewards must be null where "
             "explore.reward_from is above 0",
         ),
         (
             [
                 "explore=information_gain_annealed",
-                "explore.annealing_rewarded_steps=null",
+                "explore.annealing_rewards=null",
                 "explore.reward_from=10_001",
             ],
             "plans seek nothing from explore.annealing_steps=10000 to "
@@ -69,6 +69,6 @@ def test_half_a_schedule_is_refused(words, message):
 
 
 def test_one_phase_is_enough():
-    words = ["explore.annealing_steps=null", "explore.annealing_rewarded_steps=9"]
+    words = ["explore.annealing_steps=null", "explore.annealing_rewards=9"]
     config = overrides.load(["explore=information_gain_annealed", *words])
     assert config.explore.annealing_steps is None

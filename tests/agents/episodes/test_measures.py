@@ -7,7 +7,7 @@ from agents.episodes.measures import (
     cost,
     environment_steps,
     episode_return,
-    paid_steps,
+    nonzero_rewards,
 )
 
 EPISODE = {"reward": np.array([0.0, 1.0, 0.5, 2.0], np.float32)}
@@ -22,8 +22,8 @@ def test_cost_is_what_negative_rewards_took():
     assert cost({"reward": np.array([0.0, -1.0, 3.0, -0.5])}) == 1.5
 
 
-def test_steps_with_a_cost_pay_as_those_with_a_reward_do():
-    assert paid_steps({"reward": np.array([0.0, -1.0, 3.0, 0.0])}) == 2
+def test_costs_are_rewards_other_than_zero():
+    assert nonzero_rewards({"reward": np.array([0.0, -1.0, 3.0, 0.0])}) == 2
 
 
 def test_the_first_row_took_no_action():

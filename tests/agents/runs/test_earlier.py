@@ -58,7 +58,7 @@ def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_pat
 def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, keys):
     explore = updated({"explore": {"kind": kind}})["explore"]
     expected = {"critic": False, "beta_rate": 0.0, "reward_from": 0}
-    expected |= {"annealing_rewarded_steps": None, "bonus_from": 0}
+    expected |= {"annealing_rewards": None, "bonus_from": 0}
     assert explore == {"kind": kind} | dict([*expected.items()][:keys])
 
 

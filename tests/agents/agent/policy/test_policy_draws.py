@@ -64,13 +64,13 @@ def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, compi
 
 
 def test_an_agent_acts_as_a_greedy_one_once_reward_is_common(make_policy, clock):
-    phases = {"annealing_steps": None, "annealing_rewarded_steps": 3}
+    phases = {"annealing_steps": None, "annealing_rewards": 3}
     seeks = preset("explore", "information_gain", beta=100.0, final_beta=0.0, **phases)
-    clock.rewarded_steps = tf.Variable(0, dtype=tf.int64)
+    clock.rewards = tf.Variable(0, dtype=tf.int64)
     policy = make_policy(seeks)
     (greedy,) = run(make_policy(Greedy()), FIRST)
     for count, same in ((2, False), (3, True)):
-        clock.rewarded_steps.assign(count)
+        clock.rewards.assign(count)
         (step,) = run(policy, FIRST)
         assert np.array_equal(step.action, greedy.action) is same
 

@@ -181,8 +181,9 @@ sys.exit(main(["train", *sys.argv[1:], f"{sys.argv[-1]}_3", "batch_size=3"]))
 
 @pytest.mark.slow
 def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_path):
-    words = ["environment_steps=60", "seed_episodes=1", "video_every=0", "threads=1"]
-    words.append("value=none")
+    # one episode, of which there is one sequence: all batches are the same
+    words = ["environment_steps=20", "seed_episodes=1", f"sequence_length={LENGTH + 1}"]
+    words += ["video_every=0", "threads=1", "value=none"]
     done = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES, *tiny_words, *words, "strategy=mirrored"]
         + [f"logdir={tmp_path}/two"],
@@ -195,11 +196,10 @@ def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_pat
     )
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
     assert train_run(tmp_path / "one", *words) == 0
-    for two, one in zip(metrics(tmp_path / "two"), metrics(tmp_path / "one"), strict=True):
-        assert two["environment_steps"] == one["environment_steps"]
-        # other batches of the same sizes, of which only losses of data know
-        for name, rel in (("train/loss", 0.25), ("train/weight_kl", 1e-3)):
-            assert two.get(name) == pytest.approx(one.get(name), rel=rel)
+    (two,), (one,) = (metrics(tmp_path / name) for name in ("two", "one"))
+    learned = {name: value for name, value in one.items() if name.startswith("train/")}
+    assert "train/gradient_norm" in learned
+    assert {name: two[name] for name in learned} == pytest.approx(learned, rel=1e-4)
 
 
 def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkeypatch):
@@ -239,4 +239,4 @@ def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
         assert train_run(tmp_path, *words, f"environment_steps={environment_steps}") == 0
     found = sum(row["explore/rewarded_steps"] for row in metrics(tmp_path))
     _, agent = load_agent(tmp_path)
-    assert int(agent.clock.rewarded_steps) == found > 0
+    assert int(agent.clock.rewards) == found > 0
