@@ -44,7 +44,7 @@ class Evaluation(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
-    standardize: bool = key()  # vectors, and rewards of any size, by their spread
+    standardize: bool = key()  # observations, and rewards of any size, by their spread
     # None of a size: by the rule of `agents.model.sizes`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)

@@ -5,12 +5,13 @@ import tensorflow as tf
 
 CLIP = 10.0  # stddevs; what lies farther is as if it lay there
 FLOOR = 0.01  # of a stddev: what hardly moves is not blown up to the size of the others
+PIXEL_FLOOR = 0.03  # as much as a step of the 5 bits that are kept of a pixel
 
 
 class Standardizer(tf.Module):
-    """Mean and stddev of vectors, over all that were ever seen.
+    """Mean and stddev of each number of an array, over all that were ever seen.
 
-        x -> clip((x - mean) / stddev, -10, 10),   stddev^2 = variance + 0.01^2
+        x -> clip((x - mean) / stddev, -10, 10),   stddev^2 = variance + floor^2
 
     The n-th episode moves the statistics by about 1 / n of what sets it apart, so the
     inputs of a network that learns beside them do not jump. Before the first update they
@@ -20,36 +21,38 @@ class Standardizer(tf.Module):
     Computing Sample Variances, equation 2.1.
 
     Args:
-        size: numbers of a vector.
+        shape: of an array, such as that of a vector or an image.
+        floor: added to the spread.
 
     Example:
-        >>> standardizer = Standardizer(1)
+        >>> standardizer = Standardizer([1])
         >>> standardizer.update(np.array([[1.0], [3.0]]))
         >>> standardizer(tf.constant([[3.0]])).numpy().round(2)
         array([[1.]], dtype=float32)
     """
 
-    def __init__(self, size):
+    def __init__(self, shape, floor=FLOOR):
         super().__init__("standardizer")
+        self._floor = floor
         self._count = _statistic([], "count")
-        self._mean = _statistic([size], "mean")
-        self._variance = _statistic([size], "variance")
+        self._mean = _statistic(shape, "mean")
+        self._variance = _statistic(shape, "variance")
 
     @property
     def mean(self):
-        """[size], float32."""
+        """[*shape], float32."""
         return tf.cast(self._mean, tf.float32)
 
     @property
     def stddev(self):
-        """[size], float32, at least `FLOOR`; 1 before the first update."""
-        floored = tf.sqrt(self._variance + FLOOR**2)
+        """[*shape], float32, at least the floor; 1 before the first update."""
+        floored = tf.sqrt(self._variance + self._floor**2)
         return tf.cast(
             tf.where(self._count > 0, floored, tf.ones_like(floored)), tf.float32
         )
 
     def update(self, rows):
-        """Takes rows, [N, size], into the statistics."""
+        """Takes rows, [N, *shape], into the statistics."""
         rows = np.asarray(rows, np.float64)
         before, added = self._count.numpy(), len(rows)
         share = added / (before + added)
@@ -60,12 +63,12 @@ class Standardizer(tf.Module):
         self._mean.assign_add(share * apart)
         self._variance.assign(spread / (before + added))
 
-    def __call__(self, vectors):
-        """Standardized vectors, [..., size]."""
-        return tf.clip_by_value((vectors - self.mean) / self.stddev, -CLIP, CLIP)
+    def __call__(self, arrays):
+        """Standardized arrays, [..., *shape]."""
+        return tf.clip_by_value((arrays - self.mean) / self.stddev, -CLIP, CLIP)
 
     def invert(self, standardized):
-        """Vectors of standardized ones, [..., size], but for what was clipped."""
+        """Arrays of standardized ones, [..., *shape], but for what was clipped."""
         return self.mean + self.stddev * standardized
 
 

@@ -10,7 +10,7 @@ from agents.model import networks
 from agents.model.latents import above_free_nats, gaussian
 from agents.model.overshooting import overshooting_losses
 from agents.model.rssm import RSSM
-from agents.model.standardization import Standardizer
+from agents.model.standardization import FLOOR, PIXEL_FLOOR, Standardizer
 from agents.seeds import uniform
 
 # Of a learned likelihood: what is predicted better than this counts no more for it.
@@ -53,8 +53,9 @@ class WorldModel(tf.Module):
         is_vector = not networks.is_image(observation_spec)
         standardize = settings.standardize
         self._observations = self._rewards = None
-        if standardize and is_vector:
-            self._observations = Standardizer(observation_spec.shape[0])
+        if standardize:
+            floor = FLOOR if is_vector else PIXEL_FLOOR
+            self._observations = Standardizer(self._seen_spec.shape, floor)
         self._log_stddev = None
         if settings.learn_observation_stddev and is_vector:
             start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))
@@ -64,7 +65,7 @@ class WorldModel(tf.Module):
                 constraint=lambda stddev: tf.maximum(stddev, math.log(LEAST_STDDEV)),
             )
         if standardize and any_reward:
-            self._rewards = Standardizer(1)
+            self._rewards = Standardizer([1])
         self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
         self.rssm = RSSM(
             settings.belief_size,
@@ -105,30 +106,44 @@ class WorldModel(tf.Module):
     def see(self, episode):
         """Takes the observations and rewards of an episode into the statistics of both."""
         if self._observations is not None:
-            self._observations.update(episode["observation"])
+            self._observations.update(
+                self._observed(np.float32(episode["observation"]), 0.5)
+            )
         if self._rewards is not None:
             self._rewards.update(np.reshape(episode["reward"][1:], [-1, 1]))
 
     def preprocess(self, observation, seed):
-        """The observation as the networks see it, float32.
+        """The observation as the networks get it: `observed`, standardized.
 
-        Vectors are standardized, see `agents.model.standardization`.
-
-        Images keep 5 bits and are dequantized by uniform noise (Kingma and Dhariwal, 2018,
-        Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) - 1 / 2. Then squares of
-        `image_pool` pixels a side are averaged.
+        See `agents.model.standardization`; of images each pixel is, so that the few that
+        move count as much as a vector would, and what never moves hardly at all.
         """
+        observation = self.observed(observation, seed)
+        return self._observations(observation) if self._observations else observation
+
+    def observed(self, observation, seed):
+        """The observation in the units of `expected_observation`, float32.
+
+        Vectors are as they are. Images keep 5 bits and are dequantized by uniform noise
+        (Kingma and Dhariwal, 2018, Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) -
+        1 / 2. Then squares of `image_pool` pixels a side are averaged.
+        """
+        observation = tf.cast(observation, tf.float32)
         if not networks.is_image(self.observation_spec):
-            observation = tf.cast(observation, tf.float32)
-            return self._observations(observation) if self._observations else observation
-        bins = tf.floor(tf.cast(observation, tf.float32) / 8.0)
-        noise = tf.ensure_shape(uniform(_shape(bins), seed), bins.shape)
-        image = (bins + noise) / 32.0 - 0.5
+            return observation
+        noise = tf.ensure_shape(uniform(_shape(observation), seed), observation.shape)
+        return self._observed(observation, noise)
+
+    def _observed(self, observation, noise):
+        """What `observed` returns, of noise in [0, 1); vectors have none."""
+        if not networks.is_image(self.observation_spec):
+            return observation
+        image = (tf.floor(observation / 8.0) + noise) / 32.0 - 0.5
         return networks.average_pool(image, self._settings.image_pool)
 
-    def to_image(self, decoded):
-        """The inverse of `preprocess` for decoded images: uint8, of the observed size."""
-        pixels = tf.saturate_cast(tf.round((decoded + 0.5) * 255.0), tf.uint8)
+    def to_image(self, expected):
+        """Expected observations [..., *observation] as images: uint8, of the true size."""
+        pixels = tf.saturate_cast(tf.round((expected + 0.5) * 255.0), tf.uint8)
         return networks.enlarge(pixels, self._settings.image_pool)
 
     def encode(self, preprocessed):
@@ -141,20 +156,14 @@ class WorldModel(tf.Module):
         """Features [..., F] -> mean of the preprocessed observation [..., *observation]."""
         return _over_leading_axes(self._decoder, features, 1)
 
-    def observed(self, observation, seed):
-        """What `expected_observation` is of: vectors as they are, images as seen."""
-        if networks.is_image(self.observation_spec):
-            return self.preprocess(observation, seed)
-        return tf.cast(observation, tf.float32)
-
     def expected_observation(self, features):
-        """As `decode`, but vectors are in the units of the task."""
+        """As `decode`, but in the units of the task, those of `observed`."""
         decoded = self.decode(features)
         return self._observations.invert(decoded) if self._observations else decoded
 
     @property
     def observation_stddev(self):
-        """The likelihood's, of `expected_observation`: [] or one for each number, [n]."""
+        """The likelihood's, of `expected_observation`: [], or one for each number."""
         unit = self._observations.stddev if self._observations else tf.constant(1.0)
         return self._stddev() * unit
 

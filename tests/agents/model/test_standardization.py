@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.model.standardization import CLIP, FLOOR, Standardizer
+from agents.model.standardization import CLIP, FLOOR, PIXEL_FLOOR, Standardizer
 from agents.model.world_model import LEAST_STDDEV
 from bayes_rl.weights import hold, mean_weights
 
@@ -14,7 +14,7 @@ MEAN, STDDEV = ROWS.mean(0), np.sqrt(ROWS.var(0) + FLOOR**2)
 
 
 def updated(*parts):
-    standardizer = Standardizer(parts[0].shape[1])
+    standardizer = Standardizer(parts[0].shape[1:])
     for part in parts:
         standardizer.update(part)
     return standardizer
@@ -47,7 +47,7 @@ def test_what_lies_far_is_clipped():
 
 def test_before_the_first_update_vectors_stay_as_they_are():
     vectors = tf.constant([[1.5, -9.0, 0.001]])
-    standardizer = Standardizer(3)
+    standardizer = Standardizer([3])
     np.testing.assert_array_equal(standardizer(vectors), vectors)
     np.testing.assert_array_equal(standardizer.invert(vectors), vectors)
 
@@ -101,10 +101,46 @@ def test_without_standardization_an_episode_leaves_no_trace(make_model):
     assert len(make_model().variables) == count + 3
 
 
-def test_images_are_not_standardized_whatever_is_set(make_model):
-    model = make_model("world_model.image_depth=2", image_size=32)
-    model.see({"observation": np.zeros([3, 32, 32, 3], np.uint8), "reward": np.zeros(3)})
+@pytest.fixture
+def images():
+    return np.random.default_rng(1).integers(0, 256, [9, 64, 64, 3], np.uint8)
+
+
+def test_each_pixel_is_in_units_of_its_spread_as_the_networks_see_it(make_model, images):
+    """Half of the pictures is still; the networks see means over squares of 4 pixels."""
+    images[:, 32:] = 80
+    model = make_model(
+        "world_model.image_pool=2", "world_model.image_depth=2", image_size=64
+    )
+    model.see({"observation": images, "reward": np.zeros(9)})
+    middles = (images // 8 + 0.5) / 32 - 0.5
+    seen = middles.reshape(9, 32, 2, 32, 2, 3).mean((2, 4))
+    stddev = np.sqrt(seen.var(0) + PIXEL_FLOOR**2)
+    np.testing.assert_allclose(model.observation_stddev, 0.1 * stddev, rtol=1e-5)
+    dequantized = model.observed(images, SEED)
+    assert np.abs(dequantized - seen).max() < 0.5 / 32
+    expected = (dequantized - seen.mean(0)) / stddev
+    np.testing.assert_allclose(model.preprocess(images, SEED), expected, atol=1e-4)
+
+
+def test_decoded_images_come_back_to_what_can_be_shown(make_model, images, noise):
+    model = make_model("world_model.image_depth=2", image_size=64)
+    still = np.full_like(images, 80)
+    model.see({"observation": still, "reward": np.zeros(9)})
+    decoded = model.decode(noise(2, 9))
+    expected = model.expected_observation(noise(2, 9))
+    np.testing.assert_allclose(expected, 10.5 / 32 - 0.5 + PIXEL_FLOOR * decoded, 1e-5)
+    shown = model.to_image(expected).numpy().astype(int)
+    assert np.abs(shown - 255 * (expected + 0.5)).max() < 0.51
+
+
+def test_images_that_are_not_standardized_are_what_is_observed(make_model, images):
+    words = ("world_model.image_depth=2", "world_model.standardize=false")
+    model = make_model(*words, image_size=64)
+    model.see({"observation": images, "reward": np.zeros(9)})
     assert not [v for v in model.variables if "standardizer" in v.name]
+    seen = model.preprocess(images, SEED)
+    np.testing.assert_array_equal(seen, model.observed(images, SEED))
     assert float(model.observation_stddev) == pytest.approx(0.1)
 
 

@@ -156,8 +156,8 @@ def test_images_keep_5_bits_and_get_uniform_noise(image_model, images):
     assert stats.kstest(noise.ravel(), "uniform").pvalue > 0.01
 
 
-def test_to_image_inverts_preprocess_to_5_bits(image_model, images):
-    back = image_model.to_image(image_model.preprocess(images, SEED)).numpy()
+def test_to_image_inverts_observed_to_5_bits(image_model, images):
+    back = image_model.to_image(image_model.observed(images, SEED)).numpy()
     assert back.dtype == np.uint8
     assert np.abs(back.astype(int) - images).max() <= 8
 
