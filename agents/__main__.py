@@ -12,7 +12,8 @@ import threading
 
 try:
     from agents import interrupts
-    from agents.commands.parser import ROLES, parse
+    from agents.commands.words.options import ROLES
+    from agents.commands.words.parser import parse
     from agents.errors import UserError
 except ModuleNotFoundError as error:
     raise SystemExit(

@@ -1,1 +1,1 @@
-"""What a person types: a module a command."""
+"""What a person asks for: a module a command; its words are read in `words`."""

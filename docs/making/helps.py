@@ -6,7 +6,7 @@ import os
 import re
 from unittest import mock
 
-from agents.commands.parser import parse
+from agents.commands.words.parser import parse
 
 _ABOUT = """# Commands
 

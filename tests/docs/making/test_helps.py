@@ -2,7 +2,7 @@
 
 import re
 
-from agents.commands.parser import ROLES
+from agents.commands.words.options import ROLES
 from docs.making import helps
 
 

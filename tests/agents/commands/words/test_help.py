@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from agents.commands.help import train_help
+from agents.commands.words.help import train_help
 from agents.config import choices
 from agents.config.overrides import all_keys
 

@@ -1,6 +1,6 @@
 import pytest
 
-from agents.commands.parser import parse
+from agents.commands.words.parser import parse
 from agents.errors import UserError
 
 
