@@ -1,9 +1,9 @@
 """Makes results/ from runs: tables, curves and where they come from.
 
-python -m results             # all pages, from what was measured
-python -m results parity      # a study anew, from its runs; without runs, the commands
-python -m results suite       # the suite, from its runs as far as they have come
-python -m results --missing   # a command for each of its runs that is not finished
+python -m results                  # all pages, from what was measured
+python -m results rare_reward      # a study anew, from its runs; without runs, the commands
+python -m results suite            # the suite, from its runs as far as they have come
+python -m results --missing suite  # a command for each of its runs that is not finished
 """
 
 import argparse
@@ -12,9 +12,11 @@ import pathlib
 import yaml
 
 from agents.files import write_text
-from results import studies, suite_page
+from results import studies
 from results.index import readme
+from results.missing import missing
 from results.pages import page
+from results.suite_page import page as suite_page
 
 _ABOUT = __doc__.splitlines()[0]
 _FOLDER = pathlib.Path(__file__).parent
@@ -27,15 +29,17 @@ def main(arguments=None):
     parser.add_argument(
         "--missing",
         action="store_true",
-        help="print a command for each run of the suite that is missing, and do nothing",
+        help="print a command for each run that is missing, and do nothing; of the suite "
+        "where no NAME is given",
     )
     options = parser.parse_args(arguments)
-    if options.missing:
-        print(*suite_page.missing(_FOLDER / "suite", known["suite"]), sep="\n")
-        return
     unknown = set(options.names) - set(known)
     if unknown:
         parser.error(f"no study {min(unknown)!r}; there are {', '.join(known)}")
+    if options.missing:
+        for name in options.names or ["suite"]:
+            print(*missing(_FOLDER / name, known[name]), sep="\n")
+        return
     for name in options.names:
         make = suite_page.make if name == "suite" else studies.make
         make(_FOLDER / name, known[name])

@@ -1,5 +1,6 @@
 """The small files of a study's runs, kept where its tables can be made anew from them."""
 
+import csv
 import gzip
 import json
 import pathlib
@@ -11,13 +12,15 @@ from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
 from agents.runs.records import METRICS, read_metrics, read_scores
 
+KEPT = "runs"  # where, in the folder of a study
 _CONFIG = "config.yaml"
-_FILES = ("scores.csv", "sessions.jsonl", "diverged.json")
+_FORECASTS = "calibration.csv"
+_FILES = ("scores.csv", "sessions.jsonl", "diverged.json", "probe.csv", "spread.csv")
 _DIGITS = 5  # of a metric; curves show no more, and they cost a third of the space
 
 
 def collect(root, folder):
-    """Copies the small files of runs that were evaluated, whether finished or not.
+    """Copies the small files of runs that are finished or were evaluated.
 
     A run that came less far than its copy leaves that alone: another machine may have
     begun it anew. The config of a copy names a folder below `root` as that is given: where
@@ -25,19 +28,27 @@ def collect(root, folder):
 
     Args:
         root: folder that holds runs; it need not be there.
-        folder: `pathlib.Path` that keeps them, `<task>/<transition>/<seed>`.
+        folder: `pathlib.Path` that keeps them, by their paths below `root`.
 
     Returns:
         The folders of all copies, those of earlier calls among them.
     """
     for run in runs_below(root):
-        config = read_config(run)
-        kept = folder / config["task"] / config["transition"] / str(config["seed"])
-        steps = _steps(run)
-        if read_scores(run) and steps >= _steps(kept):
-            name = kept.relative_to(folder).as_posix()
-            _copy(run, kept, config | {"logdir": f"{root}/{name}"})
+        name = run.relative_to(root)
+        is_worth_it = is_finished(run) or read_scores(run)
+        if is_worth_it and _steps(run) >= _steps(folder / name):
+            logdir = (pathlib.Path(root) / name).as_posix()
+            _copy(run, folder / name, read_config(run) | {"logdir": logdir})
     return list(runs_below(folder))
+
+
+def is_finished(run):
+    """Whether a run, or the copy of one, has seen all its environment steps.
+
+    Args:
+        run: `pathlib.Path` of its folder, which need not be there.
+    """
+    return run.is_dir() and _steps(run) >= read_config(run)["environment_steps"]
 
 
 def _steps(run):
@@ -51,11 +62,22 @@ def _copy(run, kept, config):
         for name in _FILES:
             if (run / name).exists():
                 shutil.copy(run / name, folder)
+        if (run / _FORECASTS).exists():
+            _copy_of_all_dimensions(run / _FORECASTS, folder / _FORECASTS)
         rows = (map(_round, row.items()) for row in read_metrics(pathlib.Path(run)))
         text = "".join(json.dumps(dict(row)) + "\n" for row in rows)
         # without the time the same run gives the same bytes
         packed = gzip.compress(text.encode(), mtime=0)
         (folder / f"{METRICS}.gz").write_bytes(packed)
+
+
+def _copy_of_all_dimensions(source, target):
+    """Copies the rows that tables are made of; those of each dimension are megabytes."""
+    with open(source, newline="") as read, open(target, "w", newline="") as written:
+        rows = csv.DictReader(read)
+        copy = csv.DictWriter(written, rows.fieldnames, lineterminator="\n")
+        copy.writeheader()
+        copy.writerows(row for row in rows if row["dimension"] == "all")
 
 
 def _round(pair):

@@ -1,7 +1,6 @@
 """Makes the folder of a study from its finished runs."""
 
 import contextlib
-import dataclasses
 import itertools
 import json
 import os
@@ -16,9 +15,9 @@ from rich.console import Console
 from agents.compare import compare
 from agents.config.overrides import expand
 from agents.figures.curves import plot
-from agents.runs.folder import load_config, read_config, runs_below
-from agents.runs.following import is_finished
+from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
+from results.collected import KEPT, collect, is_finished
 from results.pages import shown_pictures
 from results.summary import summarize
 
@@ -29,6 +28,9 @@ _FIGURES = ("probe_*.png", "calibration.png")
 def make(folder, study):
     """Writes the folder of a study anew: figures, tables and summary.json.
 
+    It is made of copies of the runs, which the folder keeps; those of earlier calls stay
+    where the runs are gone, and so do pictures.
+
     Args:
         folder: `pathlib.Path`, `results/<name>`.
         study: its entry in experiments.yaml.
@@ -36,7 +38,7 @@ def make(folder, study):
     Raises:
         SystemExit: no run of it is finished; the message gives the commands.
     """
-    runs = finished_runs(study["runs"])
+    runs = finished_runs(collect(study["runs"], folder / KEPT))
     if not runs:
         commands = "\n".join(f"  {command}" for command in study["commands"])
         raise SystemExit(f"no finished runs in {study['runs']}; make them with\n{commands}")
@@ -44,7 +46,8 @@ def make(folder, study):
         new = pathlib.Path(place) / folder.name
         new.mkdir()
         _fill(new, study, runs)
-        shutil.rmtree(folder, ignore_errors=True)
+        _keep(folder, new, study["pictures"])
+        shutil.rmtree(folder)
         shutil.move(new, folder)
 
 
@@ -53,10 +56,11 @@ def _fill(folder, study, runs):
     plot(runs, folder / "training")
     with open(os.devnull, "w") as nowhere:
         compare(runs, folder, Console(file=nowhere))
-    for picture_name, picture in pictures(study["runs"], runs).items():
+    originals = [run for run in runs_below(study["runs"]) if is_finished(run)]
+    for picture_name, picture in pictures(study["runs"], originals).items():
         shutil.copy(picture, folder / picture_name)
     keep_shown(folder, study["pictures"])
-    for run in runs:
+    for run in originals:
         for file in run.glob("planners.*"):
             shutil.copy(file, folder)
     summary = {"commands": study["commands"]}
@@ -78,19 +82,25 @@ def keep_shown(folder, patterns):
         (folder / "training").rmdir()
 
 
-def finished_runs(root):
-    """The folders of the runs below a folder; one that is not finished is left out.
+def _keep(before, folder, patterns):
+    """Takes copies of runs, and pictures that are shown, from the folder of before."""
+    shutil.copytree(before / KEPT, folder / KEPT)
+    for picture in shown_pictures(before, patterns):
+        kept = folder / picture.relative_to(before)
+        if not kept.exists():
+            kept.parent.mkdir(exist_ok=True)
+            shutil.copy(picture, kept)
+
+
+def finished_runs(runs):
+    """Those of the runs that are finished.
 
     One that has just begun would have all others compared at its few steps.
     """
-    finished = []
-    for run in runs_below(root):
-        config = dataclasses.replace(load_config(run), logdir=str(run))
-        if is_finished(config):
-            finished.append(run)
-        else:
+    for run in runs:
+        if not is_finished(run):
             print(f"left out, not finished: {run}")
-    return finished
+    return [run for run in runs if is_finished(run)]
 
 
 def commanded_runs(commands):

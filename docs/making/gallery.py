@@ -9,8 +9,8 @@ import yaml
 from agents.runs.records import read_scores
 from docs.making import results
 from results.index import answer
-from results.standings import default_transition, identity
 from results.studies import commanded_runs
+from results.suite_page.standings import default_transition, identity
 
 _ABOUT = """# Gallery
 

@@ -14,6 +14,7 @@ def _make_run(folder, seed, returns, every=1000, **config):
     """A run with evaluations [points, episodes], one every so many steps."""
     folder.mkdir(parents=True)
     known = {"task": "fake", "observation": "state", "transition": "flipout"}
+    known["environment_steps"] = 100_000
     config = known | {"seed": seed} | config
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
     (folder / "sessions.jsonl").write_text(json.dumps(SOURCE | {"started": seed}) + "\n")

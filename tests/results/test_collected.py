@@ -3,18 +3,18 @@
 import json
 
 from agents.runs import history, records
-from results.collected import collect
+from results.collected import collect, is_finished
 
 
 def test_a_copy_tells_what_its_run_tells(make_run, tmp_path):
     run = make_run(tmp_path / "logdir" / "a", 3, [[1.0, 2.0], [3.0, 4.0]])
     (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
-    assert kept == tmp_path / "runs" / "fake" / "flipout" / "3"
+    assert kept == tmp_path / "runs" / "a"
     assert {file.name for file in kept.iterdir()} == {
         *("config.yaml", "scores.csv", "sessions.jsonl", "metrics.jsonl.gz")
     }
     ours, theirs = history.load(kept), history.load(run)
-    logdir = f"{tmp_path}/logdir/fake/flipout/3"
+    logdir = f"{tmp_path}/logdir/a"
     assert ours.config == theirs.config | {"logdir": logdir}
     assert ours.scores == theirs.scores
     assert ours.metrics == theirs.metrics
@@ -55,10 +55,26 @@ def test_a_run_that_went_on_replaces_its_copy_and_one_begun_anew_does_not(
         assert records.read_scores(kept)[-1]["return"] == last
 
 
-def test_a_run_without_scores_is_not_kept_yet(make_run, tmp_path):
+def test_a_run_without_scores_is_kept_once_it_is_finished(make_run, tmp_path):
+    for name, every in (("begun", 1000), ("done", 100_000)):
+        run = make_run(tmp_path / "logdir" / name, 0, [[1.0]], every)
+        (run / "scores.csv").unlink()
+    (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
+    assert kept == tmp_path / "runs" / "done"
+    assert is_finished(kept)
+    assert not is_finished(tmp_path / "logdir" / "begun")
+    assert not is_finished(tmp_path / "nothing")
+
+
+def test_what_was_measured_of_a_run_is_kept_too_forecasts_for_all_dimensions(
+    make_run, tmp_path
+):
     run = make_run(tmp_path / "logdir", 0, [[1.0]])
-    (run / "scores.csv").unlink()
-    assert collect(tmp_path / "logdir", tmp_path / "runs") == []
+    (run / "probe.csv").write_text("target,r_squared\nx,0.5\n")
+    (run / "calibration.csv").write_text("dimension,coverage_80\nall,0.7\n3,0.9\n")
+    (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
+    assert (kept / "probe.csv").read_text() == (run / "probe.csv").read_text()
+    assert (kept / "calibration.csv").read_text() == "dimension,coverage_80\nall,0.7\n"
 
 
 def test_copies_stay_where_the_runs_are_gone(make_run, tmp_path):

@@ -1,13 +1,10 @@
 """Tests of results.studies."""
 
-import dataclasses
+import shutil
 
 import pytest
 import yaml
 
-from agents.config.overrides import load
-from agents.config.schema import as_dict
-from agents.runs import records
 from results.studies import commanded_runs, finished_runs, keep_shown, make, pictures
 
 
@@ -46,16 +43,29 @@ def test_what_an_agent_does_is_shown_beside_what_it_imagines(tmp_path):
     assert list(found) == ["open_loop_20.png", "episode_20_strip.png"]
 
 
-def test_runs_that_are_not_finished_are_left_out(tmp_path, capsys):
-    for name, steps in (("done", 1000), ("begun", 400)):
-        folder = tmp_path / name
-        (folder / "checkpoints" / "2").mkdir(parents=True)
-        # a run that was moved is judged where it lies
-        config = dataclasses.replace(load(["environment_steps=1000"]), logdir="elsewhere")
-        (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
-        records.append_metrics(folder, {"episodes": 2, "environment_steps": steps})
-    assert finished_runs(tmp_path) == [tmp_path / "done"]
-    assert f"left out, not finished: {tmp_path / 'begun'}" in capsys.readouterr().out
+def test_runs_that_are_not_finished_are_left_out(make_run, tmp_path, capsys):
+    done = make_run(tmp_path / "done", 0, [[1.0]], environment_steps=1000)
+    begun = make_run(tmp_path / "begun", 0, [[1.0]], environment_steps=2000)
+    assert finished_runs([done, begun]) == [done]
+    assert f"left out, not finished: {begun}" in capsys.readouterr().out
+
+
+def test_a_study_is_made_anew_where_its_runs_are_gone(make_run, tmp_path):
+    for seed in (0, 1):
+        run = make_run(tmp_path / "logdir" / str(seed), seed, [[1.0]], 100_000)
+        (run / "videos").mkdir()
+        (run / "videos" / "open_loop_7.png").write_bytes(b"picture")
+    study = {"runs": f"{tmp_path}/logdir", "commands": ["bayes-rl train -m seed=0,1"]}
+    study["pictures"] = ["*open_loop_*.png"]
+    make(tmp_path / "study", study)
+    names = {"runs", "summary.json", "runs.csv", "scores.csv", "0_open_loop_7.png"}
+    files = {file.name: file for file in (tmp_path / "study").iterdir()}
+    assert names < set(files)
+    before = files["runs.csv"].read_bytes()
+    shutil.rmtree(tmp_path / "logdir")
+    make(tmp_path / "study", study)
+    assert {file.name for file in (tmp_path / "study").iterdir()} == set(files)
+    assert files["runs.csv"].read_bytes() == before
 
 
 def test_runs_of_commands_are_found():

@@ -1,4 +1,4 @@
-"""Tests of results.suite_tables."""
+"""Tests of results.suite_page.tables."""
 
 import json
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from agents.runs import history
-from results import suite_tables
-from results.standings import Standing
-from results.suite_tables import against, difference, over_tasks, tables
+from results.suite_page import tables as suite_tables
+from results.suite_page.standings import Standing
+from results.suite_page.tables import against, difference, over_tasks, tables
 
 
 @pytest.fixture(autouse=True)

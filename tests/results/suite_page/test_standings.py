@@ -1,4 +1,4 @@
-"""Tests of results.standings."""
+"""Tests of results.suite_page.standings."""
 
 import csv
 
@@ -6,7 +6,7 @@ import pytest
 
 from agents.compare import published
 from agents.runs import history
-from results.standings import METHODS, published_at_end, score_of, standings
+from results.suite_page.standings import METHODS, published_at_end, score_of, standings
 
 
 def load(make_run, folder, seed, returns, **settings):

@@ -1,11 +1,11 @@
-"""Tests of results.suite_page and of the figure on it."""
+"""Tests of results.suite_page.page and of the figure on it."""
 
 import shutil
 
 import pytest
 
 from agents.compare import compare
-from results.suite_page import make, missing
+from results.suite_page.page import make
 
 COMMAND = (
     "bayes-rl train -m --jobs 2 seed=0,1 task=cheetah_run,hopper_hop "
@@ -71,18 +71,8 @@ def test_a_clone_makes_the_same_page_without_the_runs(study, tmp_path):
 
 def test_copies_of_runs_can_be_compared_as_runs(study, tmp_path):
     make(tmp_path / "suite", study)
-    compare([tmp_path / "suite" / "runs" / "cheetah_run"], tmp_path / "out")
+    compare([tmp_path / "suite" / "runs"], tmp_path / "out")
     assert "transition=deterministic" in (tmp_path / "out" / "comparison.md").read_text()
-
-
-def test_missing_runs_are_those_without_a_finished_one_first_seeds_first(study, tmp_path):
-    lines = missing(tmp_path / "suite", study)
-    assert len(lines) == 4
-    assert lines[0] == (
-        "bayes-rl train seed=0 task=hopper_hop transition=reparameterization "
-        "'logdir=logdir/${task}/${seed}'"
-    )
-    assert [line.split()[2] for line in lines] == ["seed=0", "seed=0", "seed=1", "seed=1"]
 
 
 def test_without_runs_the_commands_are_told(study, tmp_path):

@@ -2,7 +2,6 @@
 
 import math
 import pathlib
-import shlex
 import shutil
 
 from agents.compare.tables import write
@@ -11,21 +10,19 @@ from agents.files import write_text
 from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
-from agents.runs.records import read_scores
 from agents.screen.text import as_markdown
-from results.collected import collect
+from results.collected import KEPT, collect
 from results.pages import made_by, sources
-from results.standings import (
+from results.studies import commanded_runs
+from results.suite_page.curves import curves
+from results.suite_page.standings import (
     METHODS,
     STEPS,
     default_transition,
-    identity,
     published_at_end,
     standings,
 )
-from results.studies import commanded_runs
-from results.suite_curves import curves
-from results.suite_tables import tables
+from results.suite_page.tables import tables
 from results.summary import sources_of
 
 _NOTES = f"""
@@ -48,7 +45,7 @@ def make(folder, study):
     Raises:
         SystemExit: there is no run yet; the message gives the commands.
     """
-    runs = [history.load(run) for run in collect(study["runs"], folder / "runs")]
+    runs = [history.load(run) for run in collect(study["runs"], folder / KEPT)]
     found = standings(runs, commanded_runs(study["commands"]))
     if not any(each.runs for each in found.values()):
         commands = "\n".join(f"  {command}" for command in study["commands"])
@@ -60,22 +57,6 @@ def make(folder, study):
     write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
     save({"curves": curves(found)}, folder)
     write_text(folder / "README.md", _page(study, found, parts, films))
-
-
-def missing(folder, study):
-    """A command for each run that is not finished, the first seeds of all tasks first.
-
-    A run of which a finished copy is kept does not run again where its folder is gone.
-    """
-    finished = set()
-    for run in (*runs_below(study["runs"]), *runs_below(folder / "runs")):
-        if any(row["environment_steps"] >= STEPS for row in read_scores(run)):
-            config = read_config(run)
-            finished.add((config["task"], config["transition"], str(config["seed"])))
-    wanted = commanded_runs(study["commands"])
-    left = [words for words in wanted if identity(words) not in finished]
-    left.sort(key=lambda words: int(identity(words)[2]))
-    return [shlex.join(["bayes-rl", "train", *words]) for words in left]
 
 
 def _keep_films(root, folder):

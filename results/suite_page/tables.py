@@ -3,7 +3,12 @@
 import numpy as np
 
 from agents import statistics
-from results.standings import METHODS, STEPS, default_transition, published_at_end
+from results.suite_page.standings import (
+    METHODS,
+    STEPS,
+    default_transition,
+    published_at_end,
+)
 from results.summary import sources_of
 
 _CORE = 5  # seeds of a core task
@@ -13,7 +18,7 @@ def tables(found):
     """Rows of each table.
 
     Args:
-        found: dict of (task, transition) -> `results.standings.Standing`.
+        found: dict of (task, transition) -> `results.suite_page.standings.Standing`.
 
     Returns:
         Dict of name -> list of dicts.

@@ -7,7 +7,7 @@ from agents.compare.published import published_scores
 from agents.compare.scores import seed_curves
 from agents.figures.drawing import finish, panels, style, thin
 from agents.runs.grouping import Group
-from results.standings import METHODS, STEPS
+from results.suite_page.standings import METHODS, STEPS
 
 _SIGNS = "sD^v*Ph<"
 _COLOURS = ("#CC79A7", "#E69F00", "#F0D060", "#009E73", "#56B4E9", "0.3", "0.6", "#8C6D31")
@@ -17,7 +17,7 @@ def curves(found):
     """Draws a panel for each task that was evaluated.
 
     Args:
-        found: dict of (task, transition) -> `results.standings.Standing`.
+        found: dict of (task, transition) -> `results.suite_page.standings.Standing`.
 
     Returns:
         A figure, or None where nothing was evaluated.
