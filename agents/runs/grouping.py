@@ -10,8 +10,9 @@ from agents.errors import UserError
 _SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")
 _SAME += ("evaluation.every", "evaluation.episodes")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
-# what a file of configs/explore/ sets
-_OF_STRATEGY = ("explore.", "action_noise.")
+# what a file of configs/explore/ sets: a strategy, and the noise that goes with it
+_STRATEGY = ("explore.",)
+_WITH_NOISE = (*_STRATEGY, "action_noise.")
 # what two runs must share for their forecasts to be of the same thing
 _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
 
@@ -40,7 +41,8 @@ def labels(configs, most=4):
     """Names configs by the values in which they differ.
 
     A strategy is named by the file of configs/explore/ whose values it has, since it may
-    differ from another one in several keys.
+    differ from another one in several keys. Noise on actions is not spelled out where each
+    strategy has that of its file.
 
     Args:
         configs: nested dicts, one for each group of runs.
@@ -53,9 +55,7 @@ def labels(configs, most=4):
         >>> labels([{"explore": {"kind": "mine"}}, {"explore": {"kind": "yours"}}])
         ['explore=mine', 'explore=yours']
     """
-    strategies = _strategies()
-    flats = [_of_experiment(flatten(config)) for config in configs]
-    flats = [_with_named_strategy(flat, strategies) for flat in flats]
+    flats = _with_named_strategies([_of_experiment(flatten(config)) for config in configs])
     keys = dict.fromkeys(key for flat in flats for key in flat)
     differing = [key for key in keys if _differs(key, flats)]
     # a name says more than values
@@ -107,14 +107,33 @@ def _strategies():
     return {name: flatten(choices.values("explore", name)) for name in names}
 
 
-def _with_named_strategy(flat, strategies):
-    """The values with those of the strategy replaced by its name, if it has one."""
-    own = {key: value for key, value in flat.items() if key.startswith(_OF_STRATEGY)}
-    names = [name for name, values in strategies.items() if values == own]
-    if not names:
-        return flat
-    rest = {key: value for key, value in flat.items() if key not in own}
-    return {"explore": names[0]} | rest
+def _with_named_strategies(flats):
+    """The values with those of a strategy replaced by its name, if it has one."""
+    files = _strategies()
+    names = [_names(flat, files, _WITH_NOISE) for flat in flats]
+    if all(names):
+        pairs = zip(flats, names, strict=True)
+        return [_named(flat, own[0], _WITH_NOISE) for flat, own in pairs]
+    found = []
+    for flat, own in zip(flats, names, strict=True):
+        own = own or _names(flat, files, _STRATEGY)
+        found.append(_named(flat, own[0], _STRATEGY) if len(own) == 1 else flat)
+    return found
+
+
+def _names(flat, files, prefixes):
+    """Those of the files that have the values of a config under some prefixes."""
+    own = _below(flat, prefixes)
+    return [name for name, values in files.items() if _below(values, prefixes) == own]
+
+
+def _named(flat, name, prefixes):
+    own = _below(flat, prefixes)
+    return {"explore": name} | {key: flat[key] for key in flat if key not in own}
+
+
+def _below(flat, prefixes):
+    return {key: value for key, value in flat.items() if key.startswith(prefixes)}
 
 
 def _text(key, value):

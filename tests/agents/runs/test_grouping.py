@@ -74,6 +74,21 @@ def test_strategies_are_named_by_their_files(make):
     assert grouping.labels(configs) == [f"explore={name}" for name in names]
 
 
+def test_noise_is_told_where_it_differs_and_not_that_of_a_file(make):
+    """The noise of all three is the same; that of greedy is not the one of its file."""
+    names = ("pessimistic", "conditional_value_at_risk", "greedy")
+    same = [make(f"explore={name}", "action_noise.stddev=0.1") for name in names]
+    assert grouping.labels(same) == [f"explore={name}" for name in names]
+    others = (
+        make("explore=pessimistic"),
+        make("explore=optimistic", "action_noise.stddev=0.2"),
+    )
+    assert grouping.labels(others) == [
+        "explore=pessimistic, action_noise.stddev=0.1",
+        "explore=optimistic, action_noise.stddev=0.2",
+    ]
+
+
 def test_a_strategy_of_ones_own_is_told_by_its_keys(make):
     mine = make("explore=information_gain", "explore.beta=3")
     first, second = grouping.labels([make("explore=noise", "kl_weight=1"), mine])
