@@ -16,6 +16,7 @@ KEPT = "runs"  # where, in the folder of a study
 _CONFIG = "config.yaml"
 _FORECASTS = "calibration.csv"
 _FILES = ("scores.csv", "sessions.jsonl", "diverged.json", "probe.csv", "spread.csv")
+_FILES += ("planners.csv", "planners.txt")
 _DIGITS = 5  # of a metric; curves show no more, and they cost a third of the space
 
 
@@ -35,20 +36,23 @@ def collect(root, folder):
     """
     for run in runs_below(root):
         name = run.relative_to(root)
-        is_worth_it = is_finished(run) or read_scores(run)
+        is_worth_it = has_all_steps(run) or read_scores(run)
         if is_worth_it and _steps(run) >= _steps(folder / name):
             logdir = (pathlib.Path(root) / name).as_posix()
             _copy(run, folder / name, read_config(run) | {"logdir": logdir})
     return list(runs_below(folder))
 
 
-def is_finished(run):
+def has_all_steps(run, steps=None):
     """Whether a run, or the copy of one, has seen all its environment steps.
 
     Args:
         run: `pathlib.Path` of its folder, which need not be there.
+        steps: environment steps; None: those of its config.
     """
-    return run.is_dir() and _steps(run) >= read_config(run)["environment_steps"]
+    if not (run / _CONFIG).is_file():
+        return False
+    return _steps(run) >= (steps or read_config(run)["environment_steps"])
 
 
 def _steps(run):
@@ -63,7 +67,7 @@ def _copy(run, kept, config):
             if (run / name).exists():
                 shutil.copy(run / name, folder)
         if (run / _FORECASTS).exists():
-            _copy_of_all_dimensions(run / _FORECASTS, folder / _FORECASTS)
+            _copy_pooled_rows(run / _FORECASTS, folder / _FORECASTS)
         rows = (map(_round, row.items()) for row in read_metrics(pathlib.Path(run)))
         text = "".join(json.dumps(dict(row)) + "\n" for row in rows)
         # without the time the same run gives the same bytes
@@ -71,8 +75,8 @@ def _copy(run, kept, config):
         (folder / f"{METRICS}.gz").write_bytes(packed)
 
 
-def _copy_of_all_dimensions(source, target):
-    """Copies the rows that tables are made of; those of each dimension are megabytes."""
+def _copy_pooled_rows(source, target):
+    """Copies the rows of all dimensions; those of each dimension are megabytes."""
     with open(source, newline="") as read, open(target, "w", newline="") as written:
         rows = csv.DictReader(read)
         copy = csv.DictWriter(written, rows.fieldnames, lineterminator="\n")

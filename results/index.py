@@ -102,4 +102,5 @@ def _text(cell):
 
 def _link(folder, study):
     title = study["title"] + (" (by an agent of before)" if "agent" in study else "")
-    return f"[{title}]({folder.name}/README.md)" if folder.is_dir() else title
+    page = folder / "README.md"
+    return f"[{title}]({folder.name}/{page.name})" if page.exists() else title

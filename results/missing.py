@@ -4,7 +4,7 @@ import pathlib
 import shlex
 
 from agents.config.overrides import load
-from results.collected import KEPT, is_finished
+from results.collected import KEPT, has_all_steps
 from results.studies import commanded_runs
 
 
@@ -22,7 +22,8 @@ def missing(folder, study):
     for words in commanded_runs(study["commands"]):
         config = load(words)
         name = pathlib.Path(config.logdir).relative_to(root)
-        if not (is_finished(root / name) or is_finished(folder / KEPT / name)):
+        places = (root / name, folder / KEPT / name)
+        if not any(has_all_steps(run, config.environment_steps) for run in places):
             left.append((config.seed, shlex.join(["bayes-rl", "train", *words])))
     left.sort(key=lambda pair: pair[0])
     return [command for _, command in left]

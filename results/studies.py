@@ -8,16 +8,16 @@ import pathlib
 import re
 import shlex
 import shutil
-import tempfile
 
 from rich.console import Console
 
 from agents.compare import compare
 from agents.config.overrides import expand
 from agents.figures.curves import plot
+from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
-from results.collected import KEPT, collect, is_finished
+from results.collected import KEPT, collect, has_all_steps
 from results.pages import shown_pictures
 from results.summary import summarize
 
@@ -29,7 +29,7 @@ def make(folder, study):
     """Writes the folder of a study anew: figures, tables and summary.json.
 
     It is made of copies of the runs, which the folder keeps; those of earlier calls stay
-    where the runs are gone, and so do pictures.
+    where the runs are gone, and so do pictures of those.
 
     Args:
         folder: `pathlib.Path`, `results/<name>`.
@@ -38,35 +38,45 @@ def make(folder, study):
     Raises:
         SystemExit: no run of it is finished; the message gives the commands.
     """
-    runs = finished_runs(collect(study["runs"], folder / KEPT))
-    if not runs:
+    copies = collect(study["runs"], folder / KEPT)
+    names = [copy.relative_to(folder) for copy in finished_runs(copies)]
+    if not names:
         commands = "\n".join(f"  {command}" for command in study["commands"])
         raise SystemExit(f"no finished runs in {study['runs']}; make them with\n{commands}")
-    with tempfile.TemporaryDirectory() as place:
-        new = pathlib.Path(place) / folder.name
-        new.mkdir()
-        _fill(new, study, runs)
-        _keep(folder, new, study["pictures"])
-        shutil.rmtree(folder)
-        shutil.move(new, folder)
+    with replacing_folder(folder) as new:
+        shutil.copytree(folder / KEPT, new / KEPT)
+        _fill(new, study, names)
+        _carry_over(folder, new, study)
 
 
-def _fill(folder, study, runs):
-    """Writes what a study shows into an empty folder."""
-    plot(runs, folder / "training")
-    with open(os.devnull, "w") as nowhere:
-        compare(runs, folder, Console(file=nowhere))
-    originals = [run for run in runs_below(study["runs"]) if is_finished(run)]
+def _fill(folder, study, names):
+    """Writes what a study shows beside the copies of its runs."""
+    plot([folder / name for name in names], folder / "training")
+    with open(os.devnull, "w") as nowhere, contextlib.chdir(folder):
+        compare(names, ".", Console(file=nowhere))  # tables name runs as they are given
+    originals = [run for run in runs_below(study["runs"]) if has_all_steps(run)]
     for picture_name, picture in pictures(study["runs"], originals).items():
         shutil.copy(picture, folder / picture_name)
     keep_shown(folder, study["pictures"])
-    for run in originals:
+    runs = [folder / name for name in names]
+    for run in runs:
         for file in run.glob("planners.*"):
             shutil.copy(file, folder)
     summary = {"commands": study["commands"]}
     summary["runs"] = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
     summary |= summarize(runs, folder / "evaluations.csv")
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
+
+
+def _carry_over(before, folder, study):
+    """Takes pictures of runs that are gone from the folder of before."""
+    for copy in runs_below(folder / KEPT):
+        name = copy.relative_to(folder / KEPT)
+        if not (pathlib.Path(study["runs"]) / name).exists():
+            own = "_".join([*name.parts, ""])
+            for picture in shown_pictures(before, study["pictures"]):
+                if picture.name.startswith(own):
+                    shutil.copy(picture, folder)
 
 
 def keep_shown(folder, patterns):
@@ -82,25 +92,15 @@ def keep_shown(folder, patterns):
         (folder / "training").rmdir()
 
 
-def _keep(before, folder, patterns):
-    """Takes copies of runs, and pictures that are shown, from the folder of before."""
-    shutil.copytree(before / KEPT, folder / KEPT)
-    for picture in shown_pictures(before, patterns):
-        kept = folder / picture.relative_to(before)
-        if not kept.exists():
-            kept.parent.mkdir(exist_ok=True)
-            shutil.copy(picture, kept)
-
-
 def finished_runs(runs):
     """Those of the runs that are finished.
 
     One that has just begun would have all others compared at its few steps.
     """
     for run in runs:
-        if not is_finished(run):
+        if not has_all_steps(run):
             print(f"left out, not finished: {run}")
-    return [run for run in runs if is_finished(run)]
+    return [run for run in runs if has_all_steps(run)]
 
 
 def commanded_runs(commands):

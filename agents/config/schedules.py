@@ -72,7 +72,7 @@ def _check_seeking(explore):
     if explore.annealing_rewards is not None:
         raise UserError(
             f"plans seek nothing once explore.annealing_rewards="
-            f"{explore.annealing_rewards} are done before "
+            f"{explore.annealing_rewards} have come before "
             f"explore.reward_from={seeking_from}: explore.annealing_rewards must be "
             "null where explore.reward_from is above 0"
         )

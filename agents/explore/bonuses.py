@@ -49,7 +49,7 @@ class _Bonus(Settings):
 
     @property
     def counts_rewards(self):
-        """Whether it asks how many agent steps brought reward."""
+        """Whether it asks how many rewards other than 0 have come."""
         return self.annealing_rewards is not None
 
     def rests(self, elapsed):

@@ -17,7 +17,8 @@ dimension d has its own. Two numbers tell of all D:
 Errors of opposite sign cancel in the first, not in the second. Both are shares between 0
 and 1. The deviation of right forecasts is not 0 but about 0.8 sqrt(P (1 - P) / n) for n
 independent observations of a dimension: 0.05 for P = 0.8 and n = 50. Pictures are pooled:
-all their numbers count as one dimension.
+all their numbers count as one dimension; where their likelihood is wide, so that single
+pixels weigh little (`world_model=pixels`), so are their intervals.
 """
 
 from typing import NamedTuple

@@ -31,8 +31,8 @@ def predict_open_loop(model, episode, context, draws, seed):
         seed: [2], of draws and noise.
 
     Returns:
-        [max(S, 1), T, ...], means of the observations, of images as the networks see them:
-        reconstructions in the context, predictions after it.
+        [max(S, 1), T, ...], means of the observations, in the units of
+        `WorldModel.observed`: reconstructions in the context, predictions after it.
     """
     seen, imagined = open_loop_latents(model, episode, context, draws, seed)
     copies = max(draws, 1)

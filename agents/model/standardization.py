@@ -22,7 +22,7 @@ class Standardizer(tf.Module):
 
     Args:
         shape: of an array, such as that of a vector or an image.
-        floor: added to the spread.
+        floor: least stddev.
 
     Example:
         >>> standardizer = Standardizer([1])

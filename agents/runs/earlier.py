@@ -85,6 +85,8 @@ def updated(values):
     if isinstance(noise, dict) and noise.get("steps") == 0:
         noise["final_stddev"] = None
     if isinstance(explore, dict):
+        if "annealing_rewarded_steps" in explore:
+            explore["annealing_rewards"] = explore.pop("annealing_rewarded_steps")
         if explore.get("kind") in _BONUSES:
             for name, value in _LATER_OF_BONUSES.items():
                 explore.setdefault(name, value)

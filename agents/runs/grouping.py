@@ -41,8 +41,7 @@ def labels(configs, most=4):
     """Names configs by the values in which they differ.
 
     A strategy is named by the file of configs/explore/ whose values it has, since it may
-    differ from another one in several keys. Noise on actions is not spelled out where each
-    strategy has that of its file.
+    differ from another one in several keys.
 
     Args:
         configs: nested dicts, one for each group of runs.
@@ -55,9 +54,13 @@ def labels(configs, most=4):
         >>> labels([{"explore": {"kind": "mine"}}, {"explore": {"kind": "yours"}}])
         ['explore=mine', 'explore=yours']
     """
-    flats = _with_named_strategies([_of_experiment(flatten(config)) for config in configs])
+    whole = [_of_experiment(flatten(config)) for config in configs]
+    flats = _with_named_strategies(whole)
     keys = dict.fromkeys(key for flat in flats for key in flat)
     differing = [key for key in keys if _differs(key, flats)]
+    # a name stands for keys, which others have alike
+    alike = {key for flat in whole for key in flat if not _differs(key, whole)}
+    differing = [key for key in differing if key not in alike]
     # a name says more than values
     differing.sort(key=lambda key: key != "explore" and not key.endswith(".kind"))
     texts = []
@@ -108,28 +111,22 @@ def _strategies():
 
 
 def _with_named_strategies(flats):
-    """The values with those of a strategy replaced by its name, if it has one."""
+    """The values with those of a strategy replaced by its name, if it has one.
+
+    Where noise is not that of the file it is left beside the name.
+    """
     files = _strategies()
-    names = [_names(flat, files, _WITH_NOISE) for flat in flats]
-    if all(names):
-        pairs = zip(flats, names, strict=True)
-        return [_named(flat, own[0], _WITH_NOISE) for flat, own in pairs]
     found = []
-    for flat, own in zip(flats, names, strict=True):
-        own = own or _names(flat, files, _STRATEGY)
-        found.append(_named(flat, own[0], _STRATEGY) if len(own) == 1 else flat)
+    for flat in flats:
+        for prefixes in (_WITH_NOISE, _STRATEGY):
+            own = _below(flat, prefixes)
+            names = [name for name in files if _below(files[name], prefixes) == own]
+            if len(names) == 1:
+                rest = {key: flat[key] for key in flat if key not in own}
+                flat = {"explore": names[0]} | rest
+                break
+        found.append(flat)
     return found
-
-
-def _names(flat, files, prefixes):
-    """Those of the files that have the values of a config under some prefixes."""
-    own = _below(flat, prefixes)
-    return [name for name, values in files.items() if _below(values, prefixes) == own]
-
-
-def _named(flat, name, prefixes):
-    own = _below(flat, prefixes)
-    return {"explore": name} | {key: flat[key] for key in flat if key not in own}
 
 
 def _below(flat, prefixes):

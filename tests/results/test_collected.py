@@ -3,7 +3,7 @@
 import json
 
 from agents.runs import history, records
-from results.collected import collect, is_finished
+from results.collected import collect, has_all_steps
 
 
 def test_a_copy_tells_what_its_run_tells(make_run, tmp_path):
@@ -55,15 +55,15 @@ def test_a_run_that_went_on_replaces_its_copy_and_one_begun_anew_does_not(
         assert records.read_scores(kept)[-1]["return"] == last
 
 
-def test_a_run_without_scores_is_kept_once_it_is_finished(make_run, tmp_path):
+def test_a_run_without_scores_is_kept_once_it_has_all_steps(make_run, tmp_path):
     for name, every in (("begun", 1000), ("done", 100_000)):
         run = make_run(tmp_path / "logdir" / name, 0, [[1.0]], every)
         (run / "scores.csv").unlink()
     (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
     assert kept == tmp_path / "runs" / "done"
-    assert is_finished(kept)
-    assert not is_finished(tmp_path / "logdir" / "begun")
-    assert not is_finished(tmp_path / "nothing")
+    assert has_all_steps(kept)
+    assert not has_all_steps(tmp_path / "logdir" / "begun")
+    assert not has_all_steps(tmp_path / "nothing")
 
 
 def test_what_was_measured_of_a_run_is_kept_too_forecasts_for_all_dimensions(

@@ -43,7 +43,9 @@ def test_an_answer_of_several_rows_is_an_error(folder):
 
 
 def test_readme_is_a_table_of_questions_with_links(folder):
-    (folder / "layers.md").touch()
+    for name in ("layers.md", "one/README.md", "two/runs"):  # of two nothing is finished
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).touch()
     text = readme(folder, {"one": STUDY, "two": STUDY | {"agent": "raw observations"}})
     assert "| Is it? | Yes: 700 [650.4, never]. | [One](one/README.md) |" in text
     assert "| Is it? | not measured yet | One (by an agent of before) |" in text

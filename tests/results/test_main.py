@@ -19,5 +19,10 @@ def test_an_unknown_study_is_named_with_those_that_there_are(capsys):
 
 def test_runs_of_the_suite_that_are_missing_are_commands(capsys):
     main(["--missing"])
-    lines = capsys.readouterr().out.splitlines()
-    assert all(line.startswith("bayes-rl train seed=") for line in lines)
+    of_suite = capsys.readouterr().out
+    main(["--missing", "suite", "levers"])
+    both = capsys.readouterr().out
+    assert both.startswith(of_suite)
+    levers = both.removeprefix(of_suite).splitlines()
+    assert levers
+    assert all("logdir/results/levers/" in line for line in levers)

@@ -11,7 +11,7 @@ from results.missing import missing
 @pytest.fixture
 def study(tmp_path):
     command = (
-        "bayes-rl train -m seed=0,1 task=fake explore=noise,greedy environment_steps=4000 "
+        "bayes-rl train -m explore=noise,greedy seed=0,1 task=fake environment_steps=4000 "
         f"'logdir={tmp_path}/logdir/${{choices.explore}}/${{seed}}'"
     )
     return {"runs": f"{tmp_path}/logdir", "commands": [command]}
@@ -25,11 +25,21 @@ def test_missing_runs_are_those_that_are_not_finished_first_seeds_first(
         run = tmp_path / "logdir" / name / str(seed)
         make_run(run, seed, returns, environment_steps=4000)
     lines = missing(tmp_path / "study", study)
-    assert [line.split()[2:5:2] for line in lines] == [
-        ["seed=0", "explore=greedy"],
-        ["seed=1", "explore=greedy"],
+    assert [line.split()[2:4] for line in lines] == [
+        ["explore=greedy", "seed=0"],
+        ["explore=greedy", "seed=1"],
     ]
-    assert lines[0].startswith("bayes-rl train seed=0 task=fake explore=greedy ")
+
+
+def test_those_of_a_first_seed_come_first(study, tmp_path):
+    lines = missing(tmp_path / "study", study)
+    assert [line.split()[3] for line in lines] == ["seed=0", "seed=0", "seed=1", "seed=1"]
+
+
+def test_runs_of_a_command_that_became_longer_are_missing(study, make_run, tmp_path):
+    make_run(tmp_path / "logdir/noise/0", 0, [[1.0]] * 2, environment_steps=2000)
+    (tmp_path / "logdir/greedy/0").mkdir(parents=True)  # about to begin
+    assert len(missing(tmp_path / "study", study)) == 4
 
 
 def test_a_run_of_which_a_copy_is_kept_is_not_missing_elsewhere(study, make_run, tmp_path):

@@ -1,5 +1,6 @@
 """Tests of results.studies."""
 
+import pathlib
 import shutil
 
 import pytest
@@ -50,7 +51,9 @@ def test_runs_that_are_not_finished_are_left_out(make_run, tmp_path, capsys):
     assert f"left out, not finished: {begun}" in capsys.readouterr().out
 
 
-def test_a_study_is_made_anew_where_its_runs_are_gone(make_run, tmp_path):
+@pytest.fixture
+def made(make_run, tmp_path):
+    """A study of two filmed runs, made, with its folder."""
     for seed in (0, 1):
         run = make_run(tmp_path / "logdir" / str(seed), seed, [[1.0]], 100_000)
         (run / "videos").mkdir()
@@ -58,14 +61,43 @@ def test_a_study_is_made_anew_where_its_runs_are_gone(make_run, tmp_path):
     study = {"runs": f"{tmp_path}/logdir", "commands": ["bayes-rl train -m seed=0,1"]}
     study["pictures"] = ["*open_loop_*.png"]
     make(tmp_path / "study", study)
+    return study, tmp_path / "study"
+
+
+def test_a_study_is_made_anew_where_its_runs_are_gone(made):
+    study, folder = made
     names = {"runs", "summary.json", "runs.csv", "scores.csv", "0_open_loop_7.png"}
-    files = {file.name: file for file in (tmp_path / "study").iterdir()}
+    files = {file.name: file for file in folder.iterdir()}
     assert names < set(files)
     before = files["runs.csv"].read_bytes()
-    shutil.rmtree(tmp_path / "logdir")
-    make(tmp_path / "study", study)
-    assert {file.name for file in (tmp_path / "study").iterdir()} == set(files)
+    shutil.rmtree(study["runs"])
+    make(folder, study)
+    assert {file.name for file in folder.iterdir()} == set(files)
     assert files["runs.csv"].read_bytes() == before
+
+
+def test_tables_name_no_folder_of_one_machine(made, tmp_path):
+    _, folder = made
+    for file in folder.glob("*.csv"):
+        assert str(tmp_path) not in file.read_text()
+
+
+def test_a_picture_goes_with_the_run_that_it_shows(made):
+    study, folder = made
+    videos = pathlib.Path(study["runs"], "0", "videos")
+    (videos / "open_loop_7.png").rename(videos / "open_loop_9.png")
+    make(folder, study)
+    assert [file.name for file in folder.glob("*.png")] == ["0_open_loop_9.png"]
+
+
+def test_where_making_fails_all_is_as_before(made, monkeypatch):
+    study, folder = made
+    before = sorted(folder.rglob("*"))
+    monkeypatch.setattr("results.studies.summarize", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make(folder, study)
+    assert sorted(folder.rglob("*")) == before
+    assert [path.name for path in folder.parent.glob(".*")] == []
 
 
 def test_runs_of_commands_are_found():

@@ -10,7 +10,7 @@ def add_commands(commands):
     """Adds a parser for each command.
 
     Args:
-        commands: what `argparse.ArgumentParser.add_subparsers` returns.
+        commands: what `add_subparsers` of a parser returns that knows `late_help`.
     """
     _add_train(commands)
     _add_evaluate(commands)

@@ -38,7 +38,7 @@ from agents.errors import UserError
         ),
         (
             ["explore=information_gain_annealed", "explore.reward_from=500"],
-            "plans seek nothing once explore.annealing_rewards=100 are done before "
+            "plans seek nothing once explore.annealing_rewards=100 have come before "
             "explore.reward_from=500: explore.annealing_rewards must be null where "
             "explore.reward_from is above 0",
         ),

@@ -148,10 +148,10 @@ def image_model(make_model):
 
 
 def test_images_keep_5_bits_and_get_uniform_noise(image_model, images):
-    preprocessed = image_model.preprocess(images, SEED).numpy().astype(np.float64)
-    noise = (preprocessed + 0.5) * 32 - images // 8
-    assert preprocessed.min() >= -0.5
-    assert preprocessed.max() < 0.5
+    observed = image_model.observed(images, SEED).numpy().astype(np.float64)
+    noise = (observed + 0.5) * 32 - images // 8
+    assert observed.min() >= -0.5
+    assert observed.max() < 0.5
     assert noise.min() >= -1e-5
     assert stats.kstest(noise.ravel(), "uniform").pvalue > 0.01
 
@@ -167,7 +167,7 @@ def test_pooled_images_are_means_of_squares_and_shown_at_the_observed_size(make_
         "world_model.image_pool=2", "world_model.image_depth=2", image_size=64
     )
     images = tf.fill([1, 2, 64, 64, 3], tf.constant(8 * 5, tf.uint8))
-    seen = model.preprocess(images, SEED)
+    seen = model.observed(images, SEED)
     assert seen.shape == [1, 2, 32, 32, 3]
     np.testing.assert_allclose(seen, 5.5 / 32 - 0.5, atol=0.5 / 32)
     assert model.encode(seen).shape[:2] == [1, 2]

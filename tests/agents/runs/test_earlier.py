@@ -62,6 +62,13 @@ def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, k
     assert explore == {"kind": kind} | dict([*expected.items()][:keys])
 
 
+def test_rewards_that_end_a_bonus_were_named_by_their_steps():
+    before = {"kind": "information_gain", "annealing_rewarded_steps": 50}
+    explore = updated({"explore": before})["explore"]
+    assert explore["annealing_rewards"] == 50
+    assert "annealing_rewarded_steps" not in explore
+
+
 @pytest.mark.parametrize(
     ("before", "today"),
     [

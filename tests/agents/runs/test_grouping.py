@@ -84,7 +84,7 @@ def test_noise_is_told_where_it_differs_and_not_that_of_a_file(make):
         make("explore=optimistic", "action_noise.stddev=0.2"),
     )
     assert grouping.labels(others) == [
-        "explore=pessimistic, action_noise.stddev=0.1",
+        "explore=pessimistic",
         "explore=optimistic, action_noise.stddev=0.2",
     ]
 
