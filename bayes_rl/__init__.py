@@ -17,9 +17,15 @@ from bayes_rl.conversion import to_bayesian
 from bayes_rl.distributions import *  # noqa: F403
 from bayes_rl.moped import start_at_means
 from bayes_rl.programs import make_log_joint_fn
-from bayes_rl.random_variable import RandomVariable, RandomVariableSpec
-from bayes_rl.tracing import condition, get_next_tracer, tape, trace, traceable
-from bayes_rl.transformed import TransformedRandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable, RandomVariableSpec
+from bayes_rl.random_variables.tracing import (
+    condition,
+    get_next_tracer,
+    tape,
+    trace,
+    traceable,
+)
+from bayes_rl.random_variables.transformed import TransformedRandomVariable
 from bayes_rl.uncertainty import posterior_summary
 from bayes_rl.version import VERSION, __version__
 from bayes_rl.weights import (

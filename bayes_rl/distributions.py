@@ -5,8 +5,8 @@ import inspect
 
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.random_variable import RandomVariable
-from bayes_rl.tracing import traceable
+from bayes_rl.random_variables.random_variable import RandomVariable
+from bayes_rl.random_variables.tracing import traceable
 
 
 def make_random_variable(distribution_class):

@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from bayes_rl.families import normal_parameters
 from bayes_rl.initializers import TrainableNormalFixedStddev
+from bayes_rl.random_variables.families import normal_parameters
 from bayes_rl.regularizers.prior import keep_prior
 from bayes_rl.weights import forget_functions, named_weights
 

@@ -7,8 +7,8 @@ import inspect
 import tensorflow as tf
 
 from bayes_rl.layers.base import make_weight
-from bayes_rl.tracing import Owners, trace
-from bayes_rl.transformed import TransformedRandomVariable
+from bayes_rl.random_variables.tracing import Owners, trace
+from bayes_rl.random_variables.transformed import TransformedRandomVariable
 from bayes_rl.weights.naming import named_weights
 
 

@@ -7,8 +7,8 @@ import sys
 import time
 
 from agents.errors import UserError
-from benchmarks.options import make_parser
-from benchmarks.timing import CLOCKS, measure, quartiles
+from benchmarks.measuring.options import make_parser
+from benchmarks.measuring.timing import CLOCKS, measure, quartiles
 
 
 def main(arguments=None):
@@ -26,8 +26,8 @@ def _measure(options, arguments):
     from envs.quiet import import_gym
 
     import_gym()
-    from benchmarks import report
     from benchmarks.cases import all_cases
+    from benchmarks.measuring import report
 
     if options.threads:
         tf.config.threading.set_intra_op_parallelism_threads(options.threads)
@@ -56,14 +56,20 @@ def run(cases, repeats, with_memory=True, clock=time.perf_counter):
         cases: list of `benchmarks.cases.Case`, those of a group next to each other.
         repeats: calls of each case.
         with_memory: whether to measure memory too, which starts a process for each case.
-        clock: as in `benchmarks.timing.measure`.
+        clock: as in `benchmarks.measuring.timing.measure`.
 
     Returns:
         List of dicts, one for each matrix product's type and then one a case.
     """
-    from benchmarks import memory
     from benchmarks.cases import ACTION_SIZE, OBSERVATION_SIZE
-    from benchmarks.peak import SQUARES, flops, make_products, matrix_speeds, shapes
+    from benchmarks.measuring import memory
+    from benchmarks.measuring.peak import (
+        SQUARES,
+        flops,
+        make_products,
+        matrix_speeds,
+        shapes,
+    )
 
     types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
     sizes = OBSERVATION_SIZE, ACTION_SIZE

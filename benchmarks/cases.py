@@ -15,7 +15,7 @@ from agents.agent.building import make_agent
 from agents.config.overrides import load
 from agents.explore import Greedy
 from agents.model.transitions import DETERMINISTIC, SOURCES
-from benchmarks import flops
+from benchmarks.measuring import flops
 
 OBSERVATION_SIZE = 17
 ACTION_SIZE = 6
@@ -48,7 +48,7 @@ class Case:
 
     @property
     def flops(self):
-        """Floating point operations of one call, see `benchmarks.flops`."""
+        """Floating point operations of one call, see `benchmarks.measuring.flops`."""
         sizes = OBSERVATION_SIZE, ACTION_SIZE
         if self.kind == "train":
             return flops.train_step(self.config, *sizes)

@@ -8,8 +8,8 @@ import sys
 import time
 import typing
 
-from benchmarks.options import make_parser
-from benchmarks.timing import CLOCKS
+from benchmarks.measuring.options import make_parser
+from benchmarks.measuring.timing import CLOCKS
 
 NOTES = """\
 One training step: outputs, mean squared error plus KL divided by the number of examples,
@@ -180,12 +180,12 @@ def run(cases, repeats, clock=time.perf_counter):
     Args:
         cases: list of `Case`, those of a group next to each other.
         repeats: calls of each.
-        clock: as in `benchmarks.timing.measure`.
+        clock: as in `benchmarks.measuring.timing.measure`.
 
     Returns:
         List of dicts, one a case.
     """
-    from benchmarks.timing import measure, quartiles
+    from benchmarks.measuring.timing import measure, quartiles
 
     rows = []
     for group, members in itertools.groupby(cases, key=lambda case: case.group):
@@ -220,7 +220,7 @@ def main(arguments=None, scale=1.0):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     import tensorflow as tf
 
-    from benchmarks import report
+    from benchmarks.measuring import report
 
     if options.threads:
         tf.config.threading.set_intra_op_parallelism_threads(options.threads)

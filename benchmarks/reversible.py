@@ -65,7 +65,7 @@ def measure(kind, mode, depth, batch):
     """Prints the growth of this process's peak while it takes gradients."""
     import tensorflow as tf
 
-    from benchmarks.memory import own_peak
+    from benchmarks.measuring.memory import own_peak
 
     model = make(kind, depth)
     inputs = tf.random.stateless_normal([batch, SIZE], [0, 1])

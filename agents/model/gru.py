@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl.fused import fused
+from bayes_rl.numerics.fused import fused
 
 
 class GRUCell(tf.keras.layers.GRUCell):

@@ -43,7 +43,8 @@ def add_modules(package):
     for alias, name in (
         ("generated_random_variables", "distributions"),
         ("program_transformations", "programs"),
-        ("transformed_random_variable", "transformed"),
+        ("transformed_random_variable", "random_variables.transformed"),
+        ("random_variable", "random_variables.random_variable"),
     ):
         module = sys.modules[f"{package.__name__}.{name}"]
         sys.modules[f"{package.__name__}.{alias}"] = module

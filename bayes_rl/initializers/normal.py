@@ -4,8 +4,8 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.columns import MultivariateNormalColumns
 from bayes_rl.initializers.trainable import TrainableInitializer
+from bayes_rl.random_variables.columns import MultivariateNormalColumns
 from bayes_rl.serialization import register
 
 

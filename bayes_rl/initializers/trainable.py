@@ -8,7 +8,7 @@ from tensorflow_probability import distributions as tfd
 from bayes_rl import constraints
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.initializers.start_values import ScaledNormalStdDev
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import make_get, serialize
 
 _get = make_get({"scaled_normal_std_dev": ScaledNormalStdDev}, tf.keras.initializers)

@@ -1,11 +1,13 @@
 """Keras layers whose weights, activations or whole function are uncertain."""
 
 from bayes_rl.layers import utils
-from bayes_rl.layers.attention import (
+from bayes_rl.layers.attention.image_embeddings import ChannelEmbedding, PositionalEmbedding
+from bayes_rl.layers.attention.local import LocalAttention1D, MaskedLocalAttention1D
+from bayes_rl.layers.attention.multi_head import (
     MultiHeadAttentionFlipout,
     MultiHeadAttentionReparameterization,
 )
-from bayes_rl.layers.convolutional import (
+from bayes_rl.layers.convolutions.convolutional import (
     Conv1DFlipout,
     Conv1DReparameterization,
     Conv2DFlipout,
@@ -14,7 +16,7 @@ from bayes_rl.layers.convolutional import (
     Conv3DReparameterization,
     VariationalConv2D,
 )
-from bayes_rl.layers.convolutional_transpose import (
+from bayes_rl.layers.convolutions.convolutional_transpose import (
     Conv1DTransposeFlipout,
     Conv1DTransposeReparameterization,
     Conv2DTransposeFlipout,
@@ -22,16 +24,16 @@ from bayes_rl.layers.convolutional_transpose import (
     Conv3DTransposeFlipout,
     Conv3DTransposeReparameterization,
 )
-from bayes_rl.layers.dense import (
-    DenseFlipout,
-    DenseReparameterization,
-    VariationalDense,
-)
-from bayes_rl.layers.depthwise import (
+from bayes_rl.layers.convolutions.depthwise import (
     DepthwiseConv1DFlipout,
     DepthwiseConv1DReparameterization,
     DepthwiseConv2DFlipout,
     DepthwiseConv2DReparameterization,
+)
+from bayes_rl.layers.dense import (
+    DenseFlipout,
+    DenseReparameterization,
+    VariationalDense,
 )
 from bayes_rl.layers.embedding import EmbeddingReparameterization
 from bayes_rl.layers.ensembles.batch_ensemble import (
@@ -48,8 +50,6 @@ from bayes_rl.layers.ensembles.hyper_batch_ensemble import (
 from bayes_rl.layers.ensembles.hyperparameters import get_lambda, get_layer_name_identifier
 from bayes_rl.layers.ensembles.multihead import DenseMultihead
 from bayes_rl.layers.ensembles.rank1 import Conv1DRank1, Conv2DRank1, DenseRank1
-from bayes_rl.layers.image_embeddings import ChannelEmbedding, PositionalEmbedding
-from bayes_rl.layers.local_attention import LocalAttention1D, MaskedLocalAttention1D
 from bayes_rl.layers.moments.dvi import DenseDVI
 from bayes_rl.layers.moments.hierarchical import Conv2DHierarchical, DenseHierarchical
 from bayes_rl.layers.moments.local_reparameterization import (
@@ -76,19 +76,19 @@ from bayes_rl.layers.outputs.contrastive_priors import (
     NCPNormalPerturb,
 )
 from bayes_rl.layers.outputs.discretize import Discretize
-from bayes_rl.layers.outputs.heteroscedastic import MCSoftmaxDense
-from bayes_rl.layers.outputs.heteroscedastic_averages import (
+from bayes_rl.layers.outputs.heteroscedastic.averages import (
     EnsembleHeteroscedasticOutputs,
     ExactSigmoidDense,
 )
-from bayes_rl.layers.outputs.heteroscedastic_factors import (
+from bayes_rl.layers.outputs.heteroscedastic.factors import (
     MCSigmoidDenseFA,
     MCSoftmaxDenseFA,
     MCSoftmaxDenseFACustomLayers,
     MCSoftmaxDenseFASegmentation,
     MultiHeadMCSoftmaxDenseFA,
 )
-from bayes_rl.layers.outputs.heteroscedastic_sngp import HeteroscedasticSNGPLayer
+from bayes_rl.layers.outputs.heteroscedastic.monte_carlo import MCSoftmaxDense
+from bayes_rl.layers.outputs.heteroscedastic.sngp import HeteroscedasticSNGPLayer
 from bayes_rl.layers.outputs.mixture_logistic import MixtureLogistic, MixtureofLogistic
 from bayes_rl.layers.outputs.posterior_network import PosteriorNetworkLayer
 from bayes_rl.layers.outputs.radial_flow import ReversedRadialFlow
@@ -106,14 +106,16 @@ from bayes_rl.layers.processes.covariances import (
     Zeros,
 )
 from bayes_rl.layers.processes.gaussian_process import GaussianProcess
-from bayes_rl.layers.processes.laplace_covariance import LaplaceRandomFeatureCovariance
-from bayes_rl.layers.processes.neural_process import NeuralProcess
-from bayes_rl.layers.processes.neural_process_attention import Attention
+from bayes_rl.layers.processes.neural.attention import Attention
+from bayes_rl.layers.processes.neural.neural_process import NeuralProcess
 from bayes_rl.layers.processes.poisson_process import PoissonProcess
-from bayes_rl.layers.processes.random_feature_gaussian_process import (
+from bayes_rl.layers.processes.random_features.fourier_features import RandomFourierFeatures
+from bayes_rl.layers.processes.random_features.gaussian_process import (
     RandomFeatureGaussianProcess,
 )
-from bayes_rl.layers.processes.random_fourier_features import RandomFourierFeatures
+from bayes_rl.layers.processes.random_features.laplace_covariance import (
+    LaplaceRandomFeatureCovariance,
+)
 from bayes_rl.layers.processes.sparse_gaussian_process import SparseGaussianProcess
 from bayes_rl.layers.recurrent.gru import GRUCellFlipout, GRUCellReparameterization
 from bayes_rl.layers.recurrent.lstm import (
@@ -124,10 +126,11 @@ from bayes_rl.layers.recurrent.lstm import (
 from bayes_rl.layers.recurrent.lstm_rank1 import LSTMCellRank1
 from bayes_rl.layers.reversible.actnorm import ActNorm
 from bayes_rl.layers.reversible.base import Reverse
-from bayes_rl.layers.reversible.discrete_flows import (
+from bayes_rl.layers.reversible.discrete.discrete_flows import (
     DiscreteAutoregressiveFlow,
     DiscreteBipartiteFlow,
 )
+from bayes_rl.layers.reversible.discrete.sinkhorn import SinkhornAutoregressiveFlow
 from bayes_rl.layers.reversible.made import MADE
 from bayes_rl.layers.reversible.masks import (
     create_degrees,
@@ -138,7 +141,6 @@ from bayes_rl.layers.reversible.masks import (
 from bayes_rl.layers.reversible.real_nvp import NICE, RealNVP
 from bayes_rl.layers.reversible.residual import ReversibleResidual
 from bayes_rl.layers.reversible.sequential import ReversibleSequential
-from bayes_rl.layers.reversible.sinkhorn import SinkhornAutoregressiveFlow
 
 # What is imported here is public.
 __all__ = [name for name, found in globals().items() if callable(found) and name[0] != "_"]

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers import products
-from bayes_rl.noise import rademacher
+from bayes_rl.numerics.noise import rademacher
 from bayes_rl.weights import held
 
 

@@ -4,7 +4,7 @@ import dataclasses
 
 import tensorflow as tf
 
-from bayes_rl.fused import fused, is_fused
+from bayes_rl.numerics.fused import fused, is_fused
 
 
 @tf.autograph.experimental.do_not_convert

@@ -9,7 +9,7 @@ from bayes_rl.layers.outputs.predictive_softmax import (
     mean_field_logits,
     monte_carlo_softmax,
 )
-from bayes_rl.layers.reversible.one_hot import (
+from bayes_rl.layers.reversible.discrete.one_hot import (
     multiplicative_inverse,
     one_hot_add,
     one_hot_argmax,
@@ -17,7 +17,7 @@ from bayes_rl.layers.reversible.one_hot import (
     one_hot_multiply,
     py_multiplicative_inverse,
 )
-from bayes_rl.layers.reversible.sinkhorn import sinkhorn, soft_to_hard_permutation
+from bayes_rl.layers.reversible.discrete.sinkhorn import sinkhorn, soft_to_hard_permutation
 
 
 def add_weight(cls):

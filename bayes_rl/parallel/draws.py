@@ -14,9 +14,9 @@ import zlib
 import tensorflow as tf
 from tensorflow.experimental import dtensor
 
-from bayes_rl.families import normal_parameters
-from bayes_rl.noise import as_seed, normal_of_bits, threefry
+from bayes_rl.numerics.noise import as_seed, normal_of_bits, threefry
 from bayes_rl.parallel.mesh import BATCH
+from bayes_rl.random_variables.families import normal_parameters
 from bayes_rl.weights import named_signs, named_weights
 
 

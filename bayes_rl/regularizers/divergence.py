@@ -3,8 +3,8 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl.columns import MultivariateNormalColumns
-from bayes_rl.families import draw_from, elementwise
+from bayes_rl.random_variables.columns import MultivariateNormalColumns
+from bayes_rl.random_variables.families import draw_from, elementwise
 
 _HEAVY_TAILED = (tfd.Cauchy, tfd.HalfCauchy)
 _POSITIVE = (tfd.HalfCauchy, tfd.LogNormal)

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.families import draw_from, normal_parameters
+from bayes_rl.random_variables.families import draw_from, normal_parameters
 from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import register
 

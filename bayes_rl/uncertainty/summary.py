@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from bayes_rl.families import mean_of
+from bayes_rl.random_variables.families import mean_of
 from bayes_rl.weights import kl_divergences, posteriors
 
 

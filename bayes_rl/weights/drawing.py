@@ -8,8 +8,8 @@ import zlib
 
 import tensorflow as tf
 
-from bayes_rl.families import draw_from, mean_of
-from bayes_rl.noise import as_seed, rademacher
+from bayes_rl.numerics.noise import as_seed, rademacher
+from bayes_rl.random_variables.families import draw_from, mean_of
 from bayes_rl.weights.naming import named_signs, named_weights
 
 

@@ -8,7 +8,7 @@ import weakref
 
 import tensorflow as tf
 
-from bayes_rl import graphs
+from bayes_rl.numerics import graphs
 from bayes_rl.weights.naming import (
     named_signs,
     named_weights,

@@ -5,8 +5,8 @@ import time
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.random_variable import RandomVariable
-from bayes_rl.random_variable_spec import with_whole_batch
+from bayes_rl.random_variables.random_variable import RandomVariable
+from bayes_rl.random_variables.spec import with_whole_batch
 from bayes_rl.weights.drawing import sample_weights
 from bayes_rl.weights.holding import hold
 from bayes_rl.weights.naming import named_signs, named_weights

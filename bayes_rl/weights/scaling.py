@@ -4,7 +4,7 @@ import warnings
 
 import tensorflow as tf
 
-from bayes_rl import graphs
+from bayes_rl.numerics import graphs
 from bayes_rl.weights.naming import modules_of
 
 

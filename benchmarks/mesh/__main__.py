@@ -4,7 +4,7 @@ import argparse
 import pathlib
 import sys
 
-from benchmarks import report
+from benchmarks.measuring import report
 from benchmarks.mesh.formula import Transformer, largest
 from benchmarks.mesh.step import measure
 

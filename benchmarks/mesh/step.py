@@ -40,7 +40,7 @@ def _process(*words):
 def main(mesh, hidden, layers, filter):
     """Prints both for a model, the peak with all that the process needs."""
     from bayes_rl import parallel
-    from benchmarks.memory import own_peak
+    from benchmarks.measuring.memory import own_peak
     from examples import translation
 
     sizes = dataclasses.replace(

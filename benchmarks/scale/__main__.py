@@ -23,7 +23,7 @@ def main():
     from envs.quiet import import_gym
 
     import_gym()
-    from benchmarks import report
+    from benchmarks.measuring import report
     from benchmarks.scale import page
     from benchmarks.scale.costs import measure_costs
 

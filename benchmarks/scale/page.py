@@ -63,7 +63,7 @@ def write_page(folder, title, facts, costs, checks, outcomes):
     Args:
         folder: `pathlib.Path`.
         title: of the page.
-        facts: dict of name -> text, see `benchmarks.report.origin`.
+        facts: dict of name -> text, see `benchmarks.measuring.report.origin`.
         costs: `benchmarks.scale.costs.Costs`.
         checks: rows of (actors, measured `Speed`, simulated environment steps a second).
         outcomes: list of (`Layout`, `Outcome`).

@@ -3,7 +3,8 @@
 import pathlib
 import shutil
 
-from docs.making import agent_names, columns, gallery, helps, keys, names, results
+from docs.making import gallery, results
+from docs.making.reference import agent_names, columns, helps, keys, names
 
 FILMS = "films"  # of static files: Sphinx does not follow what HTML in a page plays
 

@@ -15,7 +15,7 @@ from PIL import Image
 
 from agents.figures.drawing import save_figure, tidy, with_palette
 from agents.files import replacing, write_csv, write_text
-from benchmarks import report
+from benchmarks.measuring import report
 from results.examples_page.programs import PROGRAMS
 from results.examples_page.tables import beaten, cost, read, summarize, table, words_of
 

@@ -5,8 +5,8 @@ import csv
 import pytest
 
 from benchmarks import __main__ as benchmarks
-from benchmarks import peak
 from benchmarks.cases import all_cases
+from benchmarks.measuring import peak
 
 TINY = [
     "batch_size=20",

@@ -11,9 +11,9 @@ from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
 from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.regularizers.base import KLDivergence, ScaleFactor
 from bayes_rl.serialization import serialize
-from bayes_rl.tracing import is_tracing
 from bayes_rl.weights import held, warn_of_whole_kl
 
 

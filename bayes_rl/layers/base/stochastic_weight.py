@@ -5,11 +5,16 @@ import dataclasses
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import softplus_normal
-from bayes_rl.families import draw_from, elementwise, mean_of, normal_parameters
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.layers.base import softplus_normal
+from bayes_rl.random_variables.families import (
+    draw_from,
+    elementwise,
+    mean_of,
+    normal_parameters,
+)
+from bayes_rl.random_variables.random_variable import RandomVariable
+from bayes_rl.random_variables.tracing import traceable
 from bayes_rl.regularizers.base import ScaleFactor
-from bayes_rl.tracing import traceable
 
 
 @traceable

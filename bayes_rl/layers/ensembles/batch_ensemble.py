@@ -3,9 +3,9 @@
 import tensorflow as tf
 
 from bayes_rl.layers.base import takes
-from bayes_rl.layers.convolution import Filters
+from bayes_rl.layers.convolutions.convolution import Filters
+from bayes_rl.layers.convolutions.depthwise import Depthwise
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.depthwise import Depthwise
 from bayes_rl.layers.ensembles.members import MemberLayer
 from bayes_rl.serialization import register
 

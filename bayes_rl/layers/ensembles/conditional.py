@@ -8,9 +8,9 @@ import tensorflow as tf
 from bayes_rl import initializers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import REQUIRED, takes
-from bayes_rl.layers.convolution import Filters
+from bayes_rl.layers.convolutions.convolution import Filters
+from bayes_rl.layers.convolutions.depthwise import Depthwise
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.depthwise import Depthwise
 from bayes_rl.layers.ensembles.members import align, check_sizes
 from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
 from bayes_rl.serialization import register

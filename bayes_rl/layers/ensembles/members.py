@@ -7,11 +7,11 @@ has a row for each member too.
 import tensorflow as tf
 
 from bayes_rl import initializers
-from bayes_rl.families import draw_from
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
 from bayes_rl.layers.base import WeightAttribute
-from bayes_rl.tracing import is_tracing
+from bayes_rl.random_variables.families import draw_from
+from bayes_rl.random_variables.tracing import is_tracing
 
 
 def check_sizes(**sizes):

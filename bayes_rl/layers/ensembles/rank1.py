@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers.base import StochasticLayer, takes
-from bayes_rl.layers.convolution import Convolution
+from bayes_rl.layers.convolutions.convolution import Convolution
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.ensembles.members import MemberLayer, rows_of_examples
 from bayes_rl.serialization import register

@@ -9,7 +9,7 @@ from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.multivariate_normal import MultivariateNormal
 from bayes_rl.layers.moments.rectified import known_moments, rectified_moments, stddev_of
 from bayes_rl.layers.moments.weight_moments import product_with, with_bias
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
 _LINEAR = (None, tf.keras.activations.linear)

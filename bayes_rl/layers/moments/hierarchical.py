@@ -5,7 +5,7 @@ import functools
 import tensorflow as tf
 
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
-from bayes_rl.layers.convolution import Convolution, Filters
+from bayes_rl.layers.convolutions.convolution import Convolution, Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.layers.moments.variational_dropout import (

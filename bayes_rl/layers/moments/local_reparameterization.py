@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.convolution import Filters
+from bayes_rl.layers.convolutions.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.weight_moments import draw_outputs, product_with
 from bayes_rl.serialization import register

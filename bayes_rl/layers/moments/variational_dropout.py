@@ -4,7 +4,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.layers.base import takes
-from bayes_rl.layers.convolution import Filters
+from bayes_rl.layers.convolutions.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
 from bayes_rl.layers.moments.weight_moments import (
@@ -12,9 +12,9 @@ from bayes_rl.layers.moments.weight_moments import (
     preactivation_moments,
     product_with,
 )
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable
+from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.serialization import register
-from bayes_rl.tracing import is_tracing
 from bayes_rl.weights import held, hold, mean_weights
 
 _MODES = ("sample", "mean")

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl.layers.base import StochasticLayer
-from bayes_rl.layers.convolution import StandIn
+from bayes_rl.layers.convolutions.convolution import StandIn
 from bayes_rl.serialization import register
 
 

@@ -13,8 +13,8 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import distributions
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.noise import as_seed
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.numerics.noise import as_seed
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
 

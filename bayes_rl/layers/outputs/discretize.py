@@ -7,7 +7,7 @@ import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
 

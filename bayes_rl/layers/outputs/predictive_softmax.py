@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl.noise import as_seed
+from bayes_rl.numerics.noise import as_seed
 
 LIKELIHOODS = ("logistic", "binary_logistic", "poisson")
 

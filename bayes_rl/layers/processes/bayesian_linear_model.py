@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl import distributions
-from bayes_rl.linear_algebra import double, solve_lower
+from bayes_rl.numerics.linear_algebra import double, solve_lower
 from bayes_rl.serialization import register
 
 

@@ -2,12 +2,12 @@
 
 import tensorflow as tf
 
-from bayes_rl.columns import MultivariateNormalColumns
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.layers.processes import covariances, parameters
-from bayes_rl.linear_algebra import double, solve_lower, stable_cholesky
+from bayes_rl.numerics.linear_algebra import double, solve_lower, stable_cholesky
+from bayes_rl.random_variables.columns import MultivariateNormalColumns
 from bayes_rl.serialization import configured, register
 
 _random_columns = make_random_variable(MultivariateNormalColumns)

@@ -3,11 +3,11 @@
 import tensorflow as tf
 
 from bayes_rl import initializers, regularizers
-from bayes_rl.columns import MultivariateNormalColumns
-from bayes_rl.families import normal_parameters
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.processes.gaussian_process import GaussianProcessBase
-from bayes_rl.linear_algebra import double
+from bayes_rl.numerics.linear_algebra import double
+from bayes_rl.random_variables.columns import MultivariateNormalColumns
+from bayes_rl.random_variables.families import normal_parameters
 from bayes_rl.serialization import register
 from bayes_rl.weights import held
 

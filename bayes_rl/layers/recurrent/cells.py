@@ -14,7 +14,7 @@ import tensorflow as tf
 from bayes_rl.layers import products
 from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.layers.recurrent import sequences
-from bayes_rl.noise import rademacher
+from bayes_rl.numerics.noise import rademacher
 from bayes_rl.weights import held
 
 _KERNELS = ("kernel", "recurrent_kernel")

@@ -25,7 +25,7 @@ import weakref
 import tensorflow as tf
 from keras.src.engine.base_layer_utils import call_context
 
-from bayes_rl import graphs
+from bayes_rl.numerics import graphs
 
 _eager = threading.local()
 _ATTRIBUTE = "_bayes_rl_sequences"

@@ -2,9 +2,9 @@
 
 import tensorflow as tf
 
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable
+from bayes_rl.random_variables.transformed import push
 from bayes_rl.serialization import register
-from bayes_rl.transformed import push
 
 
 class ReversibleLayer:

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from bayes_rl.layers.reversible.base import ReversibleLayer
-from bayes_rl.random_variable import RandomVariable
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
 

@@ -1,0 +1,1 @@
+"""Attention over sequences, and embeddings that make sequences of images."""

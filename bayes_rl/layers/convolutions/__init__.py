@@ -1,0 +1,1 @@
+"""Convolutions with a posterior over their kernel."""

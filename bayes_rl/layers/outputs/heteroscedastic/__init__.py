@@ -1,0 +1,1 @@
+"""Classifiers whose logits have noise that depends on the input."""

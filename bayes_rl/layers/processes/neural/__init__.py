@@ -1,0 +1,1 @@
+"""Neural processes: distributions over functions, learned from many data sets."""

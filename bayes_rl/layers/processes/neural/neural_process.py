@@ -1,0 +1,197 @@
+"""NeuralProcess: a distribution over functions, learned from many data sets."""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl import distributions
+from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.layers.processes.neural.attention import (
+    Attention,
+    multilayer_perceptron,
+)
+from bayes_rl.serialization import register
+
+
+@register
+class NeuralProcess(tf.keras.Model):
+    """Attentive neural process: functions given by a latent variable and a context.
+
+        latent ~ Normal(latent_encoder(contexts)), or of the targets while training
+        outputs ~ Normal(decoder(latent, deterministic_encoder(contexts, x), x))
+
+    A training call, which has `target_y`, adds KL(latent given targets || latent given
+    contexts) to `losses`, in nats per function, the mean over the batch. So the loss is
+    -mean over the batch of the sum over targets of log p(y), plus `losses`. The targets
+    should contain the contexts.
+
+    Source: Garnelo et al., 2018, Neural Processes; Kim et al., 2019, Attentive Neural
+    Processes, equation 3 and figure 2.
+
+    Args:
+        latent_encoder_sizes: units of the layers of the latent encoder.
+        num_latents: size of the latent variable, at least 1.
+        decoder_sizes: units of the layers of the decoder; the last is twice the size of y.
+        use_deterministic_path: whether there is a deterministic encoder.
+        deterministic_encoder_sizes: units of its layers, default as the latent encoder's.
+        attention_wrapper: `Attention` of targets to contexts, default uniform.
+        **kwargs: of `tf.keras.Model`.
+
+    Raises:
+        ValueError: `num_latents` is below 1 or the last of `decoder_sizes` is odd.
+
+    Example:
+        >>> model = NeuralProcess([8], num_latents=4, decoder_sizes=[8, 2])
+        >>> context = tf.ones([3, 5, 1]), tf.ones([3, 5, 1])
+        >>> outputs = model((context, tf.ones([3, 7, 1])))
+        >>> outputs.shape, outputs.log_prob(tf.ones([3, 7, 1])).shape
+        (TensorShape([3, 7, 1]), TensorShape([3, 7]))
+    """
+
+    def __init__(
+        self,
+        latent_encoder_sizes,
+        num_latents,
+        decoder_sizes,
+        use_deterministic_path=True,
+        deterministic_encoder_sizes=None,
+        attention_wrapper=None,
+        **kwargs,
+    ):
+        if num_latents < 1:
+            raise ValueError(f"num_latents must be at least 1, got {num_latents}")
+        if decoder_sizes[-1] % 2:
+            raise ValueError(
+                "the last of decoder_sizes must be twice the size of y, got "
+                f"{decoder_sizes[-1]}"
+            )
+        super().__init__(**kwargs)
+        self.latent_encoder_sizes = list(latent_encoder_sizes)
+        self.num_latents = num_latents
+        self.decoder_sizes = list(decoder_sizes)
+        self.use_deterministic_path = use_deterministic_path
+        self.deterministic_encoder_sizes = list(
+            deterministic_encoder_sizes or latent_encoder_sizes
+        )
+        self._make_latent_path()
+        self._decoder = self._perceptron(self.decoder_sizes, "decoder")
+        self.attention = None
+        if use_deterministic_path:
+            self._deterministic = self._perceptron(
+                self.deterministic_encoder_sizes, "deterministic_encoder"
+            )
+            self.attention = attention_wrapper or Attention(
+                "identity", None, "uniform", dtype=self.dtype_policy, name="attention"
+            )
+
+    @property
+    def attention_wrapper(self):
+        """The attention, as the constructor calls it."""
+        return self.attention
+
+    def _perceptron(self, sizes, name):
+        return multilayer_perceptron(sizes, self.dtype_policy, name)
+
+    def _make_latent_path(self):
+        def dense(units, name, activation=None):
+            return tf.keras.layers.Dense(
+                units, activation, dtype=self.dtype_policy, name=name
+            )
+
+        width = (self.latent_encoder_sizes[-1] + self.num_latents) // 2
+        self._latent = self._perceptron(self.latent_encoder_sizes, "latent_encoder")
+        self._latent_hidden = dense(width, "latent_hidden", "relu")
+        self._latent_mean = dense(self.num_latents, "latent_mean")
+        self._latent_scale = dense(self.num_latents, "latent_scale")
+
+    def build(self, input_shape):
+        (context_x, context_y), target_x = input_shape
+        context_x, context_y, target_x = (
+            tf.TensorShape(shape) for shape in (context_x, context_y, target_x)
+        )
+        pairs = context_x[:-1].concatenate(context_x[-1] + context_y[-1])
+        self._latent.build(pairs)
+        self._latent_hidden.build([None, self.latent_encoder_sizes[-1]])
+        for layer in (self._latent_mean, self._latent_scale):
+            layer.build([None, self._latent_hidden.units])
+        size = self.num_latents
+        if self.use_deterministic_path:
+            self._deterministic.build(pairs)
+            size += self.deterministic_encoder_sizes[-1]
+            hidden = pairs[:-1].concatenate(self.deterministic_encoder_sizes[-1])
+            if not self.attention.built:
+                self.attention.build([context_x, target_x, hidden])
+        self._decoder.build(target_x[:-1].concatenate(size + target_x[-1]))
+        self.built = True  # `tf.keras.Model.build` takes one shape.
+
+    def call(self, query, target_y=None):
+        """Predictions at targets.
+
+        Args:
+            query: ((context_x [batch, contexts, features], context_y [batch, contexts,
+                size]), target_x [batch, targets, features]).
+            target_y: [batch, targets, size]; while training only.
+
+        Returns:
+            Normal random variable with batch [batch, targets] and event [size].
+        """
+        (context_x, context_y), target_x = query
+        latent = self.latent_encoder(context_x, context_y)
+        if target_y is not None:
+            prior, latent = latent, self.latent_encoder(target_x, target_y)
+            kl = tfd.kl_divergence(latent.distribution, prior.distribution)
+            self.add_loss(tf.reduce_mean(tf.reduce_sum(kl, -1)))
+        value = tf.cast(latent.value, self.compute_dtype)[:, tf.newaxis]
+        representation = tf.repeat(value, tf.shape(target_x)[1], axis=1)
+        if self.use_deterministic_path:
+            path = self.deterministic_encoder(context_x, context_y, target_x)
+            representation = tf.concat([path, representation], -1)
+        return self.decoder(representation, target_x)
+
+    def latent_encoder(self, x, y):
+        """Distribution of the latent variable given observations.
+
+        Args:
+            x: [batch, observations, features].
+            y: [batch, observations, size].
+
+        Returns:
+            Normal random variable [batch, num_latents], scale in [0.1, 1].
+        """
+        hidden = self._latent(tf.concat([x, y], -1))
+        hidden = self._latent_hidden(tf.reduce_mean(hidden, axis=1))
+        mean, scale = (
+            tf.cast(layer(hidden), parameter_dtype(self))
+            for layer in (self._latent_mean, self._latent_scale)
+        )
+        scale = 0.1 + 0.9 * tf.sigmoid(scale)
+        return distributions.Normal(mean, scale, name=f"{self.name}/latent")
+
+    def deterministic_encoder(self, x, y, target_x):
+        """What each target takes from the contexts.
+
+        Args:
+            x: [batch, contexts, features].
+            y: [batch, contexts, size].
+            target_x: [batch, targets, features].
+
+        Returns:
+            [batch, targets, last of deterministic_encoder_sizes].
+        """
+        hidden = self._deterministic(tf.concat([x, y], -1))
+        return self.attention(x, target_x, hidden)
+
+    def decoder(self, representation, target_x):
+        """Distribution of y at targets.
+
+        Args:
+            representation: [batch, targets, size of latent and deterministic path].
+            target_x: [batch, targets, features].
+
+        Returns:
+            Normal random variable with batch [batch, targets] and event [size], scale
+            above 0.1.
+        """
+        hidden = self._decoder(tf.concat([representation, target_x], -1))
+        mean, scale = tf.split(tf.cast(hidden, parameter_dtype(self)), 2, axis=-1)
+        scale = 0.1 + 0.9 * tf.nn.softplus(scale)
+        return distributions.MultivariateNormalDiag(mean, scale, name=self.name)

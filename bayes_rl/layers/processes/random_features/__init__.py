@@ -1,0 +1,1 @@
+"""Gaussian processes as linear models of random features."""

@@ -1,0 +1,1 @@
+"""Bijections of sequences of categories."""

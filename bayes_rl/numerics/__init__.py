@@ -1,0 +1,1 @@
+"""Numbers fast and exact: noise, fused elementwise work, factorizations, graphs."""

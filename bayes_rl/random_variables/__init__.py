@@ -1,0 +1,1 @@
+"""Distributions with drawn values: traced by name, pushed through reversible layers."""

@@ -1,0 +1,1 @@
+"""Times, operations, memory and limits, and the tables they are written to."""

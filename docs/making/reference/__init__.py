@@ -1,0 +1,1 @@
+"""Pages of what the code offers: names, config keys, commands and columns."""

@@ -1,0 +1,96 @@
+"""Pages of what `agents` and `envs` offer to a notebook, strategies and planners first."""
+
+import importlib
+
+from agents.model.transitions import SOURCES
+from docs.making.reference.names import entry, first_line
+
+
+def _sources():
+    """Dict of module -> names of the sources of uncertainty in it."""
+    names = {}
+    for place in SOURCES.values():
+        module, _, name = place.partition(":")
+        names.setdefault(module, []).append(name)
+    names["agents.model.transitions.ensemble"].append("members_of_draws")
+    return names
+
+
+_PAGES = {
+    "doors": (
+        "Loading, acting, environments",
+        {
+            "agents.agent.acting": ["load", "LoadedAgent"],
+            "envs.loading": ["load", "load_many"],
+            "envs.environment": ["Environment"],
+        },
+    ),
+    "explore": (
+        "Exploration strategies",
+        {"agents.explore": None, "agents.explore.noise": ["GaussianNoise"]},
+    ),
+    "information": (
+        "Estimates of the information gain",
+        {"agents.explore.information": ["moment_matched", "pairwise"]},
+    ),
+    "planning": (
+        "Planners and rollouts",
+        {
+            "agents.planning": None,
+            "agents.planning.rollouts": ["Rollout", "Layout"],
+            "agents.planning.imagination": [
+                "imagine_with_mean_weights",
+                "imagine_with_draws",
+                "imagine_with_switching_draws",
+                "imagine_average_of_draws",
+                "imagine_with_a_draw_for_each_group",
+                "imagine_draws_on_shared_trajectory",
+            ],
+        },
+    ),
+    "model": (
+        "The world model",
+        {
+            "agents.model.world_model": ["WorldModel"],
+            "agents.model.rssm": ["RSSM"],
+            "agents.model.latents": ["Latent"],
+        },
+    ),
+    "transitions": (
+        "Sources of uncertainty about the transition",
+        {
+            "agents.model.transitions": ["SOURCES", "make_source"],
+            "agents.model.transitions.source": ["Source"],
+            **_sources(),
+        },
+    ),
+    "insight": (
+        "What a model knows",
+        {
+            "agents.insight.calibration": ["judge", "score"],
+            "agents.insight.uncertainty.recalibration": ["fit"],
+            "agents.insight.uncertainty.levels": ["fit_levels", "WithLevels"],
+            "agents.insight.uncertainty.worth": ["look", "measure"],
+            "agents.insight.spread": ["spread_report"],
+            "agents.insight.open_loop": ["predict_open_loop"],
+        },
+    ),
+    "statistics": ("Statistics over seeds", {"agents.statistics": None}),
+}
+
+
+def pages():
+    """Dict of file -> text, in reStructuredText, with an index of all."""
+    made = {f"{file}.rst": _text(*about) for file, about in _PAGES.items()}
+    lines = ["Agents and environments", "=" * 23, "", ".. toctree::", "   :maxdepth: 1", ""]
+    return made | {"index.rst": "\n".join([*lines, *(f"   {f}" for f in _PAGES)]) + "\n"}
+
+
+def _text(title, modules):
+    lines = [title, "=" * len(title), ""]
+    for path, names in modules.items():
+        module = importlib.import_module(path)
+        lines += [first_line(module), "", f".. currentmodule:: {path}", ""]
+        for name in names or module.__all__:
+            lines += entry(name, getattr(module, name))
+    return "\n".join(lines) + "\n"
