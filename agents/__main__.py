@@ -23,6 +23,8 @@ except ModuleNotFoundError as error:
 
 
 _PATIENCE = 1.0  # seconds that a thread is given to end
+# Modules of commands that do not have their name.
+_MODULES = {"cluster": "machines.cluster", **dict.fromkeys(ROLES, "machines.roles")}
 
 
 def main(argv=None):
@@ -83,13 +85,13 @@ def _flush():
 def _do(options):
     """Calls the function that has the name of the command, in the module of that name.
 
-    Those of roles are in one module. Those that ask the agent of a run have `run` among
+    Those that ask the agent of a run have `run` among
     their words; such runs are checked before TensorFlow is imported.
     """
     words = {key: value for key, value in vars(options).items() if key != "name"}
     if "run" in words:
         _prepare(filter(None, (words["run"], words.get("twin"))))
-    module = "roles" if options.name in ROLES else options.name
+    module = _MODULES.get(options.name, options.name)
     module = importlib.import_module(f"agents.commands.{module}")
     return getattr(module, options.name)(**words)
 
