@@ -1,8 +1,14 @@
 """Runs made by hand."""
 
+import csv
+import io
+import logging
+
 import pytest
 import yaml
+from rich.console import Console
 
+from agents.compare import compare
 from agents.runs import records
 
 
@@ -66,3 +72,24 @@ def make_groups(make_run, tmp_path):
         return tmp_path / "runs"
 
     return make
+
+
+@pytest.fixture
+def output(make_groups, tmp_path, caplog):
+    """(folder of the files, what was printed, what was warned of) of two groups."""
+    file = io.StringIO()
+    with caplog.at_level(logging.WARNING):
+        files = compare([make_groups()], tmp_path / "out", Console(file=file, width=80))
+    assert sorted(files) == sorted((tmp_path / "out").iterdir())
+    return tmp_path / "out", file.getvalue(), caplog.text
+
+
+@pytest.fixture
+def read():
+    """Function of a folder and the name of a table in it: its rows."""
+
+    def rows(folder, name):
+        with open(folder / f"{name}.csv", newline="") as file:
+            return list(csv.DictReader(file))
+
+    return rows

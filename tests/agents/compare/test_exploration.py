@@ -1,0 +1,120 @@
+"""Tests of the table of exploration: what each group found, and when."""
+
+import logging
+
+import pytest
+
+from agents.compare import compare
+from agents.runs import records
+
+
+def test_exploration_says_who_found_reward_and_when(output, read):
+    greedy, thompson = read(output[0], "exploration")
+    assert (greedy["found"], greedy["first_reward_episode"]) == ("1", "inf")
+    assert greedy["first_reward_steps_low"] == "4000"
+    assert (thompson["found"], thompson["first_reward_steps"]) == ("3", "2000")
+    assert greedy["coverage"] == "0.4"
+    assert thompson["epistemic_ratio"] == "0.5"
+    table = output[1].partition("Exploration")[2].splitlines()
+    assert "1 of 3" in table[2]
+    assert "never" in table[2]
+
+
+def test_exploration_of_runs_of_unequal_length_is_told_up_to_the_shortest(
+    make_run, tmp_path, caplog, read
+):
+    # the longer one finds reward and visits more cells only where the other has ended
+    make_run(tmp_path / "a", 0, reached=(0, 0, 0, 1, 1))
+    make_run(tmp_path / "b", 1, reached=(0, 1))
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["environment_steps"], row["coverage"]) == ("2000", "0.2")
+    assert (row["found"], row["first_reward_steps"]) == ("1", "inf")
+    assert (
+        "explorations of pendulum_swingup are compared at 2,000 environment" in caplog.text
+    )
+    rows = read(tmp_path / "out", "runs")
+    assert [each["first_reward_steps"] for each in rows] == ["inf", "2000"]
+
+
+def test_run_whose_first_episode_ends_later_has_nothing_to_tell(make_run, tmp_path, read):
+    make_run(tmp_path / "a", 0, reached=(1,))
+    records.append_metrics(
+        make_run(tmp_path / "b", 1, reached=()),
+        {"episodes": 1, "environment_steps": 1500, "explore/reached_reward": True},
+    )
+    compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found"], row["environment_steps"]) == ("", "1000")
+
+
+def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path, read):
+    # the first two episodes are random, one of the others is rewarded
+    make_run(tmp_path / "a", 0, reached=(0, 1, 0, 1, 0), seed_episodes=2)
+    compare([tmp_path / "a"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["first_reward_episode"], row["first_reward_steps"]) == ("4", "4000")
+    assert (row["found_before"], row["found"]) == ("1", "1")
+    assert float(row["rewarded_share"]) == pytest.approx(1 / 3)
+    assert row["coverage"] == "0.5"
+
+
+def test_random_episodes_come_as_many_at_a_time_as_there_are_environments(
+    make_run, tmp_path, read
+):
+    # four environments: the two random episodes that were asked for are four
+    reached = (0, 0, 0, 1, 0, 0)
+    make_run(tmp_path / "a", 0, reached=reached, seed_episodes=2, environments=4)
+    compare([tmp_path / "a"], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found_before"], row["found"]) == ("1", "0")
+
+
+def test_where_random_actions_are_rewarded_no_reward_is_first(make_run, tmp_path, read):
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
+    for episode in (1, 2):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"agent_steps": 100 * episode, "explore/rewarded_steps": 11}
+        row |= {"explore/reached_reward": True, "explore/coverage": 0.5}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found"], row["first_reward_episode"], row["coverage"]) == ("", "", "0.5")
+    assert not (tmp_path / "out" / "first_reward.png").exists()
+
+
+def test_returns_are_of_the_last_ten_episodes_and_costs_of_all(make_run, tmp_path, read):
+    folder = make_run(tmp_path / "a", 0, reached=(0,))
+    for episode in range(2, 16):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"collect/return": float(episode), "explore/reached_reward": True}
+        records.append_metrics(folder, row | {"explore/cost": 2.0 * episode})
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["collected_return"], row["collected_cost"]) == ("10.5", "17")
+
+
+def test_a_tenth_of_the_highest_return_is_of_planned_episodes(make_run, tmp_path, read):
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
+    for episode, collected in enumerate([500.0, 99.9, 100.0, 700.0], 1):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"collect/return": collected, "explore/reached_reward": False}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["tenth_episode"], row["first_reward_episode"]) == ("3", "inf")
+    assert row["tenth_found"] == "1"
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    assert "| 0 of 1 | never | 0 | 1 of 1 | 3 | 300.0 | " in text
+
+
+def test_return_that_was_not_finite_is_no_tenth(make_run, tmp_path, read):
+    folder = make_run(tmp_path / "a", 0, reached=())
+    for episode, collected in enumerate([float("inf"), 200.0], 1):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"collect/return": collected, "explore/reached_reward": False}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert row["tenth_episode"] == "2"

@@ -1,0 +1,82 @@
+"""Tests of agents.compare.figures."""
+
+import logging
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from agents.compare import compare, figures
+
+
+def test_all_figures_are_drawn(drawn, output):
+    names = {file.stem for file in output[0].glob("*.png")}
+    assert names == {
+        "coverage",
+        "first_reward",
+        "performance_profile",
+        "probability_of_improvement",
+        "sample_efficiency",
+        "scores",
+    }
+    for file in output[0].glob("*.png"):
+        assert np.asarray(Image.open(file).convert("L")).std() > 0
+
+
+def test_runs_without_evaluations_are_compared_in_what_they_have(drawn, make_run, tmp_path):
+    make_run(tmp_path / "a")
+    files = compare([tmp_path], tmp_path / "out")
+    names = {file.name for file in files}
+    assert names == {
+        "comparison.md",
+        "coverage.png",
+        "first_reward.png",
+        "exploration.csv",
+        "runs.csv",
+    }
+
+
+def test_two_tasks_are_put_on_one_scale(drawn, make_groups, make_run, tmp_path, read):
+    runs = make_groups()
+    for kind in ("Greedy", "Thompson"):
+        for seed in range(2):
+            explore = {"explore": {"kind": kind}, "task": "fake"}
+            make_run(runs / f"fake{kind}{seed}", seed, [[seed], [10.0 + seed]], **explore)
+    compare([runs], tmp_path / "out")
+    assert len(read(tmp_path / "out", "scores")) == 4
+    (row,) = read(tmp_path / "out", "improvement")
+    # certain on pendulum_swingup, even on fake
+    assert (row["probability"], row["runs"]) == ("0.75", "5 and 5")
+
+
+def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
+    for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
+        for seed in range(seeds):
+            make_run(tmp_path / f"{task}{seed}", seed, [[seed]], task=task)
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    assert "has 2 seeds of one task, so only as many of each other one count" in caplog.text
+
+
+@pytest.mark.parametrize("name", ["sample_efficiency", "profiles"])
+def test_figures_over_tasks_are_given_as_many_seeds_of_each(
+    make_run, tmp_path, monkeypatch, name
+):
+    for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
+        for seed in range(seeds):
+            make_run(tmp_path / f"{task}{seed}", seed, [[100.0 * seed]], task=task)
+    seen = {}
+    draw = getattr(figures, name)
+
+    def spy(*arguments):
+        seen["figure"] = draw(*arguments)
+        return seen["figure"]
+
+    monkeypatch.setattr(figures, name, spy)
+    compare([tmp_path], tmp_path / "out")
+    (axes,) = seen["figure"].axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "n = 4 runs of 2 tasks"
+    ]
+    if name == "sample_efficiency":  # of 0, 100, 0 and 100, and not of the third seed
+        assert axes.lines[0].get_ydata().tolist() == [0.05]
