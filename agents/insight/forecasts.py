@@ -67,8 +67,9 @@ def forecasts(model, episodes, times, seed):
 
     The filter sees all rows up to the start, under the mean weights. From there each
     component draws the latent at the start, then one at each step, and keeps to one
-    function: that of the mean weights, or of a draw. All mixtures have equally many
-    components, K, so that none scores better for being finer:
+    function: that of the mean weights, or of a draw. No two components of a mixture begin
+    with the same noise. All have equally many components, K, so that none scores better for
+    being finer:
 
         mean weights   K latents
         S draws        K / S latents for each draw; as many mixtures as the draws make,
@@ -136,10 +137,13 @@ class _Imagination:
         times, model = self._times, self._model
         horizon, count = self._action.shape[0], self._action.shape[1]
         size = model.rssm.latent_size
+        first = normal([functions, count, size], fold(self._seed, 0))
         start = Latent(
-            *(tf.repeat(state, self._components, axis=0) for state in self._start)
+            *(
+                tf.repeat(tf.repeat(x, self._components, axis=0)[tf.newaxis], functions, 0)
+                for x in self._start
+            )
         )
-        first = normal([count, size], fold(self._seed, 0))
         start = start._replace(sample=start.mean + start.stddev * first)
         noise = normal([horizon, functions, count, size], fold(self._seed, 1))
         imagined = imagine_latents(model, start, self._action, noise, weights)
@@ -151,10 +155,6 @@ class _Imagination:
 
 
 def _mix(each, size):
-    """Puts draws [S, K, ...] together in mixtures of `size`: [S / size, K, ...].
-
-    All draws start from the same K latents; in a mixture each has a share of its own.
-    """
-    groups = each.reshape(-1, size, size, each.shape[1] // size, *each.shape[2:])
-    members = range(size)  # draw s of a mixture gives share s of its components
-    return groups[:, members, members].reshape(len(groups), *each.shape[1:])
+    """Puts draws [S, K, ...] together in mixtures of `size`: [S / size, K, ...]."""
+    count = each.shape[1]  # of a mixture: each draw gives a share
+    return each[:, : count // size].reshape(-1, count, *each.shape[2:])

@@ -67,6 +67,7 @@ def open_loop_latents(model, episode, context, draws, seed):
     weights = model.draw_weights(draws, seed) if draws else model.central_weights()
     later = tf.repeat(noise[0, context:, tf.newaxis, tf.newaxis], copies, axis=1)
     start = Latent(*(state[:, -1] for state in seen))
+    start = Latent(*(tf.repeat(state[tf.newaxis], copies, axis=0) for state in start))
     imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
     return seen, Latent(*(tf.transpose(state[:, :, 0], [1, 0, 2]) for state in imagined))
 
@@ -157,24 +158,21 @@ def filter_latents(model, embedding, action, is_first, noise, weights):
 
 @traced_once(action=0, noise=0)
 def imagine_latents(model, start, action, noise, weights):
-    """Rolls the prior forward from the same latents under S functions.
+    """Rolls the prior forward from latents of each of S functions.
 
     Args:
         model: `agents.model.world_model.WorldModel`.
-        start: `Latent` [N, ...].
-        action: [H, N, A].
+        start: `Latent` [S, N, ...].
+        action: [H, N, A], the same for all functions.
         noise: [H, S, N, D], standard normal.
         weights: of S draws, or with S = 1 the central ones, to be held.
 
     Returns:
         `Latent`, [H, S, N, ...].
     """
-    draws = noise.shape[1]
-    start = Latent(*(tf.repeat(state[tf.newaxis], draws, axis=0) for state in start))
+    action = tf.repeat(action[:, tf.newaxis], noise.shape[1], axis=1)
     with hold(model, weights):
-        return model.rssm.imagine(
-            start, tf.repeat(action[:, tf.newaxis], draws, axis=1), noise
-        )
+        return model.rssm.imagine(start, action, noise)
 
 
 def filtered_features(model, episode, seed):

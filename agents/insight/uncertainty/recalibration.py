@@ -1,16 +1,17 @@
 """Intervals that hold: forecasts whose spread was fitted to episodes never trained on.
 
-Of a forecast of dimension d, so many steps ahead that they lie in the bucket b, see
-`agents.insight.forecasts`, only the mean o and two variances over components are kept: of
-the draws' means, epistemic, and within a draw, latent. Recalibrated it is
+Of a forecast of dimension d, h steps ahead, see `agents.insight.forecasts`, only the mean o
+and two variances over components are kept: of the draws' means, epistemic, and within a
+draw, latent. Recalibrated it is
 
-    p(o_d) = t(o_d; o + shift_bd, scale_bd, tails_bd)
-    scale^2 = stddev_bd^2 + epistemic_bd^2 Var_epistemic + latent_bd^2 Var_latent
+    p(o_d) = t(o_d; o + shift_hd, scale_hd, tails_hd)
+    scale^2 = stddev_hd^2 + epistemic_hd^2 Var_epistemic + latent_hd^2 Var_latent
 
 where t is Student's distribution: of few tails, its degrees of freedom, it has many
 outliers, of many it is a normal one. All five are fitted by likelihood. What is left, for
-errors may have two humps, levels_bd mend, see `agents.insight.uncertainty.levels`. Errors
-where the policy acts are not those of random actions: each has a fit of its own.
+errors may have two humps, levels_hd mend, see `agents.insight.uncertainty.levels`. Errors
+where the policy acts are not those of random actions: each has a fit of its own. So has
+each h, for errors of one dimension grow within few steps and those of another shrink.
 
 Source: Malik et al., 2019, Calibrated Model-Based Deep Reinforcement Learning, for
 recalibration on held-out transitions; Sukhija et al., 2023, Optimistic Active Exploration
@@ -29,10 +30,6 @@ from agents.insight.uncertainty.levels import WithLevels, fit_levels, level_befo
 from agents.model.networks import is_image
 from agents.seeds import fold
 
-# The first number of agent steps ahead in each. A mean over many steps would hold for none
-# of them: where a policy acts, errors of one dimension grow and those of another shrink.
-BUCKETS = (1, 2, 3, 5, 9, 13, 20, 30, 40, 48)
-_STEPS = 8  # of a bucket that are fitted to, at most: neighbours are alike
 # Of what is fitted, in units of the truths' spread: where to begin, least and most. All
 # but the shift are positive, and searched for by their logarithms.
 _SEARCH = {
@@ -46,7 +43,9 @@ _SEARCH = {
 
 @dataclasses.dataclass(frozen=True)
 class Recalibration:
-    """How the forecasts of a model are changed; arrays are [len(BUCKETS), D].
+    """How the forecasts of a model are changed, from one agent step ahead on.
+
+    Arrays are [steps, D]; further ahead all is as at the last.
 
     Attributes:
         draws: of the weights, in the forecasts that it is of; 0: the mean weights.
@@ -55,7 +54,7 @@ class Recalibration:
         tails: degrees of freedom.
         latent: factor of what latents of one draw differ by.
         epistemic: factor of what draws differ by.
-        levels: of Student's intervals, [len(BUCKETS), len(SHARES), D].
+        levels: of Student's intervals, [steps, len(SHARES), D].
     """
 
     draws: int
@@ -76,11 +75,11 @@ class Recalibration:
         Returns:
             `WithLevels` of batch shape [1, steps, starts, D].
         """
-        return WithLevels(self.student(components, steps), self.levels[places(steps)])
+        return WithLevels(self.student(components, steps), self.levels[self._places(steps)])
 
     def student(self, components, steps):
         """The forecast before its levels were mended, a TFP distribution."""
-        place = places(steps)
+        place = self._places(steps)
         shift, stddev, tails, latent, epistemic = (
             getattr(self, name)[place][:, np.newaxis] for name in _SEARCH
         )
@@ -101,7 +100,7 @@ class Recalibration:
             Lower and upper edge, [steps, starts, D].
         """
         forecast = self.student(components, steps)
-        before = level_before(level, self.levels[places(steps)])[:, np.newaxis]
+        before = level_before(level, self.levels[self._places(steps)])[:, np.newaxis]
         return stats.t.interval(
             before, forecast.df[0], loc=forecast.loc[0], scale=forecast.scale[0]
         )
@@ -116,10 +115,13 @@ class Recalibration:
         """
         factor = np.ones(values.shape[1])
         ahead = np.arange(1, values.shape[1] - context + 1)
-        factor[context:] = np.median(self.epistemic, axis=-1)[places(ahead)]
+        factor[context:] = np.median(self.epistemic, axis=-1)[self._places(ahead)]
         factor = factor.reshape(-1, *[1] * (values.ndim - 2))
         middle = values.mean(axis=0)
         return middle + factor * (values - middle)
+
+    def _places(self, steps):
+        return np.minimum(steps, len(self.shift)) - 1
 
 
 def moments(components, draws):
@@ -143,16 +145,6 @@ def moments(components, draws):
     return means.mean(axis=0), between, within
 
 
-def places(steps):
-    """The bucket of each number of agent steps ahead; beyond the last it is the last.
-
-    Example:
-        >>> places([1, 3, 4, 5, 50, 60]).tolist()
-        [0, 2, 2, 3, 9, 9]
-    """
-    return np.searchsorted(BUCKETS, steps, side="right") - 1
-
-
 def fit(model, episodes, seed):
     """Fits to episodes that the model was never trained on.
 
@@ -174,16 +166,15 @@ def fit(model, episodes, seed):
     found = list(broadest(model, episodes, times, fold(seed, 1)))
     draws = found[0][0]
     forecast = np.stack([components for _, components in found], axis=2)
-    return fit_to(forecast, truth, times.steps, draws)
+    return fit_to(forecast, truth, draws)
 
 
-def fit_to(forecast, truth, steps, draws):
+def fit_to(forecast, truth, draws):
     """Fits to forecasts and to what came.
 
     Args:
-        forecast: [K, steps, ..., D], components.
+        forecast: [K, steps, ..., D], components, of 1, 2, ... agent steps ahead.
         truth: [steps, ..., D].
-        steps: agent steps ahead, [steps]; from 1 on.
         draws: as of `Recalibration`.
     """
     size = truth.shape[-1]
@@ -191,21 +182,14 @@ def fit_to(forecast, truth, steps, draws):
     mean, *variances = moments(forecast, draws)
     rows = [(truth - mean) / unit, *(variance / unit**2 for variance in variances)]
     fitted, levels = [], []
-    for bucket in range(len(BUCKETS)):
-        (own,) = np.nonzero(places(steps) == bucket)
-        if not len(own):  # episodes are short: as the bucket before
-            fitted.append(fitted[-1])
-            levels.append(levels[-1])
-            continue
-        own = own[np.unique(np.linspace(0, len(own) - 1, _STEPS).astype(int))]
-        of_bucket = [each[own].reshape(-1, size) for each in rows]
-        fitted.append(_fit_bucket(*of_bucket))
-        levels.append(fit_levels(_levels(fitted[-1], *of_bucket)))
+    for of_step in zip(*(each.reshape(len(each), -1, size) for each in rows), strict=True):
+        fitted.append(_fit_step(*of_step))
+        levels.append(fit_levels(_levels(fitted[-1], *of_step)))
     shift, stddev, *others = np.stack(fitted, axis=1)
     return Recalibration(draws, shift * unit, stddev * unit, *others, np.stack(levels))
 
 
-def _fit_bucket(error, of_draws, of_latents):
+def _fit_step(error, of_draws, of_latents):
     """What `_SEARCH` names, [5, D], by maximum likelihood; arguments are [N, D].
 
     Dimensions know nothing of each other, so each is searched for on its own.
@@ -223,7 +207,7 @@ def _fit_bucket(error, of_draws, of_latents):
 
 
 def _levels(fitted, error, of_draws, of_latents):
-    """Of Student's intervals that just reach what came, [N, D]; as of `_fit_bucket`."""
+    """Of Student's intervals that just reach what came, [N, D]; as of `_fit_step`."""
     shift, stddev, tails, latent, epistemic = fitted
     variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
     return np.abs(2 * stats.t.cdf((error - shift) / np.sqrt(variance), tails) - 1)

@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.errors import UserError
 from agents.files import write_text
-from agents.insight.uncertainty.recalibration import BUCKETS, Recalibration
+from agents.insight.uncertainty.recalibration import Recalibration
 
 FILE = "recalibration.json"
 
@@ -21,7 +21,7 @@ def save(fits, folder, steps):
         folder: of the run.
         steps: environment steps that the model had seen; they are of no other.
     """
-    values = {"environment_steps": steps, "buckets": BUCKETS}
+    values = {"environment_steps": steps}
     for actions, found in fits.items():
         values[actions] = {
             name: value if np.ndim(value) == 0 else _six_digits(value).tolist()
@@ -39,7 +39,8 @@ def load(folder, steps, actions):
     """A fit that `save` wrote of a model that has seen so many environment steps.
 
     Returns:
-        `Recalibration`; None where there is none, or of another time or other buckets.
+        `Recalibration`; None where there is none, or of another time, or of the version
+        that fitted to buckets of steps.
 
     Raises:
         UserError: the file is damaged.
@@ -49,7 +50,7 @@ def load(folder, steps, actions):
         return None
     try:
         values = json.loads(file.read_text())
-        is_of_it = (values["environment_steps"], values["buckets"]) == (steps, [*BUCKETS])
+        is_of_it = values["environment_steps"] == steps and "buckets" not in values
         if not is_of_it or actions not in values:
             return None
         names = (field.name for field in dataclasses.fields(Recalibration))

@@ -7,7 +7,7 @@ from PIL import Image
 from agents.figures import predictions
 from agents.figures.predictions import film, save_state_prediction
 from agents.insight.uncertainty.levels import SHARES
-from agents.insight.uncertainty.recalibration import BUCKETS, Recalibration
+from agents.insight.uncertainty.recalibration import Recalibration
 
 
 @pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])
@@ -48,7 +48,7 @@ def test_a_film_of_recalibrated_forecasts_has_their_interval(
         predictions, "save_state_prediction", lambda *given: drawn.append(given[-1])
     )
     (episode,) = make_episodes(np.zeros([1, 15]))
-    ones = np.ones([len(BUCKETS), 2])
+    ones = np.ones([1, 2])
     levels = SHARES[:, np.newaxis] * ones[:, np.newaxis]
     for stddev in (0.1, 0.2):
         fit = Recalibration(20, 0 * ones, stddev * ones, 50 * ones, ones, ones, levels)

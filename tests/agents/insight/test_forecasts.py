@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.insight.forecasts import SIZES, ForecastTimes, count_components, forecasts
+from agents.insight.forecasts import (
+    SIZES,
+    ForecastTimes,
+    broadest,
+    count_components,
+    forecasts,
+)
 from agents.insight.open_loop import CONTEXT
 from agents.model.latents import Latent
 
@@ -56,8 +62,9 @@ def test_draws_of_a_mixture_start_from_latents_of_their_own(monkeypatch, model, 
     times = ForecastTimes(model, episodes)
     for mixtures in next(forecasts(model, episodes, times, SEED)).values():
         for mixture in mixtures:
-            starts = np.unique(mixture[:, 0, 0], axis=0)
-            assert len(starts) == count_components(model)
+            assert len(np.unique(mixture[:, 0, 0], axis=0)) == count_components(model)
+    _, alone = next(broadest(model, episodes, times, SEED))
+    assert len(np.unique(alone[:, 0, 0], axis=0)) == count_components(model)
 
 
 def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, found):
@@ -69,7 +76,7 @@ def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, f
 
 
 def spread(mixtures):
-    return mixtures[:, :, 0].std(axis=1).mean()
+    return mixtures.std(axis=1).mean()
 
 
 def test_more_draws_spread_more(make_model, episodes):

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.insight.open_loop import encode, imagine_latents, predict_open_loop, stack
+from agents.model.latents import Latent
 from agents.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, sample_weights
 
@@ -144,7 +145,8 @@ def test_predictions_are_in_the_units_of_the_task(make_model, episode):
 
 
 def test_one_trace_imagines_every_horizon(model, noise):
-    start, weights = model.rssm.initial(2), mean_weights(model)
+    start = Latent(*(x[tf.newaxis] for x in model.rssm.initial(2)))
+    weights = mean_weights(model)
     before = imagine_latents.graph.experimental_get_tracing_count()
     for horizon in (3, 5):
         given = (start, noise(horizon, 2, 1), noise(horizon, 1, 2, 3), weights)

@@ -10,7 +10,6 @@ from agents.insight.calibration import column, score
 from agents.insight.forecasts import ForecastTimes, broadest
 from agents.insight.uncertainty.levels import SHARES
 from agents.insight.uncertainty.recalibration import (
-    BUCKETS,
     Recalibration,
     _loss,
     fit,
@@ -21,7 +20,7 @@ from tests.agents.insight.test_forecasts import SEED
 
 DRAWS, EACH, STARTS = 20, 5, 800
 STEP = np.array([1])
-ONES = np.ones([len(BUCKETS), 2])
+ONES = np.ones([3, 2])
 AS_THEY_ARE = SHARES[:, np.newaxis] * ONES[:, np.newaxis]
 TRUE = Recalibration(
     DRAWS, 0.3 * ONES, [0.2, 0.6] * ONES, 4 * ONES, 0.5 * ONES, 2 * ONES, AS_THEY_ARE
@@ -47,7 +46,7 @@ def truths(components, seed):
 @pytest.fixture(scope="module")
 def fitted():
     components = forecast(seed=0)
-    return fit_to(components, truths(components, seed=1), STEP, DRAWS)
+    return fit_to(components, truths(components, seed=1), DRAWS)
 
 
 def test_search_follows_the_gradient_of_its_loss():
@@ -83,7 +82,7 @@ def test_intervals_hold_where_errors_have_two_humps():
     side = rng.choice([-1.0, 1.0], [2, 1, STARTS, 2])
     truths = side + 0.3 * rng.normal(size=side.shape)
     components = np.zeros([DRAWS, 1, STARTS, 2])
-    found = fit_to(components, truths[0], STEP, DRAWS)
+    found = fit_to(components, truths[0], DRAWS)
     by_student = score([found.student(components, STEP)], truths[1])
     mended = score([found(components, STEP)], truths[1])
     half = column(0.5)
@@ -93,9 +92,15 @@ def test_intervals_hold_where_errors_have_two_humps():
     assert lost.min() > 0.3
 
 
-def test_buckets_that_episodes_are_too_short_for_are_as_the_one_before(fitted):
-    for name in ("shift", "stddev", "epistemic", "levels"):
-        assert np.ptp(getattr(fitted, name), axis=0).max() == 0
+def test_intervals_hold_at_each_step_where_errors_grow_from_one_to_the_next():
+    rng = np.random.default_rng(6)
+    growth = np.array([1.0, 2.0, 4.0, 8.0])[:, np.newaxis, np.newaxis]
+    truths = growth * (1.0 + rng.normal(size=[2, 4, STARTS, 1]))
+    components = np.zeros([DRAWS, 4, STARTS, 1])
+    found = fit_to(components, truths[0], DRAWS)
+    mended = score([found(components, np.arange(1, 5))], truths[1])
+    np.testing.assert_allclose(mended.coverage[:, column(0.5)], 0.5, atol=0.06)
+    np.testing.assert_allclose(mended.coverage[:, column(0.8)], 0.8, atol=0.05)
 
 
 def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away():
@@ -111,16 +116,16 @@ def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away():
     assert not between.any()
 
 
-def test_each_step_has_the_numbers_of_its_bucket():
-    numbers = np.arange(1.0, 1.0 + len(BUCKETS))[:, np.newaxis]
-    given = 0 * numbers, numbers, *np.ones([3, len(BUCKETS), 1]), AS_THEY_ARE
-    mended = Recalibration(0, *given).student(np.zeros([10, 3, 1, 1]), np.array([1, 6, 50]))
-    np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 4.0, 10.0])
+def test_further_ahead_than_was_fitted_all_is_as_at_the_last_step():
+    numbers = np.array([1.0, 4.0, 10.0])[:, np.newaxis]
+    given = 0 * numbers, numbers, *np.ones([3, 3, 1]), AS_THEY_ARE
+    mended = Recalibration(0, *given).student(np.zeros([10, 3, 1, 1]), np.array([1, 3, 50]))
+    np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 10.0, 10.0])
 
 
 def test_readings_spread_by_the_factor_of_what_draws_differ_by():
     values = np.array([1.0, 3.0])[:, np.newaxis, np.newaxis] * np.ones([2, 4, 1])
-    factors = np.array([2.0, 3.0] + [1.0] * (len(BUCKETS) - 2))[:, np.newaxis]
+    factors = np.array([2.0, 3.0, 1.0])[:, np.newaxis]
     wide = dataclasses.replace(TRUE, epistemic=factors * ONES)
     found = wide.widen(values, context=2)[..., 0].T
     np.testing.assert_allclose(found, [[1, 3], [1, 3], [0, 4], [-1, 5]])
@@ -140,7 +145,7 @@ def test_fit_of_a_model_is_that_of_its_broadest_forecasts(make_model, episodes):
     mixed = np.swapaxes(mixed, 0, 1).reshape(components.shape)
     assert moments(components, draws)[1].mean() > 2 * moments(mixed, draws)[1].mean()
     found = fit(wide, episodes, SEED)
-    assert (found.draws, found.stddev.shape) == (DRAWS, (len(BUCKETS), 2))
+    assert (found.draws, found.stddev.shape) == (DRAWS, (len(times.steps), 2))
 
 
 def test_forecasts_of_certain_weights_are_of_no_draws(make_model, episodes):
