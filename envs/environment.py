@@ -112,7 +112,7 @@ class Environment(py_environment.PyEnvironment):
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
         self._middle, self._reach = _bounds(simulation)
-        self._steps = 0
+        self._steps = self._rewards = 0
         self._is_open = True
         self._seed = seed
         self._episode = self._next_episode = first_episode
@@ -134,10 +134,16 @@ class Environment(py_environment.PyEnvironment):
         self._next_episode = 0
 
     def get_info(self):
-        """The present episode: its `number`, and the `environment_steps` taken in it."""
+        """The present episode.
+
+        Returns:
+            Its `number`, the `environment_steps` taken in it, and how many of its decisions
+            the task rewarded, or made a cost of, before what actions cost: `rewards`.
+        """
         return {
             "number": np.int64(self._episode),
             "environment_steps": np.int64(self._steps),
+            "rewards": np.int64(self._rewards),
         }
 
     def render(self, mode="rgb_array", size=None):
@@ -157,21 +163,26 @@ class Environment(py_environment.PyEnvironment):
         self._next_episode += self._stride
         seed = [self._seed, self._episode] if self._episode else self._seed
         self._simulation.reset(seed)
-        self._steps = 0
+        self._steps = self._rewards = 0
         return ts.restart(self._observe())
 
     def _step(self, action):
         action = self._check(action)
         scaled = self._middle + self._reach * action
         cost = self._action_cost * float(np.sum(np.square(action)))
-        total = 0.0
+        total, is_last, is_rewarded = 0.0, False, False
+        limit = self._simulation.time_limit
         for _ in range(self.action_repeat):
             reward, is_last, discount = self._simulation.step(scaled)
             self._steps += 1
             total += reward - cost
-            limit = self._simulation.time_limit
-            if is_last or (limit is not None and self._steps >= limit):
-                return self._last(total, discount)
+            is_rewarded |= reward != 0
+            is_last |= limit is not None and self._steps >= limit
+            if is_last:
+                break
+        self._rewards += is_rewarded
+        if is_last:
+            return self._last(total, discount)
         return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
 
     def _last(self, reward, discount):

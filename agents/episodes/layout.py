@@ -11,12 +11,13 @@ at time t and the action and reward that led to it, so row 0 has zeros for both:
     position     [T + 1, P]    float32, of the simulator
     velocity     [T + 1, V]    float32, of the simulator
 
-An environment adds two numbers, which files of earlier versions lack:
+An environment adds three numbers, which files of earlier versions lack:
 
     number             []  int64, of the episode in the sequence of its seed
     environment_steps  []  int64, physics steps
+    rewards            []  int64, other than 0, before what actions cost
 
-and an actor of several a third:
+and an actor of several a fourth:
 
     train_steps        []  int64, that the acting weights had taken
 """
@@ -32,7 +33,7 @@ KEYS = (
     "position",
     "velocity",
 )
-NUMBERS = ("number", "environment_steps", "train_steps")
+NUMBERS = ("number", "environment_steps", "rewards", "train_steps")
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
 
 

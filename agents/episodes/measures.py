@@ -14,8 +14,11 @@ def rewarded_steps(episode) -> int:
 
 
 def nonzero_rewards(episode) -> int:
-    """Rewards other than 0 of an episode, so costs as well."""
-    return int(np.count_nonzero(episode["reward"]))
+    """Rewards other than 0 that the task gave, so its costs as well; not `action_cost`.
+
+    Files of earlier versions do not tell; there every reward counts.
+    """
+    return int(episode.get("rewards", np.count_nonzero(episode["reward"])))
 
 
 def reached_reward(episode) -> bool:

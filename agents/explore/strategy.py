@@ -12,7 +12,7 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewards: [], rewards other than 0, or None.
+        rewards: [], rewards of the task other than 0, or None.
     """
 
     environment_steps: Any = 0

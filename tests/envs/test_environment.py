@@ -79,6 +79,20 @@ def test_action_cost_is_charged_for_every_repeat():
     assert difference == pytest.approx(3 * 0.1 * 0.5**2, rel=1e-5)
 
 
+def test_rewards_are_counted_before_what_actions_cost():
+    rewards = iter([0.0, 0.0, 0.0, 1.0, -2.0, 0.0])
+    environment = envs.load("fake", action_repeat=2, action_cost=0.1)
+    environment._simulation.step = lambda _: (next(rewards), False, 1.0)
+    found = []
+    environment.reset()
+    for _ in range(3):
+        assert environment.step([1.0]).reward != 0
+        found.append(int(environment.get_info()["rewards"]))
+    assert found == [0, 1, 2]
+    environment.reset()
+    assert environment.get_info()["rewards"] == 0
+
+
 def test_episode_ends_within_a_repeat_with_discount_one():
     environment = envs.load("fake", action_repeat=8)
     environment.reset()

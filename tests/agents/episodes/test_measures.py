@@ -26,6 +26,10 @@ def test_costs_are_rewards_other_than_zero():
     assert nonzero_rewards({"reward": np.array([0.0, -1.0, 3.0, 0.0])}) == 2
 
 
+def test_what_actions_cost_is_no_reward_of_the_task():
+    assert nonzero_rewards(EPISODE | {"rewards": np.int64(1)}) == 1
+
+
 def test_the_first_row_took_no_action():
     assert agent_steps(EPISODE) == 3
 
