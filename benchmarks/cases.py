@@ -106,7 +106,7 @@ def _decide_cases(size, words):
         case("icem", *icem),
         case("icem not compiled", *icem, "compile=false"),
         case(f"icem {_OTHER_VALUE[size]}", *icem, _OTHER_VALUE[size]),
-        case("act=policy", *icem, "value=td", "act=policy"),
+        case("act=policy", *icem, "value=td", "act=policy", "explore=noise"),
     ]
 
 
@@ -174,6 +174,7 @@ class Specs:
     """As much of an environment as an agent needs to be made: its specs."""
 
     action_repeat = 4
+    episode_length = 250
 
     def time_step_spec(self):
         observation = array_spec.ArraySpec([OBSERVATION_SIZE], np.float32)

@@ -30,7 +30,7 @@ def load(
             `python:package.module:function` (see `envs.simulations.own`), `fake` or
             `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
-        action_repeat: physics steps of a decision. None is PlaNet's for its tasks, 2 for
+        action_repeat: physics steps of a decision. None is PlaNet's for its tasks, 4 for
             the other tasks of DeepMind Control, 1 for gym and `fake`.
         seed: int from 0. Episode n of a seed always starts the same.
         action_cost: price of a squared action, per physics step.

@@ -90,7 +90,7 @@ def _make_value(config, environment, model):
         model.rssm.latent_size + model.rssm.belief_size,
         model.action_size,
         lambda: environment.action_repeat * model.reward_unit,
-        envs.check_task(config.task, action_repeat=config.action_repeat).episode_length,
+        environment.episode_length,
         beta_rate=_beta_rate(config.explore),
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)

@@ -170,9 +170,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _is_greedy(self):
         """Whether the strategy's bonus rests, []; None: it never does."""
         rests = getattr(self.strategy, "rests", None)
-        if rests is None or self._act != "plan":
-            return None
-        return rests(self._clock.elapsed)
+        return None if rests is None else rests(self._clock.elapsed)
 
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""

@@ -44,7 +44,7 @@ class Evaluation(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
-    standardize: bool = key()  # observations, and rewards of any size, by their spread
+    standardize: bool = key()  # observations, by their spread; rewards of gym, by size
     # None of a size: by the rule of `agents.model.sizes`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)
@@ -246,6 +246,12 @@ def _check_value(config):
     if config.act == "policy" and isinstance(value, NoValue):
         raise UserError(
             "act=policy needs a policy that was learned: value must not be none"
+        )
+    explore = config.explore
+    if config.act == "policy" and explore.draws and not explore.filter_with_draw:
+        raise UserError(
+            f"act=policy makes no plans, which explore strategy {type(explore).__name__} "
+            "would score: add explore=noise, or act=plan"
         )
     if isinstance(value, TemporalDifference) and value.target_steps >= length:
         raise UserError(

@@ -91,7 +91,8 @@ class CollectedByActors:
         self.store = EpisodeStore(run.episodes)
         self._handover = Handover(run.episodes)
         self.environment = load_environments(config, 1, COLLECTION)
-        self.replay = ReplayServer(address, row_specs(self.environment))
+        specs = row_specs(self.environment)
+        self.replay = ReplayServer(address, specs, config.actors, config.environments)
         self._weights = None
         self._pushed = 0.0
 

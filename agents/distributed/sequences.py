@@ -70,16 +70,25 @@ class ReplayServer:
     Args:
         address: of the server.
         specs: dict of key -> `tf.TensorSpec` of a row, see `row_specs`.
+        actors: that insert.
+        environments: of each of them.
     """
 
-    def __init__(self, address, specs):
+    def __init__(self, address, specs, actors=1, environments=1):
         self._address = address
         self._specs = specs
-        self.num_rows = 0
+        self._actors, self._environments = actors, environments
+        self._rows = collections.Counter()
+
+    @property
+    def num_rows(self):
+        """The most that one actor has inserted: no sequence goes on from one to another."""
+        return max(self._rows.values(), default=0)
 
     def add(self, episode):
         """Counts an episode, which its actor has inserted."""
-        self.num_rows += len(episode["reward"])
+        actor = int(episode["number"]) // self._environments % self._actors
+        self._rows[actor] += len(episode["reward"])
 
     def dataset(self, batch_size, length, **_):
         """Batches without end; which ones, no seed decides.

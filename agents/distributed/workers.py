@@ -65,7 +65,8 @@ class TakenByAnother:
         self._first = self._process_of_first()
         self.store = FoundEpisodes(run.episodes)
         self.environment = load_environments(config, 1, COLLECTION)
-        self.replay = ReplayServer(address, row_specs(self.environment))
+        specs = row_specs(self.environment)
+        self.replay = ReplayServer(address, specs, config.actors, config.environments)
 
     def acting(self, agent):
         """Nobody collects in this process: actors do."""

@@ -121,6 +121,29 @@ class ActingInSome(py_policy.PyPolicy):
         return policy_step.PolicyStep(action, policy_state)
 
 
+class ActingLater(py_policy.PyPolicy):
+    """A policy whose episodes have later numbers, which its random numbers are of.
+
+    Args:
+        policy: as of `RandomAtFirst`.
+        episodes: how many come before.
+    """
+
+    def __init__(self, policy, episodes):
+        self._policy = policy
+        self._episodes = episodes
+        super().__init__(
+            policy.time_step_spec, policy.action_spec, policy.policy_state_spec
+        )
+
+    def _get_initial_state(self, batch_size):
+        state = self._policy.get_initial_state(batch_size)
+        return state | {"next_episode": state["next_episode"] + self._episodes}
+
+    def _action(self, time_step, policy_state, seed=None):
+        return self._policy.action(time_step, policy_state, seed)
+
+
 class RandomAtFirst(py_policy.PyPolicy):
     """Random actions in the first episodes of a run, then another policy.
 

@@ -9,7 +9,7 @@ import numpy as np
 from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
 
 import envs
-from agents.episodes.collecting import as_py_policy, first_episodes
+from agents.episodes.collecting import ActingLater, as_py_policy, first_episodes
 from agents.episodes.environments import (
     EVALUATION,
     environment_seed,
@@ -63,11 +63,11 @@ class Evaluator:
         """Frees the environments."""
         self._arena.close()
 
-    def _policy_for(self, environment, _):
+    def _policy_for(self, environment, some):
         count = environment.batch_size
         if count not in self._policies:
             self._policies[count] = as_py_policy(self._policy)
-        return self._policies[count]
+        return ActingLater(self._policies[count], some.start)
 
 
 class Arena:

@@ -1,4 +1,4 @@
-"""Observations and rewards in units of their own spread, as the networks see them."""
+"""Observations in units of their spread and rewards of their size, as networks see them."""
 
 import numpy as np
 import tensorflow as tf
@@ -50,6 +50,12 @@ class Standardizer(tf.Module):
         return tf.cast(
             tf.where(self._count > 0, floored, tf.ones_like(floored)), tf.float32
         )
+
+    @property
+    def size(self):
+        """Root of the mean square, [*shape], float32; 1 before the first update."""
+        size = tf.sqrt(self._variance + self._mean**2)
+        return tf.cast(tf.where(self._count > 0, size, tf.ones_like(size)), tf.float32)
 
     def update(self, rows):
         """Takes rows, [N, *shape], into the statistics."""

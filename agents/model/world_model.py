@@ -31,7 +31,7 @@ class WorldModel(tf.Module):
         can_end: whether episodes can end before their time limit. Unless
             `continuation_scale` is 0, there is a continuation head then.
         any_reward: whether rewards may be of any size. Unless `standardize` is false, they
-            are divided by their spread then.
+            are divided by `reward_unit` then.
     """
 
     def __init__(
@@ -110,7 +110,9 @@ class WorldModel(tf.Module):
                 self._observed(np.float32(episode["observation"]), 0.5)
             )
         if self._rewards is not None:
-            self._rewards.update(np.reshape(episode["reward"][1:], [-1, 1]))
+            rewards = np.asarray(episode["reward"][1:])
+            if rewards.any():
+                self._rewards.update(rewards[rewards != 0, np.newaxis])
 
     def preprocess(self, observation, seed):
         """The observation as the networks get it: `observed`, standardized.
@@ -180,8 +182,12 @@ class WorldModel(tf.Module):
 
     @property
     def reward_unit(self):
-        """The reward that counts 1 in the loss, []."""
-        return self._rewards.stddev[0] if self._rewards else tf.constant(1.0)
+        """The reward that counts 1 in the loss, [].
+
+        Where rewards may be of any size, the root mean square of those other than 0: their
+        mean stays in them, and rare ones are not larger for being rare.
+        """
+        return self._rewards.size[0] if self._rewards else tf.constant(1.0)
 
     def reward_log_prob(self, features, reward):
         """Rewards [...] -> log N(r / reward_unit | what the head expects, 1), [...]."""

@@ -54,17 +54,30 @@ def imagine_with_switching_draws(
 ):
     """S particles of each plan change draws at every step: a new permutation of them.
 
+    The S of the rollout are the particles: each has ended where it ended itself.
+
     Source: Chua et al., 2018, section 5.1, TS1; there each particle draws by itself.
     """
     layout = Layout(plans, draws, value)
+    shape = [layout.environments, layout.draws]
+    orders = [tf.argsort(uniform(shape, fold(seed, n))) for n in range(layout.horizon)]
+    particles = [tf.broadcast_to(tf.range(layout.draws), shape)]  # under each draw
+    for order in orders:
+        particles.append(tf.gather(particles[-1], order, batch_dims=1))
 
-    def permute(latent, step):
-        keys = uniform([layout.environments, layout.draws], fold(seed, step))
-        order = tf.argsort(keys)
+    def rearrange(latent, order):
         return layout.across_draws(lambda x: tf.gather(x, order, batch_dims=1), latent)
 
     with hold(model, weights):
-        latents = _roll_mixing(model, layout, latent, plans, noise, before=permute)
+        latents = _roll_mixing(
+            model,
+            layout,
+            latent,
+            plans,
+            noise,
+            before=lambda now, step: rearrange(now, orders[step]),
+            shown=lambda now, step: rearrange(now, tf.argsort(particles[step + 1])),
+        )
     return layout.rollout(model, latents)
 
 
@@ -155,7 +168,14 @@ def _roll(model, arrange, latent, plans, noise) -> Latent:
 
 
 def _roll_mixing(
-    model, layout, latent, plans, noise, before=lambda now, _: now, after=lambda now: now
+    model,
+    layout,
+    latent,
+    plans,
+    noise,
+    before=lambda now, _: now,
+    after=lambda now: now,
+    shown=lambda now, _: now,
 ):
     """Like `_roll` with each draw; what the draws know is mixed before or after a step."""
     now = layout.each_draw(repeat_candidates(latent, plans))
@@ -164,5 +184,5 @@ def _roll_mixing(
     for step in range(layout.horizon):
         now = before(now, step)
         now = after(model.rssm.imagine_step(now, actions[step], noise[step]))
-        latents.append(now)
+        latents.append(shown(now, step))
     return tf.nest.map_structure(lambda *steps: tf.stack(steps), *latents)

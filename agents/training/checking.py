@@ -29,9 +29,16 @@ def check_devices(config, devices):
         devices: as of `agents.agent.building.choose_devices`.
 
     Raises:
-        UserError: its size is no multiple of their number.
+        UserError: its size is no multiple of their number, or they cannot share it equally
+            among the members of an ensemble.
     """
     count = devices.num_replicas_in_sync
+    members = config.ensemble_members
+    if config.transition == "ensemble" and config.batch_size % (count * members):
+        raise UserError(
+            f"batch_size must be a multiple of ensemble_members ({members}) on each of the "
+            f"{count} devices of strategy={config.strategy}, got {config.batch_size}"
+        )
     if config.batch_size % count:
         raise UserError(
             f"batch_size must be a multiple of the {count} devices of "

@@ -134,11 +134,6 @@ def test_a_bonus_that_begins_later_is_not_compiled_ahead_of_its_time(build_agent
     assert len(policy.trace(2)) == 2
 
 
-def test_the_policy_of_the_value_explores_by_no_bonus_that_could_end(build_agent):
-    words = ("compile=true", ANNEALED, "value=td", "act=policy")
-    assert len(build_agent(*words).policy.trace(2)) == 1
-
-
 def test_without_xla_nothing_is_traced_ahead(build_agent):
     assert build_agent(ANNEALED).collect_policy.trace(2) == []
 

@@ -11,7 +11,7 @@ import envs
 from agents.agent.building import choose_devices, make_agent
 from agents.agent.planet_agent import training_data_spec
 from agents.config import overrides
-from agents.explore import Greedy
+from agents.explore import Greedy, InformationGain
 from agents.seeds import fold, normal, split
 from bayes_rl.weights import hold, kl_divergences, sample_weights
 
@@ -125,7 +125,8 @@ def test_gradients_reach_every_variable(build_agent, batch):
 
 
 def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
-    valued, plain = build_agent(), build_agent("value=none")
+    valued, plain = build_agent("value=td"), build_agent("value=none")
+    assert (valued.value is None, plain.value is None) == (False, True)
     for agent in (valued, plain):
         train(agent, batch, 2)
     for one, other in zip(values(valued), values(plain), strict=True):
@@ -201,10 +202,20 @@ def test_bfloat16_trains_float32_variables_to_finite_losses(build_agent, batch):
     assert {variable.dtype for variable in trained} == {tf.float32}
 
 
+def test_the_discount_is_that_of_the_length_of_the_environment_s_episodes(make_config):
+    config = make_config("task=gym:Pendulum-v1", "value=td")
+    with envs.load_many(1, config.task, processes=False) as environment:
+        assert environment.episode_length == 200
+        agent = make_agent(config, environment, choose_devices("default"))
+    assert agent.value.discount == pytest.approx(1 - 5 / 200)
+
+
 def test_policy_exploits_and_collect_policy_explores(build_agent):
-    agent = build_agent("action_noise.stddev=0.3")
+    agent = build_agent("action_noise.stddev=0.3", "explore=information_gain")
     assert agent.policy.strategy == Greedy()
-    assert agent.collect_policy.strategy == agent.strategy
+    assert isinstance(agent.collect_policy.strategy, InformationGain)
+    assert agent.policy._noise is None
+    assert agent.collect_policy._noise.stddev == 0.3
 
 
 def test_training_data_are_steps_of_the_replay(agent, batch):

@@ -208,6 +208,11 @@ def test_config_is_frozen(values):
     [
         (["act=policy", "value=none"], "act=policy needs a policy that was learned: value"),
         (
+            ["act=policy"],
+            "no plans, which explore strategy InformationGain would score:",
+        ),
+        (["act=policy", "explore=optimistic"], "strategy Optimistic would score: add expl"),
+        (
             ["value.target_steps=8", "sequence_length=8"],
             "value.target_steps must be below sequence_length (8), got 8",
         ),

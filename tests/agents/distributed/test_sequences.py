@@ -74,8 +74,10 @@ def test_a_server_that_confirms_nothing_is_no_reason_to_hang(
     assert time.monotonic() - began < 5
 
 
-def test_rows_are_counted_as_episodes_come(make_episode):
-    replay = ReplayServer("127.0.0.1:1", SPECS)
-    replay.add(make_episode(0, 7))
-    replay.add(make_episode(1, 3))
-    assert replay.num_rows == 10
+def test_rows_are_counted_of_the_actor_that_has_most(make_episode):
+    """A learner that began by the sum would wait for sequences, and actors for it."""
+    replay = ReplayServer("127.0.0.1:1", SPECS, actors=2, environments=2)
+    assert replay.num_rows == 0
+    for number, rows in ((0, 7), (1, 3), (2, 8), (4, 1), (7, 2)):
+        replay.add(make_episode(number, rows))
+    assert replay.num_rows == 7 + 3 + 1

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from agents.episodes import evaluation
+from agents.episodes.collecting import first_episodes
 from agents.episodes.environments import load_environments
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.measures import episode_return
@@ -32,6 +33,20 @@ def test_evaluations_face_the_same_starts_and_act_alike(evaluator):
 def test_more_episodes_than_stand_side_by_side_are_run(evaluator, monkeypatch):
     monkeypatch.setattr("agents.episodes.evaluation.TOGETHER", 2)
     assert len({seed for seed, _ in evaluator.episodes(3)}) == 3
+
+
+def test_no_two_episodes_have_the_random_numbers_of_one(evaluator, monkeypatch):
+    numbers = []
+
+    def spied(environment, policy, train_step):
+        state = policy.get_initial_state(environment.batch_size)
+        numbers.extend(np.asarray(state["next_episode"]))
+        return first_episodes(environment, policy, train_step)
+
+    monkeypatch.setattr(evaluation, "TOGETHER", 2)
+    monkeypatch.setattr(evaluation, "first_episodes", spied)
+    evaluator.episodes(5)
+    assert [number - numbers[0] for number in numbers] == [0, 1, 2, 3, 4]
 
 
 def test_another_policy_can_be_evaluated(evaluator, whole_agent):

@@ -147,17 +147,34 @@ def test_images_that_are_not_standardized_are_what_is_observed(make_model, image
 REWARDS = np.array([1e6, -700.0, 300.0, 500.0])  # the first belongs to no action
 
 
-def test_rewards_of_any_size_are_divided_by_their_spread(make_model, noise):
+def test_rewards_of_any_size_are_divided_by_their_size(make_model, noise):
     model, features = make_model("task=gym:Pendulum-v1"), noise(3, 9)
     head = model.reward(features).numpy()
     model.see(episode_of(ROWS[:4, :2], REWARDS))
-    unit = np.std(REWARDS[1:])
+    unit = np.sqrt(np.mean(REWARDS[1:] ** 2))
     np.testing.assert_allclose(model.reward_unit, unit, rtol=1e-5)
     np.testing.assert_allclose(model.reward(features), unit * head, rtol=1e-4)
     reward = tf.constant([100.0, -200.0, 300.0])
     expected = -0.5 * (reward / unit - head) ** 2 - 0.5 * np.log(2 * np.pi)
     found = model.reward_log_prob(features, reward)
     np.testing.assert_allclose(found, expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("rewards", "unit"),
+    [
+        ([0, 5, 5, 5], 5.0),  # one for each step survived: no spread
+        ([0, 0, 0, 0], 1.0),  # nothing is known yet
+        ([0, 0, 0, -3], 3.0),  # rare
+    ],
+)
+def test_the_unit_of_rewards_is_no_larger_or_smaller_than_they_are(
+    make_model, rewards, unit
+):
+    model = make_model("task=gym:Pendulum-v1")
+    for _ in range(3):
+        model.see(episode_of(ROWS[:4, :2], np.float32(rewards)))
+    assert float(model.reward_unit) == pytest.approx(unit)
 
 
 @pytest.mark.parametrize("task", ["cartpole_balance", "fake"])

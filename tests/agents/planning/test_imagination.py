@@ -163,9 +163,9 @@ def test_switching_draws_are_a_new_permutation_at_every_step(
     ]
     assert len({tuple(order) for order in orders[0]}) > 1
     for b, n in each_plan():
-        now = [one(start, b)] * DRAWS
+        now, particles = [one(start, b)] * DRAWS, np.arange(DRAWS)
         for step, order in enumerate(orders[b]):
-            moved = [now[particle] for particle in order]
+            moved, particles = [now[place] for place in order], particles[order]
             now = [
                 follow(
                     model,
@@ -177,9 +177,9 @@ def test_switching_draws_are_a_new_permutation_at_every_step(
                 for s in range(DRAWS)
             ]
             now = [tf.nest.map_structure(lambda x: x[0], latent) for latent in now]
-            for s in range(DRAWS):
+            for place, particle in enumerate(particles):
                 np.testing.assert_allclose(
-                    rollout.mean[s, b, n, step], now[s].mean, rtol=1e-4, atol=1e-5
+                    rollout.mean[particle, b, n, step], now[place].mean, 1e-4, atol=1e-5
                 )
 
 

@@ -13,3 +13,13 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
     monkeypatch.setattr(checking, "choose_devices", lambda name: Two())
     with pytest.raises(UserError, match="multiple of the 2 devices .*, got 3"):
         checking.check(make_config("batch_size=3"))
+
+
+def test_an_ensemble_whose_members_devices_cannot_share_is_one_clear_line(make_config):
+    class Two:
+        num_replicas_in_sync = 2
+
+    words = ["transition=ensemble", "ensemble_members=4"]
+    checking.check_devices(make_config(*words, "batch_size=16"), Two())
+    with pytest.raises(UserError, match=r"ensemble_members \(4\) on each of the 2 .* 12"):
+        checking.check_devices(make_config(*words, "batch_size=12"), Two())

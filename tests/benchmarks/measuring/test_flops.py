@@ -120,7 +120,7 @@ def test_a_value_judges_every_plan_and_proposes_some_in_every_iteration():
 def test_a_decision_is_what_tensorflow_counts(act):
     """One step, one iteration: then loops' bodies, counted once, are all there is."""
     words = ("planner=cem", "planner.horizon=1", "planner.iterations=1")
-    config = _config(*VALUE, *words, f"act={act}", "compile=false")
+    config = _config(*VALUE, *words, f"act={act}", "explore=noise", "compile=false")
     policy = make_agent(config, Specs(), tf.distribute.get_strategy()).policy
     step = ts.restart({"observation": tf.zeros([1, 17])}, batch_size=1)
     decide = tf.function(policy.action, autograph=False)

@@ -142,11 +142,6 @@ def test_critics_to_whom_all_is_the_same_and_no_proposals_change_nothing(
     assert np.abs(other - plain).max() > 1e-4
 
 
-def test_groups_are_offered_the_same_proposals(make_policy):
-    found = actions(make_policy(make_value(), ICEM, Thompson("episode", 3)))
-    assert np.all(np.isfinite(found))
-
-
 def test_a_policy_that_knows_the_reward_proposes_rest_until_reward_counts(
     make_policy, clock
 ):
