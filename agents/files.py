@@ -6,6 +6,7 @@ import io
 import os
 import pathlib
 import shutil
+import tempfile
 
 from agents.errors import UserError
 
@@ -81,15 +82,20 @@ def output_folder(path):
     """A path that is a folder, or can be made one when there is something to write.
 
     Returns:
-        The `pathlib.Path`; nothing is made.
+        The `pathlib.Path`; nothing is left behind.
 
     Raises:
-        UserError: it is a file, or below one.
+        UserError: it is a file, or below one, or cannot be written to.
     """
     folder = pathlib.Path(path)
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():
         raise UserError(f"a folder is needed to write to, got {folder}: {there} is a file")
+    try:
+        with tempfile.TemporaryDirectory(dir=there):
+            pass
+    except OSError as error:
+        raise UserError(f"cannot write to {folder}: {error.strerror}") from None
     return folder
 
 

@@ -157,12 +157,15 @@ def _from_name(name, aliases, keras_module):
     if name in aliases:
         return aliases[name]()
     try:
-        return keras_module.get(name)
+        found = keras_module.get(name)
     except ValueError:
+        found = name
+    if isinstance(found, str):  # as Keras gives some back that it does not know
         nearest = difflib.get_close_matches(name, aliases, n=1)
         hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         kind = keras_module.__name__.rpartition(".")[2]
-        raise ValueError(f"{name!r} is not among the {kind}{hint}") from None
+        raise ValueError(f"{name!r} is not among the {kind}{hint}")
+    return found
 
 
 def serialize(initializer):

@@ -240,7 +240,7 @@ def main(arguments=None, scale=1.0):
         "case": report.text("case"),
         "milliseconds": report.spread("milliseconds", ".2f"),
         "time over reference": report.spread("over_reference", ".2f"),
-        "at most": report.text("at_most"),
+        "aim, at most": report.text("at_most"),
     }
     table = report.Report("layers", "Speed of layers", NOTES, columns)
     table.show(rows, facts)

@@ -115,9 +115,10 @@ def conclusion(rows):
     target = _NEAR * max(row["mean_return"] for row in rows if row["planner"] == kinds[0])
     counts = [fewest_evaluations(rows, kind, target) for kind in kinds]
     text = "; ".join(
-        f"{kind} reaches {target:.0f} with {count or 'no tried number of'} evaluations"
+        f"{kind} takes {count or 'no tried number of'} evaluations"
         for kind, count in zip(kinds, counts, strict=True)
     )
+    text = f"for {target:.0f}, {_NEAR:.0%} of {kinds[0]}'s best, {text}"
     return text + (f": {counts[0] / counts[1]:.1f} times fewer" if all(counts) else "")
 
 

@@ -12,6 +12,7 @@ from agents.agent.compiling import should_compile
 from agents.agent.gradient_steps.averaging import WeightAverage
 from agents.agent.gradient_steps.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
+from agents.errors import UserError
 from agents.model.networks import is_image
 from agents.model.sizes import with_sizes
 from agents.model.transitions import make_source
@@ -140,7 +141,11 @@ def _mirrored():
 
 
 def _tpu():
-    resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+    except ValueError as error:
+        reason = str(error).partition("\n")[0]
+        raise UserError(f"strategy=tpu finds no TPU: {reason}") from None
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
     return tf.distribute.TPUStrategy(resolver)

@@ -4,6 +4,7 @@ Each number is the median over seeds, beside the lowest and the highest of them.
 """
 
 import csv
+import io
 import logging
 
 import numpy as np
@@ -81,11 +82,13 @@ def _lines(file, command, keys, columns):
     types = dict.fromkeys(keys, str) | dict.fromkeys(columns, float)
     types |= {key: int for key in _COUNTS if key in keys}
     try:
-        with open(file, newline="") as handle:
-            reader = csv.DictReader(handle)
-            missing = [each for each in types if each not in (reader.fieldnames or ())]
-            if not missing:
-                return [{key: types[key](line[key]) for key in types} for line in reader]
+        text = file.read_bytes().decode()
+        reader = csv.DictReader(io.StringIO(text, newline=""))
+        missing = [each for each in types if each not in (reader.fieldnames or ())]
+        if not missing and not text.endswith("\n"):
+            raise ValueError("the last number may be cut")
+        if not missing:
+            return [{key: types[key](line[key]) for key in types} for line in reader]
         problem = f"has no column {missing[0]!r}"
     except (OSError, TypeError, ValueError, csv.Error):  # a short line has None
         problem = "is damaged"

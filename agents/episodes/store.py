@@ -52,6 +52,9 @@ class EpisodeStore:
         ever = [*found, *numbered_files(self._damaged)]
         self.next_index = max(ever, default=-1) + 1
         self._numbers = {index: index for index in ever}  # where a file does not tell
+        if lost := sorted({*range(self.next_index)} - {*ever}):
+            numbers = ", ".join(map(str, lost))
+            log.warning("%s lacks what was episode %s; it goes on without", folder, numbers)
         self.indices = [index for index in sorted(found) if self._survives(index)]
 
     def __len__(self):

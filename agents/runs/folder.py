@@ -257,7 +257,7 @@ def _is_run(run):
 
 
 def _refuse_changes(run, values):
-    before, now = flatten(read_config(run.folder)), flatten(updated(values))
+    before, now = flatten(as_dict(load_config(run.folder))), flatten(updated(values))
     changed = [
         f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])

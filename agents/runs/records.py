@@ -6,12 +6,12 @@ Nothing here needs TensorFlow, so that curves can be drawn from a run's folder a
 a run is kept for its numbers alone, metrics.jsonl.gz stands in for metrics.jsonl.
 """
 
-import gzip
 import json
 import logging
 import math
 import os
 import pathlib
+import zlib
 
 import numpy as np
 
@@ -145,7 +145,12 @@ def _bytes(file):
     """Those of a file, or of its compressed copy; none where neither is there."""
     packed = file.with_name(f"{file.name}.gz")
     if not file.exists() and packed.exists():
-        return gzip.decompress(packed.read_bytes())
+        unpacked = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # of gzip
+        try:
+            return unpacked.decompress(packed.read_bytes())  # of a cut file what is there
+        except zlib.error:
+            log.warning("%s is damaged, and left out", packed)
+            return b""
     return file.read_bytes() if file.exists() else b""
 
 

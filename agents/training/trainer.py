@@ -64,6 +64,11 @@ def _train(config, run, make_experience, devices):
         finally:
             if trainer:
                 trainer.close()
+        if not trainer.has_learned:
+            progress.note(
+                f"nothing was learned: gradient steps begin after seed_episodes="
+                f"{config.seed_episodes} and rows of sequence_length={config.sequence_length}"
+            )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
 
@@ -173,6 +178,11 @@ class Trainer:
         self._evaluator.close()
         self._metrics.close()
         self._ahead.wait()
+
+    @property
+    def has_learned(self):
+        """Whether gradient steps have been taken."""
+        return int(self._agent.train_step_counter.numpy()) > 0
 
     @property
     def saved(self):

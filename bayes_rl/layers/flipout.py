@@ -35,6 +35,7 @@ class Flipout:
         if self.kernel_key not in self.stochastic_weights:
             return super().call(inputs)
         mean, perturbation = self.draw_perturbation(self.kernel_key)
+        inputs = tf.cast(inputs, mean.dtype)
         outputs = self.product(inputs, mean)
         if perturbation is not None:
             noise = self.product(self._flip(inputs, "sign_input"), perturbation)

@@ -12,8 +12,9 @@ def dense(inputs, kernel):
     """Matrix product over the last axis of the inputs.
 
     Args:
-        inputs: [..., features]; for S kernels [S, ..., features], or [N, features] to
-            give the same inputs to each.
+        inputs: [..., features], numbers of any kind, also whole ones, as for Keras' Dense;
+            for S kernels [S, ..., features], or [N, features] to give the same inputs to
+            each.
         kernel: [features, units], or [S, features, units] for S functions.
 
     Returns:
@@ -26,6 +27,8 @@ def dense(inputs, kernel):
         >>> dense(tf.ones([5, 2, 7, 3]), tf.ones([5, 3, 4])).shape
         TensorShape([5, 2, 7, 4])
     """
+    if not inputs.dtype.is_floating:
+        inputs = tf.cast(inputs, kernel.dtype)
     leading = kernel.shape.rank - 1
     if leading > 1 and inputs.shape.rank > 2:
         check_draws(inputs, kernel.shape[0], f", {kernel.shape[1]}")

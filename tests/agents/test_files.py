@@ -72,3 +72,8 @@ def test_output_folder_that_is_a_file_is_refused(tmp_path, path):
         UserError, match=f"a folder is needed.*{tmp_path / 'file'} is a file"
     ):
         output_folder(tmp_path / path)
+
+
+def test_output_folder_that_cannot_be_written_to_is_refused():
+    with pytest.raises(UserError, match="cannot write to /proc/new: "):
+        output_folder("/proc/new")

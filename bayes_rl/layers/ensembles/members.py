@@ -181,6 +181,7 @@ class MemberLayer:
             add_vectors(self, key, size, self.rank_of_vectors)
 
     def call(self, inputs):
+        inputs = tf.cast(inputs, self.compute_dtype)
         examples = self.examples_in(inputs)
         vectors = [self.vectors(key, examples) for key in ("alpha", "gamma")]
         return self.finish(

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from agents.agent import building
 from agents.agent.building import choose_devices, configure_tensorflow
+from agents.errors import UserError
 from agents.explore import Greedy
 from agents.planning.cross_entropy import CrossEntropy
 from agents.planning.improved import ImprovedCrossEntropy
@@ -112,3 +113,9 @@ def test_a_tpu_is_found_connected_and_initialized_before_it_is_used(monkeypatch)
         ("initialize_tpu_system", "TPUClusterResolver"),
         ("TPUStrategy", "TPUClusterResolver"),
     ]
+
+
+def test_a_tpu_that_is_not_there_is_one_clear_line():
+    with pytest.raises(UserError, match="strategy=tpu finds no TPU: ") as error:
+        choose_devices("tpu")
+    assert "\n" not in str(error.value)

@@ -134,6 +134,14 @@ def test_damaged_files_are_left_out_by_name(folder, tmp_path, caplog, rest):
     assert said in caplog.messages
 
 
+@pytest.mark.parametrize("name", ["probe", "spread"])
+def test_a_file_whose_last_number_may_be_cut_is_left_out(folder, tmp_path, caplog, name):
+    file = folder / "1" / f"{name}.csv"
+    file.write_text(file.read_text().rstrip())
+    compare([folder], tmp_path / "out")
+    assert f"left out: {file} is damaged" in caplog.text
+
+
 def test_number_that_one_seed_lacks_is_a_dash(folder, tmp_path):
     file = folder / "1" / "probe.csv"
     file.write_text(file.read_text().replace("0.6", "nan"))

@@ -204,3 +204,11 @@ def test_the_number_of_a_damaged_file_is_not_used_again(store, tmp_path):
     (tmp_path / "000003.npz").write_bytes(b"half")
     assert EpisodeStore(tmp_path).indices == [0, 1, 2]
     assert EpisodeStore(tmp_path).next_numbers(1) == [4]
+
+
+def test_an_episode_that_is_gone_is_named(store, tmp_path, caplog):
+    (tmp_path / "000001.npz").unlink()
+    with caplog.at_level(logging.WARNING):
+        again = EpisodeStore(tmp_path)
+    assert "lacks what was episode 1; it goes on without" in caplog.text
+    assert again.indices == [0, 2, 3]

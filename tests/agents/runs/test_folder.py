@@ -78,6 +78,16 @@ def test_config_with_a_wrong_value_is_an_error(config):
         load_config(config.logdir)
 
 
+def test_config_that_was_cut_is_told_and_not_taken_for_other_values(config):
+    with open_run(config) as run:
+        whole = run.config_file.read_text()
+        run.config_file.write_text(whole[: whole.index("evaluation:")])
+    message = r"config\.yaml is not valid: .* is missing"
+    for use in (open_run, lambda config: load_config(config.logdir)):
+        with pytest.raises(UserError, match=message):
+            use(config)
+
+
 def test_lost_config_is_an_error(config):
     with open_run(config) as run:
         (run.episodes / "ready").mkdir(parents=True)

@@ -44,3 +44,17 @@ def test_a_compressed_copy_of_metrics_stands_in_for_them(tmp_path):
     (tmp_path / f"{records.METRICS}.gz").write_bytes(gzip.compress(file.read_bytes()))
     file.unlink()
     assert records.read_metrics(tmp_path) == [row]
+
+
+def test_of_a_cut_compressed_copy_what_is_there_is_read(run, tmp_path, caplog):
+    file = tmp_path / records.METRICS
+    packed = tmp_path / f"{records.METRICS}.gz"
+    whole = gzip.compress(file.read_bytes())
+    file.unlink()
+    packed.write_bytes(whole[: 3 * len(whole) // 4])
+    steps, _ = load(tmp_path).curve("train_steps", "train/loss")
+    assert 0 < len(steps) < 6
+    assert "torn or damaged" in caplog.text
+    packed.write_bytes(b"no gzip at all")
+    assert load(tmp_path).curve("train_steps", "train/loss") is None
+    assert f"{packed} is damaged, and left out" in caplog.text

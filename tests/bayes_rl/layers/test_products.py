@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import bayes_rl as ed
 from bayes_rl.layers.products import Layout, align, finish
 
 
@@ -50,3 +51,26 @@ def test_float32_is_never_finished_in_another_way():
     outputs = tf.random.stateless_normal([2**15, 4], [0, 1])
     graph = tf.function(lambda x: finish(x, tf.ones([4]))).get_concrete_function(outputs)
     assert "BiasAdd" in {operation.type for operation in graph.graph.get_operations()}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "DenseReparameterization",
+        "DenseFlipout",
+        "DenseVariationalDropout",
+        "DenseHierarchical",
+        "DenseBatchEnsemble",
+        "DenseRank1",
+        "DenseMultihead",
+    ],
+)
+@pytest.mark.parametrize("dtype", [tf.int32, tf.uint8, tf.bool])
+def test_dense_layers_take_whole_numbers_as_keras_does(name, dtype):
+    layer = getattr(ed.layers, name)(4)
+    inputs = tf.constant([[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 1]])
+    layer.build([4, 3])
+    with ed.hold(layer, ed.sample_weights(layer, seed=1, batch_size=4)):
+        expected = layer(tf.cast(inputs, tf.float32))
+        found = layer(tf.cast(inputs, dtype))
+    np.testing.assert_array_equal(found, expected)

@@ -133,3 +133,12 @@ def test_scale_that_is_a_number_of_python_is_refused_where_it_would_be_kept():
     np.testing.assert_allclose(kl(posterior), 0.1)
     with pytest.raises(ValueError, match="gives the number 0.2, which .* for ever"):
         tf.function(lambda: kl(posterior))()
+
+
+def test_a_name_that_no_regularizer_has_is_an_error_at_once():
+    nearest = "did you mean 'normal_kl_divergence'?"
+    with pytest.raises(ValueError, match=f"is not among the regularizers; {nearest}"):
+        ed.layers.DenseReparameterization(2, kernel_regularizer="normal_kl_divergnce")
+    with pytest.raises(ValueError, match="'kl' is not among the regularizers"):
+        ed.regularizers.get("kl")
+    assert isinstance(ed.regularizers.get("l2"), tf.keras.regularizers.L2)

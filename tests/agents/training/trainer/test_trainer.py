@@ -240,3 +240,12 @@ def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
     found = sum(row["explore/rewarded_steps"] for row in metrics(tmp_path))
     _, agent = load_agent(tmp_path)
     assert int(agent.clock.rewards) == found > 0
+
+
+def test_a_run_too_short_to_learn_says_so(make_config, tmp_path, capsys):
+    words = ["environment_steps=20", "evaluation.every=0", "video_every=0"]
+    config = make_config(f"logdir={tmp_path / 'run'}", *words)
+    with open_run(config) as run:
+        assert training.train(config, run) == 0
+    said = " ".join("".join(capsys.readouterr()).split())
+    assert "nothing was learned: gradient steps begin after seed_episodes=2 and" in said
