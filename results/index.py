@@ -65,7 +65,7 @@ def answer(folder, study):
     Raises:
         SystemExit: a table has several such rows.
     """
-    if not (folder / "README.md").exists():
+    if not folder.exists():  # a text may name no table
         return "not measured yet"
     try:
         return _CELL.sub(lambda found: _cell(folder, *found.groups()), study["answer"])

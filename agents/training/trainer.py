@@ -66,8 +66,9 @@ def _train(config, run, make_experience, devices):
                 trainer.close()
         if not trainer.has_learned:
             progress.note(
-                f"nothing was learned: gradient steps begin after seed_episodes="
-                f"{config.seed_episodes} and rows of sequence_length={config.sequence_length}"
+                "nothing was learned: gradient steps begin after seed_episodes="
+                f"{config.seed_episodes} and as many rows as sequence_length="
+                f"{config.sequence_length}"
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0

@@ -30,6 +30,7 @@ def test_an_answer_has_its_numbers_from_the_tables_of_its_study(folder):
 
 def test_an_answer_that_nothing_was_measured_for_says_so(tmp_path):
     assert answer(tmp_path, STUDY) == "not measured yet"
+    assert answer(tmp_path / "none", {"answer": "By hand."}) == "not measured yet"
 
 
 def test_a_row_that_is_not_there_was_not_measured_yet(folder):
