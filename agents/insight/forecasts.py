@@ -67,7 +67,8 @@ def forecasts(model, episodes, times, seed):
 
     The filter sees all rows up to the start, under the mean weights. From there each
     component draws the latent at the start, then one at each step, and keeps to one
-    function: that of the mean weights, or of a draw. No two components of a mixture begin
+    function: that of the mean weights, or of a draw. Each episode has draws of its own, so
+    that no chance of a few draws counts for all, and no two components of a mixture begin
     with the same noise. All have equally many components, K, so that none scores better for
     being finer:
 
@@ -85,11 +86,11 @@ def forecasts(model, episodes, times, seed):
         For each episode a dict from S (0: the mean weights) to an array
         [mixtures, K, steps, starts, *observation].
     """
-    draws, count = _draws(model, seed), count_components(model)
+    count = count_components(model)
     for imagine in _imaginations(model, episodes, times, seed, count):
         found = {0: imagine(1, model.central_weights())}
-        if draws:
-            each = imagine(max(SIZES), draws)
+        if posteriors(model):
+            each = imagine(max(SIZES), imagine.draw())
             found |= {size: _mix(each, size) for size in SIZES}
         yield found
 
@@ -101,16 +102,11 @@ def broadest(model, episodes, times, seed):
         For each episode S, the draws of the mixture, 0 where the weights are certain, and
         an array [K, steps, starts, *observation], of which each draw has K / S in a row.
     """
-    draws, count = _draws(model, seed), count_components(model)
-    size = max(SIZES) if draws else 1
+    count, is_uncertain = count_components(model), bool(posteriors(model))
+    size = max(SIZES) if is_uncertain else 1
     for imagine in _imaginations(model, episodes, times, seed, count // size):
-        each = imagine(size, draws or model.central_weights())
-        yield size if draws else 0, each.reshape(count, *each.shape[2:])
-
-
-def _draws(model, seed):
-    """Of the weights; none where they are certain."""
-    return model.draw_weights(max(SIZES), fold(seed, 1)) if posteriors(model) else {}
+        each = imagine(size, imagine.draw() if is_uncertain else model.central_weights())
+        yield size if is_uncertain else 0, each.reshape(count, *each.shape[2:])
 
 
 def _imaginations(model, episodes, times, seed, components):
@@ -131,6 +127,10 @@ class _Imagination:
         self._components = components
         rows = times.starts + 1 + np.arange(times.steps[-1])[:, np.newaxis]
         self._action = tf.repeat(tf.constant(action[rows]), self._components, axis=1)
+
+    def draw(self):
+        """The largest number of draws of the weights."""
+        return self._model.draw_weights(max(SIZES), fold(self._seed, 2))
 
     def __call__(self, functions, weights):
         """[functions, K, steps, starts, *observation]."""

@@ -67,6 +67,19 @@ def test_draws_of_a_mixture_start_from_latents_of_their_own(monkeypatch, model, 
     assert len(np.unique(alone[:, 0, 0], axis=0)) == count_components(model)
 
 
+@pytest.mark.parametrize("make", [forecasts, broadest])
+def test_each_episode_has_draws_of_its_own(model, episodes, monkeypatch, make):
+    seeds, draw = [], model.draw_weights
+
+    def spied(count, seed):
+        seeds.append(tuple(np.array(seed)))
+        return draw(count, seed)
+
+    monkeypatch.setattr(model, "draw_weights", spied)
+    list(make(model, episodes, ForecastTimes(model, episodes), SEED))
+    assert len(set(seeds)) == len(episodes) == 2
+
+
 def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, found):
     times, _ = found
     truths = times.truths(model, episodes, SEED)
