@@ -245,15 +245,14 @@ def runs_below(folder):
 
 
 def _is_run(run):
-    """Whether a config.yaml is that of a run; many programs have files of this name."""
+    """Whether a config.yaml, damaged or not, is of a run; many programs have such files."""
     from agents.runs.records import METRICS
 
     try:
         text = run.config_file.read_bytes()
     except OSError:
         return False
-    is_config = re.search(rb"^task:", text, re.MULTILINE) is not None
-    return is_config or (run.folder / METRICS).exists()  # where the config is damaged
+    return bool(re.search(rb"^task:", text, re.MULTILINE)) or (run.folder / METRICS).exists()
 
 
 def _refuse_changes(run, values):
