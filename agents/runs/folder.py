@@ -252,7 +252,7 @@ def _is_run(run):
         text = run.config_file.read_bytes()
     except OSError:
         return False
-    return bool(re.search(rb"^task:", text, re.MULTILINE)) or (run.folder / METRICS).exists()
+    return bool(re.search(rb"(?m)^task:", text)) or (run.folder / METRICS).exists()
 
 
 def _refuse_changes(run, values):
