@@ -80,7 +80,7 @@ def _planners(folder):
         return ""
     head, *rows = (line.split(",") for line in file.read_text().splitlines())
     conclusion = (folder / "planners.txt").read_text().strip()
-    return f"Planners on the model of one run. {conclusion}.\n\n{as_markdown(head, rows)}"
+    return f"Planners on the model of one run: {conclusion}.\n\n{as_markdown(head, rows)}"
 
 
 def sources(sources):

@@ -70,12 +70,12 @@ def calibrate(run, twin, episodes):
     actions.
 
     Open-loop forecasts are judged as they are, and once their spread was fitted to other
-    episodes: planned ones that the run held out, or else fresh ones of its policy; and
-    fresh ones of random actions. `calibration.csv` and `figures/calibration.png` have, for
-    the intervals of 50, 80 and 95 %, the pooled coverage and the deviation, see
-    `agents.insight.calibration`; the file has each dimension in rows of its own, beside
-    those of `all`. The fits of RUN, `recalibration.json`, are what its films and probes use
-    from there on.
+    episodes: planned ones that the run held out, and where these are fewer, fresh ones of
+    its policy beside them; and fresh ones of random actions. `calibration.csv` and
+    `figures/calibration.png` have, for the intervals of 50, 80 and 95 %, the pooled
+    coverage and the deviation, see `agents.insight.calibration`; the file has each
+    dimension in rows of its own, beside those of `all`. The fits of RUN,
+    `recalibration.json`, are what its films and probes use from there on.
 
     `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
     `agents.insight.uncertainty.worth`: a row for each `spread` and `measure`, its `value`
@@ -104,8 +104,8 @@ def calibrate(run, twin, episodes):
     curves, worth = [], []
     for each, (_, others) in zip(runs, own, strict=True):
         trained_on, held_out = each.collected
-        model, fitted_to = each.agent.model, {"policy": held_out or others}
-        fitted_to["random"] = random[1]
+        own_episodes = held_out if len(held_out) >= episodes else held_out + others
+        model, fitted_to = each.agent.model, {"policy": own_episodes, "random": random[1]}
         fits = {
             kind: recalibration.fit(model, some, fold(seed, 0))
             for kind, some in fitted_to.items()

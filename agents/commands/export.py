@@ -39,6 +39,7 @@ def export(run, out=None):
         raise UserError(f"--out must be a folder below this one, got {folder}")
     if folder.exists() and any(folder.iterdir()) and not is_policy(folder):
         raise UserError(f"{folder} holds something other than a policy; name another --out")
+    output_folder(folder.absolute().parent)  # in which the new takes the place of the old
     config, agent = load_agent(run)
     folder.parent.mkdir(parents=True, exist_ok=True)
     save_policy(agent, folder)

@@ -15,9 +15,8 @@ KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
 def is_held_out(episode, every):
     """Whether a collected episode is one of those that its run is never trained on.
 
-    Of each `every` in the sequence of the run's seed it is one: the last, then the last but
-    one, and so on, so that each of several actors has some, the first, random ones have,
-    and the very first is not among them.
+    Of each `every` in the sequence of the run's seed it is the last, so that the very first
+    is not among them.
 
     Args:
         episode: see `agents.episodes.layout`, with its `number`.
@@ -25,12 +24,9 @@ def is_held_out(episode, every):
 
     Example:
         >>> [number for number in range(7) if is_held_out({"number": number}, every=3)]
-        [2, 4, 6]
+        [2, 5]
     """
-    if every is None:
-        return False
-    number = int(episode["number"])
-    return (number + number // every) % every == every - 1
+    return every is not None and int(episode["number"]) % every == every - 1
 
 
 class Replay:

@@ -52,7 +52,7 @@ class WorldModel(tf.Module):
         self._seen_spec = networks.pooled(observation_spec, settings)
         is_vector = not networks.is_image(observation_spec)
         standardize = settings.standardize
-        self._observations = self._rewards = None
+        self._observations = self._reward_size = None
         if standardize:
             floor = FLOOR if is_vector else PIXEL_FLOOR
             self._observations = Standardizer(self._seen_spec.shape, floor)
@@ -65,7 +65,7 @@ class WorldModel(tf.Module):
                 constraint=lambda stddev: tf.maximum(stddev, math.log(LEAST_STDDEV)),
             )
         if standardize and any_reward:
-            self._rewards = Standardizer([1])
+            self._reward_size = Standardizer([1])
         self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
         self.rssm = RSSM(
             settings.belief_size,
@@ -109,10 +109,10 @@ class WorldModel(tf.Module):
             self._observations.update(
                 self._observed(np.float32(episode["observation"]), 0.5)
             )
-        if self._rewards is not None:
+        if self._reward_size is not None:
             rewards = np.asarray(episode["reward"][1:])
             if rewards.any():
-                self._rewards.update(rewards[rewards != 0, np.newaxis])
+                self._reward_size.update(rewards[rewards != 0, np.newaxis])
 
     def preprocess(self, observation, seed):
         """The observation as the networks get it: `observed`, standardized.
@@ -187,7 +187,7 @@ class WorldModel(tf.Module):
         Where rewards may be of any size, the root mean square of those other than 0: their
         mean stays in them, and rare ones are not larger for being rare.
         """
-        return self._rewards.size[0] if self._rewards else tf.constant(1.0)
+        return self._reward_size.size[0] if self._reward_size else tf.constant(1.0)
 
     def reward_log_prob(self, features, reward):
         """Rewards [...] -> log N(r / reward_unit | what the head expects, 1), [...]."""

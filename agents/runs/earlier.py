@@ -85,6 +85,8 @@ def updated(values):
     if isinstance(noise, dict) and noise.get("steps") == 0:
         noise["final_stddev"] = None
     if isinstance(explore, dict):
+        if values.get("act") == "policy" and not _filters_by_a_draw(explore):
+            explore = values["explore"] = {"kind": "greedy"}  # nothing was scored
         if "annealing_rewarded_steps" in explore:
             explore["annealing_rewards"] = explore.pop("annealing_rewarded_steps")
         if explore.get("kind") in _BONUSES:
@@ -101,6 +103,11 @@ def _repeats_otherwise(values):
     if "value" in values or task in (None, *_PLANET_TASKS, *FAKE):
         return False
     return isinstance(task, str) and ":" not in task
+
+
+def _filters_by_a_draw(explore):
+    found = (explore.get(name) for name in ("kind", "draws", "redraw"))
+    return tuple(found) == ("thompson", 1, "episode")
 
 
 def _with_kind(group, kinds):

@@ -145,13 +145,24 @@ def _bytes(file):
     """Those of a file, or of its compressed copy; none where neither is there."""
     packed = file.with_name(f"{file.name}.gz")
     if not file.exists() and packed.exists():
-        unpacked = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # of gzip
-        try:
-            return unpacked.decompress(packed.read_bytes())  # of a cut file what is there
-        except zlib.error:
-            log.warning("%s is damaged, and left out", packed)
-            return b""
+        return _unpacked(packed)
     return file.read_bytes() if file.exists() else b""
+
+
+def _unpacked(file):
+    """Of a file that was cut, what is there."""
+    packed, found = file.read_bytes(), b""
+    while packed:
+        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # of gzip
+        try:
+            found += member.decompress(packed)
+        except zlib.error:
+            log.warning("%s is damaged, and left out", file)
+            return b""
+        if not member.eof:
+            log.warning("%s was cut", file)
+        packed = member.unused_data
+    return found
 
 
 def _append(file, text):

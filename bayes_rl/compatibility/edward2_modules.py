@@ -5,7 +5,7 @@ import types
 
 _LAYERS = {
     "bayesian_linear_model": ["BayesianLinearModel"],
-    "convolutional": ["Cond", "Conv", "Depthwise"],
+    "convolutional": ["Cond", "Conv", "Depthwise", "VariationalConv"],
     "dense": ["Dense", "CondDense"],
     "discrete_flows": ["Discrete", "Reverse", "Sinkhorn"],
     "embeddings": ["Embedding"],

@@ -30,6 +30,7 @@ from agents.insight.uncertainty.levels import WithLevels, fit_levels, level_befo
 from agents.model.networks import is_image
 from agents.seeds import fold
 
+_ENOUGH = 400  # errors of a step, for its five numbers and its levels
 # Of what is fitted, in units of the truths' spread: where to begin, least and most. All
 # but the shift are positive, and searched for by their logarithms.
 _SEARCH = {
@@ -182,11 +183,22 @@ def fit_to(forecast, truth, draws):
     mean, *variances = moments(forecast, draws)
     rows = [(truth - mean) / unit, *(variance / unit**2 for variance in variances)]
     fitted, levels = [], []
-    for of_step in zip(*(each.reshape(len(each), -1, size) for each in rows), strict=True):
+    for step in range(len(truth)):
+        around = _around(step, len(truth), truth[0].size // size)
+        of_step = [each[around].reshape(-1, size) for each in rows]
         fitted.append(_fit_step(*of_step))
         levels.append(fit_levels(_levels(fitted[-1], *of_step)))
     shift, stddev, *others = np.stack(fitted, axis=1)
     return Recalibration(draws, shift * unit, stddev * unit, *others, np.stack(levels))
+
+
+def _around(step, steps, count):
+    """A step and as many before as after it, for `_ENOUGH` errors of `count` a step.
+
+    A mean over steps on both sides is off by less than one over those on one side.
+    """
+    reach = min(-(-(_ENOUGH // count - 1) // 2), step, steps - 1 - step)
+    return slice(step - max(reach, 0), step + max(reach, 0) + 1)
 
 
 def _fit_step(error, of_draws, of_latents):

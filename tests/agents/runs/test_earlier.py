@@ -183,3 +183,11 @@ def test_plans_of_earlier_versions_with_a_value_were_worth_all_their_rewards():
     values = {"value": {"kind": "td", "discount": None}}
     assert updated(values)["value"]["return_lambda"] == 1.0
     assert updated({"value": {"kind": "none"}})["value"] == {"kind": "none"}
+
+
+def test_strategies_that_scored_no_plans_of_a_policy_are_none(tmp_path):
+    explore = {"kind": "information_gain", "draws": 5}
+    assert updated({"act": "policy", "explore": explore})["explore"] == {"kind": "greedy"}
+    assert updated({"act": "plan", "explore": explore})["explore"]["draws"] == 5
+    thompson = {"kind": "thompson", "draws": 1, "redraw": "episode"}
+    assert updated({"act": "policy", "explore": thompson})["explore"] == thompson

@@ -58,3 +58,12 @@ def test_of_a_cut_compressed_copy_what_is_there_is_read(run, tmp_path, caplog):
     packed.write_bytes(b"no gzip at all")
     assert load(tmp_path).curve("train_steps", "train/loss") is None
     assert f"{packed} is damaged, and left out" in caplog.text
+
+
+def test_all_members_of_a_compressed_copy_are_read(run, tmp_path):
+    file = tmp_path / records.METRICS
+    lines = file.read_bytes().splitlines(keepends=True)
+    members = [gzip.compress(b"".join(part)) for part in (lines[:2], lines[2:])]
+    file.unlink()
+    (tmp_path / f"{records.METRICS}.gz").write_bytes(b"".join(members))
+    assert len(records.read_metrics(tmp_path)) == 6

@@ -15,6 +15,13 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
         checking.check(make_config("batch_size=3"))
 
 
+def test_episodes_of_some_actors_alone_are_not_held_out(make_config):
+    with pytest.raises(UserError, match=r"no factor in common with .* \(4\)"):
+        checking.check(make_config("actors=4", "hold_out_every=10"))
+    checking.check(make_config("actors=4", "hold_out_every=9"))
+    checking.check(make_config("environments=2", "hold_out_every=10"))
+
+
 def test_an_ensemble_whose_members_devices_cannot_share_is_one_clear_line(make_config):
     class Two:
         num_replicas_in_sync = 2

@@ -11,7 +11,7 @@ import bayes_rl as ed
 
 MODULES = {
     "bayesian_linear_model": "BayesianLinearModel",
-    "convolutional": "Conv2DHierarchical CondConv2D Conv1DRank1 Conv2DFlipout",
+    "convolutional": "Conv2DHierarchical CondConv2D Conv1DRank1 VariationalConv2D",
     "dense": "DenseDVI DenseHierarchical DenseRank1 CondDense DenseFlipout",
     "discrete_flows": "DiscreteBipartiteFlow Reverse SinkhornAutoregressiveFlow",
     "embeddings": "EmbeddingReparameterization",
@@ -38,6 +38,12 @@ def test_layers_are_found_in_the_modules_of_edward2(module):
 def test_modules_beside_the_layers_are_found():
     assert ed.generated_random_variables.Normal is ed.Normal
     assert ed.program_transformations.make_log_joint_fn is ed.make_log_joint_fn
+    for name, found in (
+        ("random_variable", ed.RandomVariable),
+        ("transformed_random_variable", ed.TransformedRandomVariable),
+    ):
+        module = importlib.import_module(f"bayes_rl.{name}")
+        assert getattr(module, found.__name__) is found
 
 
 @pytest.mark.parametrize(

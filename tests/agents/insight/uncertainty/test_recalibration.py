@@ -154,3 +154,19 @@ def test_forecasts_of_certain_weights_are_of_no_draws(make_model, episodes):
 
 def test_pictures_stay_as_they_are(make_model, episodes):
     assert fit(make_model(image_size=32), episodes, SEED) is None
+
+
+def test_few_episodes_are_fitted_to_with_the_steps_around():
+    """As many on both sides: a fit to those of one would be off by what errors grow by."""
+    rng = np.random.default_rng(7)
+    growth = np.linspace(1.0, 3.0, 9)[:, np.newaxis, np.newaxis]
+    few = growth * rng.normal(size=[9, 25, 1])
+    many = growth * rng.normal(size=[9, STARTS, 1])
+    found = fit_to(np.zeros([DRAWS, 9, 25, 1]), few, DRAWS)
+    components, steps = np.zeros([DRAWS, 9, STARTS, 1]), np.arange(1, 10)
+    coverage = score([found(components, steps)], many).coverage
+    np.testing.assert_allclose(coverage[4, column(0.8)], 0.8, atol=0.08)
+    alone = fit_to(np.zeros([DRAWS, 1, 25, 1]), few[4:5], DRAWS)
+    by_one = score([alone(components[:, :1], STEP)], many[4:5])
+    by_all = score([found(components[:, 4:5], np.array([5]))], many[4:5])
+    assert by_all.negative_log_likelihood.mean() < by_one.negative_log_likelihood.mean()
