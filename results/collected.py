@@ -14,8 +14,8 @@ from agents.runs.records import METRICS, read_metrics, read_scores
 
 KEPT = "runs"  # where, in the folder of a study
 _CONFIG = "config.yaml"
-_FORECASTS = "calibration.csv"
-_FILES = ("scores.csv", "sessions.jsonl", "diverged.json", "probe.csv", "spread.csv")
+_NAMING = ("calibration.csv", "spread.csv")  # files whose rows name the folder of a run
+_FILES = ("scores.csv", "sessions.jsonl", "diverged.json", "probe.csv")
 _FILES += ("planners.csv", "planners.txt")
 _DIGITS = 5  # of a metric; curves show no more, and they cost a third of the space
 
@@ -24,8 +24,8 @@ def collect(root, folder):
     """Copies the small files of runs that are finished or were evaluated.
 
     A run that came less far than its copy leaves that alone: another machine may have
-    begun it anew. The config of a copy names a folder below `root` as that is given: where
-    a run lay on one machine tells others nothing.
+    begun it anew. What names a folder below `root` names it in a copy as that is given:
+    where a run lay on one machine tells others nothing.
 
     Args:
         root: folder that holds runs; it need not be there.
@@ -38,8 +38,7 @@ def collect(root, folder):
         name = run.relative_to(root)
         is_worth_it = has_all_steps(run) or read_scores(run)
         if is_worth_it and _steps(run) >= _steps(folder / name):
-            logdir = (pathlib.Path(root) / name).as_posix()
-            _copy(run, folder / name, read_config(run) | {"logdir": logdir})
+            _copy(run, folder / name, pathlib.Path(root))
     return list(runs_below(folder))
 
 
@@ -59,15 +58,17 @@ def _steps(run):
     return max((row["environment_steps"] for row in read_metrics(run)), default=0)
 
 
-def _copy(run, kept, config):
+def _copy(run, kept, root):
     kept.parent.mkdir(parents=True, exist_ok=True)
+    config = read_config(run) | {"logdir": _below(root, run)}
     with replacing_folder(kept) as folder:
         (folder / _CONFIG).write_text(yaml.safe_dump(config, sort_keys=False))
         for name in _FILES:
             if (run / name).exists():
                 shutil.copy(run / name, folder)
-        if (run / _FORECASTS).exists():
-            _copy_pooled_rows(run / _FORECASTS, folder / _FORECASTS)
+        for name in _NAMING:
+            if (run / name).exists():
+                _copy_rows(run / name, folder / name, root)
         rows = (map(_round, row.items()) for row in read_metrics(pathlib.Path(run)))
         text = "".join(json.dumps(dict(row)) + "\n" for row in rows)
         # without the time the same run gives the same bytes
@@ -75,13 +76,23 @@ def _copy(run, kept, config):
         (folder / f"{METRICS}.gz").write_bytes(packed)
 
 
-def _copy_pooled_rows(source, target):
-    """Copies the rows of all dimensions; those of each dimension are megabytes."""
+def _copy_rows(source, target, root):
+    """Copies a table, of forecasts the rows of all dimensions: the others are megabytes."""
     with open(source, newline="") as read, open(target, "w", newline="") as written:
         rows = csv.DictReader(read)
         copy = csv.DictWriter(written, rows.fieldnames, lineterminator="\n")
         copy.writeheader()
-        copy.writerows(row for row in rows if row["dimension"] == "all")
+        for row in rows:
+            if row.get("dimension", "all") == "all":
+                copy.writerow(row | {"run": _below(root, row["run"])})
+
+
+def _below(root, run):
+    """The folder of a run as it is named from `root`; one elsewhere, as it is named."""
+    whole = pathlib.Path(run).absolute()
+    if not whole.is_relative_to(root.absolute()):
+        return str(run)
+    return (root / whole.relative_to(root.absolute())).as_posix()
 
 
 def _round(pair):

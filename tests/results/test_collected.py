@@ -21,10 +21,15 @@ def test_a_copy_tells_what_its_run_tells(make_run, tmp_path):
 
 
 def test_a_copy_names_no_folder_of_one_machine(make_run, tmp_path, monkeypatch):
-    make_run(tmp_path / "logdir" / "a", 3, [[1.0]])
+    run = make_run(tmp_path / "logdir" / "a", 3, [[1.0]])
+    for name in ("calibration.csv", "spread.csv"):
+        (run / name).write_text(f"run,n\n{run},1\nlogdir/a,2\n/elsewhere,3\n")
     monkeypatch.chdir(tmp_path)
     (kept,) = collect("logdir", tmp_path / "runs")
     assert str(tmp_path) not in (kept / "config.yaml").read_text()
+    for name in ("calibration.csv", "spread.csv"):
+        expected = "run,n\nlogdir/a,1\nlogdir/a,2\n/elsewhere,3\n"
+        assert (kept / name).read_text() == expected
 
 
 def test_metrics_are_kept_to_five_digits_and_counts_whole(make_run, tmp_path):
@@ -71,10 +76,10 @@ def test_what_was_measured_of_a_run_is_kept_too_forecasts_for_all_dimensions(
 ):
     run = make_run(tmp_path / "logdir", 0, [[1.0]])
     (run / "probe.csv").write_text("target,r_squared\nx,0.5\n")
-    (run / "calibration.csv").write_text("dimension,coverage_80\nall,0.7\n3,0.9\n")
+    (run / "calibration.csv").write_text("run,dimension,n\na,all,0.7\na,3,0.9\n")
     (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
     assert (kept / "probe.csv").read_text() == (run / "probe.csv").read_text()
-    assert (kept / "calibration.csv").read_text() == "dimension,coverage_80\nall,0.7\n"
+    assert (kept / "calibration.csv").read_text() == "run,dimension,n\na,all,0.7\n"
 
 
 def test_copies_stay_where_the_runs_are_gone(make_run, tmp_path):
