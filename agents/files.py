@@ -92,8 +92,7 @@ def output_folder(path):
     if not there.is_dir():
         raise UserError(f"a folder is needed to write to, got {folder}: {there} is a file")
     try:
-        with tempfile.TemporaryDirectory(dir=there, prefix=".", suffix=".tmp"):
-            pass
+        tempfile.TemporaryDirectory(dir=there, prefix=".", suffix=".tmp").cleanup()
     except OSError as error:
         raise UserError(f"cannot write to {folder}: {error.strerror}") from None
     return folder

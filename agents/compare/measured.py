@@ -85,11 +85,12 @@ def _lines(file, command, keys, columns):
         text = file.read_bytes().decode()
         reader = csv.DictReader(io.StringIO(text, newline=""))
         missing = [each for each in types if each not in (reader.fieldnames or ())]
-        if not missing and not text.endswith("\n"):
-            raise ValueError("the last number may be cut")
-        if not missing:
+        if missing:
+            problem = f"has no column {missing[0]!r}"
+        elif not text.endswith("\n"):
+            problem = "is damaged"  # its last number may be cut
+        else:
             return [{key: types[key](line[key]) for key in types} for line in reader]
-        problem = f"has no column {missing[0]!r}"
     except (OSError, TypeError, ValueError, csv.Error):  # a short line has None
         problem = "is damaged"
     log.warning("left out: %s %s; run bayes-rl %s again", file, problem, command)

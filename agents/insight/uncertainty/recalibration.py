@@ -197,8 +197,9 @@ def _around(step, steps, count):
 
     A mean over steps on both sides is off by less than one over those on one side.
     """
-    reach = min(-(-(_ENOUGH // count - 1) // 2), step, steps - 1 - step)
-    return slice(step - max(reach, 0), step + max(reach, 0) + 1)
+    wanted = math.ceil((_ENOUGH / count - 1) / 2)
+    reach = max(min(wanted, step, steps - 1 - step), 0)
+    return slice(step - reach, step + reach + 1)
 
 
 def _fit_step(error, of_draws, of_latents):

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.model.latents import Latent
 from agents.planning.imagination import (
-    TRAJECTORIES,
     imagine_average_of_draws,
     imagine_draws_on_shared_trajectory,
     imagine_with_a_draw_for_each_group,
@@ -16,67 +14,20 @@ from agents.planning.imagination import (
 )
 from agents.seeds import fold, split, uniform
 from bayes_rl.weights import hold
-
-ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, DRAWS = 2, 2, 3, 3, 3
-
-
-@pytest.fixture(scope="module", params=["flipout"])
-def model(request, make_model):
-    return make_model(f"transition={request.param}", "task=fake_ending")
-
+from tests.agents.planning.imagination.following import (
+    CANDIDATES,
+    DRAWS,
+    ENVIRONMENTS,
+    HORIZON,
+    LATENT,
+    draw_of,
+    each_plan,
+    follow,
+    one,
+)
 
 # Weights of one kernel, and of two vectors.
 KINDS = pytest.mark.parametrize("model", ["flipout", "rank1"], indirect=True)
-
-
-@pytest.fixture(scope="module")
-def start(noise):
-    """The latents of two environments."""
-    return Latent(
-        noise(ENVIRONMENTS, 6, seed=1),
-        noise(ENVIRONMENTS, LATENT, seed=2),
-        tf.ones([ENVIRONMENTS, LATENT]),
-        noise(ENVIRONMENTS, LATENT, seed=3),
-    )
-
-
-@pytest.fixture(scope="module")
-def plans(noise):
-    return tf.tanh(noise(ENVIRONMENTS, CANDIDATES, HORIZON, 1, seed=4))
-
-
-@pytest.fixture(scope="module")
-def normal(noise):
-    return noise(ENVIRONMENTS, CANDIDATES, HORIZON, LATENT, seed=5)
-
-
-@pytest.fixture(scope="module")
-def draws(model):
-    """Other draws for each environment: [B * S, ...]."""
-    each = [model.draw_weights(DRAWS, tf.constant([0, e])) for e in range(ENVIRONMENTS)]
-    return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
-
-
-def draw_of(draws, environment, number):
-    row = environment * DRAWS + number
-    return {name: draw[row] for name, draw in draws.items()}
-
-
-def follow(model, weights, start, plan, noise):
-    """The latents before and after each action of one plan [H, A]."""
-    latents = [tf.nest.map_structure(lambda x: x[None], start)]
-    with hold(model, weights):
-        for action, normal in zip(plan, noise, strict=True):
-            latents.append(model.rssm.imagine_step(latents[-1], action[None], normal[None]))
-    return latents
-
-
-def each_plan():
-    return np.ndindex(ENVIRONMENTS, CANDIDATES)
-
-
-def one(nest, *index):
-    return tf.nest.map_structure(lambda x: x[index], nest)
 
 
 def assert_outcome(rollout, draw, environment, candidate, model, latents):
@@ -277,60 +228,3 @@ def test_a_graph_computes_what_eager_execution_does(model, start, plans, normal,
             strict=True,
         ):
             np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
-
-
-class Sum:
-    """What a state is worth: the sum of its features."""
-
-    discount, return_lambda = 0.9, 1.0
-    value = staticmethod(lambda features: tf.reduce_sum(features, -1))
-    novelty = staticmethod(lambda features: 7.0 * tf.reduce_sum(features, -1))
-
-
-def assert_values(rollout, draw, b, n, model, latents):
-    """The value is that of the last latent, discounted and if it is reached."""
-    share = 1.0
-    for now, latent in enumerate(latents[1:]):
-        np.testing.assert_allclose(rollout.reached[draw, b, n, now], share, rtol=1e-4)
-        share *= 0.9 * float(model.continuation(latent.features)[0])
-    expected = share * np.sum(latents[-1].features)
-    np.testing.assert_allclose(rollout.value[draw, b, n], expected, rtol=1e-3, atol=1e-4)
-
-
-def test_each_draw_values_its_own_last_latent(model, start, plans, normal, draws):
-    rollout = imagine_with_draws(model, start, plans, normal, draws, DRAWS, value=Sum())
-    assert rollout.value.shape == (DRAWS, ENVIRONMENTS, CANDIDATES)
-    for s, (b, n) in ((0, (0, 0)), (2, (0, 1)), (1, (1, 0))):
-        weights = draw_of(draws, b, s)
-        latents = follow(model, weights, one(start, b), plans[b, n], normal[b, n])
-        assert_values(rollout, s, b, n, model, latents)
-    assert np.std(rollout.value, axis=0).min() > 1e-5, "draws share a value"
-
-
-@pytest.mark.parametrize("name", TRAJECTORIES)
-def test_every_trajectory_values_its_last_latent(name, model, start, plans, normal, draws):
-    plans, normal = (tf.tile(x, [1, DRAWS, 1, 1]) for x in (plans, normal))
-    seeds = split([3, 4], ENVIRONMENTS)
-    given = (model, start, plans, normal, draws, DRAWS, seeds)
-    rollout, plain = (TRAJECTORIES[name](*given, value=v) for v in (Sum(), None))
-    for field in ("reward", "mean", "stddev"):
-        np.testing.assert_array_equal(getattr(rollout, field), getattr(plain, field))
-    assert rollout.value.shape == plain.value.shape == rollout.reward.shape[:3]
-    np.testing.assert_array_equal(plain.value, np.zeros(plain.value.shape))
-    discounts = 0.9 ** np.arange(HORIZON)
-    np.testing.assert_allclose(rollout.reached, discounts * plain.reached, rtol=1e-4)
-    assert np.abs(rollout.value).min() > 0
-    np.testing.assert_allclose(rollout.novelty, 7.0 * rollout.value, rtol=1e-5)
-    np.testing.assert_array_equal(plain.novelty, np.zeros(plain.value.shape))
-
-
-def test_on_a_shared_trajectory_and_under_the_mean_the_mean_weights_value(
-    model, start, plans, normal, draws
-):
-    given = (model, start, plans, normal, draws, DRAWS)
-    mean, shared = (TRAJECTORIES[n](*given, value=Sum()) for n in ("mean", "shared"))
-    np.testing.assert_allclose(shared.value, mean.value, rtol=1e-4, atol=1e-5)
-    for b, n in ((0, 1), (1, 0)):
-        weights = model.central_weights()
-        latents = follow(model, weights, one(start, b), plans[b, n], normal[b, n])
-        assert_values(mean, 0, b, n, model, latents)
