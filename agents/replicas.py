@@ -35,3 +35,21 @@ def of_all(tensor):
         return tensor
     whole = tf.distribute.get_replica_context().all_gather(tensor, axis=0)
     return tf.ensure_shape(whole, [tensor.shape[0] * count(), *tensor.shape[1:]])
+
+
+def told_by_all(devices, numbers):
+    """What each replica's process says, for those that learn together.
+
+    Args:
+        devices: a `tf.distribute.Strategy`.
+        numbers: whole, of this process, equally many of each.
+
+    Returns:
+        int64 [replicas, len(numbers)].
+    """
+
+    @tf.function
+    def ask():
+        return devices.run(lambda: of_all(tf.constant([numbers], tf.int64)))
+
+    return devices.experimental_local_results(ask())[0].numpy()

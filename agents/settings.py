@@ -8,6 +8,7 @@ Values stand in configs/ alone: there are no defaults here.
 import dataclasses
 import math
 import numbers
+import reprlib
 import types
 import typing
 
@@ -58,6 +59,7 @@ class Settings:
             object.__setattr__(self, field.name, value)  # as dataclasses do where frozen
 
 
+_TOO_LARGE = 2**63  # for what computes with it
 _WORDS = {int: "a whole number", float: "a number", bool: "true or false", str: "a word"}
 
 
@@ -67,6 +69,8 @@ def _converted(hint, value, name):
     if kind not in _WORDS or (value is None and type(None) in options):
         return value
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if is_number and isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE:
+        raise UserError(f"{name} must be of at most 63 bits, got {reprlib.repr(value)}")
     if is_number and math.isfinite(value):
         if kind is float:
             return float(value)

@@ -31,7 +31,7 @@ def load(
             `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
         action_repeat: physics steps of a decision. None is PlaNet's for its tasks, 4 for
-            the other tasks of DeepMind Control, 1 for gym and `fake`.
+            the other tasks of DeepMind Control, 1 for gym, `fake` and tasks of yours.
         seed: int from 0. Episode n of a seed always starts the same.
         action_cost: price of a squared action, per physics step.
         image_size: pixels of a side of pictures.

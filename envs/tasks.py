@@ -8,8 +8,6 @@ import difflib
 import math
 import numbers
 
-from envs.simulations import FAKE_TIME_LIMIT, TIME_LIMIT
-
 OBSERVATIONS = ("state", "position", "pixels")
 
 DM_CONTROL = {
@@ -97,12 +95,6 @@ class Task:
     domain: str
     variant: str
     action_repeat: int
-
-    @property
-    def episode_length(self):
-        """Decisions of a full episode; None where the task alone knows it."""
-        limit = {"dm_control": TIME_LIMIT, "fake": FAKE_TIME_LIMIT}.get(self.suite)
-        return None if limit is None else math.ceil(limit / self.action_repeat)
 
 
 def dm_control_names():
@@ -204,7 +196,8 @@ def check_task(
     if suite != "dm_control" and camera != 0:
         raise ValueError(f"task {name!r} has camera 0 only, got camera {camera}")
     if action_repeat is None:
-        action_repeat = PLANET_REPEAT.get(domain, DEFAULT_REPEAT[suite])
+        planned = PLANET_REPEAT if suite == "dm_control" else {}
+        action_repeat = planned.get(domain, DEFAULT_REPEAT[suite])
     return Task(name, suite, domain, variant, int(action_repeat))
 
 

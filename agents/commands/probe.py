@@ -45,18 +45,16 @@ def probe(run, episodes):
     for actions in ACTIONS:
         found = held_out_episodes(config, agent, actions, episodes)
         fit = saved_fits.load(folder, steps, actions)
-        widen = fit.widen if fit else None
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()
         rows += [counts | {"actions": actions} | score for score in scores]
         _print_table(config, actions, counts, probes.names, scores)
-        for kind, (truth, values, context, names) in probes.readings(widen).items():
+        for kind, (truth, values, context, names) in probes.readings().items():
+            told = (truth, values, context, names)
+            if fit and context < len(truth):
+                told = (*told, fit.interval_of_readings(values, context))
             name = f"probe_{actions}_{kind}"
-            files.append(
-                save_state_prediction(
-                    folder / "figures", name, truth, values, context, names
-                )
-            )
+            files.append(save_state_prediction(folder / "figures", name, *told))
     write_csv(files[0], rows)
     if config.observation == "state":
         print("Velocities are inputs of this agent: the probes say what its latent keeps.")

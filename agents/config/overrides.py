@@ -14,7 +14,7 @@ from agents.config.choices import groups, having, settings
 from agents.config.schema import flatten, make_config
 from agents.config.validation import check_key
 from agents.errors import UserError, nearest
-from envs.tasks import check_task
+from envs.tasks import ALIASES, check_task
 
 _NAMED = 3  # choices in an error message
 
@@ -111,6 +111,7 @@ def _right(word):
 
 def _alternatives(word):
     from hydra.core.override_parser.types import Glob
+    from hydra.errors import HydraException
 
     override = _parse(word)
     if not override.is_sweep_override():
@@ -119,7 +120,10 @@ def _alternatives(word):
     if isinstance(value, Glob):
         choices = value.filter(groups().get(name, []))
     else:
-        choices = list(override.sweep_string_iterator())
+        try:
+            choices = list(override.sweep_string_iterator())
+        except (HydraException, ValueError) as error:
+            raise UserError(f"cannot read {word!r}: {error}") from None
     if not choices:
         raise UserError(f"{word} matches nothing")
     return [f"{name}={choice}" for choice in choices]
@@ -198,7 +202,10 @@ def _set(composed, chosen, overrides):
     with _in_one_line():
         values = OmegaConf.create(composed | {"choices": choices})
         for override in overrides:
-            OmegaConf.update(values, override.key_or_group, override.value(), merge=True)
+            name, value = override.key_or_group, override.value()
+            if name == "task":
+                value = ALIASES.get(str(value), value)
+            OmegaConf.update(values, name, value, merge=True)
         values = OmegaConf.to_container(values, resolve=True)
     del values["choices"]
     return values

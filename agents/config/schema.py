@@ -7,6 +7,7 @@ would be right. It imports neither TensorFlow nor hydra.
 """
 
 import dataclasses
+import math
 
 from agents.config.schedules import check_schedules
 from agents.config.validation import validate
@@ -160,7 +161,7 @@ def flatten(values, prefix=""):
         if isinstance(value, dict):
             flat |= flatten(value, f"{prefix}{name}.")
         else:
-            flat[prefix + name] = value
+            flat[f"{prefix}{name}"] = value
     return flat
 
 
@@ -178,6 +179,7 @@ def _check_together(config):
             f"({config.sequence_length}), got {distance}"
         )
     _check_learners(config)
+    _check_held_out(config)
     check_schedules(config)
     _check_draws(config)
     _check_members(config)
@@ -198,6 +200,16 @@ def _check_learners(config):
         raise UserError(
             f"batch_size must be a multiple of learners ({config.learners}), "
             f"got {config.batch_size}"
+        )
+
+
+def _check_held_out(config):
+    """Refuses to hold out episodes of some actors alone, whose noise may differ."""
+    every, shared = config.hold_out_every, config.actors * config.environments
+    if every and config.actors > 1 and math.gcd(every, shared) > 1:
+        raise UserError(
+            f"hold_out_every={every} would hold out episodes of some actors alone: it must "
+            f"have no factor in common with actors x environments ({shared})"
         )
 
 

@@ -16,7 +16,7 @@ from agents.distributed.weights import Weights
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.replay import is_held_out
-from agents.episodes.store import DAMAGE, read_episode
+from agents.episodes.store import DamagedEpisodeError, read_episode
 
 _PATIENCE = 5.0  # seconds for the server to confirm an episode
 
@@ -123,7 +123,7 @@ class Actor:
         for file in self._handover.finished(self._number):
             try:
                 episode = read_episode(file)
-            except DAMAGE:  # the learner names it and puts it aside
+            except DamagedEpisodeError:  # the learner names it and puts it aside
                 self._handover.release(file)
                 continue
             self._deliver(file, episode)

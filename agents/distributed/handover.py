@@ -12,9 +12,7 @@ that all actors share, afterwards that of the order in which it was learned.
 import os
 import pathlib
 
-import numpy as np
-
-from agents.episodes.store import DAMAGE, write_episode
+from agents.episodes.store import DamagedEpisodeError, read_episode, write_episode
 from agents.files import remove_temporary, sync_folder
 
 
@@ -96,9 +94,7 @@ def _number(file):
 
 
 def _number_in(file):
-    """Reads no more of an episode than its number."""
     try:
-        with np.load(file, allow_pickle=False) as arrays:
-            return int(arrays["number"])
-    except DAMAGE:  # the learner puts it aside
+        return int(read_episode(file)["number"])
+    except DamagedEpisodeError:  # the learner puts it aside
         return _number(file)

@@ -1,7 +1,8 @@
 """Sequences of the replay server: how episodes become its items, and items batches.
 
 Each sequence of T rows inside an episode is an item, so that to draw an item at random is
-to draw an episode by its length and a start in it. Where an episode is shorter than T, a
+to draw an episode by its length and a start in it. The last of an episode that the task
+ended is T items, see `agents.episodes.replay.Replay`. Where an episode is shorter than T, a
 sequence that starts in it goes on with the episodes that the same process inserts next.
 """
 
@@ -46,16 +47,19 @@ class SequenceWriter:
             self._writer.append({key: np.asarray(episode[key][row]) for key in KEYS})
             self._starts.append((self._episodes, is_short))
             if self._is_item():
-                trajectory = {
-                    key: self._writer.history[key][-self._length :] for key in KEYS
-                }
-                self._writer.create_item(TABLE, priority=1.0, trajectory=trajectory)
+                is_end = not is_short and episode["is_terminal"][row]
+                for _ in range(self._length if is_end else 1):
+                    self._create_item()
         try:
             self._writer.flush(timeout_ms=None if timeout is None else int(1000 * timeout))
         except reverb.errors.DeadlineExceededError as error:
             raise TimeoutError(
                 f"the replay server confirmed nothing in {timeout:g} s"
             ) from error
+
+    def _create_item(self):
+        trajectory = {key: self._writer.history[key][-self._length :] for key in KEYS}
+        self._writer.create_item(TABLE, priority=1.0, trajectory=trajectory)
 
     def _is_item(self):
         if len(self._starts) < self._length:

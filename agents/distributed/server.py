@@ -5,6 +5,7 @@ Its last act before it serves is to say hello: which config and version it serve
 episodes it has read. Whoever comes later compares.
 """
 
+import contextlib
 import json
 import uuid
 
@@ -17,13 +18,13 @@ from agents.distributed import sequences, weights
 from agents.distributed.handover import Handover
 from agents.distributed.sequences import SequenceWriter
 from agents.episodes.replay import is_held_out
-from agents.episodes.store import DAMAGE, read_episode
+from agents.episodes.store import DamagedEpisodeError, read_episode
 from agents.errors import UserError
+from agents.runs.folder import LOCAL
 from bayes_rl.version import VERSION
 
 HELLO = "hello"
 _PATIENCE = 5  # seconds for one answer
-_LOCAL = "logdir", "threads"  # keys that may differ from machine to machine
 
 
 def serve(config, run, port, beat):
@@ -104,9 +105,7 @@ def greet(config, address):
 def _identity(config):
     """What all processes of a run must agree on."""
     about = {
-        name: value
-        for name, value in flatten(as_dict(config)).items()
-        if name not in _LOCAL
+        name: value for name, value in flatten(as_dict(config)).items() if name not in LOCAL
     }
     return {"about": about | {"version of bayes-rl": VERSION}}
 
@@ -131,32 +130,28 @@ def _tables(config):
 
 def _fill(client, config, handover):
     """Inserts the newest episodes on disk; the numbers of all that were there."""
-    episodes = _episodes_on_disk(handover)
-    newest, steps = [], 0
-    for episode in reversed(episodes.values()):
-        held_out = is_held_out(episode, config.hold_out_every)
-        if steps < config.replay_capacity and not held_out:
-            newest.append(episode)
-            steps += len(episode["reward"]) - 1
+    found = None
+    while found is None:
+        with contextlib.suppress(FileNotFoundError):  # it moved on: look again
+            found = _on_disk(config, handover)
+    numbers, newest = found
     writer = SequenceWriter(client, config.sequence_length)
     for episode in reversed(newest):
         interrupts.check()
         writer.insert(episode)
-    return sorted(episodes)
+    return sorted(numbers)
 
 
-def _episodes_on_disk(handover):
-    """Dict of number -> episode, the newest last; damaged ones are left out.
-
-    Files move on while they are read, so it looks again until none has.
-    """
-    found, moved = {}, True
-    while moved:
-        moved = False
-        for file, _ in handover.files():
-            try:
-                episode = read_episode(file)
-                found.setdefault(int(episode["number"]), episode)
-            except DAMAGE:
-                moved |= not file.exists()
-    return found
+def _on_disk(config, handover):
+    """Numbers of all whole episodes; the newest that the replay holds, newest first."""
+    numbers, newest, steps = set(), [], 0
+    for file, _ in reversed(handover.files()):
+        with contextlib.suppress(DamagedEpisodeError):
+            episode = read_episode(file)
+            is_new = int(episode["number"]) not in numbers
+            numbers.add(int(episode["number"]))
+            held_out = is_held_out(episode, config.hold_out_every)
+            if is_new and not held_out and steps < config.replay_capacity:
+                newest.append(episode)
+                steps += len(episode["reward"]) - 1
+    return numbers, newest

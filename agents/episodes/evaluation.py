@@ -44,16 +44,13 @@ class Evaluator:
     def episodes(self, count):
         """Whole episodes, each from a seed of its own.
 
-        The seeds depend on the run's seed alone, so evaluations at different times of a
+        The seeds are those of `evaluation_seeds`, so evaluations at different times of a
         run face the same starts.
 
         Returns:
             List of `count` pairs (environment seed, episode), see `agents.episodes.layout`.
         """
-        seeds = []
-        while len(seeds) < count:
-            purpose = environment_seed(self._seed, EVALUATION + len(seeds))
-            seeds += envs.spread_seeds(purpose, min(TOGETHER, count - len(seeds)))
+        seeds = evaluation_seeds(self._seed, count)
         episodes = self._arena.episodes(
             seeds, self._policy_for, self._agent.train_step_counter
         )
@@ -68,6 +65,20 @@ class Evaluator:
         if count not in self._policies:
             self._policies[count] = as_py_policy(self._policy)
         return ActingLater(self._policies[count], some.start)
+
+
+def evaluation_seeds(seed, count):
+    """Environment seeds of the first episodes of evaluation, which depend on nothing else.
+
+    Args:
+        seed: of the run.
+        count: of episodes; the first of many are those of few.
+
+    Example:
+        >>> evaluation_seeds(0, 12)[:3] == evaluation_seeds(0, 3)
+        True
+    """
+    return envs.spread_seeds(environment_seed(seed, EVALUATION), count)
 
 
 class Arena:

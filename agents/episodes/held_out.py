@@ -2,10 +2,9 @@
 
 import contextlib
 
-import envs
 from agents.episodes.collecting import ActingInSome, random_policy
-from agents.episodes.environments import EVALUATION, environment_seed
-from agents.episodes.evaluation import Arena, Evaluator
+from agents.episodes.environments import EVALUATION
+from agents.episodes.evaluation import Arena, Evaluator, evaluation_seeds
 
 ACTIONS = ("policy", "random")
 _RANDOM_ACTIONS = (EVALUATION, 1)  # beside the run's seed; training uses [seed, episode]
@@ -27,7 +26,7 @@ def held_out_episodes(config, agent, actions, count):
     if actions == "policy":
         with contextlib.closing(Evaluator(config, agent)) as evaluator:
             return [episode for _, episode in evaluator.episodes(count)]
-    seeds = envs.spread_seeds(environment_seed(config.seed, EVALUATION), count)
+    seeds = evaluation_seeds(config.seed, count)
 
     def random_in(environment, some):
         """The same actions however many environments run side by side."""

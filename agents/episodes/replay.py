@@ -33,12 +33,15 @@ class Replay:
     """The newest episodes in memory, sampled as sequences.
 
     A sequence starts at a uniform offset of a uniformly drawn episode and stays inside
-    it. Where the episode is shorter than the sequence, it starts at any of its rows and
+    it. Where the task ended the episode, the last sequence of T rows counts T times: else
+    the end, which stands in that one alone, would be met T times less often than any row
+    before. Where the episode is shorter than the sequence, it starts at any of its rows and
     goes on with the start of another episode; `is_first` is true there, so that no
     boundary is crossed unseen.
 
     Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels
-    (PlaNet): one chunk at a random offset from each sampled episode.
+    (PlaNet): one chunk at a random offset from each sampled episode; Hafner et al., 2020,
+    Dream to Control, whose code balances data so.
 
     Args:
         capacity: agent steps to hold; beyond it the oldest episodes leave.
@@ -126,7 +129,7 @@ class Replay:
             while row < length:
                 episode = self._episodes[random.integers(len(self._episodes))]
                 # a continuation begins where its episode begins
-                offset = 0 if row else _offset(random, _rows(episode), length)
+                offset = 0 if row else _offset(random, episode, length)
                 count = min(_rows(episode) - offset, length - row)
                 for key in KEYS:
                     batch[key][sequence, row : row + count] = episode[key][
@@ -211,8 +214,13 @@ def _rows(episode):
     return len(episode["reward"])
 
 
-def _offset(random, rows, length):
-    return random.integers(rows - length + 1 if rows >= length else rows)
+def _offset(random, episode, length):
+    rows = _rows(episode)
+    if rows < length:
+        return random.integers(rows)
+    if episode["is_terminal"][-1]:
+        return min(random.integers(rows), rows - length)
+    return random.integers(rows - length + 1)
 
 
 def _spec(episode):

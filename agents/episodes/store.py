@@ -1,21 +1,29 @@
 """Episodes on disk: files that are whole or not there."""
 
 import contextlib
+import io
 import logging
 import os
 import pathlib
+import struct
 import zipfile
 import zlib
 
 import numpy as np
 
 from agents.episodes.layout import KEYS, NUMBERS, check_episode
+from agents.errors import UserError
 from agents.files import remove_temporary, replacing, sync_folder
 
 log = logging.getLogger(__name__)
 
-# What `read_episode` raises of a damaged file.
-DAMAGE = (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, zlib.error)
+# What numpy raises of the bytes of a damaged file; OSError where they lead outside.
+_DAMAGE = (ValueError, OSError, EOFError, KeyError, RuntimeError)
+_DAMAGE += (zipfile.BadZipFile, zlib.error, struct.error)
+
+
+class DamagedEpisodeError(ValueError):
+    """A file holds no whole episode. Its message says why."""
 
 
 class EpisodeStore:
@@ -126,12 +134,16 @@ class EpisodeStore:
         file = self._file(index)
         try:
             self._numbers[index] = _number(read_episode(file), index)
-        except DAMAGE as error:
+        except OSError as error:  # too many open files, a network that is away
+            raise UserError(
+                f"episode {file} cannot be read now ({error.strerror}); nothing was "
+                "changed, the same command tries again"
+            ) from None
+        except DamagedEpisodeError as error:
             self._damaged.mkdir(exist_ok=True)
             os.replace(file, self._damaged / file.name)
             sync_folder(self._folder)
-            reason = str(error).partition("\n")[0]
-            log.warning("%s is damaged (%s); moved to %s", file, reason, self._damaged)
+            log.warning("%s is damaged (%s); moved to %s", file, error, self._damaged)
             return False
         return True
 
@@ -139,7 +151,7 @@ class EpisodeStore:
 def readable_episodes(folder):
     """Yields the episodes in a folder, oldest first; it changes nothing there."""
     for _, file in sorted(numbered_files(pathlib.Path(folder)).items()):
-        with contextlib.suppress(*DAMAGE):
+        with contextlib.suppress(DamagedEpisodeError, OSError):
             yield read_episode(file)
 
 
@@ -149,12 +161,21 @@ def numbered_files(folder):
 
 
 def read_episode(file):
-    """The episode in a file; raises one of `DAMAGE` where it is no whole one."""
-    if not zipfile.is_zipfile(file):
-        raise ValueError("not a whole archive of arrays")
-    with np.load(file, allow_pickle=False) as arrays:
-        episode = _known(arrays)
-    check_episode(episode)
+    """The episode in a file.
+
+    Raises:
+        DamagedEpisodeError: it holds no whole one.
+        OSError: it cannot be read now, which tells nothing about it.
+    """
+    content = io.BytesIO(pathlib.Path(file).read_bytes())
+    try:
+        if not zipfile.is_zipfile(content):
+            raise ValueError("not a whole archive of arrays")
+        with np.load(content, allow_pickle=False) as arrays:
+            episode = _known(arrays)
+        check_episode(episode)
+    except _DAMAGE as error:
+        raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
     return episode
 
 

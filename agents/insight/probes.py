@@ -146,12 +146,8 @@ class Probes:
         """Rows, see `score_probes`."""
         return score_probes(self._inputs, self.names, self._later)
 
-    def readings(self, widen=None):
+    def readings(self):
         """Velocities of the last episode, read by a network fitted to the others.
-
-        Args:
-            widen: changes what draws say of the open loop, such as
-                `agents.insight.uncertainty.recalibration.Recalibration.widen`, or None.
 
         Returns:
             Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
@@ -177,7 +173,7 @@ class Probes:
         return {
             kind: Reading(
                 self._targets[-1][:rows, columns],
-                widen(values, seen) if widen else values,
+                values,
                 seen,
                 self.names[columns],
             )

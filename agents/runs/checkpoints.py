@@ -80,7 +80,7 @@ class Checkpoints:
     def newest(self):
         """Finished episodes of the newest checkpoint on disk; None if there is none."""
         saved = self._saved()
-        return _order(saved[-1])[0] if saved else None
+        return order(saved[-1])[0] if saved else None
 
     def restore(self):
         """Restores the newest checkpoint that is whole.
@@ -134,15 +134,13 @@ class Checkpoints:
         status.expect_partial()
 
     def _saved(self):
-        """Folders of the checkpoints, oldest first."""
-        folders = [path for path in self._folder.glob("*") if _NAME.fullmatch(path.name)]
-        return sorted(folders, key=_order)
+        return saved_checkpoints(self._folder)
 
     def _new_folder(self, episodes):
-        same = [path for path in self._saved() if _order(path)[0] == episodes]
+        same = [path for path in self._saved() if order(path)[0] == episodes]
         if not same:
             return self._folder / f"{episodes:06d}"
-        return self._folder / f"{episodes:06d}-{_order(same[-1])[1] + 1}"
+        return self._folder / f"{episodes:06d}-{order(same[-1])[1] + 1}"
 
     def _pass_over(self, folder, error):
         problem = f"checkpoint {folder} cannot be read now ({error.strerror})"
@@ -164,6 +162,23 @@ class Checkpoints:
         os.replace(folder, aside)
 
 
+def saved_checkpoints(folder):
+    """Folders of the checkpoints in a folder, oldest first, whether whole or not."""
+    found = [path for path in folder.glob("*") if _NAME.fullmatch(path.name)]
+    return sorted(found, key=order)
+
+
+def order(folder):
+    """Of a checkpoint: finished episodes, and how often those were saved before.
+
+    Example:
+        >>> order(pathlib.Path("checkpoints/000007-1"))
+        (7, 1)
+    """
+    episodes, _, again = folder.name.partition("-")
+    return int(episodes), int(again or 0)
+
+
 def _verify(folder):
     """The number of episodes and None, or None and what is damaged.
 
@@ -183,14 +198,9 @@ def _verify(folder):
                 return None, f"{name} has changed"
         except FileNotFoundError:
             return None, f"{name} is missing"
-    if not sums or episodes != _order(folder)[0]:
+    if not sums or episodes != order(folder)[0]:
         return None, f"{_MANIFEST} has changed"
     return episodes, None
-
-
-def _order(folder):
-    episodes, _, again = folder.name.partition("-")
-    return int(episodes), int(again or 0)
 
 
 def _files(folder):

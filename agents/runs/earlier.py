@@ -3,7 +3,7 @@
 import envs
 from agents.explore import STRATEGIES
 from agents.planning import PLANNERS
-from envs.tasks import FAKE
+from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did. They compiled
 # nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
@@ -67,6 +67,8 @@ def updated(values):
         >>> updated({"planner": {"_target_": "agents.planner.CrossEntropy"}})["planner"]
         {'kind': 'cem'}
     """
+    if values.get("task") in tuple(ALIASES):  # not yet by its own name
+        values["task"] = ALIASES[values["task"]]
     if values.get("action_repeat") is None and _repeats_otherwise(values):
         values["action_repeat"] = _REPEAT
     for name, value in _LATER.items():

@@ -15,6 +15,7 @@ from agents.files import replacing
 from agents.runs.earlier import updated
 
 _LENGTH = "environment_steps"
+LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
 
 
 @dataclasses.dataclass(frozen=True)
@@ -113,9 +114,14 @@ def write_config(config):
     check_run(config)  # another process may have started it a moment ago
     run = Run(pathlib.Path(config.logdir))
     run.folder.mkdir(parents=True, exist_ok=True)
-    if not run.config_file.exists() or load_config(run.folder) != config:
+    if not run.config_file.exists() or _differs(config, load_config(run.folder)):
         with replacing(run.config_file) as file:
             file.write(yaml.safe_dump(as_dict(config), sort_keys=False).encode())
+
+
+def _differs(config, saved):
+    """Whether more than the threads of this machine does."""
+    return dataclasses.replace(config, threads=saved.threads) != saved
 
 
 def open_part(run, number):
@@ -153,7 +159,8 @@ def check_run(config):
         config: `agents.config.schema.Train`.
 
     Raises:
-        UserError: the folder holds a run with other values, or is no folder.
+        UserError: the folder holds a run with other values, or one that cannot go on, or is
+            no folder.
     """
     run = Run(pathlib.Path(config.logdir))
     parent = run.folder
@@ -163,9 +170,16 @@ def check_run(config):
         raise UserError(f"logdir {run.folder} cannot be a folder: {parent} is a file")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise UserError(f"cannot write to logdir {run.folder}: Permission denied")
+    can_go_on = _has_files(run.checkpoints) or _has_files(run.episodes)
     if run.config_file.exists():
         _refuse_changes(run, as_dict(config))
-    elif _has_files(run.checkpoints) or _has_files(run.episodes):
+        if not can_go_on and _has_numbers(run):
+            raise UserError(
+                f"{run.folder} holds the numbers of a run, which would be lost: its "
+                "checkpoints and episodes are missing; put them back to resume it, or "
+                "start a new one with another logdir"
+            )
+    elif can_go_on:
         raise UserError(
             f"{run.folder} holds episodes or checkpoints, but config.yaml is missing; "
             "put it back to resume the run, or start a new one with another logdir"
@@ -174,6 +188,12 @@ def check_run(config):
 
 def _has_files(folder):
     return any(path.is_file() for path in folder.rglob("*"))
+
+
+def _has_numbers(run):
+    from agents.runs.records import read_metrics, read_scores
+
+    return bool(read_scores(run.folder) or read_metrics(run.folder))
 
 
 def load_config(folder):
@@ -260,7 +280,7 @@ def _refuse_changes(run, values):
     changed = [
         f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])
-        if name != "logdir"  # the folder may have been moved
+        if name not in LOCAL
         and (name not in before or name not in now or before[name] != now[name])
         and not (name == _LENGTH and _is_longer(before.get(name), now[name]))
     ]

@@ -3,6 +3,7 @@
 import json
 import pathlib
 
+from agents.runs.checkpoints import order, saved_checkpoints
 from agents.runs.records import METRICS
 
 
@@ -73,5 +74,5 @@ def is_finished(config):
     follower.update()
     if follower.newest.get("environment_steps", 0) < config.environment_steps:
         return False
-    saved = (path.name.partition("-")[0] for path in folder.glob("checkpoints/[0-9]*"))
-    return follower.newest["episodes"] in map(int, saved)
+    saved = saved_checkpoints(folder / "checkpoints")
+    return follower.newest["episodes"] in (episodes for episodes, _ in map(order, saved))

@@ -52,6 +52,8 @@ def _version(name):
 
 
 def _commit():
+    if _git("ls-files", "--error-unmatch", pathlib.Path(__file__).name) is None:
+        return None  # of no repository, or installed below that of another project
     commit = _git("rev-parse", "--short=12", "HEAD")
     changed = commit and _git("status", "--porcelain", "--untracked-files=no")
     return f"{commit}+changes" if changed else commit

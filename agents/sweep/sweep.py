@@ -102,8 +102,9 @@ def print_commands(words):
 
 
 def default_at_once(configs):
-    """How many runs share this machine: its cores over the threads of a run.
+    """How many runs share this machine: its cores over those that a run keeps busy.
 
+    Those are the threads of each actor and learner, or one for each environment.
     One, where a run takes all devices: with another `strategy`, with `threads=0`, or where
     there is a GPU, which one run keeps busy.
 
@@ -113,8 +114,13 @@ def default_at_once(configs):
     whole = any(config.strategy != "default" or not config.threads for config in configs)
     if whole or pathlib.Path(_GPU).exists():
         return 1
-    threads = max(config.threads for config in configs)
-    return max(1, len(os.sched_getaffinity(0)) // threads)
+    return max(1, len(os.sched_getaffinity(0)) // max(map(_cores, configs)))
+
+
+def _cores(config):
+    if config.actors:
+        return config.threads * (config.actors + config.learners)
+    return max(config.threads, config.environments)
 
 
 def _status(results):

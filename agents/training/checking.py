@@ -1,7 +1,5 @@
 """Refuses what a run cannot start with, before its folder is made."""
 
-import math
-
 from agents.agent.building import choose_devices, configure_tensorflow
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.errors import UserError
@@ -17,21 +15,10 @@ def check(config):
         UserError: the task does not offer what the config asks for, or the batch cannot be
             shared by the devices.
     """
-    _check_held_out(config)
     configure_tensorflow(config)
     load_environments(config, 1, COLLECTION).close()
     if config.learners == 1:
         check_devices(config, choose_devices(config.strategy))
-
-
-def _check_held_out(config):
-    """Refuses to hold out episodes of some actors alone, whose noise may differ."""
-    every, shared = config.hold_out_every, config.actors * config.environments
-    if every and config.actors > 1 and math.gcd(every, shared) > 1:
-        raise UserError(
-            f"hold_out_every={every} would hold out episodes of some actors alone: it must "
-            f"have no factor in common with actors x environments ({shared})"
-        )
 
 
 def check_devices(config, devices):

@@ -9,6 +9,9 @@ from agents import interrupts
 from agents.insight.weights import weight_report
 from agents.training import diverging
 
+# What devices would take ahead were of the replay before the next episode.
+_NO_BATCHES_AHEAD = tf.distribute.InputOptions(experimental_per_replica_buffer_size=0)
+
 
 class Learning:
     """Takes gradient steps on batches of the replay.
@@ -56,6 +59,7 @@ class Learning:
                 checkpoint_interval=0,
                 summary_interval=0,
                 strategy=devices,
+                experience_dataset_options=_NO_BATCHES_AHEAD,
             )
 
     def run(self, steps, watch):

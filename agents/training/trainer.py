@@ -15,6 +15,7 @@ from agents.episodes.measures import (
 )
 from agents.episodes.replay import is_held_out
 from agents.files import remove_temporary
+from agents.replicas import told_by_all
 from agents.runs.divergence import forget
 from agents.runs.provenance import append_session
 from agents.screen.progress import Progress
@@ -206,6 +207,10 @@ class Trainer:
         is_first = run.first is run
         saved = self._checkpoints if is_first else make_checkpoints(run.first, self._agent)
         saved.restore()
+        if self._config.learners > 1:
+            counts = told_by_all(self._devices, [*self._counts().values()])
+            if (counts != counts[0]).any():  # one could not read the newest
+                raise ConnectionError("learners have found different checkpoints")
 
     def _acting(self):
         """Pairs of a policy that will act in this process and a number of environments."""

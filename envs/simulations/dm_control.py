@@ -23,6 +23,9 @@ VELOCITIES = frozenset(
     }
 )
 
+# lqr draws stiffness and damping when it is loaded: all episodes are to be of one system.
+_SYSTEM = 0
+
 
 class Physics:
     """A task of the suite.
@@ -33,13 +36,15 @@ class Physics:
     Args:
         domain: as in `suite.load`.
         variant: name of the task in that domain.
-        seed: int; the first episode is the one `suite.load` gives with it.
+        seed: int; the first episode is the one `suite.load` gives with it (but for lqr,
+            which is always the system of seed 0).
     """
 
     def __init__(self, domain, variant, seed):
         suite = rendering.import_suite()
         with without_deprecations():
-            self._env = suite.load(domain, variant, task_kwargs={"random": seed})
+            drawn_by = _SYSTEM if domain == "lqr" else seed
+            self._env = suite.load(domain, variant, task_kwargs={"random": drawn_by})
         spec = self._env.action_spec()
         self.action_minimum = np.array(spec.minimum, np.float64)
         self.action_maximum = np.array(spec.maximum, np.float64)

@@ -1,11 +1,17 @@
 """Tasks of gym (0.23) with continuous actions as simulations."""
 
+import functools
+import inspect
+import logging
+import multiprocessing
 import numbers
 import os
 
 import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
+
+_LOG = logging.getLogger(__name__)
 
 SECONDS = 1 / 30  # of a physics step, where a task says nothing of time
 
@@ -81,14 +87,34 @@ def reset(env, seed):
     """
     seed = one_number(seed)
     with without_deprecations():
-        try:
+        if _takes_seed(env):
             result = env.reset(seed=seed)
-        except TypeError:  # written for gym before 0.22, or without seeds
+        else:  # written for gym before 0.22, or without seeds
             if hasattr(env, "seed"):
                 env.seed(seed)
+            else:
+                warn_of_starts(type(env).__name__)
             result = env.reset()
     is_pair = isinstance(result, tuple) and len(result) == 2
     return result[0] if is_pair and isinstance(result[1], dict) else result
+
+
+def _takes_seed(env):
+    """Whether `reset` does; that of a wrapper takes whatever comes."""
+    parameters = inspect.signature(getattr(env, "unwrapped", env).reset).parameters
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
+    return takes_all or "seed" in parameters
+
+
+@functools.cache
+def warn_of_starts(name):
+    """Warns once of an environment without seeds, and not in each process of many."""
+    if multiprocessing.parent_process() is None:
+        _LOG.warning(
+            "%s cannot be seeded, so its episodes do not follow from the run's seed: "
+            "give it a method seed(seed)",
+            name,
+        )
 
 
 def step(env, action):

@@ -12,16 +12,10 @@ An interface has
     close()
 """
 
-import functools
-import logging
-import multiprocessing
-
 import dm_env
 import numpy as np
 
 from envs.simulations import gym, rendering
-
-_LOG = logging.getLogger(__name__)
 
 
 def interface(env):
@@ -52,7 +46,7 @@ class DmEnv:
     def reset(self, seed):
         seeded = _seeding(self._env)
         if seeded is None:
-            _warn_of_starts(type(self._env).__name__)
+            gym.warn_of_starts(type(self._env).__name__)
         else:
             seeded(gym.one_number(seed))
         return self._env.reset().observation
@@ -134,14 +128,3 @@ def _seeding(env):
         return env.seed
     random = getattr(getattr(env, "task", None), "random", None)
     return getattr(random, "seed", None)
-
-
-@functools.cache
-def _warn_of_starts(name):
-    """Warns once, and not in each process of many."""
-    if multiprocessing.parent_process() is None:
-        _LOG.warning(
-            "%s cannot be seeded, so its episodes do not follow from the run's seed: "
-            "give it a method seed(seed)",
-            name,
-        )

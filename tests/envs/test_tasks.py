@@ -1,9 +1,10 @@
 """Tests of the table of tasks and of the checks of what a user typed."""
 
+import sys
+
 import pytest
 
 from envs import can_end, check_task, tasks
-from envs.simulations import fake
 
 BAD = [
     (dict(task="cheeta_run"), "did you mean 'cheetah_run'"),
@@ -71,35 +72,32 @@ def test_every_name_is_found():
         assert f"{found.domain}_{found.variant}" == found.name == name
 
 
-def test_planet_repeats_and_lengths():
+def test_repeats_are_those_of_planet_and_td_mpc():
     expected = {
-        "cartpole_balance": (8, 125),
-        "cartpole_swingup": (8, 125),
-        "finger_spin": (2, 500),
-        "cheetah_run": (4, 250),
-        "cup_catch": (4, 250),
-        "walker_walk": (2, 500),
-        "reacher_easy": (4, 250),
-        "cartpole_swingup_sparse": (8, 125),
-        "walker_run": (2, 500),
-        "hopper_hop": (4, 250),
-        "fake": (1, 20),
+        "cartpole_balance": 8,
+        "cartpole_swingup": 8,
+        "finger_spin": 2,
+        "cheetah_run": 4,
+        "cup_catch": 4,
+        "walker_walk": 2,
+        "reacher_easy": 4,
+        "cartpole_swingup_sparse": 8,
+        "walker_run": 2,
+        "hopper_hop": 4,
+        "fake": 1,
     }
-    for name, pair in expected.items():
-        found = check_task(name)
-        assert (found.action_repeat, found.episode_length) == pair, name
+    assert {name: check_task(name).action_repeat for name in expected} == expected
+
+
+def test_repeats_of_a_domain_are_not_those_of_a_module_of_its_name(tmp_path, monkeypatch):
+    (tmp_path / "cartpole.py").write_text("def make():\n    pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "cartpole", raising=False)
+    assert check_task("python:cartpole:make").action_repeat == 1
 
 
 def test_alias_is_the_same_task():
     assert check_task("cup_catch") == check_task("ball_in_cup_catch")
-
-
-def test_a_last_shorter_decision_counts():
-    assert check_task("cheetah_run", action_repeat=6).episode_length == 167
-
-
-def test_time_limit_of_fake_is_that_of_the_table():
-    assert fake.Line().time_limit == tasks.FAKE_TIME_LIMIT
 
 
 def test_checking_imports_neither_tensorflow_nor_simulators(run_python):

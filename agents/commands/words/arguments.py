@@ -3,8 +3,8 @@
 import argparse
 
 
-def whole_number(text):
-    """A whole number of at least 1.
+def whole_number(text, least=1):
+    """A whole number of at least `least`.
 
     Example:
         >>> whole_number("3")
@@ -13,10 +13,10 @@ def whole_number(text):
     try:
         number = int(text)
     except ValueError:
-        number = 0
-    if number < 1:
+        number = least - 1
+    if number < least:
         raise argparse.ArgumentTypeError(
-            f"must be a whole number of at least 1, got {text!r}"
+            f"must be a whole number of at least {least}, got {text!r}"
         )
     return number
 

@@ -1,5 +1,7 @@
 """The commands and their options."""
 
+import functools
+
 from agents.commands.words.arguments import address, addresses, whole_number
 from agents.commands.words.help import train_help
 
@@ -43,7 +45,7 @@ def _add_train(commands):
         "--jobs",
         type=whole_number,
         metavar="N",
-        help="with -m: runs at the same time (default: cores / threads)",
+        help="with -m: runs at the same time (default: cores over those of a run)",
     )
     command.add_argument(
         "--print-commands",
@@ -172,7 +174,11 @@ def _add_cluster(commands):
         "--actors", type=whole_number, required=True, metavar="N", help="that collect"
     )
     command.add_argument(
-        "--gpus", type=int, default=0, metavar="N", help="of a learner (default: 0)"
+        "--gpus",
+        type=functools.partial(whole_number, least=0),
+        default=0,
+        metavar="N",
+        help="of a learner (default: 0)",
     )
     command.add_argument(
         "--cores", type=whole_number, default=1, metavar="N", help="a process (default: 1)"

@@ -8,7 +8,8 @@ draw, latent. Recalibrated it is
     scale^2 = stddev_hd^2 + epistemic_hd^2 Var_epistemic + latent_hd^2 Var_latent
 
 where t is Student's distribution: of few tails, its degrees of freedom, it has many
-outliers, of many it is a normal one. All five are fitted by likelihood. What is left, for
+outliers, of many it is a normal one. All five are fitted by likelihood, which tells their
+sum: where the parts grow alike, how much of it is either's stays open. What is left, for
 errors may have two humps, levels_hd mend, see `agents.insight.uncertainty.levels`. Errors
 where the policy acts are not those of random actions: each has a fit of its own. So has
 each h, for errors of one dimension grow within few steps and those of another shrink.
@@ -30,6 +31,7 @@ from agents.insight.uncertainty.levels import WithLevels, fit_levels, level_befo
 from agents.model.networks import is_image
 from agents.seeds import fold
 
+_WIDE = 0.95  # level of the interval that 2 stddevs are compared with
 _ENOUGH = 400  # errors of a step, for its five numbers and its levels
 # Of what is fitted, in units of the truths' spread: where to begin, least and most. All
 # but the shift are positive, and searched for by their logarithms.
@@ -56,6 +58,8 @@ class Recalibration:
         latent: factor of what latents of one draw differ by.
         epistemic: factor of what draws differ by.
         levels: of Student's intervals, [steps, len(SHARES), D].
+        widening: width of an interval of 95 per cent over 4 stddevs of the draws' means; 1
+            where draws agree.
     """
 
     draws: int
@@ -65,6 +69,7 @@ class Recalibration:
     latent: np.ndarray
     epistemic: np.ndarray
     levels: np.ndarray
+    widening: np.ndarray
 
     def __call__(self, components, steps):
         """The recalibrated forecast.
@@ -106,20 +111,24 @@ class Recalibration:
             before, forecast.df[0], loc=forecast.loc[0], scale=forecast.scale[0]
         )
 
-    def widen(self, values, context):
-        """Spreads what draws say of an open loop by the factor of what they differ by.
+    def interval_of_readings(self, values, context):
+        """Where numbers are expected that are read from the latents of an open loop.
+
+        What draws say of them is as much too sure as what they say of observations: the
+        factor is the median of `widening` over dimensions.
 
         Args:
-            values: [S, T, ...], of one number or another that is read from latents; the
-                factor is the median over dimensions.
-            context: rows that the model saw; those stay as they are.
+            values: [S, T, V], of each draw.
+            context: rows that the model saw, of which nothing is said.
+
+        Returns:
+            Lower and upper edge, [T, V]; nan in the context.
         """
-        factor = np.ones(values.shape[1])
         ahead = np.arange(1, values.shape[1] - context + 1)
-        factor[context:] = np.median(self.epistemic, axis=-1)[self._places(ahead)]
-        factor = factor.reshape(-1, *[1] * (values.ndim - 2))
-        middle = values.mean(axis=0)
-        return middle + factor * (values - middle)
+        factor = np.full([values.shape[1], 1], np.nan)
+        factor[context:, 0] = np.median(self.widening, axis=-1)[self._places(ahead)]
+        middle, reach = values.mean(axis=0), 2 * factor * values.std(axis=0)
+        return middle - reach, middle + reach
 
     def _places(self, steps):
         return np.minimum(steps, len(self.shift)) - 1
@@ -141,9 +150,9 @@ def moments(components, draws):
     components = np.asarray(components, np.float64)
     by_draw = components.reshape(max(draws, 1), -1, *components.shape[1:])
     means, count = by_draw.mean(axis=1), by_draw.shape[1]
-    within = by_draw.var(axis=1).mean(axis=0)
-    between = np.maximum(means.var(axis=0) - within / count, 0.0)
-    return means.mean(axis=0), between, within
+    within = by_draw.var(axis=1, ddof=min(count - 1, 1)).mean(axis=0)
+    by_chance = (1 - 1 / len(means)) * within / count
+    return means.mean(axis=0), np.maximum(means.var(axis=0) - by_chance, 0.0), within
 
 
 def fit(model, episodes, seed):
@@ -182,14 +191,16 @@ def fit_to(forecast, truth, draws):
     unit = truth.std(axis=tuple(range(truth.ndim - 1)), dtype=np.float64) + 1e-9
     mean, *variances = moments(forecast, draws)
     rows = [(truth - mean) / unit, *(variance / unit**2 for variance in variances)]
-    fitted, levels = [], []
+    fitted, levels, widening = [], [], []
     for step in range(len(truth)):
         around = _around(step, len(truth), truth[0].size // size)
         of_step = [each[around].reshape(-1, size) for each in rows]
         fitted.append(_fit_step(*of_step))
         levels.append(fit_levels(_levels(fitted[-1], *of_step)))
+        widening.append(_widening(fitted[-1], levels[-1], *of_step[1:]))
     shift, stddev, *others = np.stack(fitted, axis=1)
-    return Recalibration(draws, shift * unit, stddev * unit, *others, np.stack(levels))
+    tables = np.stack(levels), np.stack(widening)
+    return Recalibration(draws, shift * unit, stddev * unit, *others, *tables)
 
 
 def _around(step, steps, count):
@@ -224,6 +235,16 @@ def _levels(fitted, error, of_draws, of_latents):
     shift, stddev, tails, latent, epistemic = fitted
     variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
     return np.abs(2 * stats.t.cdf((error - shift) / np.sqrt(variance), tails) - 1)
+
+
+def _widening(fitted, levels, of_draws, of_latents):
+    """See `Recalibration.widening`, [D]; as of `_fit_step`, levels [len(SHARES), D]."""
+    _, stddev, tails, latent, epistemic = fitted
+    variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
+    reach = stats.t.ppf((1 + level_before(_WIDE, levels)) / 2, tails)
+    draws_vary = of_draws.mean(axis=0)
+    ratio = reach**2 * variance.mean(axis=0) / np.where(draws_vary > 0, draws_vary, 1.0)
+    return np.where(draws_vary > 0, np.sqrt(ratio) / 2, 1.0)
 
 
 def _variances(stddev, latent, epistemic, of_draws, of_latents):

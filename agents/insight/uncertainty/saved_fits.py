@@ -11,6 +11,7 @@ from agents.files import write_text
 from agents.insight.uncertainty.recalibration import Recalibration
 
 FILE = "recalibration.json"
+_LATEST = "widening"  # what earlier versions did not save
 
 
 def save(fits, folder, steps):
@@ -39,8 +40,8 @@ def load(folder, steps, actions):
     """A fit that `save` wrote of a model that has seen so many environment steps.
 
     Returns:
-        `Recalibration`; None where there is none, or of another time, or of the version
-        that fitted to buckets of steps.
+        `Recalibration`; None where there is none, or of another time, or of an earlier
+        version, which fitted otherwise.
 
     Raises:
         UserError: the file is damaged.
@@ -50,8 +51,7 @@ def load(folder, steps, actions):
         return None
     try:
         values = json.loads(file.read_text())
-        is_of_it = values["environment_steps"] == steps and "buckets" not in values
-        if not is_of_it or actions not in values:
+        if values["environment_steps"] != steps or _LATEST not in values.get(actions, {}):
             return None
         names = (field.name for field in dataclasses.fields(Recalibration))
         draws, *others = (values[actions][name] for name in names)

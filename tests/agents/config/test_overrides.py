@@ -116,6 +116,11 @@ def test_run_folder_is_named_after_task_strategy_and_seed():
     assert config.logdir == "logdir/gym_Pendulum-v1/information_gain_if_rare/2"
 
 
+def test_a_task_has_one_name():
+    config = overrides.load(["task=cup_catch", "logdir=runs/${task}"])
+    assert (config.task, config.logdir) == ("ball_in_cup_catch", "runs/ball_in_cup_catch")
+
+
 def test_run_folder_may_use_other_keys():
     config = overrides.load(["logdir=runs/${task}/${batch_size}", "batch_size=7"])
     assert config.logdir == "runs/cartpole_swingup/7"

@@ -1,15 +1,18 @@
 """Tests of agents.distributed.learner."""
 
 import contextlib
+import types
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.agent.building import choose_devices
 from agents.distributed import learner as role
 from agents.distributed.learner import CollectedByActors
 from agents.distributed.weights import Weights
 from agents.episodes.replay import Replay
+from agents.training import trainer
 
 
 @pytest.fixture
@@ -79,3 +82,25 @@ def test_batches_are_like_those_of_a_run_that_collects_alone(experience, config,
     )
     (batch,) = experience.replay.dataset(4, config.sequence_length).take(1)
     assert batch["observation"].shape[:2] == (4, config.sequence_length)
+
+
+def test_learners_that_found_different_checkpoints_do_not_go_on(
+    make_config, run, experience, monkeypatch
+):
+    words = ["actors=1", "learners=2", "strategy=multi_worker", f"logdir={run.folder}"]
+    told = []
+
+    def of_another(devices, counts):
+        told.append(counts)
+        return np.array([counts, [count + 1 for count in counts]])
+
+    monkeypatch.setattr(trainer, "told_by_all", of_another)
+    with pytest.raises(ConnectionError, match="different checkpoints"):
+        trainer.Trainer(
+            make_config(*words),
+            run,
+            types.SimpleNamespace(note=print),
+            lambda config, run: experience,
+            choose_devices("default"),
+        )
+    assert told == [[0, 0, 0, 0]]

@@ -49,6 +49,21 @@ def test_every_sequence_inside_an_episode_is_drawn_alike(serve, make_episode):
     np.testing.assert_allclose(list(counts.values()), expected, atol=5 * spread)
 
 
+def test_an_end_is_drawn_as_often_as_any_row_before_it(serve, make_episode):
+    address = serve()
+    writer = SequenceWriter(reverb.Client(address), length=5)
+    episode = make_episode(0, 12)
+    episode["is_terminal"][-1] = True
+    writer.insert(episode, timeout=10)
+    size = reverb.Client(address).server_info(timeout=5)[TABLE].current_size
+    assert size == 12  # 7 sequences before the last, which counts 5 times
+    seen, _ = drawn(address)
+    rows = np.bincount(seen[..., 1].astype(int).ravel())
+    expected = len(seen) * 5 / 12
+    for row in (4, 5, 6, 11):
+        assert rows[row] == pytest.approx(expected, abs=5 * np.sqrt(expected))
+
+
 def test_after_a_short_episode_the_next_one_begins(serve, make_episode):
     address = serve()
     writer = SequenceWriter(reverb.Client(address), length=5)

@@ -25,7 +25,7 @@ def test_a_new_server_has_read_every_episode_once(
     assert greet(config, serve())["serving"] != greet(config, address)["serving"]
 
 
-def test_it_reads_no_more_than_the_replay_holds(
+def test_it_holds_no_more_than_the_replay_does(
     make_config, run, serve, handover, make_episode
 ):
     words = ["actors=1", "sequence_length=5", "replay_capacity=7", f"logdir={run.folder}"]

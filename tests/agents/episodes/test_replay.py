@@ -23,10 +23,13 @@ def make_episode(rows, number=0):
     }
 
 
-def make_replay(*rows, capacity=10_000):
+def make_replay(*rows, capacity=10_000, ended=True):
+    """The task ended every second episode, or none."""
     replay = Replay(capacity)
     for number, count in enumerate(rows):
-        replay.add(make_episode(count, number))
+        episode = make_episode(count, number)
+        episode["is_terminal"] &= ended
+        replay.add(episode)
     return replay
 
 
@@ -61,13 +64,24 @@ def test_rows_of_a_sequence_belong_together():
 
 
 def test_offsets_and_episodes_are_uniform():
-    batch = make_replay(12, 20).sample(batch_size=20_000, length=8, seed=0)
+    batch = make_replay(12, 20, ended=False).sample(batch_size=20_000, length=8, seed=0)
     episode, row = np.moveaxis(batch["observation"][:, 0], -1, 0)
     assert stats.chisquare(np.unique(episode, return_counts=True)[1]).pvalue > 0.01
     for number, rows in enumerate([12, 20]):
         offsets, counts = np.unique(row[episode == number], return_counts=True)
         np.testing.assert_array_equal(offsets, range(rows - 8 + 1))
         assert stats.chisquare(counts).pvalue > 0.01
+
+
+def test_an_end_is_met_as_often_as_any_row_before_it():
+    batches, rows, length = 20_000, 40, 8
+    batch = make_replay(rows).sample(batches, length, seed=0)
+    assert batch["is_terminal"].any()
+    counts = np.bincount(batch["observation"][..., 1].astype(int).ravel())
+    expected = batches * length / rows  # of a row that all its sequences have
+    inner = np.arange(length - 1, rows - length)
+    for row in (rows - 1, *inner):
+        assert counts[row] == pytest.approx(expected, abs=5 * np.sqrt(expected))
 
 
 def test_no_boundary_is_crossed_unseen():

@@ -1,5 +1,6 @@
 """Tests of agents.episodes.store."""
 
+import errno
 import logging
 import os
 import random
@@ -14,6 +15,7 @@ import pytest
 
 from agents.episodes.layout import KEYS, check_episode
 from agents.episodes.store import EpisodeStore
+from agents.errors import UserError
 
 
 def make_episode(rows=4, value=0.0):
@@ -80,6 +82,25 @@ def test_damaged_file_is_named_moved_and_survived(tmp_path, caplog, damage):
     with pytest.raises(KeyError, match="no episode 2"):
         store.read(2)
     assert EpisodeStore(tmp_path).append(make_episode()) == 3, "a number was used twice"
+
+
+def test_an_error_of_the_system_is_no_damage(tmp_path, monkeypatch):
+    store = EpisodeStore(tmp_path)
+    for value in range(2):
+        store.append(make_episode(value=value))
+
+    def fail(file):
+        raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    with monkeypatch.context() as patch:
+        patch.setattr("pathlib.Path.read_bytes", fail)
+        with pytest.raises(UserError) as error:
+            EpisodeStore(tmp_path)
+    assert str(error.value) == (
+        f"episode {tmp_path / '000000.npz'} cannot be read now (Input/output error); "
+        "nothing was changed, the same command tries again"
+    )
+    assert EpisodeStore(tmp_path).indices == [0, 1]
 
 
 def test_leftover_temporary_files_are_swept(tmp_path):

@@ -1,4 +1,5 @@
 import dataclasses
+import gzip
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 from agents.config import overrides
 from agents.errors import UserError
 from agents.runs.folder import check_run, load_config, open_run, runs_below
+from agents.runs.records import SCORE_COLUMNS, append_metrics, append_scores
 
 
 @pytest.fixture
@@ -97,6 +99,33 @@ def test_lost_config_is_an_error(config):
     (run.episodes / "ready" / "one.npz").touch()
     with pytest.raises(UserError, match=r"holds episodes or checkpoints, but config\.yaml"):
         open_run(config)
+
+
+@pytest.mark.parametrize("kept", ["scores.csv", "metrics.jsonl", "metrics.jsonl.gz"])
+def test_a_run_that_is_kept_for_its_numbers_alone_is_not_begun_anew(config, kept):
+    with open_run(config) as run:
+        file = run.folder / kept
+        if kept == "scores.csv":
+            append_scores(run.folder, [dict.fromkeys(SCORE_COLUMNS, 1)])
+        else:
+            append_metrics(run.folder, {"episodes": 1, "environment_steps": 1000})
+        if kept.endswith(".gz"):
+            plain = run.folder / "metrics.jsonl"
+            file.write_bytes(gzip.compress(plain.read_bytes()))
+            plain.unlink()
+    before = file.read_bytes()
+    with pytest.raises(UserError, match="its checkpoints and episodes are missing"):
+        open_run(config)
+    assert file.read_bytes() == before
+    run.episodes.mkdir()
+    (run.episodes / "000000.npz").touch()
+    open_run(config).close()
+
+
+def test_threads_may_differ_from_machine_to_machine(config):
+    open_run(config).close()
+    open_run(dataclasses.replace(config, threads=3)).close()
+    assert load_config(config.logdir).threads == config.threads
 
 
 def test_folder_that_is_no_run_is_an_error(config, tmp_path):

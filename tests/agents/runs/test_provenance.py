@@ -34,18 +34,38 @@ def git(monkeypatch):
 
 
 def test_commit_is_that_of_the_code(git):
-    git(rev_parse="0123abc", status="")
+    git(ls_files="provenance.py", rev_parse="0123abc", status="")
     assert provenance()["commit"] == "0123abc"
 
 
 def test_changed_code_is_told(git):
-    git(rev_parse="0123abc", status=" M agents/train.py")
+    git(ls_files="provenance.py", rev_parse="0123abc", status=" M agents/train.py")
     assert provenance()["commit"] == "0123abc+changes"
 
 
 def test_code_outside_of_git_has_no_commit(git):
     git()
     assert provenance()["commit"] is None
+
+
+def test_a_repository_around_the_place_of_installation_is_not_that_of_the_code(
+    tmp_path, monkeypatch
+):
+    installed = tmp_path / "venv" / "provenance.py"
+    installed.parent.mkdir()
+    installed.touch()
+    monkeypatch.setattr(module, "__file__", str(installed))
+
+    def git(*words):
+        named = ["-c", "user.name=x", "-c", "user.email=x@y"]
+        subprocess.run(["git", *named, *words], cwd=tmp_path, check=True)
+
+    git("init", "--quiet")
+    git("commit", "--quiet", "--allow-empty", "--message", "of another project")
+    assert provenance()["commit"] is None
+    git("add", "venv/provenance.py")
+    git("commit", "--quiet", "--message", "now of this one")
+    assert len(provenance()["commit"]) == 12
 
 
 def test_every_session_is_a_line(tmp_path):

@@ -147,6 +147,8 @@ def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypat
         (["threads=3"], 2),
         (["threads=0"], 1),
         (["strategy=mirrored"], 1),
+        (["actors=3"], 2),
+        (["environments=4"], 2),
     ],
 )
 def test_runs_share_the_cores(words, expected, monkeypatch):

@@ -1,5 +1,9 @@
 """Tests of agents.training.learning."""
 
+import os
+import pathlib
+import subprocess
+import sys
 import types
 
 import numpy as np
@@ -73,3 +77,53 @@ def test_devices_share_the_batches_of_a_step_and_go_on_after_those_seen(
         assert found["reward"].shape == (2, 8)
         for name, value in expected.items():
             np.testing.assert_array_equal(found[name], value)
+
+
+# Two devices take three steps, get another episode, and take two more.
+TWO_DEVICES = """
+import numpy as np, tensorflow as tf
+(cpu,) = tf.config.list_physical_devices("CPU")
+two = [tf.config.LogicalDeviceConfiguration()] * 2
+tf.config.set_logical_device_configuration(cpu, two)
+import envs
+from agents.agent.building import choose_devices, make_agent
+from agents.config import overrides
+from agents.episodes.replay import Replay
+from agents.training.learning import Learning
+
+devices = choose_devices("mirrored")
+config = overrides.load(["experiment=debug", "logdir=unused", "compile=false"])
+agent = make_agent(config, envs.load_many(1, "fake", processes=False), devices)
+rows = np.arange(21)
+episode = {"observation": np.zeros([21, 2], np.float32), "action": np.zeros([21, 1]),
+           "reward": np.zeros(21), "is_first": rows == 0, "is_terminal": 0 * rows > 0,
+           "position": np.zeros([21, 1]), "velocity": np.zeros([21, 1])}
+
+class Watched(Replay):
+    drawn = []
+
+    def sample(self, size, length, seed):
+        self.drawn.append((int(seed[-1]), self.num_episodes))
+        return super().sample(size, length, seed)
+
+replay = Watched(1000)
+learning = None
+for steps in (3, 2):
+    replay.add(episode)
+    learning = learning or Learning(agent, replay, devices, 4, 8, seed=0)
+    learning.run(steps, lambda done: None)
+print(sorted(replay.drawn))
+"""
+
+
+@pytest.mark.slow
+def test_devices_draw_no_batch_before_the_episodes_that_it_is_of():
+    done = subprocess.run(
+        [sys.executable, "-c", TWO_DEVICES],
+        env=os.environ | {"PYTHONPATH": str(pathlib.Path(__file__).parents[3])},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    expected = [(batch, 1) for batch in range(6)] + [(batch, 2) for batch in range(6, 10)]
+    assert done.stdout.splitlines()[-1] == str(expected)

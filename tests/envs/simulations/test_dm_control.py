@@ -48,6 +48,13 @@ def test_first_episode_is_that_of_the_suite(name):
         assert step.reward == pytest.approx(total, rel=1e-5, abs=1e-7)
 
 
+def test_all_episodes_of_lqr_are_of_one_system():
+    one, other = (dm_control.Physics("lqr", "lqr_2_1", seed)._env for seed in (1, 2))
+    stiffness = one.physics.model.jnt_stiffness
+    assert stiffness.all()
+    np.testing.assert_array_equal(stiffness, other.physics.model.jnt_stiffness)
+
+
 def test_episode_is_a_thousand_physics_steps():
     environment = envs.load("lqr_lqr_2_1", action_repeat=300)
     step, count = environment.reset(), 0

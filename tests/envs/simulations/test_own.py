@@ -227,3 +227,22 @@ def test_environment_without_seeds_is_warned_of_once(load, caplog):
     load(Unseeded)
     (warning,) = caplog.messages
     assert warning.startswith("Unseeded cannot be seeded")
+
+
+def test_environment_of_gym_without_seeds_is_warned_of(load, caplog):
+    class Chance(Counter):
+        def reset(self):
+            return super().reset(seed=0)
+
+    load(Chance)
+    (warning,) = caplog.messages
+    assert warning.startswith("Chance cannot be seeded")
+
+
+def test_what_is_wrong_within_a_reset_is_told(load):
+    class Wrong(Counter):
+        def reset(self, seed=None):
+            raise TypeError("of its own")
+
+    with pytest.raises(Exception, match="of its own"):
+        load(Wrong).reset()

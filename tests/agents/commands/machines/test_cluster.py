@@ -84,13 +84,11 @@ def test_learners_are_placed_on_nodes_and_know_each_other(job):
     words = ["task=fake", "logdir=run", "learners=2", "strategy=multi_worker"]
     script, status, started = job(0, *words)
     assert status == 0
-    common = (
-        "learner --server 127.0.0.1:21234 --number {} --learners {} task=fake logdir=run"
-    )
+    common = "learner --server 127.0.0.1:21234 --number {} --learners {} " + " ".join(words)
     addresses = "127.0.0.1:21235,127.0.0.1:21236"
     learners = sorted(line for line in started if line.startswith("learner"))
-    assert [line.startswith(common.format(k, addresses)) for k, line in enumerate(learners)]
-    assert len(learners) == 2
+    expected = [common.format(number, addresses) + " actors=2" for number in range(2)]
+    assert learners == expected
     assert "#SBATCH --ntasks=5\n" in script
     assert "#SBATCH --gpus=6\n" in script
 

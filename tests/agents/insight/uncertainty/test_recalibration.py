@@ -23,7 +23,14 @@ STEP = np.array([1])
 ONES = np.ones([3, 2])
 AS_THEY_ARE = SHARES[:, np.newaxis] * ONES[:, np.newaxis]
 TRUE = Recalibration(
-    DRAWS, 0.3 * ONES, [0.2, 0.6] * ONES, 4 * ONES, 0.5 * ONES, 2 * ONES, AS_THEY_ARE
+    DRAWS,
+    0.3 * ONES,
+    [0.2, 0.6] * ONES,
+    4 * ONES,
+    0.5 * ONES,
+    2 * ONES,
+    AS_THEY_ARE,
+    ONES,
 )
 
 
@@ -103,32 +110,55 @@ def test_intervals_hold_at_each_step_where_errors_grow_from_one_to_the_next():
     np.testing.assert_allclose(mended.coverage[:, column(0.8)], 0.8, atol=0.05)
 
 
-def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away():
+@pytest.mark.parametrize("stddev", [0.5, 2.0])
+def test_what_the_means_of_draws_differ_by_from_chance_is_taken_away(stddev):
     rng = np.random.default_rng(0)
-    of_draw = 2.0 * rng.normal(size=[DRAWS, 1, 5000])
-    components = (of_draw + rng.normal(size=[DRAWS, EACH, 5000])).reshape(-1, 5000)
+    count = 40_000
+    of_draw = stddev * rng.normal(size=[DRAWS, 1, count])
+    components = (of_draw + rng.normal(size=[DRAWS, EACH, count])).reshape(-1, count)
     _, between, within = moments(components, DRAWS)
-    assert between.mean() == pytest.approx(4.0 * (1 - 1 / DRAWS), rel=0.02)
-    assert within.mean() == pytest.approx(1 - 1 / EACH, rel=0.02)
+    true = stddev**2 * (1 - 1 / DRAWS)
+    error = np.sqrt(2 / DRAWS / count) * (stddev**2 + 1 / EACH)
+    assert between.mean() == pytest.approx(true, abs=4 * error)
+    error = np.sqrt(2 / DRAWS / (EACH - 1) / count)
+    assert within.mean() == pytest.approx(1.0, abs=4 * error)
+
+
+def test_mean_weights_have_no_variance_between_draws():
+    components = np.random.default_rng(0).normal(size=[100, 30])
     mean, between, within = moments(components, 0)
     np.testing.assert_allclose(mean, components.mean(axis=0))
-    np.testing.assert_allclose(within, components.var(axis=0))
+    np.testing.assert_allclose(within, components.var(axis=0, ddof=1))
     assert not between.any()
+    _, between, within = moments(components, 100)
+    np.testing.assert_allclose(between, components.var(axis=0))
+    assert not within.any()
 
 
 def test_further_ahead_than_was_fitted_all_is_as_at_the_last_step():
     numbers = np.array([1.0, 4.0, 10.0])[:, np.newaxis]
-    given = 0 * numbers, numbers, *np.ones([3, 3, 1]), AS_THEY_ARE
+    given = 0 * numbers, numbers, *np.ones([3, 3, 1]), AS_THEY_ARE, numbers
     mended = Recalibration(0, *given).student(np.zeros([10, 3, 1, 1]), np.array([1, 3, 50]))
     np.testing.assert_allclose(mended.scale[0, :, 0, 0], [1.0, 10.0, 10.0])
 
 
-def test_readings_spread_by_the_factor_of_what_draws_differ_by():
+def test_draws_are_widened_as_much_as_intervals_are_wider_than_they(fitted):
+    components = forecast(seed=2)
+    low, high = fitted.interval(components, STEP, 0.95)
+    _, of_draws, _ = moments(components, DRAWS)
+    expected = np.sqrt(np.mean((high - low) ** 2, axis=1) / np.mean(of_draws, axis=1)) / 4
+    np.testing.assert_allclose(fitted.widening, expected, rtol=0.1)
+    certain = fit_to(0 * components, truths(components, seed=1), DRAWS)
+    np.testing.assert_array_equal(certain.widening, 1.0)
+
+
+def test_readings_are_expected_where_draws_widened_by_the_median_say():
     values = np.array([1.0, 3.0])[:, np.newaxis, np.newaxis] * np.ones([2, 4, 1])
-    factors = np.array([2.0, 3.0, 1.0])[:, np.newaxis]
-    wide = dataclasses.replace(TRUE, epistemic=factors * ONES)
-    found = wide.widen(values, context=2)[..., 0].T
-    np.testing.assert_allclose(found, [[1, 3], [1, 3], [0, 4], [-1, 5]])
+    factors = np.array([[2.0, 9.0, 1.0], [3.0, 3.0, 0.0], [1.0, 1.0, 1.0]])
+    wide = dataclasses.replace(TRUE, shift=factors, widening=factors)
+    low, high = wide.interval_of_readings(values, context=2)
+    np.testing.assert_allclose(low[:, 0], [np.nan, np.nan, -2.0, -4.0])
+    np.testing.assert_allclose(high[:, 0], [np.nan, np.nan, 6.0, 8.0])
 
 
 @pytest.fixture(scope="module")

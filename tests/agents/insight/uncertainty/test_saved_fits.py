@@ -20,9 +20,10 @@ def test_a_saved_fit_is_read_for_the_model_of_that_time_alone(tmp_path):
     assert load(tmp_path / "elsewhere", 400, "policy") is None
 
 
-def test_a_fit_to_buckets_of_steps_is_none(tmp_path):
+def test_a_fit_of_an_earlier_version_is_none(tmp_path):
     save({"policy": TRUE}, tmp_path, steps=400)
-    written = json.loads((tmp_path / FILE).read_text()) | {"buckets": [1, 2, 6]}
+    written = json.loads((tmp_path / FILE).read_text())
+    del written["policy"]["widening"]
     (tmp_path / FILE).write_text(json.dumps(written))
     assert load(tmp_path, 400, "policy") is None
 
