@@ -29,11 +29,10 @@ class Handover:
         self._ready.mkdir(parents=True, exist_ok=True)
 
     def open(self, actor):
-        """The folder of an actor, without what an earlier process of it left unfinished."""
+        """Makes the folder of an actor; removes what an earlier process left unfinished."""
         folder = self._folder / f"actor_{actor}"
         folder.mkdir(exist_ok=True)
         remove_temporary(folder)
-        return folder
 
     def finish(self, actor, episode):
         """Writes a finished episode; when this returns, it is on disk. Gives its file."""

@@ -106,10 +106,6 @@ class EpisodeWriter:
                 {key: value[environment] for key, value in frame.items()}, environment
             )
 
-    def reset(self):
-        """Drops the unfinished episodes."""
-        self._frames = []
-
     def _take(self, frame, environment):
         frames = self._frames[environment]
         if frame["step_type"] == 0:  # FIRST

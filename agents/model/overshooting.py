@@ -11,7 +11,7 @@ def overshooting_losses(model, batch, posterior, noise, settings, draws=0):
     """The losses of priors unrolled from every posterior, averaged over distances.
 
         KL(stop_gradient(posterior[t + d]) || prior[t + d | t])   and
-        -log N(r[t + d] | reward(features[t + d | t]), 1),        d = 1 ... distance
+        -log N(r[t + d] / reward_unit | reward(features[t + d | t]), 1),  d = 1 ... distance
 
     with the same free nats as the one-step loss. Steps past the end of the sequence or of
     its episode count as zero. The cost grows with length times distance.

@@ -214,7 +214,7 @@ class WorldModel(tf.Module):
         """The terms of the negative evidence lower bound, averaged over time.
 
             observation: -log N(o | decoder(features), observation_stddev), summed over o
-            reward:      -log N(r | reward(features), 1) * reward_scale
+            reward:      -log N(r / reward_unit | reward(features), 1) * reward_scale
             latent:      max(0, KL(posterior || prior) - free_nats) * kl_scale
             continuation: -log Bernoulli(not terminal | continuation(features))
                          * continuation_scale, where episodes can end

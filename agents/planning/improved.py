@@ -63,7 +63,7 @@ class ImprovedCrossEntropy(Settings):
 
     @property
     def populations(self) -> list[int]:
-        """Fresh candidates of each iteration: max(candidates / decay^i, 2 elites)."""
+        """Fresh candidates of each iteration: candidates / decay^i, at least 2 elites."""
         sizes = (round(self.candidates / self.decay**i) for i in range(self.iterations))
         return [max(size, min(2 * self.elites, self.candidates)) for size in sizes]
 

@@ -65,6 +65,7 @@ def simulated(costs):
     layouts = [
         Layout(actors, learners=learners, updates=updates)
         for updates, learners, actors in itertools.product(UPDATES, LEARNERS, ACTORS)
+        if learners in costs.train
     ]
     return [(layout, simulate(costs, layout)) for layout in layouts]
 

@@ -96,7 +96,9 @@ def measure_costs(words, repeats=30):
             action_repeat=environment.action_repeat,
             write=_median(lambda: handover.finish(0, episode), repeats),
             train={
-                count: _train_seconds(config, agent, episode, count) for count in SHARES
+                count: _train_seconds(config, agent, episode, count)
+                for count in SHARES
+                if config.batch_size % count == 0
             },
             save=_median(_saver(run, agent), repeats=5),
             weights=_bytes(agent.collect_policy.variables()),
@@ -179,7 +181,7 @@ def _train_seconds(config, agent, episode, learners, chunks=5):
 
     replay = Replay(config.replay_capacity)
     replay.add(episode)
-    share = max(config.batch_size // learners, 1)
+    share = config.batch_size // learners
     devices = tf.distribute.get_strategy()
     learning = Learning(agent, replay, devices, share, config.sequence_length, seed=0)
     learning.run(20, lambda _: None)  # traces and compiles

@@ -144,13 +144,16 @@ def _scores(rows):
 
 
 def _against(rows):
-    columns = ["tasks", "published method", "above on", "least share of it", "IQM of it"]
+    columns = ["tasks", "published method", "our runs", "above on", "whole interval above"]
+    columns += ["least share of it", "IQM of it"]
     cells = [
         [
             row["tasks"],
             row["method"]
             + (f", {row['stand_in']} where it has none" * bool(row["stand_in"])),
+            f"{row['runs']}",
             f"{row['above']} of {row['n']}",
+            f"{row['surely']}",
             f"{row['least']:.2f} ({row['least_task']})",
             f"{row['published']:.0f}",
             _interval(row, "iqm"),
@@ -159,8 +162,9 @@ def _against(rows):
     ]
     title = (
         "Against each published method: on how many of the tasks that it has our mean is "
-        "higher, where our share of its score is least, and interquartile means over those "
-        "tasks of the means over seeds"
+        "higher, on how many of those with several seeds its whole interval is, where our "
+        "share of its score is least, and interquartile means over those tasks of the "
+        "means over seeds"
     )
     return _table(title, [*columns, "IQM of ours"], cells)
 

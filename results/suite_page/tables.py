@@ -88,9 +88,10 @@ def against(own, method, stand_in=None):
         stand_in: a method whose scores count where this one has none, or None.
 
     Returns:
-        Dict, a row: over the tasks that the method has, on how many the mean over seeds is
-        higher, the least ratio and its task, and the interquartile means over tasks
-        of both, ours with its interval. None where there is no such task.
+        Dict, a row: over the tasks that the method has, our finished runs; on how many
+        tasks the mean over seeds is higher, and on how many its whole interval; the least
+        ratio and its task; and the interquartile means over tasks of both, ours with its
+        interval. None where there is no such task.
     """
     theirs = {}
     for task in own:
@@ -105,7 +106,10 @@ def against(own, method, stand_in=None):
     ratios = {task: means[task] / max(theirs[task], 1.0) for task in theirs}
     least = min(ratios, key=ratios.get)
     row = {"method": method, "stand_in": stand_in or "", "n": len(theirs)}
+    row["runs"] = sum(len(own[task]) for task in theirs)
     row["above"] = sum(means[task] > theirs[task] for task in theirs)
+    lows = {task: statistics.interval([own[task]], _mean)[0] for task in theirs}
+    row["surely"] = sum(lows[task] > theirs[task] for task in theirs)
     row |= {"least": float(ratios[least]), "least_task": least}
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
     return row | over_tasks([own[task] for task in theirs])

@@ -64,7 +64,8 @@ def test_an_actor_goes_on_after_its_newest_episode_wherever_that_is(
 
 
 def test_what_a_killed_actor_was_writing_goes(run, handover):
-    (handover.open(0) / ".000003.npz.77.tmp").write_bytes(b"half")
+    handover.open(0)
+    (run.episodes / "actor_0" / ".000003.npz.77.tmp").write_bytes(b"half")
     handover.open(0)
     assert list((run.episodes / "actor_0").iterdir()) == []
     assert Handover(run.episodes).files() == []

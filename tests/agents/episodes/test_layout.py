@@ -119,15 +119,6 @@ def test_an_episode_may_span_runs_of_the_driver():
     assert len(episodes[0]["reward"]) == 5
 
 
-def test_reset_drops_the_rest_of_an_episode():
-    episodes, environment = [], Counter(0, 4)
-    writer = EpisodeWriter(lambda episode, _: episodes.append(episode))
-    between = drive(environment, [writer], steps=2)
-    writer.reset()
-    drive(environment, [writer], episodes=2, time_step=between)
-    assert [episode["observation"][0, 1] for episode in episodes] == [1]
-
-
 def test_a_reset_environment_starts_a_new_episode():
     episodes, environment = [], Counter(0, 4)
     writer = EpisodeWriter(lambda episode, _: episodes.append(episode))

@@ -91,6 +91,14 @@ def test_pink_noise_is_as_strong_at_each_decision_as_white_noise():
     np.testing.assert_allclose(drawn.std(1), 0.1, rtol=5 / np.sqrt(2 * 400))
 
 
+def test_noise_of_a_longer_episode_begins_again():
+    pink = GaussianNoise(0.1, None, 0, False, 1.0)
+    drawn = episode_of(pink, seed=0, rows=3, decisions=[0, 7, 500, 507, 1000])
+    np.testing.assert_array_equal(drawn[2:4], drawn[:2])
+    np.testing.assert_array_equal(drawn[4], drawn[0])
+    assert np.all(drawn[0] != drawn[1])
+
+
 def test_colored_noise_has_the_spectrum_of_its_color():
     for color in (1.0, 2.0):
         noise = GaussianNoise(0.1, None, 0, False, color)

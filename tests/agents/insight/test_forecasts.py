@@ -88,6 +88,24 @@ def test_truths_are_what_came_that_many_steps_after_the_start(model, episodes, f
             np.testing.assert_array_equal(truth[step, start], episode["observation"][row])
 
 
+def test_each_step_follows_from_the_action_that_leads_to_it(monkeypatch, model, episodes):
+    def told(model, start, action, noise, weights):
+        shape = noise.shape[:3]
+        return Latent(
+            *(tf.broadcast_to(action[:, tf.newaxis], [*shape, x.shape[-1]]) for x in start)
+        )
+
+    monkeypatch.setattr("agents.insight.forecasts.imagine_latents", told)
+    monkeypatch.setattr(model, "expected_observation", lambda features: features)
+    times = ForecastTimes(model, episodes)
+    for episode, (_, found) in zip(
+        episodes, broadest(model, episodes, times, SEED), strict=True
+    ):
+        for (step, start), row in np.ndenumerate(times.starts + times.steps[:, None]):
+            expected = np.full_like(found[:, step, start], episode["action"][row])
+            np.testing.assert_array_equal(found[:, step, start], expected)
+
+
 def spread(mixtures):
     return mixtures.std(axis=1).mean()
 

@@ -54,6 +54,27 @@ def test_each_draw_predicts_one_step_from_the_filter(make_model, make_batch):
     np.testing.assert_array_equal(found.mean, again.mean)
 
 
+def test_the_step_is_that_of_the_action_which_leads_to_the_next_row(
+    make_model, make_batch, monkeypatch
+):
+    model, batch, asked = make_model(), make_batch(1, 5), []
+
+    def spied(before, action, noise):
+        asked.append((before, action))
+        return before
+
+    monkeypatch.setattr(model.rssm, "imagine_step", spied)
+    found = predict_each_step.__wrapped__(model, batch, SEED)
+    ((before, action),) = asked
+    for draw in range(SPREAD_DRAWS):
+        np.testing.assert_array_equal(action[draw], batch["action"][0, 1:])
+        np.testing.assert_array_equal(found.mean[draw, 0], before.mean[draw])
+    whole = predict_each_step.__wrapped__(
+        model, {key: value[:, :4] for key, value in batch.items()}, SEED
+    )
+    np.testing.assert_allclose(whole.mean[0, 0], found.mean[0, 0, :3], atol=1e-5)
+
+
 def test_one_trace_serves_episodes_of_every_length(make_model, make_batch, monkeypatch):
     for function in (predict_each_step, filter_latents):
         monkeypatch.setattr(spread, function.__name__, function)

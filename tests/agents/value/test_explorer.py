@@ -158,6 +158,23 @@ def test_losses_are_those_of_the_equations(make_batch, noise):
     assert {*found} == set(explorer.metric_names)
 
 
+def test_slow_copies_and_scales_follow():
+    explorer = shaken(make(target_rate=0.1))
+    pairs = [
+        (explorer._slow, explorer._critics),
+        (explorer._slow_policy, explorer.policy),
+    ]
+    before = [[v.numpy() for v in slow.variables] for slow, _ in pairs]
+    novelty = tf.random.shuffle(tf.linspace(0.0, 10.0, 21))  # 9 from 0.05 to 0.95
+    explorer.follow({"novelty": novelty, "bonus": tf.fill([2, 3], -4.0)})
+    for olds, (slow, fast) in zip(before, pairs, strict=True):
+        assert olds
+        for old, now, goal in zip(olds, slow.variables, fast.variables, strict=True):
+            np.testing.assert_allclose(now, 0.9 * old + 0.1 * goal, rtol=1e-5, atol=1e-6)
+    assert float(explorer._spread) == pytest.approx(1.0 + 0.01 * 8.0)
+    assert float(explorer._size) == pytest.approx(4.0)
+
+
 @pytest.mark.parametrize("lead", [0.3, -0.3])
 def test_beta_rises_while_the_slow_copy_gains_more(lead):
     explorer = make(beta_rate=0.1)

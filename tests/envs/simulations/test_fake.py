@@ -16,7 +16,10 @@ def test_the_optimal_policy_reaches_the_optimum(seed):
         position = step.observation["position"][0]
         step = environment.step(np.clip([-position / fake.REACH], -1.0, 1.0))
         total += step.reward
-    assert total == pytest.approx(fake.optimal_return(start), rel=1e-5)
+    # to the origin at full speed, and it stays there
+    times = np.arange(1, FAKE_TIME_LIMIT + 1)
+    optimum = np.sum(1.0 - np.maximum(0.0, abs(start) - fake.REACH * times))
+    assert total == pytest.approx(optimum, rel=1e-5)
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
@@ -31,7 +34,11 @@ def test_before_the_edge_the_optimal_policy_reaches_the_optimum(seed):
         step = environment.step([1.0 if is_last else min(way / fake.REACH, 1.0)])
         total += step.reward
         assert step.is_last() == is_last
-    assert total == pytest.approx(fake.optimal_return_before_the_edge(start), rel=1e-5)
+    # to the edge at full speed; the last step, after which there is nothing, goes over it
+    times = np.arange(1, FAKE_TIME_LIMIT + 1)
+    ways = np.minimum(start + fake.REACH * times, fake.EDGE)
+    optimum = (np.sum(1.0 + ways) + fake.REACH) / 2.0
+    assert total == pytest.approx(optimum, rel=1e-5)
 
 
 def test_beyond_the_edge_the_episode_ends_and_before_it_the_discount_stays():

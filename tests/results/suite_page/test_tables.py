@@ -44,11 +44,18 @@ def make_standing(task, *scores, transition="reparameterization", wanted=5):
 def test_a_method_is_compared_on_the_tasks_that_it_has():
     own = {task: np.array([200.0, 300.0]) for task in "abc"}
     row = against(own, "TD-MPC2")
-    assert (row["above"], row["n"]) == (1, 2)
+    assert (row["above"], row["n"], row["runs"]) == (1, 2, 4)
     assert (row["least"], row["least_task"]) == (0.5, "a")
     assert (row["published"], row["iqm"]) == (250.0, 250.0)
     assert row["iqm_low"] == 200.0
     assert row["iqm_high"] == 300.0
+
+
+def test_a_mean_is_surely_higher_where_its_interval_is_and_never_of_one_seed():
+    own = {"a": np.array([400.0, 610.0, 600.0]), "b": np.array([1.0, 3.0, 4.0])}
+    row = against(own, "TD-MPC2")
+    assert (row["above"], row["surely"]) == (2, 1)
+    assert against({"b": np.array([1.0])}, "TD-MPC2")["surely"] == 0
 
 
 def test_another_method_stands_in_where_one_has_no_score():
