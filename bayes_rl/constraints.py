@@ -42,6 +42,8 @@ class Exp(_Positive):
 class Positive(_Positive):
     """max(w, epsilon).
 
+    Below epsilon the gradient is 1 where descent then raises w, so that w comes back.
+
     Args:
         epsilon: least value.
 
@@ -52,7 +54,17 @@ class Positive(_Positive):
     """
 
     def __call__(self, w):
-        return tf.maximum(w, tf.cast(self.epsilon, w.dtype))
+        least = tf.cast(self.epsilon, w.dtype)
+
+        @tf.custom_gradient
+        def clip(w):
+            def gradient(upstream):
+                passes = (w > least) | (upstream < 0)
+                return tf.where(passes, upstream, tf.zeros_like(upstream))
+
+            return tf.maximum(w, least), gradient
+
+        return clip(w)
 
     def inverse(self, value):
         """The w that is mapped to `value`, which must be at least epsilon."""

@@ -72,7 +72,8 @@ class TrainableHalfCauchy(_LocationScale):
 
     Source: Gelman, 2006, Prior Distributions for Variance Parameters, section 3.2.
 
-    Args: as in `TrainableCauchy`; `loc_constraint` keeps the least value from below 0.
+    Args: as in `TrainableCauchy`; `loc_constraint` keeps the least value from below 0, and
+        `loc` starts above it, where it has a gradient.
 
     Example:
         >>> weight = TrainableHalfCauchy()([3, 2])
@@ -81,6 +82,10 @@ class TrainableHalfCauchy(_LocationScale):
     """
 
     distribution_class = tfd.HalfCauchy
+    starts = (
+        tf.keras.initializers.TruncatedNormal(2e-5, 5e-6),
+        *TrainableInitializer.starts[1:],
+    )
 
     def __init__(
         self,
@@ -219,7 +224,7 @@ class TrainableMixtureOfDeltas(TrainableInitializer):
             fresh(self.loc_initializer, self.seed, f"{scope}/{component}")
             for component in range(self.num_components)
         ]
-        return tf.stack([x(shape[:-1], dtype=dtype) for x in initializers], -1)
+        return tf.stack([self._start(x, shape[:-1], dtype) for x in initializers], -1)
 
     def _distribution(self):
         (loc,) = self.parameters()

@@ -186,18 +186,19 @@ def get_condconv_initializer(initializer, num_experts, expert_shape):
     """Initializer of experts whose weights are the rows of one matrix.
 
     Each expert is drawn as a weight of `expert_shape`, so that fans are its own, and no two
-    are alike.
+    are alike. Of a trainable initializer these are the parameters' initial values.
 
     Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
     Efficient Inference.
 
     Args:
-        initializer: Keras initializer.
+        initializer: Keras initializer, or a trainable one.
         num_experts: number of rows.
         expert_shape: shape of one expert's weight.
 
     Returns:
-        Function `(shape, dtype=None)` to [num_experts, size of expert_shape].
+        Function `(shape, dtype=None)` to [num_experts, size of expert_shape]; a copy of a
+        trainable initializer.
 
     Raises:
         ValueError: the function is asked for another shape.
@@ -208,6 +209,10 @@ def get_condconv_initializer(initializer, num_experts, expert_shape):
         >>> get_condconv_initializer(ones, 3, [2, 2])([3, 4]).shape
         TensorShape([3, 4])
     """
+    if isinstance(initializer, tf.keras.layers.Layer):
+        copy = fresh(initializer)
+        copy.expert_shape = tuple(expert_shape)
+        return copy
     expected = [num_experts, math.prod(expert_shape)]
 
     def initialize(shape, dtype=None, **kwargs):

@@ -7,7 +7,10 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints
 from bayes_rl.initializers.seeding import fresh
-from bayes_rl.initializers.start_values import ScaledNormalStdDev
+from bayes_rl.initializers.start_values import (
+    ScaledNormalStdDev,
+    get_condconv_initializer,
+)
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import make_get, serialize
 
@@ -43,11 +46,14 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
         tf.keras.initializers.TruncatedNormal(stddev=1e-5),
         tf.keras.initializers.TruncatedNormal(-3.0, 0.1),
     )
+    expert_shape = None  # of each row, where it was given; see `get_condconv_initializer`
 
     def __init__(self, seed=None, **kwargs):
         super().__init__(**kwargs)
         self.seed = seed
         self.seed_scope = self.name
+        # `trainable` also changes when the layer around this is frozen for a time.
+        self._is_trained = self.trainable
 
     def _declare(self, given):
         """Keeps what the constructor, by its arguments `given`, says of each parameter."""
@@ -92,9 +98,16 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             getattr(self, f"{name}_initializer"), self.seed, f"{self.seed_scope}/{name}"
         )
         if not isinstance(initializer, ScaledNormalStdDev):
-            return initializer(shape, dtype=dtype)
-        value = initializer(shape, dtype=dtype, fan_shape=self.weight_shape)
+            return self._start(initializer, shape, dtype)
+        fan_shape = self.expert_shape or self.weight_shape
+        value = initializer(shape, dtype=dtype, fan_shape=fan_shape)
         return self._unconstrained(name, value)
+
+    def _start(self, initializer, shape, dtype):
+        """Values of an initializer; those of each expert where a weight's rows are such."""
+        if self.expert_shape is not None and tuple(shape) == self.weight_shape:
+            initializer = get_condconv_initializer(initializer, shape[0], self.expert_shape)
+        return initializer(shape, dtype=dtype)
 
     def _unconstrained(self, name, value):
         constraint = getattr(self, f"{name}_constraint")
@@ -159,7 +172,7 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
         )
 
     def get_config(self):
-        config = {"seed": self.seed}
+        config = {"seed": self.seed, "trainable": self._is_trained}
         for name in self.parameter_names:
             for part in ("initializer", "regularizer", "constraint"):
                 config[f"{name}_{part}"] = serialize(getattr(self, f"{name}_{part}"))
@@ -181,4 +194,5 @@ def own(initializer, name, scope, dtype):
     config = {**initializer.get_config(), "name": name, "dtype": dtype}
     copy = type(initializer).from_config(config)
     copy.seed_scope = scope
+    copy.expert_shape = getattr(initializer, "expert_shape", None)
     return copy

@@ -51,6 +51,7 @@ class EmbeddingReparameterization(StochasticLayer, tf.keras.layers.Embedding):
         'words/embeddings'
     """
 
+    looks_up = True
     embeddings = WeightAttribute()
 
     def call(self, inputs):

@@ -44,9 +44,33 @@ class Flipout:
 
     @tf.autograph.experimental.do_not_convert
     def _flip(self, tensor, name):
-        signs = held(self, f"{self.kernel_key}/{name}")
+        key = f"{self.kernel_key}/{name}"
+        signs = held(self, key)
         if signs is None:
             shape = self.layout.without_space(products.sizes(tensor))
             signs = rademacher(shape, dtype=tensor.dtype)
+        else:
+            check_signs(key, signs, self.layout.without_space(tensor.shape.as_list()))
         signs = products.align(tf.cast(signs, tensor.dtype), tensor, self.layout)
         return tensor * signs
+
+
+def check_signs(name, signs, shape):
+    """Checks that held signs are those of as many examples as there are.
+
+    Args:
+        name: of the signs.
+        signs: [B, channels], or [S, B, channels].
+        shape: of what they flip, [B, ..., channels] or [S, B, ..., channels].
+
+    Raises:
+        ValueError: they are of another number of examples or draws.
+    """
+    *batch, channels = shape
+    leading = signs.shape.rank - 1
+    # Without an axis of draws it is given whole to each.
+    expected = [None] * (leading - len(batch)) + batch[:leading] + [channels]
+    if not signs.shape.is_compatible_with(expected):
+        raise ValueError(
+            f"held signs {name!r} must have shape {expected}, got {signs.shape}"
+        )

@@ -33,13 +33,14 @@ def as_seed(seed):
         return tf.random.uniform([2], *limits, dtype=tf.int32)
     if isinstance(seed, numbers.Integral):
         seed = (0, seed)
-    if not tf.is_tensor(seed):
-        seed = tf.convert_to_tensor(seed, tf.int64)
-    if not seed.dtype.is_integer or not seed.shape.is_compatible_with([2]):
-        raise ValueError(
-            f"seed must be two integers, got shape {seed.shape} of {seed.dtype.name}"
-        )
-    return seed
+    try:
+        found = tf.convert_to_tensor(seed, getattr(seed, "dtype", tf.int64))
+        is_seed = found.dtype.is_integer and found.shape.is_compatible_with([2])
+    except (TypeError, ValueError):
+        is_seed = False
+    if not is_seed:
+        raise ValueError(f"seed must be two integers, or one, got {seed!r}")
+    return found
 
 
 def stateless_centered(shape, seed, dtype=tf.float32):

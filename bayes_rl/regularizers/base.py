@@ -31,6 +31,14 @@ class ScaleFactor(tf.__internal__.tracking.AutoTrackable):
         return float(value) if isinstance(value, (int, float)) else tf.cast(value, dtype)
 
 
+class PassingScaleFactor(ScaleFactor):
+    """One that SavedModels hold, which compute with it, but checkpoints do not."""
+
+    def _trackable_children(self, save_type="checkpoint", **kwargs):
+        is_checkpoint = save_type == "checkpoint"
+        return {} if is_checkpoint else super()._trackable_children(save_type, **kwargs)
+
+
 @configured
 class KLDivergence(
     tf.keras.regularizers.Regularizer, tf.__internal__.tracking.AutoTrackable

@@ -212,8 +212,9 @@ def set_prior_to_posterior(model):
         KL = KL(posterior || posterior when this was called)
 
     The prior is kept in variables that are not trained and are saved with the model. The
-    first call replaces regularizers: functions that were traced before keep the old prior,
-    except for those of `tf.keras.Model.fit`. Later calls only assign variables.
+    first call replaces regularizers, but for those that keep a prior of the posterior's
+    kind: functions that were traced before keep the old prior, except for those of
+    `tf.keras.Model.fit`. Later calls only assign variables.
 
     Source: Nguyen et al., 2018, Variational Continual Learning, equation 3.
 
@@ -248,8 +249,15 @@ def _keeps_posterior(weight):
     return (
         isinstance(kept, PriorKLDivergence)
         and not kept.trainable_prior
-        and type(kept.prior) is type(weight.initializer)
+        and _kind(kept.prior) == _kind(weight.initializer)
     )
+
+
+def _kind(initializer):
+    """What a posterior is beside the values of its variables."""
+    passing = ("_initializer", "_regularizer", "seed")
+    config = initializer.get_config().items()
+    return type(initializer), {k: v for k, v in config if not k.endswith(passing)}
 
 
 def _without_costs(initializer):

@@ -18,8 +18,9 @@ class WeightSummary:
         shape: of the weight.
         mean: posterior mean, averaged over the weight's elements.
         stddev: posterior stddev, averaged likewise; nan where there is none.
-        kl: cost of the posterior in nats, times its regularizer's `scale_factor`; None
-            without a regularizer.
+        kl: cost of the posterior, as of `bayes_rl.kl_divergences`: in nats, times its
+            regularizer's `scale_factor` and the scale of `bayes_rl.scale_kl`, also where
+            its layer is not trainable; None without a regularizer.
     """
 
     name: str
@@ -51,7 +52,7 @@ class PosteriorSummary:
 
     @property
     def kl(self):
-        """Sum of the costs, in nats."""
+        """Sum of the weights' costs, scaled as these are."""
         return sum(weight.kl for weight in self.weights if weight.kl is not None)
 
     def __iter__(self):
@@ -89,7 +90,8 @@ def posterior_summary(model):
         model: built Keras model or layer, `tf.Module` that holds such, or a list.
 
     Returns:
-        A `PosteriorSummary`, whose `kl` is the sum of the stochastic weights' `losses`.
+        A `PosteriorSummary`; its `kl` is the sum of the stochastic weights' `losses` where
+        all layers are trainable.
 
     Example:
         >>> import bayes_rl as ed

@@ -107,13 +107,16 @@ def posteriors(model):
 
 @tf.autograph.experimental.do_not_convert
 def kl_divergences(model):
-    """Cost of every stochastic weight that has a regularizer; their sum is in `losses`.
+    """Cost of every stochastic weight that has a regularizer.
+
+    Their sum is in `losses`, which leave out those of layers that are not trainable.
 
     Args:
         model: as in `sample_weights`.
 
     Returns:
-        Dict of full name -> [], in nats times the regularizer's `scale_factor`.
+        Dict of full name -> [], in nats times the regularizer's `scale_factor` and the
+        scale of `scale_kl`.
 
     Example:
         >>> import bayes_rl as ed

@@ -20,8 +20,10 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         outputs[s] = model(inputs, training=False) with draw s held
 
     Any model that Keras can call works, as each draw is held on its own: the model never
-    sees an axis of draws. Means over the first axis are the predictive distribution; see
-    `bayes_rl.uncertainty`. A Flipout layer uses its kernel as it is, for all examples.
+    sees an axis of draws. One whose outputs are joint over the examples of a batch, such as
+    a Gaussian process, takes all inputs at once, with `batch_size=N`. Means over the first
+    axis are the predictive distribution; see `bayes_rl.uncertainty`. A Flipout layer uses
+    its kernel as it is, for all examples.
 
     Source: Tran et al., 2019, Bayesian Layers, section 2.
 
@@ -41,8 +43,10 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         with distributions [S, N, ...]; what has no axis of examples is the first batch's.
 
     Raises:
-        ValueError: a number is below 1; there are no inputs; draws do not fit the model,
-            differ in their number or have signs, which belong to the examples of one batch.
+        ValueError: a number is below 1; there are no inputs, or they never end; draws do
+            not fit the model, differ in their number or have signs, which belong to the
+            examples of one batch; outputs are joint over the examples of each of several
+            batches.
 
     Example:
         >>> import bayes_rl as ed
@@ -59,7 +63,9 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     outputs_of = _Draws(model, weights, count, batches.element_spec)
     progress = _Progress(int(batches.cardinality()) * (count or 1), verbose)
     parts = []  # [batches][draws] lists of arrays
-    for batch in batches:
+    for batch in map(_inputs_of, batches):
+        if len(parts) == 1:
+            outputs_of.check_apart(batch)
         parts.append([])
         for index in range(count or 1):
             parts[-1].append(outputs_of(index, batch))
@@ -72,6 +78,11 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
 
 def _batches(inputs, batch_size):
     if isinstance(inputs, tf.data.Dataset):
+        if inputs.cardinality() == tf.data.INFINITE_CARDINALITY:
+            raise ValueError(
+                "the dataset of inputs repeats for ever; give as much of it as is to be "
+                "predicted, such as dataset.take(number of batches)"
+            )
         return inputs
     if batch_size < 1:
         raise ValueError(f"batch_size must be at least 1, got {batch_size}")
@@ -115,28 +126,47 @@ class _Draws:
         self._count = count
         self._specs = None  # of the outputs
 
-        def outputs_of(index, batch):
+        def outputs_of(index, inputs):
             one = {k: w if count is None else w[index] for k, w in weights.items()}
             with hold(model, one):
-                outputs = model(_inputs_of(batch), training=False)
+                outputs = model(inputs, training=False)
             outputs = tf.nest.map_structure(_with_whole_batch, outputs)
             self._specs = tf.nest.map_structure(tf.type_spec_from_value, outputs)
             return tf.nest.flatten(outputs, expand_composites=True)
 
         # The number of examples is not static, so that parts that have it can be told.
-        signature = [tf.TensorSpec([], tf.int32), batch_spec]
+        of_any_size = tf.nest.map_structure(
+            lambda spec: spec._unbatch()._batch(None), _inputs_of(batch_spec)
+        )
+        signature = [tf.TensorSpec([], tf.int32), of_any_size]
         self._function = tf.function(outputs_of, input_signature=signature)
 
-    def __call__(self, index, batch):
-        outputs = self._function(tf.constant(index, tf.int32), batch)
+    def __call__(self, index, inputs):
+        outputs = self._function(tf.constant(index, tf.int32), inputs)
         return [output.numpy() for output in outputs]
+
+    def check_apart(self, inputs):
+        """Checks that the outputs of several batches can be joined, by those of one."""
+        if all(spec.shape[1:].is_fully_defined() for spec in self._parts()):
+            return
+        more = tf.nest.map_structure(lambda x: tf.concat([x, x[:1]], axis=0), inputs)
+        for one, other in zip(self(0, inputs), self(0, more), strict=True):
+            if one.shape[1:] != other.shape[1:]:
+                raise ValueError(
+                    "outputs are joint over the examples of a batch, so that those of "
+                    "several batches cannot be joined; pass batch_size=N for all N inputs, "
+                    "or a dataset of one batch"
+                )
+
+    def _parts(self):
+        """Specifications of the tensors that the outputs are made of."""
+        return tf.nest.flatten(self._specs, expand_composites=True)
 
     def joined(self, parts):
         """The outputs of all batches, [S, N, ...]."""
-        specs = tf.nest.flatten(self._specs, expand_composites=True)
         arrays = [
             np.stack([_joined(x, spec) for x in draws])
-            for spec, draws in zip(specs, _regrouped(parts), strict=True)
+            for spec, draws in zip(self._parts(), _regrouped(parts), strict=True)
         ]
         if self._count is None:
             arrays, batched = [x[0] for x in arrays], self._specs

@@ -15,8 +15,8 @@ def scale_kl(model, scale):
 
     Keras' losses are means over examples, so 1 / (number of training examples) makes the
     loss of `compile` and `fit` the negative evidence bound per example. The scale is a
-    variable that is read in every step; `AnnealKL` sets it during `fit`. It is saved
-    neither with weights nor with `.keras` files.
+    variable that is read in every step; `AnnealKL` sets it during `fit`. Of what can be
+    saved, only SavedModels hold it: weights, checkpoints and `.keras` files do not.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.4; Tran
     et al., 2019, Bayesian Layers, Figure 3.
@@ -88,6 +88,8 @@ class AnnealKL(tf.keras.callbacks.Callback):
     """Sets the scale of the KL in each gradient step of `fit`.
 
         scale = schedule(gradient steps taken before)
+
+    The `steps_per_execution` of `compile` have one scale, that of the first of them.
 
     A scale that rises from 0 to 1 / (number of training examples) lets the means of the
     weights find the data first.

@@ -21,6 +21,14 @@ def test_least_value_is_epsilon(name):
     assert copy.get_config() == {"epsilon": 0.1}
 
 
+def test_gradient_of_the_least_value_lets_a_variable_rise_and_not_sink():
+    w = tf.Variable([-1.0, 0.05, 2.0])
+    for sign, expected in ((-1.0, [-1.0, -1.0, -1.0]), (1.0, [0.0, 0.0, 1.0])):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(sign * constraints.Positive(0.1)(w))
+        np.testing.assert_array_equal(tape.gradient(loss, w), expected)
+
+
 def test_other_names_are_those_of_keras():
     assert isinstance(constraints.get("non_neg"), tf.keras.constraints.NonNeg)
 

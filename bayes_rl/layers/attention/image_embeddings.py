@@ -27,7 +27,8 @@ class ChannelEmbedding(tf.keras.layers.Layer):
     num_values - 1; it returns [B, height * width * channels, hidden_size].
 
     Raises:
-        ValueError: `hidden_size` is below 1.
+        ValueError: `hidden_size` is below 1; InvalidArgumentError where, on a processor, a
+            value is out of its range.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -58,10 +59,10 @@ class ChannelEmbedding(tf.keras.layers.Layer):
     def call(self, inputs):
         batch, height, width, channels = products.sizes(inputs)
         tables = math.sqrt(self.hidden_size) * self.embeddings
-        tables = tf.reshape(tables, [-1, self.hidden_size])
-        rows = tf.cast(inputs, tf.int32) + self.num_values * tf.range(inputs.shape[-1])
-        rows = tf.reshape(rows, [batch, height * width * channels])
-        return tf.gather(tables, rows)
+        values = tf.cast(inputs, tf.int32)
+        channel = tf.range(inputs.shape[-1]) + tf.zeros_like(values)
+        outputs = tf.gather_nd(tables, tf.stack([channel, values], axis=-1))
+        return tf.reshape(outputs, [batch, height * width * channels, self.hidden_size])
 
 
 @register
@@ -80,7 +81,8 @@ class PositionalEmbedding(tf.keras.layers.Layer):
     Inputs of a call are [..., length, features], as the outputs.
 
     Raises:
-        ValueError: `max_length` is below 1, or a sequence is longer.
+        ValueError: `max_length` is below 1, or a sequence is longer; InvalidArgumentError
+            where its length is only known when the graph runs.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -98,18 +100,23 @@ class PositionalEmbedding(tf.keras.layers.Layer):
         self.embeddings_initializer = tf.keras.initializers.get(embeddings_initializer)
 
     def build(self, input_shape):
-        length, features = input_shape[-2:]
-        if length is not None and length > self.max_length:
-            raise ValueError(
-                f"sequences must not be longer than max_length {self.max_length}, got "
-                f"{length}"
-            )
         self.embeddings = self.add_weight(
             "embeddings",
-            [self.max_length, features],
+            [self.max_length, input_shape[-1]],
             initializer=self.embeddings_initializer,
         )
         super().build(input_shape)
 
     def call(self, inputs):
-        return inputs + self.embeddings[: products.sizes(inputs)[-2]]
+        length = self._checked(products.sizes(inputs)[-2])
+        return inputs + self.embeddings[:length]
+
+    def _checked(self, length):
+        message = f"sequences must not be longer than max_length {self.max_length}, got"
+        if not tf.is_tensor(length):
+            if length > self.max_length:
+                raise ValueError(f"{message} {length}")
+            return length
+        check = tf.debugging.Assert(length <= self.max_length, [message, length])
+        with tf.control_dependencies([check]):
+            return tf.identity(length)

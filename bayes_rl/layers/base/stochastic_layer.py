@@ -12,7 +12,7 @@ from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variables.tracing import is_tracing
-from bayes_rl.regularizers.base import KLDivergence, ScaleFactor
+from bayes_rl.regularizers.base import KLDivergence, PassingScaleFactor
 from bayes_rl.serialization import serialize
 from bayes_rl.weights import held, warn_of_whole_kl
 
@@ -26,15 +26,18 @@ class StochasticLayer:
     draws anew. Nothing is stored on the layer in `call`.
 
     `own_arguments` of a class are names of arguments of its constructor that Keras does not
-    know: they become attributes, and parts of the configuration.
+    know: they become attributes, and parts of the configuration. A class that `looks_up`
+    rows takes numbers of rows, floats too, in place of features.
     """
 
     own_arguments = ()
+    looks_up = False
 
     def __init__(self, *args, **kwargs):
         names = [name for name in own_names(type(self)) if name in kwargs]
         own = {name: kwargs.pop(name) for name in names}
         super().__init__(*args, **kwargs)
+        self._kl_scale = PassingScaleFactor()
         for name, value in own.items():
             is_constraint = name.endswith("_constraint")
             setattr(self, name, constraints.get(value) if is_constraint else value)
@@ -54,8 +57,6 @@ class StochasticLayer:
     @property
     def kl_scale(self):
         """What the costs of the layer's weights are multiplied by, see `scale_kl`."""
-        if "_kl_scale" not in vars(self):
-            self._kl_scale = ScaleFactor()
         return self._kl_scale
 
     def scaled(self, cost):
@@ -76,7 +77,8 @@ class StochasticLayer:
         rank = tf.TensorShape(getattr(inputs, "shape", None)).rank
         is_paired = rank is None or rank != vars(self).get("_input_rank")
         draws = [] if is_paired else self.held_draws()
-        if not draws or (rank == 2 and tf.as_dtype(inputs.dtype).is_floating):
+        has_features = not self.looks_up and tf.as_dtype(inputs.dtype).is_floating
+        if not draws or (rank == 2 and has_features):
             return inputs  # Products of matrices with S kernels need no copies.
         inputs = tf.convert_to_tensor(inputs)
         return tf.broadcast_to(inputs, [*draws, *products.sizes(inputs)])
@@ -138,11 +140,10 @@ class StochasticLayer:
         return self.scaled(regularizer(variable))
 
     def _cost_in_losses(self, key):
-        if not self.trainable:
-            return (
-                None  # Keras leaves it out; the cost of a frozen posterior is a constant.
-            )
         weight = self.stochastic_weights[key]
+        if not self.trainable or weight.regularizer is None:
+            # Keras leaves it out; the cost of a frozen posterior is a constant.
+            return None
         if weight.scale.value is None and getattr(weight.regularizer, "is_whole", True):
             warn_of_whole_kl(weight.cost)
         return weight.cost()
@@ -162,16 +163,16 @@ class StochasticLayer:
 
         Args:
             key: name within the layer.
-            regularizer: as in the layer's constructor.
+            regularizer: as in the layer's constructor; None for no cost from now on.
 
         Raises:
-            ValueError: the weight was built without a regularizer.
+            ValueError: the weight has no regularizer.
         """
         weight = self.stochastic_weights[key]
         if weight.regularizer is None:
             raise ValueError(
-                f"weight {weight.name!r} was built without a regularizer, so that its cost "
-                "is in no losses; give the layer one when it is made"
+                f"weight {weight.name!r} has no regularizer to replace; give the layer one "
+                "when it is made"
             )
         copy = self._own_regularizer(
             weight.regularizer, regularizers.get(regularizer), key, weight.shape

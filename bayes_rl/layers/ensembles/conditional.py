@@ -1,11 +1,12 @@
 """Conditional computation: each example's kernel is a mixture of experts' kernels."""
 
+import copy
 import functools
 import math
 
 import tensorflow as tf
 
-from bayes_rl import initializers
+from bayes_rl import initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import REQUIRED, takes
 from bayes_rl.layers.convolutions.convolution import Filters
@@ -13,6 +14,7 @@ from bayes_rl.layers.convolutions.depthwise import Depthwise
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.ensembles.members import align, check_sizes
 from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
+from bayes_rl.regularizers.base import LocationScaleKLDivergence
 from bayes_rl.serialization import register
 
 
@@ -35,13 +37,23 @@ class _Conditional:
         """As in `StochasticLayer`, with a row for each expert."""
         shape = tuple(tf.TensorShape(shape).as_list())
         self._expert_shapes[name] = shape
-        initializer = initializers.get(kwargs.pop("initializer"))
-        if not isinstance(initializer, tf.keras.layers.Layer):
-            initializer = initializers.get_condconv_initializer(
-                initializer, self.num_experts, shape
-            )
-        rows = [self.num_experts, math.prod(shape)]
-        return super().add_weight(name, rows, initializer=initializer, **kwargs)
+        of_experts = functools.partial(
+            initializers.get_condconv_initializer,
+            num_experts=self.num_experts,
+            expert_shape=shape,
+        )
+        given = initializers.get(kwargs.pop("initializer"))
+        initializer = of_experts(given)
+        if isinstance(initializer, tf.keras.layers.Layer):
+            self._replace_attribute(given, initializer, f"{name}_initializer")
+        regularizer = regularizers.get(kwargs.pop("regularizer", None))
+        return super().add_weight(
+            name,
+            [self.num_experts, math.prod(shape)],
+            initializer=initializer,
+            regularizer=_with_prior_of_experts(regularizer, of_experts),
+            **kwargs,
+        )
 
     def call(self, inputs, routing_weights):
         routing_weights = tf.cast(routing_weights, self.compute_dtype)
@@ -55,6 +67,18 @@ class _Conditional:
             bias = tf.matmul(routing_weights, self.draw("bias"))
             outputs += align(self, bias, outputs)
         return outputs if self.activation is None else self.activation(outputs)
+
+
+def _with_prior_of_experts(regularizer, of_experts):
+    """A cost whose prior's parameters, where initializers give them, are of experts."""
+    if not isinstance(regularizer, LocationScaleKLDivergence):
+        return regularizer
+    regularizer = copy.copy(regularizer)
+    for name in regularizer.parameter_names:
+        value = getattr(regularizer, name)
+        if isinstance(value, tf.keras.initializers.Initializer):
+            setattr(regularizer, name, of_experts(value))
+    return regularizer
 
 
 @tf.autograph.experimental.do_not_convert
@@ -95,7 +119,8 @@ class CondDense(_Conditional, DenseReparameterization):
         num_experts: number of experts, at least 1.
         use_bias: whether to add biases, [num_experts, units].
         kernel_initializer: of the kernel of each expert, [features, units]; a posterior
-            over all, [num_experts, features * units], is drawn once a call.
+            over all, [num_experts, features * units], starts likewise and is drawn once a
+            call.
         bias_initializer: likewise for the biases.
         kernel_constraint: of deterministic kernels, [num_experts, features * units].
         bias_constraint: of deterministic biases.

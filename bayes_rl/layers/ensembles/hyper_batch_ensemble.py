@@ -9,6 +9,7 @@ from bayes_rl.layers.base import REQUIRED, takes
 from bayes_rl.layers.ensembles.batch_ensemble import Conv2DBatchEnsemble, DenseBatchEnsemble
 from bayes_rl.layers.ensembles.hyperparameters import get_lambda
 from bayes_rl.layers.ensembles.members import align, repeat, vectors_of_members
+from bayes_rl.numerics.costs import mean_cost
 from bayes_rl.serialization import register
 
 _FAST_WEIGHTS = {"regularize_fast_weights": True, "fast_weights_eq_contraint": False}
@@ -86,7 +87,7 @@ class _HyperBatchEnsemble(tf.keras.layers.Layer):
             bias = self._bias(e_bias, examples)
             cost += self._lambda("l2_bias", lambdas) * tf.square(bias)
             outputs += align(main, tf.cast(bias, outputs.dtype), outputs)
-        self.add_loss(tf.reduce_mean(tf.reduce_sum(cost, axis=-1)))
+        self.add_loss(mean_cost(tf.reduce_sum(cost, axis=-1)))
         return outputs if self.activation is None else self.activation(outputs)
 
     def _vectors(self, layer):
@@ -199,7 +200,7 @@ class DenseHyperBatchEnsemble(_HyperBatchEnsemble):
 
     Raises:
         ValueError: a size is below 1, `ensemble_size` does not divide the batch, or no
-            column is named for a weight.
+            column of lambdas is named for a weight.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

@@ -38,7 +38,7 @@ def get_lambda(lambdas, lambda_type, layer_name, lambda_key_to_index):
         [..., B, 1].
 
     Raises:
-        ValueError: no column is named for it.
+        ValueError: no column is named for it, or one that lambdas lack.
 
     Example:
         >>> import tensorflow as tf
@@ -53,5 +53,9 @@ def get_lambda(lambdas, lambda_type, layer_name, lambda_key_to_index):
             f"layer {layer_name!r} needs the column of {key!r}, but lambda_key_to_index "
             f"names {sorted(lambda_key_to_index)}"
         )
-    column = lambda_key_to_index[key]
+    column, count = lambda_key_to_index[key], lambdas.shape[-1]
+    if column < 0 or (count is not None and column >= count):
+        raise ValueError(
+            f"column of {key!r} is {column}, which {count} columns of lambdas lack"
+        )
     return lambdas[..., column : column + 1]

@@ -48,8 +48,7 @@ def with_rows(layer, name, shape, initializer=None, **options):
     options = {"experimental_autocast": False, **options}
     if name == "bias":
         size = layer.ensemble_size
-        if not isinstance(initializer, tf.keras.layers.Layer):
-            initializer = initializers.get_condconv_initializer(initializer, size, shape)
+        initializer = initializers.get_condconv_initializer(initializer, size, shape)
         shape = (size, *shape)
     return {"name": name, "shape": shape, "initializer": initializer, **options}
 

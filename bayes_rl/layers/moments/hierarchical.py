@@ -4,6 +4,7 @@ import functools
 
 import tensorflow as tf
 
+from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.layers.convolutions.convolution import Convolution, Filters
 from bayes_rl.layers.dense import DenseReparameterization
@@ -84,7 +85,7 @@ class _HierarchicalKernel:
         rank = len(self._kernel_shape())
         after = -1 - self.scaled_axis
         before = rank - 1 - after
-        leading = local.shape.as_list()[:-1]
+        leading = products.sizes(local)[:-1]
         return tf.reshape(local, [*leading, *[1] * before, -1, *[1] * after])
 
     def given(self, key):

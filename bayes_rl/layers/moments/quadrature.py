@@ -1,7 +1,5 @@
 """Quadrature: the mean of activations over the posterior by numerical integration."""
 
-import math
-
 import numpy as np
 import tensorflow as tf
 
@@ -37,8 +35,10 @@ class DenseQuadrature(DenseReparameterization):
     pre-activations, because sums of normal weights are normal. It is taken by the rule of
     Gauss and Legendre, within 6 standard deviations, from both sides of zero, where
     activations such as ReLU, ELU and Leaky ReLU have their kink. With 16 points on each
-    side the error is below 1e-6 of the outputs' scale for them, and below 1e-4 for smooth
-    activations; 20 nodes of Gauss and Hermite leave 1e-2 for ReLU.
+    side the error is below 1e-5 standard deviations for ReLU and Leaky ReLU, wherever the
+    mean is; 20 nodes of Gauss and Hermite leave 1e-2. It is so for activations that bend
+    over a width of 1, such as ELU, tanh and swish, up to a standard deviation of 3, and
+    below 2e-4 of a larger one.
 
     Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
     section 2.1; Wang and Manning, 2013, Fast Dropout Training, for the change of variables.
@@ -107,10 +107,10 @@ def normal_expectation(function, mean, stddev, num_points=16):
         for x in np.polynomial.legendre.leggauss(num_points)
     )
     zero = tf.clip_by_value(-mean / stddev, -6.0, 6.0)
-    total = tf.zeros_like(mean)
+    total, mass = tf.zeros_like(mean), tf.zeros_like(mean)
     for low, high in ((-6.0, zero), (zero, 6.0)):
         noise = low + (high - low) * (nodes + 0.5)
-        density = tf.exp(-0.5 * tf.square(noise)) / math.sqrt(2 * math.pi)
-        values = function(mean + stddev * noise)
-        total += (high - low) * tf.reduce_sum(weights * density * values, axis=0)
-    return total
+        density = (high - low) * weights * tf.exp(-0.5 * tf.square(noise))
+        total += tf.reduce_sum(density * function(mean + stddev * noise), axis=0)
+        mass += tf.reduce_sum(density, axis=0)
+    return total / mass  # 1 if the rule were exact; so constants are

@@ -1,7 +1,10 @@
 """Batch normalization of each member of an ensemble."""
 
+import math
+
 import tensorflow as tf
 
+from bayes_rl.layers.ensembles.members import examples_of
 from bayes_rl.layers.normalization.replicas import mean_over_replicas
 from bayes_rl.layers.products import sizes
 from bayes_rl.serialization import register
@@ -67,7 +70,10 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: `axis` is not the last one of the inputs.
+        ValueError: `axis` is not the last one of the inputs; they have another rank than
+            those it was built for, as under S held draws; or their number is no multiple of
+            `ensemble_size` (`tf.errors.InvalidArgumentError` where it is only known when
+            the graph runs).
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -99,6 +105,7 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
                 f"axis must be the last one, {shape.rank - 1} or -1 for inputs of rank "
                 f"{shape.rank}, got {self.axis}"
             )
+        self._rank = shape.rank
         size = [self.ensemble_size, shape[-1]]
         # Statistics and their updates need more digits than float16 has.
         options = {"shape": size, "experimental_autocast": False}
@@ -114,15 +121,24 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
     def call(self, inputs, training=None):
         if training is None:
             training = tf.keras.backend.learning_phase()
+        self._check_rank(inputs.shape)
         shape = sizes(inputs)
-        channels = inputs.shape[-1]
+        each = math.prod(shape[1:-1], start=examples_of(self, shape[0]))
         members = tf.reshape(
-            tf.cast(inputs, self.gamma.dtype), [self.ensemble_size, -1, channels]
+            tf.cast(inputs, self.gamma.dtype), [self.ensemble_size, each, shape[-1]]
         )
         mean, variance = self._statistics(members, training)
         scale = self.gamma * tf.math.rsqrt(variance + self.epsilon)
         outputs = members * scale[:, None] + (self.beta - mean * scale)[:, None]
         return tf.cast(tf.reshape(outputs, shape), inputs.dtype)
+
+    def _check_rank(self, shape):
+        if shape.rank != self._rank:
+            raise ValueError(
+                f"layer {self.name!r} was built for inputs of rank {self._rank}, got "
+                f"{shape}; where that is an axis of draws, for which it has no room, call "
+                "ed.predict(model, inputs, draws), or hold one after the other"
+            )
 
     def _statistics(self, members, training):
         averages = [

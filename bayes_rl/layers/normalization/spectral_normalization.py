@@ -67,6 +67,8 @@ class SpectralNormalization(tf.keras.layers.Wrapper):
             raise ValueError(f"norm_multiplier must be above 0, got {norm_multiplier}")
         if inhere_layer_name:
             kwargs["name"] = layer.name
+        # `call` goes past the layer's own `__call__`, which would add this cost.
+        kwargs.setdefault("activity_regularizer", layer.activity_regularizer)
         super().__init__(layer, **kwargs)
         self.iteration = iteration
         self.norm_multiplier = norm_multiplier

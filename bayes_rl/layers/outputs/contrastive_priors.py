@@ -8,11 +8,13 @@ pulls the predictions for those towards a prior and returns the predictions for 
 Source: Hafner et al., 2018, Noise Contrastive Priors for Functional Uncertainty.
 """
 
+import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import distributions
 from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.numerics.costs import mean_cost
 from bayes_rl.numerics.noise import as_seed
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
@@ -114,7 +116,8 @@ class NCPNormalOutput(tf.keras.layers.Layer):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: the batch has an odd size, or `axis` is below 0.
+        ValueError: the batch has an odd size, `axis` is below 0, or `stddev` is not above
+            0.
         TypeError: the random variable is not normal.
 
     Example:
@@ -128,6 +131,8 @@ class NCPNormalOutput(tf.keras.layers.Layer):
     def __init__(self, mean=0.0, stddev=1.0, axis=0, **kwargs):
         if axis < 0:
             raise ValueError(f"axis must be at least 0, got {axis}")
+        if not np.all(np.greater(stddev, 0.0)):
+            raise ValueError(f"stddev must be above 0, got {stddev}")
         super().__init__(**kwargs)
         self.mean, self.stddev, self.axis = mean, stddev, axis
 
@@ -145,7 +150,7 @@ class NCPNormalOutput(tf.keras.layers.Layer):
         data, perturbed = (*before, slice(None, half)), (*before, slice(half, None))
         dtype = normal.dtype
         prior = tfd.Normal(tf.cast(self.mean, dtype), tf.cast(self.stddev, dtype))
-        self.add_loss(tf.reduce_mean(prior.kl_divergence(normal[perturbed])))
+        self.add_loss(mean_cost(prior.kl_divergence(normal[perturbed])))
         parameters = normal[data]
         return distributions.Normal(
             parameters.loc, parameters.scale, value=inputs.value[data], name=self.name

@@ -6,6 +6,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.numerics.costs import mean_cost
 from bayes_rl.serialization import register
 
 
@@ -193,7 +194,7 @@ class VectorQuantizer(tf.keras.layers.Layer):
 
     def _penalty(self, vectors, codes):
         def mean_squared_norm(difference):
-            return tf.reduce_mean(tf.reduce_sum(tf.square(difference), axis=-1))
+            return mean_cost(tf.reduce_sum(tf.square(difference), axis=-1))
 
         commitment = tf.cast(self.commitment, vectors.dtype)
         return mean_squared_norm(

@@ -43,6 +43,24 @@ def positive(value, dtype, name):
     return tfp.util.TransformedVariable(start, tfp.bijectors.Softplus(), name=name)
 
 
+def check_positive(**parameters):
+    """Checks numbers and arrays; the values of variables are not looked at.
+
+    Args:
+        **parameters: name -> parameter.
+
+    Raises:
+        ValueError: one is not above 0.
+
+    Example:
+        >>> check_positive(variance=tf.Variable(-1.0), lengthscale=0.1)
+    """
+    for name, value in parameters.items():
+        is_variable = isinstance(value, (tf.Variable, tfp.util.TransformedVariable))
+        if not is_variable and not np.all(np.greater(value, 0.0)):
+            raise ValueError(f"{name} must be above 0, got {value}")
+
+
 def value_of(parameter, dtype):
     """Present value of a parameter.
 

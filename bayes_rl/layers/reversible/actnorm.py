@@ -13,10 +13,11 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
 
         y = (x + bias) * exp(log_scale),  log |dx/dy| = -log_scale for each element
 
-    The first call sets `bias` and `log_scale` so that its outputs have mean 0 and standard
-    deviation 1 in each channel, over all replicas; from then on they are trained. Until
-    then both are 0, which is what `reverse` and densities use. A model of data that is
-    trained by `log_prob` alone takes `Reverse(ActNorm())`: there data go through `call`.
+    The first call with examples sets `bias` and `log_scale` so that its outputs have mean 0
+    and standard deviation 1 in each channel, over all replicas; from then on they are
+    trained. Until then both are 0, which is what `reverse` and densities use. A model of
+    data that is trained by `log_prob` alone takes `Reverse(ActNorm())`: there data go
+    through `call`.
 
     The Jacobian is that of one element: densities sum it over the event of the base.
 
@@ -89,20 +90,22 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         """Sets the parameters by this batch unless an earlier one has."""
         channels = self.bias.shape[-1]
         flat = tf.reshape(tf.cast(inputs, self.bias.dtype), [-1, channels])
-        is_set = tf.convert_to_tensor(self.initialized)
+        count = mean_over_replicas(tf.cast(tf.shape(flat)[0], flat.dtype))
+        initialized = tf.convert_to_tensor(self.initialized)
+        is_set = initialized | (count == 0.0)
 
         def mean_of(values):
             local = tf.cond(
                 is_set,
                 lambda: tf.zeros([channels], flat.dtype),
-                lambda: tf.reduce_mean(values(), axis=0),
+                lambda: tf.reduce_sum(values(), axis=0),
             )
             # Replicas must meet outside of the condition, so no assignment can be in it.
-            return mean_over_replicas(local)
+            return tf.math.divide_no_nan(mean_over_replicas(local), count)
 
         mean = mean_of(lambda: flat)
         stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(flat, mean)))
         log_scale = -tf.math.log(stddev + self.epsilon)
         self.bias.assign(tf.where(is_set, self.bias, -mean))
         self.log_scale.assign(tf.where(is_set, self.log_scale, log_scale))
-        self.initialized.assign(True)
+        self.initialized.assign(initialized | (count > 0.0))

@@ -53,9 +53,18 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
 
     def build(self, input_shape):
         if not self.layer.built:
-            event = tf.TensorShape(input_shape)[-self.event_ndims :]
+            event = self._known_event(tf.TensorShape(input_shape))
             self.layer(tf.zeros([1] + event, self.compute_dtype))
         super().build(input_shape)
+
+    def _known_event(self, shape):
+        event = shape[-self.event_ndims :]
+        if not event.is_fully_defined():
+            raise ValueError(
+                f"{type(self).__name__} {self.name!r} needs a known length, got inputs of "
+                f"shape {shape}"
+            )
+        return event
 
     def _built_on(self, outputs):
         outputs = tf.convert_to_tensor(outputs)
@@ -91,7 +100,7 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
         return self.mask.reshape(*self.mask.shape, *[1] * self._position_ndims)
 
     def _call_in_order(self, inputs):
-        length = inputs.shape[-self.event_ndims]
+        length = self._known_event(inputs.shape)[0]
         if hasattr(self.layer, "input_degrees"):
             degrees = self.layer.input_degrees(length)
         else:
@@ -167,13 +176,13 @@ class RealNVP(_Affine):
         self.rescale_initializer = tf.keras.initializers.get(rescale_initializer)
 
     def build(self, input_shape):
+        super().build(input_shape)
         self.rescale = self.add_weight(
             "rescale",
             tf.TensorShape(input_shape)[-1:],
             initializer=self.rescale_initializer,
             experimental_autocast=False,
         )
-        super().build(input_shape)
 
     def _parameters(self, network_outputs, tensor):
         outputs = tf.cast(network_outputs, tensor.dtype)

@@ -86,7 +86,7 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
                     gradient, totals = self._go_back(outputs, gradient, values)
                 by_value = [totals.get(value.ref()) for value in values]
                 by_variable = [totals.get(variable.ref()) for variable in variables]
-                gradients = (gradient, *by_value)
+                gradients = (_summed_over_draws(gradient, inputs), *by_value)
                 return (gradients, by_variable) if variables else gradients
 
             return outputs, backward
@@ -122,6 +122,12 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
             )
             outputs = layer.reverse(outputs)
         return total
+
+
+def _summed_over_draws(gradient, inputs):
+    """The gradient by the inputs, which may have gone whole to each of S draws."""
+    draws = gradient.shape.rank - inputs.shape.rank
+    return tf.reduce_sum(gradient, list(range(draws))) if draws else gradient
 
 
 def _after(others, tensor):

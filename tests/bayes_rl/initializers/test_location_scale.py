@@ -48,6 +48,15 @@ def test_default_scale_and_location(name):
     np.testing.assert_allclose(np.mean(scale), 0.0486, rtol=0.02)
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+def test_every_element_of_location_and_scale_has_a_gradient_at_the_start(name):
+    initializer = initializers.get(name)
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.math.log1p(tf.square(initializer([50, 40]).value)))
+    for gradient in tape.gradient(loss, initializer.trainable_weights):
+        assert np.all(np.isfinite(gradient) & (gradient != 0))
+
+
 def test_half_cauchy_is_at_least_its_location():
     initializer = initializers.TrainableHalfCauchy(loc_initializer="zeros")
     draws = initializer([50, 40]).value

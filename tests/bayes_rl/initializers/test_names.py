@@ -80,3 +80,26 @@ def test_frozen_initializer_has_frozen_parameters():
     initializer([3])
     assert not initializer.trainable_weights
     assert len(initializer.non_trainable_weights) == 2
+
+
+@pytest.mark.parametrize("is_copy", [False, True])
+def test_frozen_initializer_is_frozen_in_a_layer(is_copy):
+    layer = ed.layers.DenseReparameterization(
+        4, kernel_initializer=initializers.TrainableNormal(trainable=False), name="dense"
+    )
+    if is_copy:
+        layer = ed.layers.DenseReparameterization.from_config(layer.get_config())
+    layer.build([None, 3])
+    layer.trainable = False
+    layer.trainable = True
+    assert [v.name for v in layer.trainable_weights] == ["bias:0"]
+    assert len(layer.non_trainable_weights) == 2
+
+
+def test_layer_that_was_frozen_when_it_was_built_can_be_trained_later():
+    layer = ed.layers.DenseReparameterization(4)
+    layer.trainable = False
+    layer.build([None, 3])
+    assert layer.trainable_weights == []
+    layer.trainable = True
+    assert len(layer.trainable_weights) == 3

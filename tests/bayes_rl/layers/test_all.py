@@ -124,7 +124,7 @@ def test_graph_has_the_outputs_of_eager(case):
 
 @every(lambda case: case.xla is True, one_of_a_family=True)
 def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
-    layer, inputs = built(case)
+    layer, inputs, _ = build(case)
     weights = ed.mean_weights(layer)
 
     def step(*args):

@@ -5,7 +5,13 @@ import pytest
 import tensorflow as tf
 from scipy import stats
 
-from bayes_rl.numerics.noise import quantized_normal, rademacher, stateless_normal, threefry
+from bayes_rl.numerics.noise import (
+    as_seed,
+    quantized_normal,
+    rademacher,
+    stateless_normal,
+    threefry,
+)
 
 
 @pytest.mark.parametrize("dtype", [tf.float32, tf.float64])
@@ -96,3 +102,14 @@ def test_bits_of_threefry_are_fair_and_independent():
     assert np.abs(correlations).max() < 6 * standard_error
     assert np.abs(signs.mean(axis=0)).max() < 6 * standard_error
     assert np.abs((signs[1:] * signs[:-1]).mean(axis=0)).max() < 6 * standard_error
+
+
+@pytest.mark.parametrize("seed", [1.5, "a", (1.0, 2.5), (1, 2, 3), np.ones([2]), [None, 1]])
+def test_malformed_seeds_are_errors_of_one_line(seed):
+    with pytest.raises(ValueError, match="^seed must be two integers, or one, got .*$"):
+        as_seed(seed)
+
+
+@pytest.mark.parametrize("seed", [3, (0, 3), np.array([0, 3]), tf.constant([0, 3]), [0, 3]])
+def test_one_seed_may_be_given_in_many_ways(seed):
+    np.testing.assert_array_equal(as_seed(seed), [0, 3])

@@ -155,6 +155,37 @@ def test_prior_is_the_posterior_at_the_time(initializer):
     assert layer.kernel_regularizer is regularizer
 
 
+EARLIER = {
+    "stddev": ("trainable_normal_fixed_stddev", {"stddev": 0.1}, {"stddev": 1.0}),
+    "constraint": ("trainable_normal", {"stddev_constraint": "exp"}, {}),
+}
+
+
+@pytest.mark.parametrize("kind", EARLIER)
+def test_prior_that_was_kept_with_other_settings_is_replaced(kind):
+    name, of_posterior, of_prior = EARLIER[kind]
+    earlier = regularizers.PriorKLDivergence(
+        getattr(ed.initializers, name)(**of_prior), trainable_prior=False, scale_factor=0.5
+    )
+    posterior = getattr(ed.initializers, name)(mean_initializer="ones", **of_posterior)
+    layer = make(earlier, kernel_initializer=posterior)
+    regularizers.set_prior_to_posterior(layer)
+    np.testing.assert_allclose(layer.losses[0], 0.0, atol=1e-5)
+    assert layer.kernel_regularizer.scale_factor == 0.5
+
+
+def test_prior_that_was_kept_from_other_start_values_stays():
+    earlier = regularizers.PriorKLDivergence("trainable_normal", trainable_prior=False)
+    other = ed.initializers.TrainableNormal(
+        mean_initializer="ones", mean_regularizer="l2", seed=1
+    )
+    layer = make(earlier, kernel_initializer=other)
+    regularizer = layer.kernel_regularizer
+    regularizers.set_prior_to_posterior(layer)
+    assert layer.kernel_regularizer is regularizer
+    np.testing.assert_allclose(layer.losses[0], 0.0, atol=1e-5)
+
+
 def test_kept_prior_is_not_trained_but_saved(tmp_path):
     model = model_of()
     count = len(model.trainable_weights)
@@ -242,5 +273,5 @@ def test_weights_without_a_cost_are_left():
     model = model_of(kernel_regularizer=None)
     ed.regularizers.set_prior_to_posterior(model)
     assert model.losses == []
-    with pytest.raises(ValueError, match="'dense/kernel' was built without a regularizer"):
+    with pytest.raises(ValueError, match="'dense/kernel' has no regularizer to replace"):
         model.layers[0].set_regularizer("kernel", "normal_kl_divergence")

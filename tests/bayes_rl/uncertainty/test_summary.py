@@ -32,6 +32,17 @@ def test_total_is_the_sum_of_the_losses(model):
     np.testing.assert_allclose(summary.kl, sum(model.losses), rtol=1e-6)
 
 
+def test_kl_is_scaled_as_in_the_losses_and_stays_where_a_layer_is_frozen():
+    layer = ed.layers.DenseReparameterization(4)
+    layer.build([None, 5])
+    whole = ed.posterior_summary(layer).kl
+    ed.scale_kl(layer, 0.25)
+    np.testing.assert_allclose(layer.losses[0], 0.25 * whole, rtol=1e-6)
+    layer.trainable = False
+    assert layer.losses == []
+    np.testing.assert_allclose(ed.posterior_summary(layer).kl, 0.25 * whole, rtol=1e-6)
+
+
 def test_prints_one_line_a_weight(model):
     header, first, second, total = repr(ed.posterior_summary(model)).splitlines()
     assert header.split() == ["weight", "shape", "mean", "stddev", "KL"]

@@ -20,6 +20,10 @@ LAYERS = {
         ed.layers.EmbeddingReparameterization(5, 4),
         tf.ones([3, 7], "int32"),
     ),
+    "ids": lambda: (  # as Keras makes of them in a `Sequential`
+        ed.layers.EmbeddingReparameterization(5, 4),
+        tf.ones([3, 7]),
+    ),
     "model": lambda: (
         tf.keras.Sequential(
             [
@@ -43,6 +47,16 @@ def test_inputs_of_the_rank_built_for_go_whole_to_each_draw(kind):
     with ed.hold(layer, draws):
         outputs = layer(inputs)
     np.testing.assert_allclose(outputs, ed.predict(layer, inputs, draws), atol=1e-5)
+
+
+def test_another_number_of_sequences_of_ids_than_of_draws_is_no_error():
+    model = tf.keras.Sequential(
+        [ed.layers.EmbeddingReparameterization(5, 4, input_shape=[2])]
+    )
+    ids = np.array([[1, 2], [3, 4], [0, 1]])
+    draws = ed.sample_weights(model, [5], seed=1)
+    with ed.hold(model, draws):
+        np.testing.assert_array_equal(model(ids), ed.predict(model, ids, draws))
 
 
 def test_attention_gives_its_inputs_whole_to_each_draw():

@@ -106,6 +106,56 @@ def test_a_dataset_is_a_source_of_inputs():
     )
 
 
+def test_batches_of_a_dataset_may_have_a_constant_size():
+    model, inputs = conv_net()
+    model(inputs)
+    dataset = tf.data.Dataset.from_tensor_slices(inputs).batch(2, drop_remainder=True)
+    np.testing.assert_allclose(
+        ed.predict(model, dataset, 2, seed=1),
+        ed.predict(model, inputs[:4], 2, seed=1),
+        atol=1e-6,
+    )
+
+
+JOINT = {
+    "sparse": lambda: ed.layers.SparseGaussianProcess(1, num_inducing=4),
+    "random features": lambda: ed.layers.RandomFeatureGaussianProcess(1, num_inducing=8),
+}
+
+
+@pytest.mark.parametrize("count", [5, 6])
+@pytest.mark.parametrize("kind", JOINT)
+def test_outputs_that_are_joint_over_a_batch_need_one_batch(kind, count):
+    layer, inputs = JOINT[kind](), np.linspace(0.0, 1.0, count)[:, np.newaxis]
+    layer(inputs)
+    with pytest.raises(ValueError, match=r"joint over the examples.*batch_size=N"):
+        ed.predict(layer, inputs, 2, batch_size=3)
+    found = ed.predict(layer, inputs, 2, batch_size=count)
+    if kind == "sparse":
+        assert found.covariance().shape == [2, 1, count, count]
+    else:
+        assert found[1].shape == (2, count, count)
+
+
+def test_length_of_sequences_may_be_unknown_and_that_of_a_batch():
+    model = tf.keras.Sequential([ed.layers.DenseFlipout(4, input_shape=[None, 3])])
+    inputs = tf.random.stateless_normal([6, 2, 3], [0, 1])
+    spec = tf.TensorSpec([None, 3])
+    dataset = tf.data.Dataset.from_generator(lambda: inputs, output_signature=spec)
+    np.testing.assert_allclose(
+        ed.predict(model, dataset.batch(2), 3, seed=1),
+        ed.predict(model, inputs, 3, seed=1),
+        atol=1e-6,
+    )
+
+
+def test_a_dataset_that_repeats_for_ever_is_an_error():
+    model, inputs = dense_on_sequences()
+    dataset = tf.data.Dataset.from_tensor_slices(inputs).batch(2).repeat()
+    with pytest.raises(ValueError, match=r"repeats for ever.*dataset\.take"):
+        ed.predict(model, dataset, 2)
+
+
 def test_model_that_is_not_built_is_built():
     model = tf.keras.Sequential([ed.layers.DenseFlipout(4)])
     assert ed.predict(model, np.ones([5, 3]), 2).shape == (2, 5, 4)

@@ -115,6 +115,19 @@ def test_schedule_of_the_callback_is_that_of_train_steps():
     np.testing.assert_allclose(seen, [0.0, 0.125, 0.25, 0.375, 0.5, 0.5], atol=1e-6)
 
 
+def test_callback_sets_the_scale_once_for_several_steps_in_one_execution():
+    model, steps = tf.keras.Sequential([dense()]), []
+
+    def schedule(step):
+        steps.append(int(step))
+        return 0.0
+
+    model.compile("sgd", "mse", steps_per_execution=2)
+    options = {"batch_size": 2, "verbose": 0, "callbacks": [ed.AnnealKL(schedule)]}
+    model.fit(INPUTS, TARGETS, **options)
+    assert steps == [0, 0, 2]  # the first when `fit` begins
+
+
 def test_scale_is_no_weight_of_the_model(tmp_path):
     model, scaled = MODELS["sequential"](), MODELS["sequential"]()
     ed.scale_kl(scaled, 0.1)
@@ -126,6 +139,50 @@ def test_scale_is_no_weight_of_the_model(tmp_path):
     loaded = tf.keras.models.load_model(tmp_path / "model.keras")
     ed.scale_kl(loaded, 0.1)
     np.testing.assert_allclose(sum(loaded.losses), sum(scaled.losses), rtol=1e-5)
+
+
+def test_scale_is_part_of_a_saved_model(tmp_path):
+    model = MODELS["sequential"]()
+    model(INPUTS)
+    ed.scale_kl(model, 0.25)
+    model.save(tmp_path / "model")
+    loaded = tf.keras.models.load_model(tmp_path / "model")
+    np.testing.assert_allclose(loaded.losses, model.losses, rtol=1e-5)
+    ed.scale_kl(loaded, 0.5)
+    np.testing.assert_allclose(loaded.losses, [2 * x for x in model.losses], rtol=1e-5)
+
+
+@pytest.mark.parametrize("suffix", [".weights.h5", ".tf"])
+def test_weights_of_another_model_leave_the_scale(tmp_path, suffix):
+    model, other = MODELS["sequential"](), MODELS["sequential"]()
+    for each, scale in ((model, 0.25), (other, 0.01)):
+        ed.scale_kl(each, scale)
+        each(INPUTS)
+    other.save_weights(tmp_path / f"weights{suffix}")
+    model.load_weights(tmp_path / f"weights{suffix}")
+    np.testing.assert_allclose(sum(model.losses), 25 * sum(other.losses), rtol=1e-5)
+
+
+def test_scale_is_in_no_checkpoint(tmp_path):
+    layer = dense()
+    layer(INPUTS)
+    ed.scale_kl(layer, 0.25)
+    path = tf.train.Checkpoint(layer=layer).write(str(tmp_path / "checkpoint"))
+    names = [name for name, _ in tf.train.list_variables(path)]
+    assert names
+    assert not [name for name in names if "scale" in name]
+
+
+def test_checkpoint_from_when_scales_were_saved_can_be_restored(tmp_path):
+    layer, other = dense(), dense()
+    for each in (layer, other):
+        each(INPUTS)
+    old = tf.train.Checkpoint(**other._trackable_children())
+    old._kl_scale = tf.train.Checkpoint(value=tf.Variable(0.01))
+    path = tf.train.Checkpoint(layer=old).write(str(tmp_path / "checkpoint"))
+    ed.scale_kl(layer, 0.25)
+    tf.train.Checkpoint(layer=layer).read(path).assert_existing_objects_matched()
+    np.testing.assert_array_equal(layer.kernel.mean(), other.kernel.mean())
 
 
 def test_unscaled_kl_in_fit_is_a_warning():

@@ -120,7 +120,7 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
         bias_regularizer: of the projections.
         return_unaveraged_logits: whether to return the logits of all samples too.
         tune_temperature: whether the temperature is trained, from `temperature` on.
-        temperature_lower_bound: of a trained temperature.
+        temperature_lower_bound: of a trained temperature, not below 0.
         temperature_upper_bound: of a trained temperature, which starts in the middle where
             `temperature` is not between its bounds.
         name: of the layer.
@@ -173,6 +173,12 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
         for option in ("temperature", "train_mc_samples", "test_mc_samples", "eps"):
             if getattr(self, option) <= 0:
                 raise ValueError(f"{option} must be above 0, got {getattr(self, option)}")
+        lower, upper = self._bounds
+        if not 0 <= (lower or 0.0) < (math.inf if upper is None else upper):
+            raise ValueError(
+                "temperature_lower_bound must not be below 0, and below "
+                f"temperature_upper_bound, got {lower} and {upper}"
+            )
 
     @property
     def _bounds(self):

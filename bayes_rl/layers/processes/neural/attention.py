@@ -56,7 +56,7 @@ class Attention(tf.keras.layers.Layer):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: an argument is unknown or missing.
+        ValueError: an argument is unknown, missing or out of its range.
 
     Example:
         >>> attention = Attention("identity", None, "laplace")
@@ -81,6 +81,8 @@ class Attention(tf.keras.layers.Layer):
             raise ValueError(f"att_type must be one of {KINDS}, got {att_type!r}")
         if rep == "mlp" and not output_sizes:
             raise ValueError(f"rep 'mlp' needs output_sizes, got {output_sizes!r}")
+        if scale <= 0:
+            raise ValueError(f"scale must be above 0, got {scale}")
         super().__init__(**kwargs)
         self.rep = rep
         self.output_sizes = output_sizes

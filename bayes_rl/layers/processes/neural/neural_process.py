@@ -9,6 +9,7 @@ from bayes_rl.layers.processes.neural.attention import (
     Attention,
     multilayer_perceptron,
 )
+from bayes_rl.numerics.costs import mean_cost
 from bayes_rl.serialization import register
 
 
@@ -139,7 +140,7 @@ class NeuralProcess(tf.keras.Model):
         if target_y is not None:
             prior, latent = latent, self.latent_encoder(target_x, target_y)
             kl = tfd.kl_divergence(latent.distribution, prior.distribution)
-            self.add_loss(tf.reduce_mean(tf.reduce_sum(kl, -1)))
+            self.add_loss(mean_cost(tf.reduce_sum(kl, -1)))
         value = tf.cast(latent.value, self.compute_dtype)[:, tf.newaxis]
         representation = tf.repeat(value, tf.shape(target_x)[1], axis=1)
         if self.use_deterministic_path:

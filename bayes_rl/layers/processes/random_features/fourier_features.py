@@ -66,7 +66,7 @@ class RandomFeatures(tf.keras.layers.Layer):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: `num_features` is below 1 or `kernel_type` is unknown.
+        ValueError: an argument is out of its range or unknown.
 
     Example:
         >>> features = RandomFeatures(1000, lengthscale=2.0)(tf.constant([[0.0], [2.0]]))
@@ -94,6 +94,7 @@ class RandomFeatures(tf.keras.layers.Layer):
         super().__init__(**{"autocast": False, **kwargs})
         self.num_features = num_features
         self.lengthscale = parameters.from_config(lengthscale)
+        parameters.check_positive(lengthscale=self.lengthscale)
         self.kernel_type = kernel_type
         self.frequencies_initializer = initializers.get(frequencies_initializer)
         self.activation = tf.keras.activations.get(activation) if activation else None
@@ -147,7 +148,8 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
     Args:
         units: number of functions, the size of the last output axis, at least 1.
         num_features: number of random features, at least 1.
-        variance: of a function value; number, variable or `tfp.util.TransformedVariable`.
+        variance: of a function value; number, variable or `tfp.util.TransformedVariable`,
+            above 0.
         lengthscale: likewise.
         kernel_initializer: posterior over the kernel [num_features, units].
         kernel_regularizer: cost of that posterior.
@@ -184,6 +186,7 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
         super().__init__(**{"autocast": False, **kwargs})
         self.units = units
         self.variance = parameters.from_config(variance)
+        parameters.check_positive(variance=self.variance)
         self.features = RandomFeatures(
             num_features,
             lengthscale,

@@ -134,9 +134,10 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
         batch = tf.matmul(weighted, features, transpose_a=True)
         if self.momentum > 0:
             ridge = self.ridge_penalty * tf.eye(features.shape[-1], dtype=features.dtype)
-            batch /= tf.cast(tf.shape(features)[0], features.dtype)
+            count = tf.cast(tf.shape(features)[0], features.dtype)
             present = tf.convert_to_tensor(self.precision_matrix) - ridge
-            batch = (1.0 - self.momentum) * (batch - present)
+            change = tf.math.divide_no_nan(batch - count * present, count)
+            batch = (1.0 - self.momentum) * change
         self.precision_matrix.assign_add(batch)
         self.is_current.assign(tf.zeros_like(self.is_current))
 

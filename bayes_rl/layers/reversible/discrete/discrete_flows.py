@@ -16,6 +16,8 @@ class DiscreteCoupling(Coupling):
     is_constant_jacobian = True
 
     def __init__(self, layer, mask, temperature, **kwargs):
+        if temperature <= 0:
+            raise ValueError(f"temperature must be above 0, got {temperature}")
         super().__init__(layer, mask, position_ndims=1, event_ndims=2, **kwargs)
         self.temperature = temperature
 
@@ -98,7 +100,8 @@ class DiscreteAutoregressiveFlow(DiscreteCoupling):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: the network gives another number of logits.
+        ValueError: `temperature` is not above 0, or the network gives another number of
+            logits.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -133,7 +136,8 @@ class DiscreteBipartiteFlow(DiscreteCoupling):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: the network gives another number of logits.
+        ValueError: `temperature` is not above 0, or the network gives another number of
+            logits.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

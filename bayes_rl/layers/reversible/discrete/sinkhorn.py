@@ -98,7 +98,8 @@ class SinkhornAutoregressiveFlow(DiscreteCoupling):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: the network gives another number of units.
+        ValueError: `temperature` is not above 0, or the network gives another number of
+            units.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf

@@ -16,6 +16,16 @@ def test_values_are_embedded_by_their_channel_in_the_order_of_the_image(dtype):
         np.testing.assert_allclose(outputs[..., channel, :], expected, rtol=1e-5)
 
 
+@pytest.mark.parametrize("value", [-1, 4])
+def test_value_out_of_range_is_no_value_of_the_next_channel(value):
+    layer = ed.layers.ChannelEmbedding(8, num_values=4)
+    layer(tf.zeros([1, 1, 1, 3]))
+    image = np.zeros([1, 1, 1, 3])
+    image[..., 1] = value
+    with pytest.raises(tf.errors.InvalidArgumentError, match=f"{value}] does not index"):
+        layer(image)
+
+
 def test_large_values_stay_whole_in_half_precision():
     layer = ed.layers.ChannelEmbedding(2, num_values=300, dtype="mixed_bfloat16")
     inputs = tf.keras.Input([1, 1, 1])
@@ -40,3 +50,15 @@ def test_bad_arguments_are_named():
         ed.layers.PositionalEmbedding(0)
     with pytest.raises(ValueError, match="longer than max_length 4, got 6"):
         ed.layers.PositionalEmbedding(4)(tf.zeros([1, 6, 3]))
+
+
+@pytest.mark.parametrize("max_length", [1, 4])
+def test_later_sequence_that_is_too_long_is_an_error(max_length):
+    layer = ed.layers.PositionalEmbedding(max_length)
+    layer(tf.zeros([1, 1, 3]))
+    with pytest.raises(ValueError, match=f"longer than max_length {max_length}, got 6"):
+        layer(tf.zeros([1, 6, 3]))
+    unknown = tf.function(layer, input_signature=[tf.TensorSpec([1, None, 3])])
+    with pytest.raises(tf.errors.InvalidArgumentError, match="longer than max_length"):
+        unknown(tf.zeros([1, 6, 3]))
+    np.testing.assert_array_equal(unknown(tf.zeros([1, 1, 3]))[0], layer.embeddings[:1])

@@ -143,3 +143,11 @@ def test_arguments_are_in_the_order_of_edward2():
     assert layer.get_config()["strides"] == (2, 2)
     layer = layers.DepthwiseConv2DBatchEnsemble(3, 2, "ones", "ones", (2, 2), "same", 5)
     assert layer.get_config()["depth_multiplier"] == 5
+
+
+def test_posteriors_over_biases_start_as_deterministic_ones_do():
+    layer = layers.DenseBatchEnsemble(
+        1000, ensemble_size=4, bias_initializer="trainable_he_normal"
+    )
+    layer.build([None, 5])
+    np.testing.assert_allclose(np.std(layer.bias.mean(), 1), np.sqrt(2 / 1000), rtol=0.1)

@@ -93,6 +93,70 @@ def test_experts_start_apart_and_with_fans_of_their_own():
     assert abs(np.corrcoef(rows)[0, 1]) < 5 / np.sqrt(rows.shape[1])
 
 
+WIDE = {
+    "dense": (lambda **options: layers.CondDense(64, 4, **options), [None, 100]),
+    "conv": (lambda **options: layers.CondConv2D(64, 3, 4, **options), [None, 5, 5, 32]),
+    "depthwise": (
+        lambda **options: layers.DepthwiseCondConv2D(3, 4, **options),
+        [None, 5, 5, 100],
+    ),
+}
+
+
+def wide(kind, **options):
+    """A layer with many weights, given options of its kernel."""
+    make, shape = WIDE[kind]
+    key = "depthwise" if kind == "depthwise" else "kernel"
+    options = {f"{key}_{name}": value for name, value in options.items()}
+    layer = make(**options, name="layer")
+    layer.build(shape)
+    return layer
+
+
+def kernel_of(layer):
+    return getattr(layer, layer.kernel_key)
+
+
+@pytest.mark.parametrize("start", ["he_normal", "glorot_normal"])
+@pytest.mark.parametrize("kind", WIDE)
+def test_posteriors_start_as_deterministic_experts_do(kind, start):
+    plain = kernel_of(wide(kind, initializer=start)).numpy()
+    means = kernel_of(wide(kind, initializer=f"trainable_{start}")).mean().numpy()
+    np.testing.assert_allclose(means.std(1), plain.std(1), rtol=0.15)
+    assert abs(np.corrcoef(means)[0, 1]) < 5 / np.sqrt(means.shape[1])
+
+
+def test_points_of_a_mixture_start_with_the_fans_of_an_expert():
+    points = wide("dense", initializer="trainable_mixture_of_deltas").kernel_initializer.loc
+    np.testing.assert_allclose(np.std(points, axis=(1, 2)), np.sqrt(2 / 100), rtol=0.05)
+
+
+def test_seeded_posteriors_start_alike_and_their_experts_apart():
+    first, second = (
+        wide("dense", initializer=ed.initializers.TrainableHeNormal(seed=1))
+        for _ in range(2)
+    )
+    means = first.kernel.mean().numpy()
+    np.testing.assert_array_equal(means, second.kernel.mean())
+    assert abs(np.corrcoef(means)[0, 1]) < 5 / np.sqrt(means.shape[1])
+
+
+@pytest.mark.parametrize("kind", WIDE)
+def test_scaled_stddevs_of_posterior_and_prior_are_those_of_an_expert(kind):
+    scaled = ed.initializers.ScaledNormalStdDev(distribution="constant")
+    shape = kernel_of(wide(kind)).shape
+    expert = {"dense": [100, 64], "conv": [3, 3, 32, 64], "depthwise": [3, 3, 100, 1]}[kind]
+    stddev = np.ravel(scaled(expert))[0]
+    posterior = ed.initializers.TrainableNormal("zeros", scaled)
+    prior = ed.regularizers.NormalKLDivergence(stddev=scaled)
+    layer = wide(kind, initializer=posterior, regularizer=prior)
+    np.testing.assert_allclose(kernel_of(layer).stddev(), np.full(shape, stddev), rtol=1e-4)
+    np.testing.assert_allclose(layer.losses, [0.0], atol=1e-2)
+    copy = type(layer).from_config(layer.get_config())
+    copy.build(WIDE[kind][1])
+    np.testing.assert_allclose(kernel_of(copy).stddev(), kernel_of(layer).stddev())
+
+
 def test_a_posterior_over_experts_is_held_in_draws():
     layer = layers.CondConv2D(5, 3, 2, kernel_initializer="trainable_he_normal")
     inputs = tf.random.stateless_normal([4, 6, 6, 3], [0, 1])

@@ -156,3 +156,17 @@ def test_responses_of_another_size_are_an_error():
         make("dense")([*inputs, tf.ones([4, 2])])
     with pytest.raises(ValueError, match=r"e must have shape \[..., 4\], got \(4, 8\)"):
         make("dense", use_bias=False)([*inputs, tf.ones([4, 8])])
+
+
+def test_a_column_that_lambdas_lack_is_an_error_and_no_cost_of_zero():
+    columns = {"layer_l2_kernel": 7, "layer_l2_bias": 0}
+    layer = layers.DenseHyperBatchEnsemble(1, columns, **OPTIONS)
+    with pytest.raises(ValueError, match="'layer_l2_kernel' is 7"):
+        layer([tf.ones([4, 3]), tf.ones([4, 2]), tf.ones([4, 2])])
+
+
+def test_an_empty_batch_costs_nothing():
+    layer = make("dense")
+    inputs = [x[:0] for x in draw("dense")]
+    assert layer(inputs).shape == [0, 4]
+    np.testing.assert_array_equal(layer.losses, [0.0])

@@ -18,3 +18,9 @@ def test_a_missing_column_is_an_error_that_names_it():
     message = "'dense' needs the column of 'dense_l2_kernel'.*'dense_l2_bias'"
     with pytest.raises(ValueError, match=message):
         ed.layers.get_lambda(LAMBDAS, "l2_kernel", "dense", COLUMNS)
+
+
+@pytest.mark.parametrize("column", [4, -1])
+def test_a_column_that_is_not_there_is_an_error(column):
+    with pytest.raises(ValueError, match=f"'dense_l2_bias' is {column}, which 4 .* lack"):
+        ed.layers.get_lambda(LAMBDAS, "l2_bias", "dense", {"dense_l2_bias": column})

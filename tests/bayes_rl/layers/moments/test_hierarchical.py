@@ -152,9 +152,24 @@ def test_default_prior_of_the_global_scale_is_narrow():
 
 
 @pytest.mark.parametrize(("make", "inputs"), [(dense, INPUTS), (convolution, IMAGE)])
-def test_gradients_reach_every_variable_and_are_finite(make, inputs):
+def test_gradients_reach_every_element_and_are_finite(make, inputs):
     layer = make()
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(layer(inputs, training=True) ** 2) + tf.add_n(layer.losses)
     gradients = tape.gradient(loss, layer.trainable_variables)
-    assert all(np.all(np.isfinite(x)) for x in gradients)
+    assert all(np.all(np.isfinite(x) & (x != 0)) for x in gradients)
+
+
+@pytest.mark.parametrize(("make", "inputs"), [(dense, INPUTS), (convolution, IMAGE)])
+def test_number_of_held_draws_may_be_unknown(make, inputs):
+    layer = make()
+    weights = ed.sample_weights(layer, [3], seed=1)
+    unknown = {name: tf.TensorSpec([None, *x.shape[1:]]) for name, x in weights.items()}
+
+    @tf.function(input_signature=[unknown])
+    def call(weights):
+        with ed.hold(layer, weights):
+            return layer(inputs)
+
+    with ed.hold(layer, weights):
+        np.testing.assert_allclose(call(weights), layer(inputs), rtol=1e-4, atol=1e-6)

@@ -83,3 +83,25 @@ def test_function_normalises_each_member(ensemble_size, use_tpu):
 def test_axis_before_the_last_is_an_error():
     with pytest.raises(ValueError, match="must be the last one, 2 or -1 .* got 3"):
         ed.layers.EnsembleSyncBatchNorm()(DATA)
+
+
+def test_examples_that_the_members_cannot_share_are_an_error():
+    layer = ed.layers.EnsembleSyncBatchNorm(ensemble_size=2)
+    with pytest.raises(ValueError, match="multiple of ensemble_size 2, got 3"):
+        layer(tf.ones([3, 4, 4, 5]))
+    call = tf.function(layer, input_signature=[tf.TensorSpec([None, 4, 4, 5])])
+    assert call(tf.ones([6, 4, 4, 5])).shape == [6, 4, 4, 5]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="multiple of ensemble_size"):
+        call(tf.ones([3, 4, 4, 5]))
+
+
+def test_an_axis_of_draws_is_an_error():
+    dense = ed.layers.DenseReparameterization(5)
+    norm = ed.layers.EnsembleSyncBatchNorm(axis=-1, ensemble_size=2, name="norm")
+    model = tf.keras.Sequential([dense, norm])
+    model(tf.ones([4, 3]))
+    with (
+        ed.hold(model, ed.sample_weights(model, [6])),
+        pytest.raises(ValueError, match=r"'norm' .* rank 2, got \(6, 4, 5\).*ed.predict"),
+    ):
+        model(tf.ones([4, 3]))

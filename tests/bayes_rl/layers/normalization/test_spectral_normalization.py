@@ -164,3 +164,14 @@ def test_layers_that_compute_something_else_are_refused():
 
     with pytest.raises(TypeError, match="wraps a Dense .* got Scaled"):
         ed.layers.SpectralNormalization(Scaled(2))
+
+
+@pytest.mark.parametrize("is_copy", [False, True])
+def test_activity_regularizer_of_the_layer_costs(is_copy):
+    wrapped = dense(0.01 * KERNEL, activity_regularizer=tf.keras.regularizers.L2(0.5))
+    layer = ed.layers.SpectralNormalization(wrapped)
+    if is_copy:
+        layer = ed.layers.SpectralNormalization.from_config(layer.get_config())
+    outputs = layer(tf.eye(5))
+    expected = 0.5 * np.sum(np.square(outputs)) / 5  # Keras divides by the batch size
+    np.testing.assert_allclose(layer.losses, [expected], rtol=1e-5)

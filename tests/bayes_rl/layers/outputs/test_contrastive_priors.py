@@ -107,3 +107,15 @@ def test_output_of_held_draws_halves_the_batch_of_each():
 def test_output_refuses_a_negative_axis():
     with pytest.raises(ValueError, match="axis must be at least 0, got -1"):
         ed.layers.NCPNormalOutput(axis=-1)
+
+
+def test_empty_batch_costs_nothing():
+    layer = ed.layers.NCPNormalOutput()
+    assert layer(tf.zeros([0, 2])).shape == [0, 2]
+    np.testing.assert_array_equal(layer.losses, [0.0])
+
+
+@pytest.mark.parametrize("stddev", [0, [1.0, -1.0]])
+def test_prior_without_a_stddev_above_zero_is_an_error(stddev):
+    with pytest.raises(ValueError, match="stddev must be above 0, got"):
+        ed.layers.NCPNormalOutput(stddev=stddev)

@@ -145,3 +145,9 @@ def test_variance_of_codes_far_from_zero():
     )
     code = layer(tf.reduce_mean(codebook, 0, keepdims=True))
     np.testing.assert_allclose(code.variance(), [[1.0, 4.0]], rtol=1e-3)
+
+
+def test_empty_batch_costs_nothing():
+    layer = make()
+    assert layer(INPUTS[:0]).shape == [0, 5, 3]
+    np.testing.assert_array_equal(layer.losses, [0.0])

@@ -117,3 +117,25 @@ def test_start_is_exact_far_from_zero():
     data = 1e4 + DATA[:, 0] / 3.0
     layer = ed.layers.ActNorm()
     np.testing.assert_allclose(tf.math.reduce_std(layer(data), 0), 1.0, atol=1e-2)
+
+
+@pytest.mark.parametrize("options", [None, {}, {"jit_compile": True}])
+def test_empty_batch_does_not_start_it(options):
+    layer = ed.layers.ActNorm()
+    layer.build(DATA.shape)
+    call = layer if options is None else tf.function(layer, **options)
+    assert call(DATA[:0]).shape == [0, 2, 3]
+    assert not layer.initialized.numpy()
+    np.testing.assert_allclose(tf.reduce_mean(call(DATA), [0, 1]), 0.0, atol=1e-5)
+
+
+def test_replicas_count_by_their_examples(two_devices):
+    with two_devices.scope():
+        layer = ed.layers.ActNorm()
+        layer.build(DATA.shape)
+    parts = two_devices.experimental_distribute_values_from_function(
+        lambda context: (DATA, DATA[:0])[context.replica_id_in_sync_group]
+    )
+    outputs = two_devices.run(tf.function(layer), [parts])
+    first, _ = two_devices.experimental_local_results(outputs)
+    np.testing.assert_allclose(first, ed.layers.ActNorm()(DATA), atol=1e-4)

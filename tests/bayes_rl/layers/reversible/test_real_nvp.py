@@ -210,3 +210,13 @@ def test_starts_volume_preserving():
 def test_wrong_networks_are_errors(build, message):
     with pytest.raises(ValueError, match=message):
         build()
+
+
+@pytest.mark.parametrize("is_built", [False, True])
+def test_positions_in_order_need_a_known_length(is_built):
+    layer = LAYERS.RealNVP(made())
+    if is_built:
+        layer(tf.ones([4, 3]))
+    function = tf.function(layer, input_signature=[tf.TensorSpec([None, None])])
+    with pytest.raises(ValueError, match=r"needs a known length, got .*\(None, None\)"):
+        function.get_concrete_function()

@@ -114,6 +114,24 @@ def test_held_draws_reach_the_posterior():
         np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.parametrize("name", ["DenseReparameterization", "DenseFlipout"])
+def test_inputs_that_go_whole_to_each_draw_have_the_sum_of_gradients(name):
+    layer, inputs = make([residual(i, getattr(LAYERS, name)) for i in range(2)])
+    before = tf.keras.layers.Dense(4, dtype="float64")
+    before.build(inputs.shape)
+    variables = [*before.trainable_variables, *layer.trainable_variables]
+    results = []
+    for function in (layer, lambda x: plain(layer, x)):
+        with tf.GradientTape() as tape:
+            tape.watch(inputs)
+            with ed.hold(layer, ed.sample_weights(layer, [3], seed=1)):
+                loss = tf.reduce_sum(tf.sin(function(before(inputs))))
+        results.append(tape.gradient(loss, [inputs, *variables]))
+    for one, other in zip(*results, strict=True):
+        assert one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=1e-8, atol=1e-10)
+
+
 def test_graph_keeps_no_activations_of_the_inner_layers():
     """The backward pass reads outputs and variables alone of the forward pass."""
     layer, inputs = make([residual(i) for i in range(6)])

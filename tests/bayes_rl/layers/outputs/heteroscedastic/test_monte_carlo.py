@@ -229,3 +229,14 @@ def test_bad_arguments_are_named():
         make(3, "Norml")
     with pytest.raises(ValueError, match="num_factors must not be below 0, got -1"):
         ed.layers.MCSoftmaxDenseFA(3, -1)
+
+
+@pytest.mark.parametrize("bounds", [(2.0, 2.0), (2.0, 1.0), (None, 0.0), (-1.0, None)])
+def test_bounds_of_the_temperature_in_wrong_order_are_errors(bounds):
+    lower, upper = bounds
+    with pytest.raises(
+        ValueError, match=f"temperature_lower_bound .* got {lower} and {upper}"
+    ):
+        ed.layers.MCSoftmaxDense(
+            3, temperature_lower_bound=lower, temperature_upper_bound=upper
+        )

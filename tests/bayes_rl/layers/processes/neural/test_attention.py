@@ -57,3 +57,9 @@ def test_errors():
         ed.layers.Attention("identity", None, "cosine")
     with pytest.raises(ValueError, match="rep 'mlp' needs output_sizes, got None"):
         ed.layers.Attention("mlp", None, "uniform")
+
+
+@pytest.mark.parametrize("scale", [0, -1.0])
+def test_scale_that_is_not_above_zero_is_an_error(scale):
+    with pytest.raises(ValueError, match=f"scale must be above 0, got {scale}"):
+        ed.layers.Attention("identity", None, "laplace", scale=scale)

@@ -98,3 +98,10 @@ def test_errors():
         ed.layers.NeuralProcess([4], 0, [2])
     with pytest.raises(ValueError, match="must be twice the size of y, got 3"):
         ed.layers.NeuralProcess([4], 1, [4, 3])
+
+
+def test_empty_batch_costs_nothing():
+    model = make()
+    query, y = tf.nest.map_structure(lambda x: x[:0], lines(3, seed=0))
+    model(query, y)
+    np.testing.assert_array_equal(model.losses, [0.0])

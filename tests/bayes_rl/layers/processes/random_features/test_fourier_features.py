@@ -154,6 +154,13 @@ def test_regression():
     assert error < 0.4 * np.var(targets)
 
 
+@pytest.mark.parametrize("value", [0, -1.0, np.array([1.0, 0.0])])
+@pytest.mark.parametrize("name", ["variance", "lengthscale"])
+def test_parameters_that_are_not_above_zero_are_errors(name, value):
+    with pytest.raises(ValueError, match=f"{name} must be above 0, got"):
+        ed.layers.RandomFourierFeatures(1, 8, **{name: value})
+
+
 def test_units_below_one_is_an_error():
     with pytest.raises(ValueError, match="units must be at least 1, got 0"):
         ed.layers.RandomFourierFeatures(0)

@@ -123,3 +123,12 @@ def test_without_ridge_the_covariance_is_zero():
     layer = make(ridge_penalty=0.0)
     layer(TEST, training=True)
     np.testing.assert_array_equal(layer(TEST, training=False), np.zeros([len(TEST)] * 2))
+
+
+@pytest.mark.parametrize("momentum", [0.0, 0.6])
+def test_empty_batch_changes_nothing(momentum):
+    layer = make(momentum)
+    layer(DATA, training=True)
+    before = layer.precision_matrix.numpy()
+    assert layer(DATA[:0], training=True).shape == [0, 0]
+    np.testing.assert_array_equal(layer.precision_matrix, before)

@@ -115,3 +115,17 @@ def test_learns_dependent_categories():
 def test_wrong_networks_are_errors(make, message):
     with pytest.raises(ValueError, match=message):
         make()(ALL)
+
+
+@pytest.mark.parametrize("temperature", [0, -1.0])
+@pytest.mark.parametrize(
+    "make",
+    [
+        ed.layers.DiscreteAutoregressiveFlow,
+        ed.layers.SinkhornAutoregressiveFlow,
+        lambda layer, value: ed.layers.DiscreteBipartiteFlow(layer, [1, 0], value),
+    ],
+)
+def test_temperatures_that_are_not_above_zero_are_errors(make, temperature):
+    with pytest.raises(ValueError, match=f"temperature must be above 0, got {temperature}"):
+        make(made(VOCAB), temperature)
