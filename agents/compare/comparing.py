@@ -57,7 +57,7 @@ def _compare(groups):
     others = {task: _published(_of(groups, task)) for task in tasks}
     methods, unit = comparable(scores)
     found = {task: discovery.explorations(_of(groups, task)) for task in tasks}
-    alike, pairs = with_equal_seeds(methods), improvements(methods)
+    alike, pairs = with_equal_seeds(methods), improvements(scores)
     parts = {
         "scores": tables.scores(scores),
         "published": tables.published(scores, others),

@@ -8,37 +8,50 @@ from agents.statistics import probability_of_improvement
 
 @dataclasses.dataclass(frozen=True)
 class Improvement:
-    """P(a run of `better` scores more than one of `worse`) over all tasks."""
+    """P(a run of `better` scores more than one of `worse`) over the tasks of both."""
 
     better: str
     worse: str
-    runs: tuple  # how many the two groups have, over all tasks
+    tasks: tuple
+    runs: tuple  # how many the two groups have, over those tasks
     fewest: int  # seeds of a group on a task
     probability: float
     lower: float
     upper: float
 
 
-def improvements(methods):
-    """The pairs of groups, each the way round in which it improves.
+def improvements(scores):
+    """The pairs of groups that share a task, each the way round in which it improves.
 
-    Groups with a single run of a task are left out: one run beats another or does not.
+    A group with a single run of a task is left out there: one run beats another or not.
 
     Args:
-        methods: dict of label -> list with the scores of each task, [seeds].
+        scores: dict of task -> list of `agents.compare.scores.Scores`.
 
     Returns:
         List of `Improvement`.
     """
-    methods = {name: tasks for name, tasks in methods.items() if min(map(len, tasks)) > 1}
+    groups = {}  # label -> task -> [seeds]
+    for task, own in scores.items():
+        for each in own:
+            if len(each.seeds) > 1:
+                groups.setdefault(each.group.label, {})[task] = each.seeds
     pairs = []
-    for one, two in itertools.combinations(methods, 2):
-        better, worse = one, two
-        result = probability_of_improvement(methods[one], methods[two])
-        if result[0] < 0.5:
-            better, worse = two, one
-            result = probability_of_improvement(methods[two], methods[one])
-        runs = tuple(sum(map(len, methods[name])) for name in (better, worse))
-        fewest = min(map(len, [*methods[one], *methods[two]]))
-        pairs.append(Improvement(better, worse, runs, fewest, *result))
+    for one, two in itertools.combinations(groups, 2):
+        tasks = tuple(task for task in groups[one] if task in groups[two])
+        if tasks:
+            alike = {name: [groups[name][task] for task in tasks] for name in (one, two)}
+            pairs.append(_improvement(tasks, alike))
     return pairs
+
+
+def _improvement(tasks, groups):
+    """Of two groups, dict of label -> list with the scores of each task, [seeds]."""
+    (better, ours), (worse, theirs) = groups.items()
+    result = probability_of_improvement(ours, theirs)
+    if result[0] < 0.5:
+        better, ours, worse, theirs = worse, theirs, better, ours
+        result = probability_of_improvement(ours, theirs)
+    runs = tuple(sum(map(len, own)) for own in (ours, theirs))
+    fewest = min(map(len, [*ours, *theirs]))
+    return Improvement(better, worse, tasks, runs, fewest, *result)

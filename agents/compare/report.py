@@ -126,10 +126,16 @@ def _published(row):
 def _improvement(rows):
     title = "Probability that a run of one group scores more than one of the other"
     cells = [
-        [row["group"], row["than"], row["runs"] + _few(row), _interval(row, "probability")]
+        [
+            row["group"],
+            row["than"],
+            row["tasks"],
+            row["runs"] + _few(row),
+            _interval(row, "probability"),
+        ]
         for row in rows
     ]
-    return Table(title, ["group", "than", "runs", "P [95 % interval]"], cells)
+    return Table(title, ["group", "than", "tasks", "runs", "P [95 % interval]"], cells)
 
 
 def _exploration(rows):

@@ -68,6 +68,7 @@ def improvement(pairs):
         {
             "group": pair.better,
             "than": pair.worse,
+            "tasks": ", ".join(pair.tasks),
             "runs": " and ".join(map(str, pair.runs)),
             "seeds": pair.fewest,
             "probability": pair.probability,

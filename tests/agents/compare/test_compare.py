@@ -39,6 +39,25 @@ def test_single_runs_are_not_said_to_improve_on_others(make_run, tmp_path, read)
     assert (row["group"], row["than"]) == ("explore=Three", "explore=Two")
 
 
+def test_groups_are_held_against_each_other_where_both_have_runs(make_run, tmp_path, read):
+    there = {
+        "One": ("reacher_easy", "cheetah_run"),
+        "Two": ("cheetah_run",),
+        "Three": ("fake",),
+    }
+    for number, (kind, tasks) in enumerate(there.items()):
+        for task in tasks:
+            for seed in range(2):
+                words = {"explore": {"kind": kind}, "task": task}
+                make_run(
+                    tmp_path / kind / task / str(seed), seed, [[10.0 * number]], **words
+                )
+    compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "improvement")
+    assert (row["group"], row["than"]) == ("explore=Two", "explore=One")
+    assert (row["tasks"], row["runs"]) == ("cheetah_run", "2 and 2")
+
+
 def test_every_run_is_in_a_row(output, read):
     rows = read(output[0], "runs")
     assert [row["seed"] for row in rows] == ["0", "1", "2"] * 2
@@ -80,7 +99,8 @@ def test_markdown_holds_what_was_printed(output):
         "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 2 | 500.5 [500, 501] |"
         in text
     )
-    assert "| explore=Thompson | explore=Greedy | 3 and 3† | 1 [1, 1] |" in text
+    row = "| explore=Thompson | explore=Greedy | pendulum_swingup | 3 and 3† | 1 [1, 1] |"
+    assert row in text
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
         "- † Fewer than 5 seeds: an interval is little more than their range, and that of "

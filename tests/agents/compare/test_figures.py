@@ -47,6 +47,7 @@ def test_two_tasks_are_put_on_one_scale(drawn, make_groups, make_run, tmp_path, 
     (row,) = read(tmp_path / "out", "improvement")
     # certain on pendulum_swingup, even on fake
     assert (row["probability"], row["runs"]) == ("0.75", "5 and 5")
+    assert row["tasks"] == "pendulum_swingup, fake"
 
 
 def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
