@@ -13,6 +13,7 @@ from agents.figures.drawing import (
     finish,
     label,
     legend_below,
+    make_room,
     panels,
     style,
     thin,
@@ -40,6 +41,8 @@ def scores(groups, others):
         _published(axes, others[task])
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
         legend_below(axes)
+    if drawn:
+        make_room(figure, drawn)
     return figure
 
 

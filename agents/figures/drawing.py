@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.ticker import EngFormatter
+from matplotlib.transforms import ScaledTranslation
 from PIL import Image
 
 from agents.files import replacing
@@ -12,6 +13,8 @@ from agents.files import replacing
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLES = ("-", "--", ":", "-.")
 _DOTS = 100  # of a figure, per inch
+_ENTRY, _FEW_ENTRIES = 0.19, 4  # inches of a legend's entry; entries that have room
+_LABEL = 0.48  # inches that numbers and label of an axis take below it
 _UNITS = {
     "environment_steps": "environment steps (before action repeat)",
     "train_steps": "train steps",
@@ -61,9 +64,24 @@ def tidy(axes, unit):
 
 
 def legend_below(axes):
-    """Puts the legend below the axes, where it hides nothing."""
-    place = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
+    """Puts the legend below the axes and their label, however high these are drawn."""
+    below = ScaledTranslation(0, -_LABEL, axes.figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
+    place["bbox_transform"] = axes.transAxes + below
     axes.legend(fontsize="small", frameon=False, **place)
+
+
+def make_room(figure, grid):
+    """Makes a figure higher where legends below its panels have many entries.
+
+    Args:
+        figure: of `panels`.
+        grid: dict of name -> axes, each with a legend.
+    """
+    entries = max(len(axes.get_legend().get_texts()) for axes in grid.values())
+    rows = next(iter(grid.values())).get_gridspec().nrows
+    more = rows * _ENTRY * max(entries - _FEW_ENTRIES, 0)
+    figure.set_figheight(figure.get_figheight() + more)
 
 
 def label(group, count):

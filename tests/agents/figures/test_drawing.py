@@ -1,6 +1,7 @@
 """Tests of agents.figures.drawing."""
 
 import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
@@ -17,6 +18,24 @@ def test_a_legend_says_how_many_seeds_there_are():
     group = Group("explore=Greedy", "fake", [], 0)
     assert drawing.label(group, drawing.count_seeds(3)) == "explore=Greedy, 3 seeds"
     assert drawing.label(Group("", "fake", [], 0), drawing.count_seeds(1)) == "1 seed"
+
+
+def test_a_legend_hides_no_label_and_takes_no_room_from_the_curves():
+    heights = []
+    for entries in (3, 12):
+        figure, grid = drawing.panels(["task"], columns=1, size=(5.6, 3.8))
+        for number in range(entries):
+            grid["task"].plot([0, 1], [0, number], label=f"method {number}")
+        drawing.finish(grid["task"], "environment_steps", "return")
+        drawing.legend_below(grid["task"])
+        drawing.make_room(figure, grid)
+        FigureCanvasAgg(figure).draw()
+        label = grid["task"].xaxis.label.get_window_extent()
+        legend = grid["task"].get_legend().get_window_extent()
+        assert legend.y1 <= label.y0
+        assert legend.y0 >= 0
+        heights.append(grid["task"].get_window_extent().height)
+    assert heights[1] > 0.9 * heights[0]
 
 
 def test_a_saved_figure_has_a_palette_and_looks_as_it_was_drawn(tmp_path):
