@@ -51,7 +51,7 @@ def probe(run, episodes):
         _print_table(config, actions, counts, probes.names, scores)
         for kind, (truth, values, context, names) in probes.readings().items():
             told = (truth, values, context, names)
-            if fit and context < len(truth):
+            if fit and len(values) > 1 and context < len(truth):
                 told = (*told, fit.interval_of_readings(values, context))
             name = f"probe_{actions}_{kind}"
             files.append(save_state_prediction(folder / "figures", name, *told))

@@ -10,8 +10,8 @@ _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
 FEWEST_SEEDS = 5  # for an interval that deserves the name
 _FEW = "†"
 _FEW_NOTE = (
-    f"{_FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range, "
-    "and that of a probability leaves 0.5 out by chance in far more than one of twenty."
+    f"{_FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range; "
+    "of two or three, that of a probability leaves 0.5 out by chance once in three to five."
 )
 _REPEAT_NOTE = (
     "Published scores are of other protocols. Methods that hold an action for another "

@@ -12,7 +12,7 @@ that all actors share, afterwards that of the order in which it was learned.
 import os
 import pathlib
 
-from agents.episodes.store import DamagedEpisodeError, read_episode, write_episode
+from agents.episodes.store import DamagedEpisodeError, read_number, write_episode
 from agents.files import remove_temporary, sync_folder
 
 
@@ -94,6 +94,6 @@ def _number(file):
 
 def _number_in(file):
     try:
-        return int(read_episode(file)["number"])
-    except DamagedEpisodeError:  # the learner puts it aside
+        return read_number(file)
+    except (DamagedEpisodeError, FileNotFoundError):  # the learner puts it aside
         return _number(file)

@@ -50,7 +50,8 @@ def learn_together(config, run, address, beat, workers):
         workers: `agents.distributed.workers.Workers`.
 
     Returns:
-        As `learn`; 1 with one line where another learner has gone: all must start again.
+        As `learn`; 1 with one line where another learner has gone, or has found another
+        checkpoint: all must start again.
     """
     configure_tensorflow(config)
     devices = workers.devices()
@@ -63,14 +64,13 @@ def learn_together(config, run, address, beat, workers):
     own = without_reports(config) if workers.number else config
     try:
         return trainer.train(own, run, experience, devices)
-    except (tf.errors.OpError, ConnectionError) as error:
-        reason = str(getattr(error, "message", error)).partition("\n")[0]
-        print(
-            f"bayes-rl: another learner has gone ({reason}); all start again from the last "
-            "checkpoint",
-            file=sys.stderr,
-        )
-        return 1
+    except ConnectionError as error:
+        reason = str(error)
+    except tf.errors.OpError as error:
+        first_line = error.message.partition("\n")[0]
+        reason = f"another learner has gone ({first_line})"
+    print(f"bayes-rl: {reason}; all start again from the last checkpoint", file=sys.stderr)
+    return 1
 
 
 class CollectedByActors:

@@ -1,9 +1,9 @@
 """Sequences of the replay server: how episodes become its items, and items batches.
 
 Each sequence of T rows inside an episode is an item, so that to draw an item at random is
-to draw an episode by its length and a start in it. The last of an episode that the task
-ended is T items, see `agents.episodes.replay.Replay`. Where an episode is shorter than T, a
-sequence that starts in it goes on with the episodes that the same process inserts next.
+to draw an episode by its length and a start in it. Where an episode is shorter than T, or
+the task ended it, a sequence that starts in it goes on with the episodes that the same
+process inserts next; see `agents.episodes.replay.Replay`.
 """
 
 import collections
@@ -41,15 +41,17 @@ class SequenceWriter:
         Raises:
             TimeoutError: the server did not confirm them in time.
         """
-        rows, is_short = len(episode["reward"]), len(episode["reward"]) < self._length
+        rows = len(episode["reward"])
+        goes_on = rows < self._length or bool(episode["is_terminal"][-1])
         self._episodes += 1
         for row in range(rows):
             self._writer.append({key: np.asarray(episode[key][row]) for key in KEYS})
-            self._starts.append((self._episodes, is_short))
+            self._starts.append((self._episodes, goes_on))
             if self._is_item():
-                is_end = not is_short and episode["is_terminal"][row]
-                for _ in range(self._length if is_end else 1):
-                    self._create_item()
+                trajectory = {
+                    key: self._writer.history[key][-self._length :] for key in KEYS
+                }
+                self._writer.create_item(TABLE, priority=1.0, trajectory=trajectory)
         try:
             self._writer.flush(timeout_ms=None if timeout is None else int(1000 * timeout))
         except reverb.errors.DeadlineExceededError as error:
@@ -57,15 +59,11 @@ class SequenceWriter:
                 f"the replay server confirmed nothing in {timeout:g} s"
             ) from error
 
-    def _create_item(self):
-        trajectory = {key: self._writer.history[key][-self._length :] for key in KEYS}
-        self._writer.create_item(TABLE, priority=1.0, trajectory=trajectory)
-
     def _is_item(self):
         if len(self._starts) < self._length:
             return False
-        episode, is_short = self._starts[0]
-        return is_short or episode == self._episodes
+        episode, goes_on = self._starts[0]
+        return goes_on or episode == self._episodes
 
 
 class ReplayServer:

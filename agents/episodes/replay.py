@@ -33,15 +33,14 @@ class Replay:
     """The newest episodes in memory, sampled as sequences.
 
     A sequence starts at a uniform offset of a uniformly drawn episode and stays inside
-    it. Where the task ended the episode, the last sequence of T rows counts T times: else
-    the end, which stands in that one alone, would be met T times less often than any row
-    before. Where the episode is shorter than the sequence, it starts at any of its rows and
+    it. Where the episode is shorter than the sequence, it starts at any of its rows and
     goes on with the start of another episode; `is_first` is true there, so that no
-    boundary is crossed unseen.
+    boundary is crossed unseen. So it does where the task ended the episode: inside of it
+    the end would stand in the last row of one sequence alone, and be met T times less
+    often than what comes before.
 
     Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels
-    (PlaNet): one chunk at a random offset from each sampled episode; Hafner et al., 2020,
-    Dream to Control, whose code balances data so.
+    (PlaNet): one chunk at a random offset from each sampled episode.
 
     Args:
         capacity: agent steps to hold; beyond it the oldest episodes leave.
@@ -216,11 +215,8 @@ def _rows(episode):
 
 def _offset(random, episode, length):
     rows = _rows(episode)
-    if rows < length:
-        return random.integers(rows)
-    if episode["is_terminal"][-1]:
-        return min(random.integers(rows), rows - length)
-    return random.integers(rows - length + 1)
+    goes_on = rows < length or episode["is_terminal"][-1]
+    return random.integers(rows if goes_on else rows - length + 1)
 
 
 def _spec(episode):

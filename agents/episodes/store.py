@@ -136,8 +136,8 @@ class EpisodeStore:
             self._numbers[index] = _number(read_episode(file), index)
         except OSError as error:  # too many open files, a network that is away
             raise UserError(
-                f"episode {file} cannot be read now ({error.strerror}); nothing was "
-                "changed, the same command tries again"
+                f"episode {file} cannot be read now ({error.strerror}); the same "
+                "command tries again"
             ) from None
         except DamagedEpisodeError as error:
             self._damaged.mkdir(exist_ok=True)
@@ -167,16 +167,28 @@ def read_episode(file):
         DamagedEpisodeError: it holds no whole one.
         OSError: it cannot be read now, which tells nothing about it.
     """
+    with _arrays(file) as arrays:
+        episode = _known(arrays)
+        check_episode(episode)
+        return episode
+
+
+def read_number(file):
+    """Reads no more of an episode than its number; errors are those of `read_episode`."""
+    with _arrays(file) as arrays:
+        return int(arrays["number"])
+
+
+@contextlib.contextmanager
+def _arrays(file):
     content = io.BytesIO(pathlib.Path(file).read_bytes())
     try:
         if not zipfile.is_zipfile(content):
             raise ValueError("not a whole archive of arrays")
         with np.load(content, allow_pickle=False) as arrays:
-            episode = _known(arrays)
-        check_episode(episode)
+            yield arrays
     except _DAMAGE as error:
         raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
-    return episode
 
 
 def _number(episode, index):

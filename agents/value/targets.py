@@ -20,8 +20,7 @@ def n_step_targets(batch, reward, values, discount, steps, stride=1):
         values: V of the states n steps after those, [B, ceil((T - n) / stride)].
         discount: of one step.
         steps: n, below T.
-        stride: from one t to the next. The last is T - n - 1, whose value is of the last
-            row: an episode that ends can end nowhere else in a sequence within it.
+        stride: t is 0, stride, 2 stride and so on.
 
     Returns:
         Targets and weights, of the shape of `values`.
@@ -60,5 +59,4 @@ def targets_of_rewards(batch, rewards, values, discount, stride=1):
 def after(tensor, count, steps, stride):
     """The rows `count` steps after those that have a target, [B, T, ...] -> [B, ...]."""
     length = tensor.shape[1] - steps
-    first = (length - 1) % stride
-    return tensor[:, first + count : length + count : stride]
+    return tensor[:, count : count + length : stride]

@@ -9,7 +9,7 @@ BATCH, MODEL = "batch", "model"
 
 # A rule is a pattern and, for each axis of the weights whose names have it in them, an axis
 # of the mesh, or None where it is not split. The first rule that fits counts; a weight that
-# none fits is undivided, on every device. The parameters of a posterior are split as its
+# none fits is replicated on every device. The parameters of a posterior are split as its
 # weight, for their names start with its name: `encoder_0_self/query/kernel/mean`.
 #
 # Of two products in a row the first is split by columns, which are heads or hidden units,

@@ -97,6 +97,6 @@ def _zeros_like(variable, shape=None):
         return tf.Variable(zeros, trainable=False)
     if shape is not None:
         layout = dtensor.Layout.replicated(layout.mesh, len(shape))
-    whole = dtensor.Layout.replicated(layout.mesh, layout.rank)
-    zeros = dtensor.relayout(dtensor.copy_to_mesh(zeros, whole), layout)
+    replicated = dtensor.Layout.replicated(layout.mesh, layout.rank)
+    zeros = dtensor.relayout(dtensor.copy_to_mesh(zeros, replicated), layout)
     return dtensor.DVariable(zeros, trainable=False)

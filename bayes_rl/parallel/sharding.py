@@ -90,7 +90,7 @@ def place(value, mesh, axes=()):
     Args:
         value: tensor or array.
         mesh: from `make_mesh`, or None.
-        axes: of the mesh, or None, for the first axes of the value; others are whole.
+        axes: of the mesh, or None, for the first axes of the value; others are replicated.
 
     Returns:
         A tensor.
@@ -111,8 +111,8 @@ def place(value, mesh, axes=()):
 
 
 def _to_layout(value, layout):
-    whole = dtensor.Layout.replicated(layout.mesh, layout.rank)
-    return dtensor.relayout(dtensor.copy_to_mesh(value, whole), layout)
+    replicated = dtensor.Layout.replicated(layout.mesh, layout.rank)
+    return dtensor.relayout(dtensor.copy_to_mesh(value, replicated), layout)
 
 
 def gather(tensor):
@@ -127,8 +127,8 @@ def gather(tensor):
     tensor = tf.convert_to_tensor(tensor)
     if dtensor.is_dtensor(tensor):
         mesh = dtensor.fetch_layout(tensor).mesh
-        whole = dtensor.Layout.replicated(mesh, tensor.shape.rank)
-        tensor = dtensor.relayout(tensor, whole)
+        replicated = dtensor.Layout.replicated(mesh, tensor.shape.rank)
+        tensor = dtensor.relayout(tensor, replicated)
     return tensor.numpy()
 
 

@@ -149,7 +149,7 @@ class _Draws:
         """Checks that the outputs of several batches can be joined, by those of one."""
         if all(spec.shape[1:].is_fully_defined() for spec in self._parts()):
             return
-        more = tf.nest.map_structure(lambda x: tf.concat([x, x[:1]], axis=0), inputs)
+        more = tf.nest.map_structure(lambda x: tf.concat([x, x], axis=0), inputs)
         for one, other in zip(self(0, inputs), self(0, more), strict=True):
             if one.shape[1:] != other.shape[1:]:
                 raise ValueError(

@@ -44,7 +44,7 @@ class Transformer:
         return 2 * self.kernels + self.layers * (9 * self.hidden + 2 * self.filter)
 
     @property
-    def whole(self):
+    def replicated(self):
         """Numbers that every device has.
 
         Biases of rows and two for each of five normalizations in each layer; two last
@@ -56,7 +56,7 @@ class Transformer:
 
     def state(self, devices):
         """Bytes of weights and of Adam's state on each of so many devices along `model`."""
-        return BYTES * (STATE * (self.split // devices + self.whole) + 1)
+        return BYTES * (STATE * (self.split // devices + self.replicated) + 1)
 
 
 def largest(devices, memory, bytes_a_weight, **sizes):
@@ -79,8 +79,8 @@ def largest(devices, memory, bytes_a_weight, **sizes):
     found = None
     for layers in range(1, 10_000):
         model = Transformer(layers=layers, **sizes)
-        whole = BYTES * (STATE + 1) * model.whole  # with its gradients
-        if bytes_a_weight * model.kernels / devices + whole > memory:
+        replicated = BYTES * (STATE + 1) * model.replicated  # with its gradients
+        if bytes_a_weight * model.kernels / devices + replicated > memory:
             break
         found = model
     return found

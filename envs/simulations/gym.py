@@ -100,10 +100,11 @@ def reset(env, seed):
 
 
 def _takes_seed(env):
-    """Whether `reset` does; that of a wrapper takes whatever comes."""
-    parameters = inspect.signature(getattr(env, "unwrapped", env).reset).parameters
+    """Whether `reset` does, and that of all that it wraps."""
+    parameters = inspect.signature(env.reset).parameters
     takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-    return takes_all or "seed" in parameters
+    inner = vars(env).get("env")
+    return (takes_all or "seed" in parameters) and (inner is None or _takes_seed(inner))
 
 
 @functools.cache

@@ -162,7 +162,7 @@ def _against(rows):
     ]
     title = (
         "Against each published method: on how many of the tasks that it has our mean is "
-        "higher, on how many of those with several seeds its whole interval is, where our "
+        "higher, on how many of those with five seeds its whole interval is, where our "
         "share of its score is least, and interquartile means over those tasks of the "
         "means over seeds"
     )

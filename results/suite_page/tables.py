@@ -3,6 +3,7 @@
 import numpy as np
 
 from agents import statistics
+from agents.compare.report import FEWEST_SEEDS
 from results.suite_page.standings import (
     METHODS,
     STEPS,
@@ -89,8 +90,9 @@ def against(own, method, stand_in=None):
 
     Returns:
         Dict, a row: over the tasks that the method has, our finished runs; on how many
-        tasks the mean over seeds is higher, and on how many its whole interval; the least
-        ratio and its task; and the interquartile means over tasks of both, ours with its
+        tasks the mean over seeds is higher, and on how many its whole interval, where an
+        interval says enough (`agents.compare.report.FEWEST_SEEDS`); the least ratio and
+        its task; and the interquartile means over tasks of both, ours with its
         interval. None where there is no such task.
     """
     theirs = {}
@@ -108,8 +110,9 @@ def against(own, method, stand_in=None):
     row = {"method": method, "stand_in": stand_in or "", "n": len(theirs)}
     row["runs"] = sum(len(own[task]) for task in theirs)
     row["above"] = sum(means[task] > theirs[task] for task in theirs)
-    lows = {task: statistics.interval([own[task]], _mean)[0] for task in theirs}
-    row["surely"] = sum(lows[task] > theirs[task] for task in theirs)
+    many = [task for task in theirs if len(own[task]) >= FEWEST_SEEDS]
+    lows = {task: statistics.interval([own[task]], _mean)[0] for task in many}
+    row["surely"] = sum(lows[task] > theirs[task] for task in many)
     row |= {"least": float(ratios[least]), "least_task": least}
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
     return row | over_tasks([own[task] for task in theirs])

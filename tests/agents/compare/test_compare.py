@@ -103,8 +103,8 @@ def test_markdown_holds_what_was_printed(output):
     assert row in text
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
-        "- † Fewer than 5 seeds: an interval is little more than their range, and that of "
-        "a probability leaves 0.5 out by chance in far more than one of twenty.\n"
+        "- † Fewer than 5 seeds: an interval is little more than their range; of two or "
+        "three, that of a probability leaves 0.5 out by chance once in three to five.\n"
     )
 
 

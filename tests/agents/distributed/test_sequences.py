@@ -49,19 +49,17 @@ def test_every_sequence_inside_an_episode_is_drawn_alike(serve, make_episode):
     np.testing.assert_allclose(list(counts.values()), expected, atol=5 * spread)
 
 
-def test_an_end_is_drawn_as_often_as_any_row_before_it(serve, make_episode):
+def test_after_an_end_the_next_episode_begins(serve, make_episode):
     address = serve()
     writer = SequenceWriter(reverb.Client(address), length=5)
-    episode = make_episode(0, 12)
-    episode["is_terminal"][-1] = True
-    writer.insert(episode, timeout=10)
-    size = reverb.Client(address).server_info(timeout=5)[TABLE].current_size
-    assert size == 12  # 7 sequences before the last, which counts 5 times
-    seen, _ = drawn(address)
-    rows = np.bincount(seen[..., 1].astype(int).ravel())
-    expected = len(seen) * 5 / 12
-    for row in (4, 5, 6, 11):
-        assert rows[row] == pytest.approx(expected, abs=5 * np.sqrt(expected))
+    ended = make_episode(0, 7)
+    ended["is_terminal"][-1] = True
+    writer.insert(ended, timeout=10)
+    writer.insert(make_episode(1, 6), timeout=10)
+    seen, is_first = drawn(address)
+    starts = {tuple(start) for start in seen[:, 0].astype(int)}
+    assert starts == {*((0, row) for row in range(7)), (1, 0), (1, 1)}
+    np.testing.assert_array_equal(is_first, seen[..., 1] == 0)
 
 
 def test_after_a_short_episode_the_next_one_begins(serve, make_episode):

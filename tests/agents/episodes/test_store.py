@@ -98,7 +98,7 @@ def test_an_error_of_the_system_is_no_damage(tmp_path, monkeypatch):
             EpisodeStore(tmp_path)
     assert str(error.value) == (
         f"episode {tmp_path / '000000.npz'} cannot be read now (Input/output error); "
-        "nothing was changed, the same command tries again"
+        "the same command tries again"
     )
     assert EpisodeStore(tmp_path).indices == [0, 1]
 

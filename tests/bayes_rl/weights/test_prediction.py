@@ -137,6 +137,17 @@ def test_outputs_that_are_joint_over_a_batch_need_one_batch(kind, count):
         assert found[1].shape == (2, count, count)
 
 
+def test_members_of_an_ensemble_share_batches_of_sequences_of_unknown_length():
+    layer = ed.layers.DenseBatchEnsemble(4, ensemble_size=2)
+    inputs = tf.random.stateless_normal([8, 6, 3], [0, 1])
+    layer(inputs)
+    spec = tf.TensorSpec([None, 3])
+    dataset = tf.data.Dataset.from_generator(lambda: inputs, output_signature=spec)
+    found = ed.predict(layer, dataset.batch(4), 2)
+    expected = ed.predict(layer, inputs, 2, batch_size=4)
+    np.testing.assert_allclose(found, expected, atol=1e-6)
+
+
 def test_length_of_sequences_may_be_unknown_and_that_of_a_batch():
     model = tf.keras.Sequential([ed.layers.DenseFlipout(4, input_shape=[None, 3])])
     inputs = tf.random.stateless_normal([6, 2, 3], [0, 1])

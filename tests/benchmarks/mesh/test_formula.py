@@ -23,9 +23,9 @@ def test_the_largest_model_fits_and_one_with_a_layer_more_does_not():
     for devices in (1, 8):
         found = largest(devices, 80e9, 100, **WIDE)
         deeper = Transformer(layers=found.layers + 1, **WIDE)
-        whole = 16 * found.whole
-        assert 100 * found.kernels / devices + whole <= 80e9
-        assert 100 * deeper.kernels / devices + 16 * deeper.whole > 80e9
+        replicated = 16 * found.replicated
+        assert 100 * found.kernels / devices + replicated <= 80e9
+        assert 100 * deeper.kernels / devices + 16 * deeper.replicated > 80e9
 
 
 def test_no_model_fits_devices_that_are_too_small():

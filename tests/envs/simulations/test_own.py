@@ -239,6 +239,22 @@ def test_environment_of_gym_without_seeds_is_warned_of(load, caplog):
     assert warning.startswith("Chance cannot be seeded")
 
 
+def test_a_wrapper_whose_reset_takes_no_seed_is_seeded_as_before(load):
+    class Inner(Counter, import_gym().Env):
+        def reset(self, seed=None):
+            return np.array([0.0, self.np_random.integers(1000)])
+
+    class Wrapped(import_gym().Wrapper):
+        def reset(self):
+            return self.env.reset()
+
+    first, again, other = (
+        load(lambda: Wrapped(Inner()), seed=seed).reset().observation["observation"][1]
+        for seed in (3, 3, 4)
+    )
+    assert first == again != other
+
+
 def test_what_is_wrong_within_a_reset_is_told(load):
     class Wrong(Counter):
         def reset(self, seed=None):

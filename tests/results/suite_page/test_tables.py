@@ -51,11 +51,11 @@ def test_a_method_is_compared_on_the_tasks_that_it_has():
     assert row["iqm_high"] == 300.0
 
 
-def test_a_mean_is_surely_higher_where_its_interval_is_and_never_of_one_seed():
-    own = {"a": np.array([400.0, 610.0, 600.0]), "b": np.array([1.0, 3.0, 4.0])}
+def test_a_mean_is_surely_higher_where_an_interval_of_enough_seeds_is():
+    own = {"a": np.array([200.0, *4 * [600.0]]), "b": np.array([1.0, 3.0, 4.0, 2.0, 5.0])}
     row = against(own, "TD-MPC2")
     assert (row["above"], row["surely"]) == (2, 1)
-    assert against({"b": np.array([1.0])}, "TD-MPC2")["surely"] == 0
+    assert against({"b": own["b"][:4]}, "TD-MPC2")["surely"] == 0
 
 
 def test_another_method_stands_in_where_one_has_no_score():
