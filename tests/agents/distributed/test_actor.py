@@ -124,7 +124,7 @@ def test_ctrl_c_ends_a_wait(make_actor, monkeypatch):
 def test_a_held_out_episode_is_on_disk_and_not_in_the_replay(
     make_config, build_agent, serve, run, handover, beat
 ):
-    words = ["actors=2", "sequence_length=5", "seed_episodes=1", "hold_out_every=2"]
+    words = ["actors=3", "sequence_length=5", "seed_episodes=1", "hold_out_every=2"]
     config = make_config(*words, f"logdir={run.folder}")
     address = serve(config)
     Weights(build_agent(*words), address).push()

@@ -51,7 +51,8 @@ def test_a_film_of_recalibrated_forecasts_has_their_interval(
     ones = np.ones([1, 2])
     levels = SHARES[:, np.newaxis] * ones[:, np.newaxis]
     for stddev in (0.1, 0.2):
-        fit = Recalibration(20, 0 * ones, stddev * ones, 50 * ones, ones, ones, levels)
+        fitted = (0 * ones, stddev * ones, 50 * ones, ones, ones, levels, ones)
+        fit = Recalibration(20, *fitted)
         film(model, episode, (0, 3), tmp_path, "mended", fit)
     widths = [high - low for low, high in drawn]
     known = slice(5, 10)  # of 15 rows, 5 are seen and half of the others forecast
