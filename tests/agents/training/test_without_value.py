@@ -5,7 +5,7 @@ import json
 import pytest
 
 WORDS = [
-    *("value=none", "world_model.standardize=false"),
+    *("value=none", "world_model.standardize=false", "averaging=0", "latents=samples"),
     *("task=fake_ending", "explore=thompson_groups", "compile=false"),
     *("seed_episodes=1", "world_model.free_nats=0", "video_every=0", "probe_every=0"),
 ]
