@@ -1,7 +1,6 @@
 """A run is a folder: its config, the places of its parts, and who may write to it."""
 
 import dataclasses
-import fcntl
 import os
 import pathlib
 import re
@@ -12,6 +11,7 @@ import yaml
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
 from agents.files import replacing
+from agents.locking import lock_folder
 from agents.runs.earlier import updated
 
 _LENGTH = "environment_steps"
@@ -88,7 +88,7 @@ def open_run(config):
     run = Run(pathlib.Path(config.logdir))
     try:
         run.folder.mkdir(parents=True, exist_ok=True)
-        lock = _lock(run.folder)
+        lock = lock_folder(run.folder)
     except OSError as error:
         raise UserError(f"cannot write to logdir {run.folder}: {error.strerror}") from None
     run = dataclasses.replace(run, lock=lock)
@@ -139,7 +139,7 @@ def open_part(run, number):
     """
     folder = run.folder / learner_name(number)
     folder.mkdir(parents=True, exist_ok=True)
-    return Run(folder, _lock(folder), whole=run)
+    return Run(folder, lock_folder(folder), whole=run)
 
 
 def learner_name(number):
@@ -298,23 +298,3 @@ def _is_longer(before, now):
 def _show(values, name):
     value = values.get(name, "not set")
     return "null" if value is None else value
-
-
-def _lock(folder):
-    lock = open(folder / ".lock", "a+")  # noqa: SIM115  it stays open as long as the run
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.seek(0)
-        process = lock.read().strip()
-        lock.close()
-        raise UserError(
-            f"{folder} is in use by another process ({process}); "
-            "wait until it ends, or start a new run with another logdir"
-        ) from None
-    except OSError:  # the file system has no locks
-        return lock
-    lock.truncate(0)
-    lock.write(str(os.getpid()))
-    lock.flush()
-    return lock

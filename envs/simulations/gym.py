@@ -100,11 +100,13 @@ def reset(env, seed):
 
 
 def _takes_seed(env):
-    """Whether `reset` does, and that of all that it wraps."""
+    """Whether `reset` does; a wrapper's that takes whatever comes hands it on."""
     parameters = inspect.signature(env.reset).parameters
     takes_all = any(each.kind is each.VAR_KEYWORD for each in parameters.values())
-    inner = vars(env).get("env")
-    return (takes_all or "seed" in parameters) and (inner is None or _takes_seed(inner))
+    if "seed" in parameters or not takes_all:
+        return "seed" in parameters
+    inner = getattr(env, "env", None)
+    return inner is None or _takes_seed(inner)
 
 
 @functools.cache

@@ -255,6 +255,22 @@ def test_a_wrapper_whose_reset_takes_no_seed_is_seeded_as_before(load):
     assert first == again != other
 
 
+def test_an_adapter_is_seeded_whatever_it_adapts(load):
+    class Adapter(Counter):
+        env = OldCounter()  # whose reset takes no seed
+
+    first = load(Adapter, seed=3).reset().observation["observation"]
+    np.testing.assert_array_equal(first, [0.0, 3.0])
+
+
+def test_a_wrapper_hands_a_seed_on_to_what_takes_none(load):
+    class Inner(OldCounter, import_gym().Env):
+        pass
+
+    first = load(lambda: import_gym().Wrapper(Inner()), seed=3).reset()
+    np.testing.assert_array_equal(first.observation["observation"], [0.0, 3.0])
+
+
 def test_what_is_wrong_within_a_reset_is_told(load):
     class Wrong(Counter):
         def reset(self, seed=None):

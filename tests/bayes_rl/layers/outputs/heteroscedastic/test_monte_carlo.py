@@ -4,7 +4,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
-from bayes_rl.layers.outputs.heteroscedastic.monte_carlo import compute_temperature
+from bayes_rl.layers.outputs.heteroscedastic.temperature import compute_temperature
 
 INPUTS = tf.random.stateless_normal([4, 3], [0, 1])
 SAMPLES = 20_000
