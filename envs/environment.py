@@ -14,13 +14,13 @@ _FAR = 1e10
 
 
 class Simulation(typing.Protocol):
-    """What an environment needs of a task, one physics step at a time.
+    """What an environment needs of a task, one environment step at a time.
 
     Attributes:
         action_minimum: [A].
         action_maximum: [A].
-        time_limit: physics steps after which an episode is cut, or None.
-        timestep: seconds of a physics step.
+        time_limit: environment steps after which an episode is cut, or None.
+        timestep: seconds of an environment step.
         entries: dict of path -> size of what `state` was put together from, in order;
             simulations need not have it.
     """
@@ -71,9 +71,9 @@ class Environment(py_environment.PyEnvironment):
     Args:
         simulation: a `Simulation`.
         observation: `state`, `position` or `pixels`.
-        action_repeat: physics steps of a decision.
+        action_repeat: environment steps of a decision.
         seed: int.
-        action_cost: price of a squared action, per physics step.
+        action_cost: price of a squared action, per environment step.
         image_size, camera, shadows: of pictures.
         first_episode: number of the first episode, above 0 to go on with a sequence.
         stride: from the number of an episode to that of the next, above 1 where several

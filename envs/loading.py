@@ -30,10 +30,10 @@ def load(
             `python:package.module:function` (see `envs.simulations.own`), `fake` or
             `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
-        action_repeat: physics steps of a decision. None is PlaNet's for its tasks, 4 for
-            the other tasks of DeepMind Control, 1 for gym, `fake` and tasks of yours.
+        action_repeat: environment steps of a decision. None is PlaNet's for its tasks, 4
+            for the other tasks of DeepMind Control, 1 for gym, `fake` and tasks of yours.
         seed: int from 0. Episode n of a seed always starts the same.
-        action_cost: price of a squared action, per physics step.
+        action_cost: price of a squared action, per environment step.
         image_size: pixels of a side of pictures.
         camera: number of the camera; -1 is the free camera.
         shadows: False draws without shadows and reflections, several times faster; the

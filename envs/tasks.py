@@ -87,7 +87,7 @@ class Task:
         suite: `dm_control`, `gym`, `python` or `fake`.
         domain: the domain of a DeepMind Control task, the module of a user's, else "".
         variant: what to load of that domain, module or suite.
-        action_repeat: physics steps of a decision.
+        action_repeat: environment steps of a decision.
     """
 
     name: str
@@ -120,7 +120,7 @@ def can_end(task):
 
 
 def rewards_are_unbounded(task):
-    """Whether a task's rewards may be of any size; else a physics step has 0 to 1.
+    """Whether a task's rewards may be of any size; else an environment step has 0 to 1.
 
     Args:
         task: canonical name.
@@ -148,7 +148,7 @@ def check_task(
     Args:
         task: as in `envs.load`, and so are all others.
         observation: `state`, `position` or `pixels`.
-        action_repeat: physics steps of a decision; None is the task's default.
+        action_repeat: environment steps of a decision; None is the task's default.
         seed: int from 0 to 2**32 - 1.
         action_cost: at least 0.
         image_size: pixels of a side, at least 1.

@@ -19,9 +19,10 @@ _BENCHMARKS = {
     "examples": ("What the layers are worth", "python -m results.examples_page"),
 }
 _ABOUT = """
-Made by `python -m results`; no number is typed by hand. A score is an undiscounted return,
-at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap interval over seeds; in
-parentheses: the extremes of seeds. Each page has its commands, commit and hardware.
+Made by `python -m results`; no number of a table is typed by hand. A score is an
+undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap
+interval over seeds; in parentheses: the extremes of seeds. Each page has its commands,
+commit and hardware.
 """.strip()
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
 
@@ -103,6 +104,6 @@ def _text(cell):
 
 
 def _link(folder, study):
-    title = study["title"] + (" (by an agent of before)" if "agent" in study else "")
+    title = study["title"] + (" (an earlier agent)" if "agent" in study else "")
     page = folder / "README.md"
     return f"[{title}]({folder.name}/{page.name})" if page.exists() else title

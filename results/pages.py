@@ -34,8 +34,13 @@ def page(folder, study):
 
 
 def made_by(study):
-    """Says what the agent of a study lacked; nothing of the agent of today."""
-    return f"Made by an agent of before: {study['agent']}." if "agent" in study else ""
+    """Says how the agent of a study differed; nothing of the agent of today."""
+    if "agent" not in study:
+        return ""
+    return (
+        f"Made with an earlier version of the agent: {study['agent']}. Commands are of the "
+        "version at that commit."
+    )
 
 
 def shown_pictures(folder, patterns):

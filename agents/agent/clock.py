@@ -15,7 +15,7 @@ class Clock(tf.Module):
 
     Attributes:
         episodes: finished and, if they are, learned from.
-        environment_steps: physics steps, before action repeat.
+        environment_steps: those of the environment, before action repeat.
         agent_steps: actions chosen.
         rewards: rewards other than 0, or None.
         replay_steps: [], agent steps in the replay.

@@ -60,6 +60,7 @@ def _compare(groups):
     alike, pairs = with_equal_seeds(methods), improvements(scores)
     parts = {
         "scores": tables.scores(scores),
+        "curves": tables.curves(groups),
         "published": tables.published(scores, others),
         "exploration": tables.exploration(found),
         "improvement": tables.improvement(pairs),

@@ -1,13 +1,8 @@
 """Scores that others have published, to be seen beside one's own.
 
-published_scores.csv holds means over seeds, each row with its source: the score files of
-github.com/danijar/dreamerv3 (DreamerV3, D4PG) and github.com/nicklashansen/tdmpc2
-(TD-MPC2, SAC, its run of DreamerV3), both under the MIT licence; the result files of
-nicklashansen/tdmpc (TD-MPC with an action repeat for each task), wertyuilife2/bmpc (BMPC,
-its run of TD-MPC2) and facebookresearch/MRQ (MR.Q); table 1 of Hafner et al., 2019,
-Learning Latent Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet); section
-3.2 of Tran et al., 2019, Bayesian Layers (Bayesian PlaNet). Steps are environment steps.
-The action repeat, or the number of seeds, is empty where the source does not state it.
+published_scores.csv holds means over seeds, each row with its source (`SOURCES`). Steps
+are environment steps. The action repeat, or the number of seeds, is empty where the source
+does not state it.
 """
 
 import csv
@@ -15,6 +10,23 @@ import dataclasses
 import pathlib
 
 FURTHEST = 1.5  # times the steps of a run, up to which a published score stands beside it
+
+SOURCES = """
+Published scores are from the score files of
+[danijar/dreamerv3](https://github.com/danijar/dreamerv3) (DreamerV3: Hafner et al., 2023,
+Mastering Diverse Domains through World Models; D4PG: Barth-Maron et al., 2018) and
+[nicklashansen/tdmpc2](https://github.com/nicklashansen/tdmpc2) (TD-MPC2: Hansen, Su and
+Wang, 2024, Scalable, Robust World Models for Continuous Control; SAC: Haarnoja et al.,
+2018; its runs of DreamerV3), both under the MIT licence; the result files of
+[nicklashansen/tdmpc](https://github.com/nicklashansen/tdmpc) (TD-MPC with an action repeat
+for each task: Hansen, Wang and Su, 2022, Temporal Difference Learning for Model Predictive
+Control), [wertyuilife2/bmpc](https://github.com/wertyuilife2/bmpc) (BMPC: Wang et al.,
+2025, Bootstrapped Model Predictive Control; its runs of TD-MPC2) and
+[facebookresearch/MRQ](https://github.com/facebookresearch/MRQ) (MR.Q: Fujimoto et al.,
+2025, Towards General-Purpose Model-Free Reinforcement Learning); table 1 of Hafner et al.,
+2019, Learning Latent Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet);
+section 3.2 of Tran et al., 2019, Bayesian Layers (Bayesian PlaNet).
+""".strip()
 
 _FILE = pathlib.Path(__file__).with_name("published_scores.csv")
 

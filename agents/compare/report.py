@@ -15,7 +15,7 @@ _FEW_NOTE = (
 )
 _REPEAT_NOTE = (
     "Published scores are of other protocols. Methods that hold an action for another "
-    "number of physics steps (action repeat) solve another problem in the same steps."
+    "number of environment steps (action repeat) solve another problem in the same steps."
 )
 
 
@@ -124,7 +124,10 @@ def _published(row):
 
 
 def _improvement(rows):
-    title = "Probability that a run of one group scores more than one of the other"
+    title = (
+        "Probability that a run of one group scores more than one of the other; between "
+        "equals the interval of five seeds leaves 0.5 out once in ten"
+    )
     cells = [
         [
             row["group"],

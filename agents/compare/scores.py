@@ -35,7 +35,7 @@ class Scores:
 
     @property
     def action_repeat(self):
-        """Physics steps that an action is held for, or None where it is not known."""
+        """Environment steps that an action is held for, or None where it is not known."""
         config = self.group.runs[0].config
         try:
             return config.get("action_repeat") or check_task(config["task"]).action_repeat

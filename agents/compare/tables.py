@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from agents import statistics
+from agents.compare.scores import curve_of, seed_curves
 from agents.files import write_csv
 from agents.statistics import interquartile_mean
 
@@ -34,6 +35,28 @@ def scores(scores):
         scores: dict of task -> list of `agents.compare.scores.Scores`.
     """
     return [_score(task, each) for task, own in scores.items() for each in own]
+
+
+def curves(groups):
+    """A row for each group and evaluation, as far as all its seeds have come.
+
+    Args:
+        groups: list of `agents.runs.grouping.Group`.
+    """
+    return [
+        {
+            "task": group.task,
+            "group": group.label,
+            "seeds": len(own),
+            "environment_steps": int(steps),
+            "iqm": float(iqm),
+            "iqm_low": float(low),
+            "iqm_high": float(high),
+        }
+        for group in groups
+        if (own := seed_curves(group))
+        for steps, iqm, low, high in zip(*curve_of(own), strict=True)
+    ]
 
 
 def published(scores, others):

@@ -67,10 +67,22 @@ def values(*names):
 
 
 def units(group, key):
-    """What the files of a group say of a key, each text once, in order."""
+    """What the files of a group say of a key, each text once, in order.
+
+    Where they say several things, the choices follow of which each is said.
+
+    Example:
+        >>> units("explore", "alpha")
+        ['share of the draws that count']
+    """
     pattern = re.compile(rf"\s*{key}:.*?# (.*)")
-    lines = [line for choice in groups()[group] for line in read(group, choice)]
-    return list(dict.fromkeys(found[1] for found in map(pattern.fullmatch, lines) if found))
+    said = {}
+    for choice in groups()[group]:
+        for found in filter(None, map(pattern.fullmatch, read(group, choice))):
+            said.setdefault(found[1], []).append(choice)
+    if len(said) < 2:
+        return list(said)
+    return [f"{text} ({', '.join(names)})" for text, names in said.items()]
 
 
 def having(group, key):

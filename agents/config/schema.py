@@ -75,7 +75,7 @@ class WorldModel(Settings):
 class Train(Settings):
     task: str = key()  # of DeepMind Control, gym:Name, python:module:function, or fake
     observation: str = key(choices=("state", "position", "pixels"))
-    action_repeat: int | None = key(least=1)  # physics steps; None: the task's own
+    action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
     image: Image = key()
     seed: int = key(least=0, below=2**31)  # of all that is random in the run

@@ -14,7 +14,7 @@ at time t and the action and reward that led to it, so row 0 has zeros for both:
 An environment adds three numbers, which files of earlier versions lack:
 
     number             []  int64, of the episode in the sequence of its seed
-    environment_steps  []  int64, physics steps
+    environment_steps  []  int64, before action repeat
     rewards            []  int64, other than 0, before what actions cost
 
 and an actor of several a fourth:

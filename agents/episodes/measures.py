@@ -52,7 +52,7 @@ def agent_steps(episode) -> int:
 
 
 def environment_steps(episode, action_repeat) -> int:
-    """Physics steps of an episode, whose last action may be cut short.
+    """Environment steps of an episode, whose last action may be cut short.
 
     Files of earlier versions do not tell; there every action counts in full.
 

@@ -37,7 +37,7 @@ _VALUE = {
     "value/returned": "discounted return that came",
     "value/error": "mean of | value - return |",
     "train/value_loss": "value loss",
-    "train/value_mean": "mean value, per physics step",
+    "train/value_mean": "mean value, per environment step",
     "train/policy_entropy": "policy entropy (nats)",
 }
 

@@ -29,7 +29,7 @@ _LATER = {
     "world_model.image_decoder": "convolutions",
 }
 
-# Where a task was none of these, earlier versions held an action for 2 physics steps unless
+# Where a task was none of these, earlier versions held an action for 2 steps unless
 # they were told: of DeepMind Control. They had no value.
 _PLANET_TASKS = (
     "ball_in_cup_catch",

@@ -20,7 +20,7 @@ _OF_FILMS = """## Films
 
 Each is an evaluation episode at the end of a run, planned by the mean weights without
 noise: one seed, as fast as it happens. The commands train today's default; the suite's page
-says which runs are by an agent of before."""
+says which runs are of an earlier agent."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]+\.png\)")
 _SUITE = results.RESULTS / "suite"
 
@@ -88,7 +88,7 @@ def _found(path, text, study):
     title = text.splitlines()[0].removeprefix("# ")
     parts = [f"### [{title}](results/{path})"]
     if study:
-        before = " By an agent of before." * ("agent" in study)
+        before = " With an earlier version of the agent." * ("agent" in study)
         found = answer((results.RESULTS / path).parent, study)
         parts.append(f"{study['question']} {found}{before}")
     parts += [_moved(picture, path) for picture in _PICTURE.findall(text)[:1]]

@@ -13,7 +13,7 @@ from envs.quiet import import_gym, without_deprecations
 
 _LOG = logging.getLogger(__name__)
 
-SECONDS = 1 / 30  # of a physics step, where a task says nothing of time
+SECONDS = 1 / 30  # of an environment step, where a task says nothing of time
 
 
 class Gym:

@@ -4,8 +4,8 @@ An interface has
 
     actions        what describes the actions: shape, dtype and bounds
     observations   what describes the observations: a nest of such descriptions
-    time_limit     physics steps after which an episode is cut, or None
-    timestep       seconds of a physics step
+    time_limit     environment steps after which an episode is cut, or None
+    timestep       seconds of an environment step
     reset(seed)    -> observation
     step(action)   -> observation, reward, whether the episode ended, discount
     render(size)   -> a picture, uint8 [size, size, 3]

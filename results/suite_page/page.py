@@ -4,6 +4,7 @@ import math
 import pathlib
 import shutil
 
+from agents.compare.published import SOURCES
 from agents.compare.tables import write
 from agents.figures.drawing import save
 from agents.files import write_text
@@ -30,8 +31,8 @@ A score is the mean return of the evaluation episodes after {STEPS:,} environmen
 (before action repeat), planned by the mean weights without noise. Brackets: the 95 %
 bootstrap interval over seeds. Published scores are means over seeds, of other protocols:
 TD-MPC's own repository holds an action for 8 (cartpole), 2 (finger, walker) or 4 steps,
-which is nearly PlaNet's and ours, most others for 2. Minutes are those of training and
-evaluation, start-up aside, with two runs on the machine.
+which is nearly PlaNet's and ours, most others for 2. Minutes, the median of the runs, are
+those of training and evaluation, start-up aside, with two runs on the machine.
 """.strip()
 
 
@@ -84,6 +85,7 @@ def _page(study, found, parts, films):
         "![Curves of all tasks](curves.png)",
         _NOTES,
         _scores(parts["scores"]),
+        SOURCES,
         _against(parts["against"]),
         _twins(parts["twins"]),
         _films(films),
@@ -153,7 +155,7 @@ def _against(rows):
             + (f", {row['stand_in']} where it has none" * bool(row["stand_in"])),
             f"{row['runs']}",
             f"{row['above']} of {row['n']}",
-            f"{row['surely']}",
+            f"{row['surely']} of {row['with_interval']}",
             f"{row['least']:.2f} ({row['least_task']})",
             f"{row['published']:.0f}",
             _interval(row, "iqm"),

@@ -13,11 +13,11 @@ STEPS = 100_000
 METHODS = {
     "TD-MPC (own repeats)": "TD-MPC, own repeats",
     "TD-MPC2": "TD-MPC2",
-    "TD-MPC2 (run by BMPC)": "its rerun",
+    "TD-MPC2 (run by BMPC)": "TD-MPC2, run by BMPC",
     "MR.Q": "MR.Q",
     "BMPC": "BMPC",
     "DreamerV3": "DreamerV3",
-    "DreamerV3 (run by TD-MPC2)": "its rerun by TD-MPC2",
+    "DreamerV3 (run by TD-MPC2)": "DreamerV3, run by TD-MPC2",
     "SAC": "SAC",
 }  # as published_scores.csv calls them -> as columns do
 

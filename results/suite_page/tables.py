@@ -28,7 +28,7 @@ def tables(found):
     own = {task: each for (task, kind), each in found.items() if kind == default}
     done = {task: each.values for task, each in own.items() if each.scores}
     core = {task: done[task] for task in done if own[task].wanted >= _CORE}
-    kinds = {"core": core, "all": done}
+    kinds = {"core": core} | ({"all": done} if done.keys() > core.keys() else {})
     return {
         "scores": [_score(each) for each in found.values() if each.scores],
         "against": [
@@ -49,7 +49,7 @@ def _score(each):
     finished = [run.folder for run in each.runs if run.config["seed"] in each.scores]
     commits = dict.fromkeys(source["commit"][:7] for source in sources_of(finished))
     row["commits"] = ", ".join(commits)
-    return row | {"minutes": float(sum(each.minutes) / len(each.minutes))}
+    return row | {"minutes": float(np.median(each.minutes))}
 
 
 def _against(scores):
@@ -90,8 +90,9 @@ def against(own, method, stand_in=None):
 
     Returns:
         Dict, a row: over the tasks that the method has, our finished runs; on how many
-        tasks the mean over seeds is higher, and on how many its whole interval, where an
-        interval says enough (`agents.compare.report.FEWEST_SEEDS`); the least ratio and
+        tasks the mean over seeds is higher; how many have as many seeds as an interval
+        needs (`agents.compare.report.FEWEST_SEEDS`), and on how many of those its whole
+        interval is; the least ratio and
         its task; and the interquartile means over tasks of both, ours with its
         interval. None where there is no such task.
     """
@@ -112,6 +113,7 @@ def against(own, method, stand_in=None):
     row["above"] = sum(means[task] > theirs[task] for task in theirs)
     many = [task for task in theirs if len(own[task]) >= FEWEST_SEEDS]
     lows = {task: statistics.interval([own[task]], _mean)[0] for task in many}
+    row["with_interval"] = len(many)
     row["surely"] = sum(lows[task] > theirs[task] for task in many)
     row |= {"least": float(ratios[least]), "least_task": least}
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))

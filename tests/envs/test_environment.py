@@ -100,7 +100,7 @@ def test_episode_ends_within_a_repeat_with_discount_one():
     assert environment.episode_length == 3
     assert [bool(step.is_last()) for step in steps] == [False, False, True]
     assert steps[-1].discount == 1.0
-    # 8, 8 and the remaining 4 physics steps of the same reward.
+    # 8, 8 and the remaining 4 environment steps of the same reward.
     assert steps[-1].reward == pytest.approx(steps[0].reward / 2, rel=1e-6)
 
 

@@ -49,7 +49,7 @@ def test_readme_is_a_table_of_questions_with_links(folder):
         (folder / name).touch()
     text = readme(folder, {"one": STUDY, "two": STUDY | {"agent": "raw observations"}})
     assert "| Is it? | Yes: 700 [650.4, never]. | [One](one/README.md) |" in text
-    assert "| Is it? | not measured yet | One (by an agent of before) |" in text
+    assert "| Is it? | not measured yet | One (an earlier agent) |" in text
     assert "[layers.md](layers.md): `python -m benchmarks.layers`" in text
 
 

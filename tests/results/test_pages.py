@@ -37,4 +37,4 @@ def test_page_shows_tables_weights_commands_pictures_and_sources(folder):
 
 def test_page_says_of_which_agent_it_is(folder):
     study = STUDY | {"agent": "raw observations"}
-    assert "by an agent of before: raw observations." in page(folder, study)
+    assert "with an earlier version of the agent: raw observations." in page(folder, study)

@@ -65,10 +65,12 @@ def test_compiled_gradients_are_those_of_eager_execution(
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
 
 
-def test_compiled_decisions_are_greedy_once_the_bonus_has_ended(build_agent, environment):
+def test_compiled_decisions_are_greedy_once_the_bonus_has_ended(
+    build_agent, environment, quick_planner
+):
     actions = []
     for strategy in (ANNEALED, "explore=noise"):
-        agent = build_agent("compile=true", strategy)
+        agent = build_agent("compile=true", strategy, *quick_planner)
         policy = agent.collect_policy
         step = tf.nest.map_structure(tf.constant, environment.reset())
         state = policy.get_initial_state(2)
@@ -101,10 +103,10 @@ def cores(monkeypatch):
 
 
 def test_decisions_that_are_compiled_ahead_are_those_that_are_asked_for(
-    build_agent, environment, cores
+    build_agent, environment, cores, quick_planner
 ):
     cores({0, 1})
-    policy = build_agent("compile=true", ANNEALED).collect_policy
+    policy = build_agent("compile=true", ANNEALED, *quick_planner).collect_policy
     functions = policy._choose_by_strategy, policy._choose_greedily
 
     def traced():

@@ -23,6 +23,16 @@ def test_scores_are_those_of_seeds(output, read):
     assert float(thompson["mean"]) == 500.5
 
 
+def test_curves_are_the_scores_at_each_evaluation(output, read):
+    rows = [row for row in read(output[0], "curves") if row["group"] == "explore=Greedy"]
+    assert [row["environment_steps"] for row in rows] == ["1000", "2000"]
+    last = read(output[0], "scores")[0]
+    assert [rows[-1][name] for name in ("seeds", "iqm", "iqm_low", "iqm_high")] == [
+        last[name] for name in ("seeds", "iqm", "iqm_low", "iqm_high")
+    ]
+    assert rows[0]["iqm"] != rows[1]["iqm"]
+
+
 def test_improvement_is_stated_the_way_round_that_improves(output, read):
     (row,) = read(output[0], "improvement")
     assert (row["group"], row["than"]) == ("explore=Thompson", "explore=Greedy")

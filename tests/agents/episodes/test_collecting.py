@@ -115,7 +115,7 @@ def test_an_agent_collects_what_its_policy_does(pair, policy_of):
 
 
 class Ragged(Line):
-    """A line whose episodes end after 2 to 9 physics steps, as their seed says."""
+    """A line whose episodes end after 2 to 9 environment steps, as their seed says."""
 
     def reset(self, seed):
         super().reset(seed)
@@ -138,7 +138,7 @@ def ragged(first_episodes, action_repeat=1):
 
 
 def lengths(count):
-    """Physics steps of the episodes of `ragged`."""
+    """Environment steps of the episodes of `ragged`."""
     seeds = [3, *([3, number] for number in range(1, count))]
     return [int(np.random.default_rng(seed).integers(2, 10)) for seed in seeds]
 

@@ -202,6 +202,10 @@ def test_a_run_on_two_devices_is_like_that_on_one(train_run, tiny_words, tmp_pat
     assert {name: two[name] for name in learned} == pytest.approx(learned, rel=1e-4)
 
 
+def _ctrl_c(_):
+    raise KeyboardInterrupt
+
+
 def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkeypatch):
     asked = []
 
@@ -216,10 +220,14 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
             asked.append("waited")
 
     monkeypatch.setattr(training, "CompilingAhead", Ahead)
-    words = ["environments=2", "environment_steps=40", "seed_episodes=2", "video_every=0"]
-    for folder, evaluation in (("run", "{every: 9, episodes: 3}"), ("other", "{every: 0}")):
-        assert train_run(tmp_path / folder, *words, f"evaluation={evaluation}") == 0
-    assert train_run(tmp_path / "run", *words, "evaluation={every: 9, episodes: 3}") == 0
+    words = ["environments=2", "environment_steps=40", "seed_episodes=9", "video_every=0"]
+    with monkeypatch.context() as stopping:
+        stopping.setattr(training.Trainer, "advance", _ctrl_c)
+        assert (
+            train_run(tmp_path / "run", *words, "evaluation={every: 9, episodes: 3}") == 130
+        )
+    for _ in range(2):  # the second finds a finished run
+        assert train_run(tmp_path / "other", *words, "evaluation.every=0") == 0
     collecting, evaluating = ("collect_policy", 2), ("policy", 3)
     closing = ["stopped", "waited"]
     assert asked == [
