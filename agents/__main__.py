@@ -15,6 +15,7 @@ try:
     from agents.commands.words.options import ROLES
     from agents.commands.words.parser import parse
     from agents.errors import UserError
+    from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
     raise SystemExit(
         f"bayes-rl: {error.name} is not installed, which agents need beside the layers; "
@@ -47,6 +48,9 @@ def main(argv=None):
     except UserError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 2
+    except EnvironmentFailedError as error:
+        print(f"bayes-rl: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
         return 130

@@ -103,8 +103,8 @@ class SeedsOfDecision:
         return fold(self._of_decisions, self._PURPOSES.index(purpose))
 
     def of_episode(self, purpose):
-        """For what goes on over a whole episode."""
-        return fold(self._of_episodes, len(self._PURPOSES) + self._PURPOSES.index(purpose))
+        """For what goes on over a whole episode; its decisions have numbers from 0."""
+        return fold(self._of_episodes, -1 - self._PURPOSES.index(purpose))
 
     def of_weights(self, redraw):
         """For a whole episode, or for this decision."""

@@ -8,6 +8,8 @@ from tf_agents.environments import py_environment
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
+from envs import EnvironmentFailedError
+
 # Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
 UNBOUNDED = 1e6
 _FAR = 1e10
@@ -181,6 +183,7 @@ class Environment(py_environment.PyEnvironment):
             if is_last:
                 break
         self._rewards += is_rewarded
+        self._check_finite("reward", total)
         if is_last:
             return self._last(total, discount)
         return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
@@ -210,11 +213,22 @@ class Environment(py_environment.PyEnvironment):
             observation = np.array(simulation.position_only(), np.float32)
         else:
             observation = np.array(simulation.state(), np.float32)
-        return {
+        seen = {
             "observation": observation,
             "position": np.array(simulation.position(), np.float32),
             "velocity": np.array(simulation.velocity(), np.float32),
         }
+        for name, value in seen.items():
+            self._check_finite(name, value)
+        return seen
+
+    def _check_finite(self, name, value):
+        """What is not finite would be stored, and learned from for ever."""
+        if not np.all(np.isfinite(value)):
+            raise EnvironmentFailedError(
+                f"the environment's {name} must be finite, got {value} "
+                f"after {self._steps} steps of episode {self._episode}"
+            )
 
     def _make_observation_spec(self, example):
         spec = {

@@ -9,6 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.environments import py_environment
 
+from envs import EnvironmentFailedError
 from envs.worker import serve
 
 
@@ -27,7 +28,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     Raises:
         ValueError, RuntimeError: as `envs.load`.
-        RuntimeError: a process has ended by itself.
+        EnvironmentFailedError: a process has ended by itself.
     """
 
     _hint = '; a script must keep its work under if __name__ == "__main__":'
@@ -150,7 +151,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     def _death(self, number, hint=""):
         process = self._processes[number]
         process.join(5)
-        return RuntimeError(
+        return EnvironmentFailedError(
             f"the process of environment {number} of {len(self._processes)} has ended "
             f"(exit code {process.exitcode}){hint}"
         )

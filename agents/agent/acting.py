@@ -19,8 +19,9 @@ def load(folder, explore=False):
 
     Args:
         folder: of the run; a training that goes on there is not disturbed.
-        explore: whether it acts as it does when it collects episodes: by its strategy and
-            with noise. Else by its mean weights.
+        explore: whether it acts as it does when it collects episodes, by its strategy and
+            with noise, but by averages of what it learned (`averaging`). Else by its mean
+            weights.
 
     Returns:
         `LoadedAgent`.

@@ -86,11 +86,13 @@ def _make_value(config, environment, model):
     settings = config.value
     if isinstance(settings, NoValue):
         return None, None
+    # A decision gets up to as many rewards of 1; what is sized are sums over it already.
+    most = 1 if model.sizes_rewards else environment.action_repeat
     value = ActorCritic(
         settings,
         model.rssm.latent_size + model.rssm.belief_size,
         model.action_size,
-        lambda: environment.action_repeat * model.reward_unit,
+        lambda: most * model.reward_unit,
         environment.episode_length,
         beta_rate=_beta_rate(config.explore),
     )

@@ -131,7 +131,7 @@ def _share_of_random_rewards(runs):
     """The share of the agent steps of random episodes that are rewarded."""
     rewarded, steps = 0, 0
     for run in runs:
-        last = _random_episodes(run.config)
+        last = run.config.get("seed_episodes", 0)
         rows = [row for row in run.metrics if row["episodes"] <= last]
         rewarded += sum(row.get("explore/rewarded_steps", 0) for row in rows)
         steps += rows[-1].get("agent_steps", 0) if rows else 0
@@ -160,13 +160,13 @@ def first_reward(rows):
 
 
 def _has_explored(run):
-    first = _random_episodes(run.config) + 1
+    first = run.config.get("seed_episodes", 0) + 1
     return any(_REACHED in row and row["episodes"] >= first for row in run.metrics)
 
 
 def _numbers(run, end):
     rows = [row for row in run.metrics if row["environment_steps"] <= end]
-    last_random = _random_episodes(run.config)
+    last_random = run.config.get("seed_episodes", 0)
     planned = [row for row in rows if row["episodes"] > last_random]
     coverage = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
     returns = [row[_RETURN] for row in planned if row.get(_RETURN) is not None]
@@ -190,12 +190,6 @@ def _first_tenth(planned, highest):
     returned = [row for row in planned if row.get(_RETURN) is not None]
     enough = (row["episodes"] for row in returned if row[_RETURN] >= _TENTH * highest)
     return next(enough, math.inf)
-
-
-def _random_episodes(config):
-    """How many random episodes a run begins with: `environments` at a time, at least."""
-    at_once = config.get("environments", 1)
-    return at_once * math.ceil(config.get("seed_episodes", 0) / at_once)
 
 
 def _mean(values):

@@ -173,6 +173,11 @@ def _check_together(config):
             "image.size / world_model.image_pool must be at least 32, got "
             f"{config.image.size} / {pool}"
         )
+    if config.world_model.learn_observation_stddev and config.observation == "pixels":
+        raise UserError(
+            "world_model.learn_observation_stddev=true changes nothing: it is of vectors, "
+            "observation must be state or position, got pixels"
+        )
     if distance >= config.sequence_length:
         raise UserError(
             "world_model.overshooting_distance must be below sequence_length "

@@ -181,6 +181,11 @@ class WorldModel(tf.Module):
         return self.reward_unit * self._expected_reward(features)
 
     @property
+    def sizes_rewards(self):
+        """Whether rewards, which may be of any size here, are counted by their size."""
+        return self._reward_size is not None
+
+    @property
     def reward_unit(self):
         """The reward that counts 1 in the loss, [].
 

@@ -12,6 +12,8 @@ import pytest
 import yaml
 from rich.console import Console
 
+import agents.__main__ as program
+import envs
 from agents.__main__ import main
 from agents.config import choices, overrides
 from agents.config.schema import as_dict, flatten
@@ -126,6 +128,16 @@ def write_run(folder, row):
     (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
     row = {"episodes": 2, "environment_steps": 20, "collect/return": 1.0} | row
     (folder / "metrics.jsonl").write_text(json.dumps(row) + "\n")
+
+
+def test_an_environment_that_failed_ends_a_command_with_one_line(capsys, monkeypatch):
+    def fail(options):
+        raise envs.EnvironmentFailedError("the process of environment 0 of 2 has ended")
+
+    monkeypatch.setattr(program, "_do", fail)
+    assert main(["compare", "run"]) == 1
+    said = capsys.readouterr()
+    assert said.err == "bayes-rl: the process of environment 0 of 2 has ended\n"
 
 
 def test_compare_names_its_files(capsys, tmp_path):

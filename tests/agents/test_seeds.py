@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 from scipy import stats
 
-from agents.seeds import Purpose, fold, normal, seed_of_run, split, uniform
+from agents.seeds import Purpose, SeedsOfDecision, fold, normal, seed_of_run, split, uniform
 
 SEED = tf.constant([3, 4])
 
@@ -24,6 +24,16 @@ def test_purposes_keep_the_seeds_that_saved_runs_go_on_with():
 def test_numbers_have_seeds_of_their_own():
     seeds = {tuple(fold(SEED, number).numpy()) for number in range(100)}
     assert len(seeds) == 100
+
+
+def test_each_purpose_of_an_episode_and_of_its_decisions_has_a_seed_of_its_own():
+    purposes = ("observation", "filter", "plan", "noise", "proposals")
+    decisions = [SeedsOfDecision(SEED[tf.newaxis], [number]) for number in range(20)]
+    seeds = [each.of(purpose) for each in decisions for purpose in purposes]
+    seeds += [each.of_weights("decision") for each in decisions]
+    seeds += [decisions[0].of_episode(purpose) for purpose in purposes]
+    seeds.append(decisions[0].of_weights("episode"))
+    assert len({tuple(seed.numpy().ravel()) for seed in seeds}) == 20 * 6 + 6
 
 
 def test_fold_takes_any_integer_type():

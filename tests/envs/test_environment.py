@@ -5,6 +5,7 @@ import pytest
 from tf_agents.environments import utils
 
 import envs
+from envs.environment import Environment
 
 
 def play(environment, actions):
@@ -32,6 +33,48 @@ def test_specs_hold(task, observation):
     repeat = 50 if "_" in task else 4
     with envs.load(task, observation, action_repeat=repeat) as environment:
         utils.validate_py_environment(environment, episodes=2)
+
+
+class Breaking:
+    """A rod whose reward, or angle, is no number any more after two steps."""
+
+    action_minimum, action_maximum = np.full(1, -1.0), np.full(1, 1.0)
+    time_limit, timestep = 20, 0.1
+
+    def __init__(self, name, value):
+        self._name, self._value, self._steps = name, value, 0
+
+    def reset(self, seed):
+        self._steps = 0
+
+    def step(self, action):
+        self._steps += 1
+        return self._if("reward"), False, 1.0
+
+    def _if(self, name):
+        return self._value if (self._name, self._steps) == (name, 3) else 0.5
+
+    def position(self):
+        return np.array([self._if("position")])
+
+    def velocity(self):
+        return np.array([self._if("velocity")])
+
+    def state(self):
+        return np.array([self._if("observation")])
+
+
+@pytest.mark.parametrize("name", ["reward", "observation", "position", "velocity"])
+@pytest.mark.parametrize("value", [np.nan, -np.inf])
+def test_what_is_not_finite_ends_the_episode_and_is_named(name, value):
+    environment = Environment(Breaking(name, value), "state", 1, seed=0)
+    for _ in range(2):
+        environment.reset()
+        environment.step([0.0])
+        environment.step([0.0])
+    message = rf"{name} must be finite, got \[?{value}\]? after 3 steps of episode 1"
+    with pytest.raises(envs.EnvironmentFailedError, match=message):
+        environment.step([0.0])
 
 
 def test_actions_are_bounded_by_one():

@@ -79,7 +79,9 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
     environments.reset()
     environments._processes[1].kill()
     environments._processes[1].join()
-    with pytest.raises(RuntimeError, match=r"environment 1 of 2 has ended .*-9"):
+    with pytest.raises(
+        envs.EnvironmentFailedError, match=r"environment 1 of 2 has ended .*-9"
+    ):
         environments.step(np.zeros([2, 1], np.float32))
     environments.close()
     assert not any(process.is_alive() for process in environments._processes)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import envs
 from agents.agent import building
 from agents.agent.building import choose_devices, configure_tensorflow
 from agents.errors import UserError
@@ -35,6 +36,19 @@ def test_the_parts_are_those_of_the_config(agent, build_agent):
     assert agent.policy._noise is None
     other = build_agent("planner=icem").collect_policy._planner
     assert isinstance(other, ImprovedCrossEntropy)
+
+
+@pytest.mark.parametrize(
+    ("task", "unit"),
+    [("cartpole_swingup", 8.0), ("cartpole_swingup_fenced", 3.0)],  # the size of rewards
+)
+def test_critics_count_by_what_a_decision_may_be_rewarded(make_config, task, unit):
+    config = make_config(f"task={task}", "value=td", "world_model.standardize=true")
+    environment = envs.load_many(1, task, action_repeat=8, processes=False)
+    agent = building.make_agent(config, environment, choose_devices("default"))
+    rewards = np.array([0.0, 3.0, 0.0, -3.0], np.float32)
+    agent.model.see({"observation": np.zeros([4, 5], np.float32), "reward": rewards})
+    assert float(agent.value._reward_unit()) == pytest.approx(unit, rel=1e-3)
 
 
 def test_everything_that_a_run_goes_on_from_is_in_a_checkpoint(

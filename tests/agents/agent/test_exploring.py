@@ -48,6 +48,17 @@ def test_a_step_moves_all_of_the_explorer_and_nothing_else_otherwise(agent, make
         assert np.any(now.numpy() != old.numpy()), f"{now.name} was not moved"
 
 
+def test_the_explorer_learns_by_the_schedule_of_the_strategy(make):
+    words = ["explore.final_beta=0.01", "explore.annealing_steps=200"]
+    agent = make("explore.critic=true", "explore.reward_from=100", *words, steps=0)
+    expected = {0: (0.05, 0.0), 99: (0.0302, 0.0), 100: (0.03, 1.0), 200: (0.01, 1.0)}
+    for steps, (beta, of_return) in expected.items():
+        agent.clock.environment_steps.assign(steps)
+        found = agent._novelty(tf.constant([0, 1]))
+        assert float(found.beta) == pytest.approx(beta, abs=1e-6)
+        assert float(found.of_return) == of_return
+
+
 def test_metrics_tell_of_the_bonus(agent, batch):
     agent.pop_metrics()
     agent.train(batch)

@@ -60,15 +60,14 @@ def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path, r
     assert row["coverage"] == "0.5"
 
 
-def test_random_episodes_come_as_many_at_a_time_as_there_are_environments(
+def test_as_many_episodes_are_random_as_were_asked_for_with_several_environments_too(
     make_run, tmp_path, read
 ):
-    # four environments: the two random episodes that were asked for are four
     reached = (0, 0, 0, 1, 0, 0)
     make_run(tmp_path / "a", 0, reached=reached, seed_episodes=2, environments=4)
     compare([tmp_path / "a"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
-    assert (row["found_before"], row["found"]) == ("1", "0")
+    assert (row["found_before"], row["found"]) == ("0", "1")
 
 
 def test_where_random_actions_are_rewarded_no_reward_is_first(make_run, tmp_path, read):

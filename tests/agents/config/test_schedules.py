@@ -68,6 +68,12 @@ def test_half_a_schedule_is_refused(words, message):
         overrides.load(words)
 
 
+def test_rewards_may_be_sought_from_where_the_bonus_ends_on():
+    words = ["explore.annealing_rewards=null", "explore.reward_from=10_000"]
+    config = overrides.load(["explore=information_gain_annealed", *words])
+    assert config.explore.reward_from == config.explore.annealing_steps
+
+
 def test_one_phase_is_enough():
     words = ["explore.annealing_steps=null", "explore.annealing_rewards=9"]
     config = overrides.load(["explore=information_gain_annealed", *words])

@@ -152,6 +152,12 @@ def test_a_critic_of_the_bonus_that_could_not_learn_is_refused(words, message):
         overrides.load(["explore=information_gain", *words])
 
 
+def test_a_stddev_of_pixels_is_not_learned():
+    words = ["observation=pixels", "world_model.learn_observation_stddev=true"]
+    with pytest.raises(UserError, match="must be state or position, got pixels"):
+        overrides.load(words)
+
+
 def test_a_schedule_has_a_time_and_an_end():
     config = overrides.load(["action_noise.final_stddev=0", "action_noise.steps=1000"])
     assert (config.action_noise.final_stddev, config.action_noise.steps) == (0.0, 1000)

@@ -176,6 +176,11 @@ def test_oldest_episodes_leave_a_full_replay():
     assert set(batch["observation"][:, 0, 0]) == {1, 2}
 
 
+def test_a_replay_may_be_full_to_the_last_step():
+    assert make_replay(11, 11, capacity=20).num_steps == 20
+    assert make_replay(11, 11, capacity=19).num_steps == 10
+
+
 def test_newest_episode_stays_whatever_the_capacity():
     replay = make_replay(11, 31, capacity=25)
     assert (replay.num_episodes, replay.num_steps) == (1, 30)

@@ -37,17 +37,19 @@ def test_episodes_and_decisions_have_numbers_of_their_own(make_policy, clock):
     assert not np.any(later.action == first.action)
 
 
-def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock):
+@pytest.mark.parametrize("sharers", [1, 3])
+def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock, sharers):
     def seeds(*time_steps):
-        steps = run(make_policy(planner=Idle()), *time_steps)
+        steps = run(make_policy(planner=Idle(), sharers=sharers), *time_steps)
         return [step.state["seed"].numpy() for step in steps]
 
     types = [ts.StepType.MID, ts.StepType.FIRST]
     one_ends = observe(FIRST.observation["observation"], types)
     *_, last = together = seeds(FIRST, one_ends, FIRST)
     assert together[1][0].tolist() == together[0][0].tolist()
-    numbered = {0: together[0][0], 1: together[0][1], 3: together[1][1]}
-    numbered |= {2: last[0], 5: last[1]}
+    stride = 2 * sharers  # the others run the episodes between
+    numbered = {0: together[0][0], 1: together[0][1], 1 + stride: together[1][1]}
+    numbered |= {stride: last[0], 1 + 2 * stride: last[1]}
     for number, seed in numbered.items():
         clock.episodes.assign(number)
         np.testing.assert_array_equal(seeds(FIRST)[0][0], seed)

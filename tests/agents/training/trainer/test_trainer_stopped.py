@@ -12,6 +12,7 @@ import pytest
 
 from agents.agent.loading import load_agent
 from agents.episodes.store import EpisodeStore
+from agents.errors import UserError
 from agents.runs import divergence
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import load_config
@@ -130,6 +131,23 @@ def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd,
     assert [row["episodes"] for row in metrics(folder)] == [1, 2, 3, 4, 5, 6]
     assert metrics(folder)[-1]["environment_steps"] == 120
     assert leftovers(folder) == []
+
+
+@pytest.mark.parametrize("lost", ["00000[123].npz", "0*.npz"])
+def test_a_run_whose_newest_episodes_are_gone_says_so_and_makes_none(
+    train_run, tmp_path, lost
+):
+    folder = tmp_path / "run"
+    short = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    assert train_run(folder, *short, "environment_steps=80") == 0
+    for file in (folder / "episodes").glob(lost):
+        file.unlink()
+    left = sorted((folder / "episodes").iterdir())
+    message = f"has learned from 4 episodes, and .* none after number {len(left) - 1}; put"
+    for _ in range(2):
+        with pytest.raises(UserError, match=message):
+            train_run(folder, *short, "environment_steps=120")
+    assert sorted((folder / "episodes").iterdir()) == left
 
 
 def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
