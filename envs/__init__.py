@@ -3,6 +3,7 @@
 Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 """
 
+from envs.failing import EnvironmentFailedError
 from envs.tasks import can_end, check_task, rewards_are_unbounded
 
 __all__ = [
@@ -16,10 +17,6 @@ __all__ = [
     "spread_seeds",
     "wrapping_angles",
 ]
-
-
-class EnvironmentFailedError(RuntimeError):
-    """An environment cannot go on. Its message, a line, says which and why."""
 
 
 def __getattr__(name):

@@ -8,7 +8,7 @@ from tf_agents.environments import py_environment
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
-from envs import EnvironmentFailedError
+from envs.failing import EnvironmentFailedError
 
 # Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
 UNBOUNDED = 1e6

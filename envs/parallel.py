@@ -9,7 +9,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.environments import py_environment
 
-from envs import EnvironmentFailedError
+from envs.failing import EnvironmentFailedError
 from envs.worker import serve
 
 

@@ -2,6 +2,8 @@
 
 import contextlib
 
+from envs.failing import EnvironmentFailedError
+
 
 def serve(connection, arguments):
     """Makes an environment and runs what comes through the pipe.
@@ -48,6 +50,6 @@ def _answer(environment, name, arguments):
 
 def _portable(error):
     """The same error, of a type that every process can unpickle."""
-    if type(error) in (ValueError, RuntimeError):
+    if type(error) in (ValueError, RuntimeError, EnvironmentFailedError):
         return type(error)(str(error))
     return RuntimeError(f"{type(error).__name__}: {error}")

@@ -1,10 +1,13 @@
 """Tests of environments side by side."""
 
+import pickle
+
 import numpy as np
 import pytest
 from tf_agents.environments import tf_py_environment
 
 import envs
+from envs import worker
 
 
 @pytest.fixture(scope="module")
@@ -102,3 +105,17 @@ def test_wrong_count_is_an_error(count):
 def test_wrong_setting_is_an_error_before_any_process():
     with pytest.raises(ValueError, match="did you mean 'cheetah_run'"):
         envs.load_many(2, "cheeta_run")
+
+
+@pytest.mark.parametrize(
+    "kind", [ValueError, RuntimeError, envs.EnvironmentFailedError, KeyError]
+)
+def test_an_error_of_a_process_keeps_its_kind_where_all_know_it(kind):
+    class Broken:
+        def step(self):
+            raise kind("for this reason")
+
+    is_result, error = worker._answer(Broken(), "step", ())
+    assert not is_result
+    assert type(error) is (RuntimeError if kind is KeyError else kind)
+    assert "for this reason" in str(pickle.loads(pickle.dumps(error)))
