@@ -91,7 +91,7 @@ def _planners(folder):
 def sources(sources):
     """The commits and machines of all sessions, a line each."""
     return "\n".join(
-        f"Commit {source['commit']}, {source['processor']}, {source['cores']} cores, "
-        f"{source['memory_gib']} GiB."
+        f"Commit {source['commit']}, {source['processor']}, {source['cores']} "
+        f"core{'s' * (source['cores'] > 1)}, {source['memory_gib']} GiB."
         for source in sources
     )
