@@ -1,4 +1,4 @@
-"""Refuses what a run cannot start with, before its folder is made."""
+"""Refuses what a run cannot start with, or go on with."""
 
 from agents.agent.building import choose_devices, configure_tensorflow
 from agents.episodes.environments import COLLECTION, load_environments
@@ -43,4 +43,25 @@ def check_devices(config, devices):
         raise UserError(
             f"batch_size must be a multiple of the {count} devices of "
             f"strategy={config.strategy}, got {config.batch_size}"
+        )
+
+
+def check_episodes(run, store, learned):
+    """Refuses to go on without the newest of what a run has learned from.
+
+    New episodes would get their numbers, and never be learned from.
+
+    Args:
+        run: `agents.runs.folder.Run`.
+        store: `agents.episodes.store.EpisodeStore` of the run.
+        learned: number of the episodes that its checkpoint has learned from.
+
+    Raises:
+        UserError: files are gone from its folder.
+    """
+    if learned > store.next_index:
+        raise UserError(
+            f"{run.folder} has learned from {learned} episodes, but {run.episodes} lacks "
+            f"those from {store.next_index:06d}.npz on; put the files back, or begin anew "
+            "with another logdir"
         )

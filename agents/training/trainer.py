@@ -14,12 +14,12 @@ from agents.episodes.measures import (
     nonzero_rewards,
 )
 from agents.episodes.replay import is_held_out
-from agents.errors import UserError
 from agents.files import remove_temporary
 from agents.replicas import told_by_all
 from agents.runs.divergence import forget
 from agents.runs.provenance import append_session
 from agents.screen.progress import Progress
+from agents.training.checking import check_episodes
 from agents.training.diverging import Diverged, tell
 from agents.training.experience import CollectedHere
 from agents.training.learning import Learning
@@ -208,12 +208,8 @@ class Trainer:
         is_first = run.first is run
         saved = self._checkpoints if is_first else make_checkpoints(run.first, self._agent)
         saved.restore()
-        if is_first and self._episodes > self._store.next_index:
-            raise UserError(
-                f"{run.folder} has learned from {self._episodes} episodes, and "
-                f"{run.episodes} holds none after number {self._store.next_index - 1}; put "
-                "the files back, or begin anew with another logdir"
-            )
+        if is_first:
+            check_episodes(run, self._store, self._episodes)
         if self._config.learners > 1:
             counts = told_by_all(self._devices, [*self._counts().values()])
             if (counts != counts[0]).any():  # one could not read the newest

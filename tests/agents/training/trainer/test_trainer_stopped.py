@@ -143,7 +143,9 @@ def test_a_run_whose_newest_episodes_are_gone_says_so_and_makes_none(
     for file in (folder / "episodes").glob(lost):
         file.unlink()
     left = sorted((folder / "episodes").iterdir())
-    message = f"has learned from 4 episodes, and .* none after number {len(left) - 1}; put"
+    message = (
+        f"has learned from 4 episodes, but .* lacks those from 00000{len(left)}.npz on"
+    )
     for _ in range(2):
         with pytest.raises(UserError, match=message):
             train_run(folder, *short, "environment_steps=120")
