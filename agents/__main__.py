@@ -15,6 +15,7 @@ try:
     from agents.commands.words.options import ROLES
     from agents.commands.words.parser import parse
     from agents.errors import UserError
+    from agents.files import output_folder, refusal
     from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
     raise SystemExit(
@@ -50,6 +51,11 @@ def main(argv=None):
         return 2
     except EnvironmentFailedError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
+        return 1
+    except OSError as error:
+        if not (line := refusal(error)):
+            raise
+        print(f"bayes-rl: {line}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped", file=sys.stderr)
@@ -89,12 +95,14 @@ def _flush():
 def _do(options):
     """Calls the function that has the name of the command, in the module of that name.
 
-    Those that ask the agent of a run have `run` among
-    their words; such runs are checked before TensorFlow is imported.
+    Those that ask the agent of a run have `run` among their words; such runs are checked
+    before TensorFlow is imported, and that it can be written to where the results will be.
     """
     words = {key: value for key, value in vars(options).items() if key != "name"}
     if "run" in words:
         _prepare(filter(None, (words["run"], words.get("twin"))))
+        if not words.get("out"):
+            output_folder(words["run"])
     module = _MODULES.get(options.name, options.name)
     module = importlib.import_module(f"agents.commands.{module}")
     return getattr(module, options.name)(**words)

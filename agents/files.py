@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import errno
 import io
 import os
 import pathlib
@@ -9,6 +10,10 @@ import shutil
 import tempfile
 
 from agents.errors import UserError
+
+# What a disk answers where the program is right; else an error is ours.
+_REFUSALS = ("EACCES", "EDQUOT", "EFBIG", "EIO", "ENOSPC", "EPERM", "EROFS")
+_REFUSALS = {getattr(errno, name) for name in _REFUSALS}
 
 
 @contextlib.contextmanager
@@ -40,10 +45,30 @@ def replacing(file):
             handle.flush()
             os.fsync(handle.fileno())
         os.replace(temporary, file)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and not error.filename:  # of a write
+            error.filename = str(file)
         raise
     sync_folder(file.parent)
+
+
+def refusal(error):
+    """One line that tells of a disk that is full, or refuses what is written.
+
+    Args:
+        error: `OSError`.
+
+    Returns:
+        The line; None where the error is of another kind.
+
+    Example:
+        >>> refusal(OSError(errno.ENOSPC, "No space left on device", "runs/1/scores.csv"))
+        'No space left on device: runs/1/scores.csv'
+    """
+    if error.errno not in _REFUSALS:
+        return None
+    return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
 
 
 @contextlib.contextmanager

@@ -45,8 +45,9 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
     tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
     with devices.scope():
         model = make_world_model(config, time_step_spec, action_spec)
-        counts_rewards = getattr(config.explore, "counts_rewards", False)
-        clock = Clock(config.replay_capacity, config.hold_out_every, counts_rewards)
+        clock = Clock(
+            config.replay_capacity, config.hold_out_every, config.explore.counts_rewards
+        )
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
         value, value_optimizer = _make_value(config, environment, model)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
@@ -94,15 +95,10 @@ def _make_value(config, environment, model):
         model.action_size,
         lambda: most * model.reward_unit,
         environment.episode_length,
-        beta_rate=_beta_rate(config.explore),
+        beta_rate=config.explore.beta_rate if config.explore.critic else None,
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
     return value, optimizer
-
-
-def _beta_rate(strategy):
-    """Of a bonus that has a critic; else None."""
-    return strategy.beta_rate if getattr(strategy, "critic", False) else None
 
 
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:

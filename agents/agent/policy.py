@@ -169,8 +169,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _is_greedy(self):
         """Whether the strategy's bonus rests, []; None: it never does."""
-        rests = getattr(self.strategy, "rests", None)
-        return None if rests is None else rests(self._clock.elapsed)
+        return self.strategy.rests(self._clock.elapsed)
 
     def _choose(self, strategy, time_step, policy_state):
         """The actions and the next policy state."""
@@ -246,7 +245,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _score(self, strategy, rollout):
         elapsed = self._clock.elapsed
-        if not getattr(strategy, "critic", False):
+        if not strategy.critic:
             return strategy(rollout, elapsed)
         beta = self._value.explorer.beta(strategy.scheduled(elapsed))
         return strategy.score(rollout, beta, elapsed)
@@ -256,17 +255,16 @@ class PlanningPolicy(tf_policy.TFPolicy):
         if self._value is None or not self._value.proposals:
             return None
         model = self._model
-        explores = getattr(strategy, "critic", False)
         with hold(model, model.central_weights()):
             plans = self._value.propose(
                 model,
                 latent,
                 self._planner.horizon,
                 seeds.of("proposals"),
-                explores,
+                strategy.critic,
                 self._latents,
             )
-        if explores or not getattr(strategy, "reward_from", 0):
+        if strategy.critic or not strategy.reward_from:
             return plans
         # A policy that knows the reward proposes rest until plans may seek it.
         return strategy.of_return(self._clock.elapsed) * plans

@@ -1,6 +1,7 @@
 """What changes over a run, of noise and of bonuses, must begin, change and end."""
 
 from agents.errors import UserError
+from agents.explore import Bonus, UpperConfidence
 
 _PHASES = ("annealing_steps", "annealing_rewards")
 
@@ -30,14 +31,14 @@ def check_schedules(config):
             f"action_noise.steps={noise.steps} changes nothing: "
             "action_noise.final_stddev must be a number, got null"
         )
-    if hasattr(explore, "final_beta"):
+    if isinstance(explore, Bonus | UpperConfidence):
         _check_annealing(explore)
-    if hasattr(explore, "reward_from"):
+    if isinstance(explore, Bonus):
         _check_seeking(explore)
 
 
 def _check_annealing(explore):
-    phases = {name: getattr(explore, name, None) for name in _PHASES}
+    phases = {name: vars(explore).get(name) for name in _PHASES}
     phases = {name: end for name, end in phases.items() if end is not None}
     if explore.final_beta is None and phases:
         name, end = next(iter(phases.items()))

@@ -12,7 +12,7 @@ import math
 from agents.config.schedules import check_schedules
 from agents.config.validation import validate
 from agents.errors import UserError
-from agents.explore import STRATEGIES, Strategy
+from agents.explore import STRATEGIES, Bonus, Strategy
 from agents.explore.noise import GaussianNoise
 from agents.model.transitions import DETERMINISTIC, SOURCES
 from agents.planning import PLANNERS, Planner
@@ -239,7 +239,7 @@ def _check_members(config):
 
 def _check_critic(config):
     explore = config.explore
-    if not hasattr(explore, "critic"):
+    if not isinstance(explore, Bonus):
         return
     if explore.critic and isinstance(config.value, NoValue):
         raise UserError("explore.critic=true needs a value: value must not be none")

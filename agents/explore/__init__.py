@@ -15,7 +15,7 @@ range of each field; a file that holds its values; a line in `STRATEGIES`.
     balance.py      how a bonus is weighed against the return
 """
 
-from agents.explore.bonuses import Disagreement, InformationGain, UncertaintyPenalty
+from agents.explore.bonuses import Bonus, Disagreement, InformationGain, UncertaintyPenalty
 from agents.explore.greedy import Greedy
 from agents.explore.returns import ConditionalValueAtRisk, Optimistic, UpperConfidence
 from agents.explore.sampling import MeanOverDraws, Thompson
@@ -36,6 +36,7 @@ STRATEGIES = {
 
 __all__ = [
     "STRATEGIES",
+    "Bonus",
     "ConditionalValueAtRisk",
     "Disagreement",
     "Elapsed",

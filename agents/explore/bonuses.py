@@ -5,13 +5,13 @@ from typing import ClassVar
 
 from agents.explore.balance import anneal, balance
 from agents.explore.information import ESTIMATES
-from agents.explore.strategy import over_horizon, returns
+from agents.explore.strategy import Strategy, over_horizon, returns
 from agents.lazy import tf
 from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class _Bonus(Settings):
+class Bonus(Settings, Strategy):
     """Return and bonus, each measured by its spread over candidates (see `balance`).
 
     Args:
@@ -42,10 +42,7 @@ class _Bonus(Settings):
     critic: bool = key()
     beta_rate: float = key(least=0)
     reward_from: int = key(least=0)
-    redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "shared"
-    filter_with_draw: ClassVar[bool] = False
-    groups: ClassVar[int] = 1
 
     @property
     def counts_rewards(self):
@@ -106,7 +103,7 @@ class _Bonus(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class Disagreement(_Bonus):
+class Disagreement(Bonus):
     """Seeks steps whose next latent the draws predict differently.
 
         bonus = sum over the horizon of mean over d of variance over k of mean_kd
@@ -133,7 +130,7 @@ class Disagreement(_Bonus):
 
 
 @dataclasses.dataclass(frozen=True)
-class InformationGain(_Bonus):
+class InformationGain(Bonus):
     """Seeks steps whose next latent tells most about the weights.
 
         bonus = sum over the horizon of I(s'; w)
@@ -192,7 +189,7 @@ class InformationGain(_Bonus):
 
 
 @dataclasses.dataclass(frozen=True)
-class UncertaintyPenalty(_Bonus):
+class UncertaintyPenalty(Bonus):
     """Safe: stays where the draws agree.
 
         bonus = -sum over the horizon of sqrt(mean over d of variance over k of mean_kd)

@@ -1,14 +1,13 @@
 """Exploit only."""
 
 import dataclasses
-from typing import ClassVar
 
-from agents.explore.strategy import returns
+from agents.explore.strategy import Strategy, returns
 from agents.settings import Settings
 
 
 @dataclasses.dataclass(frozen=True)
-class Greedy(Settings):
+class Greedy(Settings, Strategy):
     """The return under the mean weights.
 
         score = sum over the horizon of the mean reward
@@ -24,12 +23,6 @@ class Greedy(Settings):
         >>> Greedy()(rollout, Elapsed()).numpy().tolist()
         [[5.0, 5.0, 5.0], [5.0, 5.0, 5.0]]
     """
-
-    draws: ClassVar[int] = 0
-    redraw: ClassVar[str] = "episode"
-    trajectories: ClassVar[str] = "mean"
-    filter_with_draw: ClassVar[bool] = False
-    groups: ClassVar[int] = 1
 
     def __call__(self, rollout, elapsed):
         del elapsed

@@ -6,13 +6,13 @@ from typing import ClassVar
 
 from agents.errors import UserError
 from agents.explore.balance import anneal
-from agents.explore.strategy import returns
+from agents.explore.strategy import Strategy, returns
 from agents.lazy import tf
 from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class UpperConfidence(Settings):
+class UpperConfidence(Settings, Strategy):
     """Mean return plus beta stddevs over draws; a negative beta is pessimistic (LCB).
 
         score = mean over k of R_k + beta * stddev over k of R_k
@@ -44,10 +44,7 @@ class UpperConfidence(Settings):
     final_beta: float | None = key()
     annealing_steps: int | None = key(least=1)
     draws: int = key(least=2)
-    redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
-    filter_with_draw: ClassVar[bool] = False
-    groups: ClassVar[int] = 1
 
     def __call__(self, rollout, elapsed):
         mean, variance = tf.nn.moments(returns(rollout), axes=[0])
@@ -57,7 +54,7 @@ class UpperConfidence(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class Optimistic(Settings):
+class Optimistic(Settings, Strategy):
     """The return under the most favourable draw.
 
         score = max over k of R_k
@@ -80,10 +77,7 @@ class Optimistic(Settings):
     """
 
     draws: int = key(least=2)
-    redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
-    filter_with_draw: ClassVar[bool] = False
-    groups: ClassVar[int] = 1
 
     def __call__(self, rollout, elapsed):
         del elapsed
@@ -91,7 +85,7 @@ class Optimistic(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class ConditionalValueAtRisk(Settings):
+class ConditionalValueAtRisk(Settings, Strategy):
     """Safe: the mean of the lowest returns over draws.
 
         score = mean of the ceil(alpha S) lowest R_k
@@ -117,10 +111,7 @@ class ConditionalValueAtRisk(Settings):
 
     alpha: float = key(above=0, most=1)
     draws: int = key(least=1)
-    redraw: ClassVar[str] = "decision"
     trajectories: ClassVar[str] = "each"
-    filter_with_draw: ClassVar[bool] = False
-    groups: ClassVar[int] = 1
 
     def __post_init__(self):
         super().__post_init__()

@@ -3,13 +3,13 @@
 import dataclasses
 from typing import ClassVar
 
-from agents.explore.strategy import returns
+from agents.explore.strategy import Strategy, returns
 from agents.lazy import tf
 from agents.settings import Settings, key
 
 
 @dataclasses.dataclass(frozen=True)
-class Thompson(Settings):
+class Thompson(Settings, Strategy):
     """Acts as if drawn weights were the true ones.
 
         score = return under w,  w ~ q(w)
@@ -57,7 +57,7 @@ class Thompson(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
-class MeanOverDraws(Settings):
+class MeanOverDraws(Settings, Strategy):
     """The mean return over particles that follow different draws: no bonus.
 
         score = mean over k of the return of particle k
@@ -86,9 +86,6 @@ class MeanOverDraws(Settings):
 
     draws: int = key(least=1)
     trajectories: str = key(choices=("each", "switching", "average"))
-    redraw: ClassVar[str] = "decision"
-    filter_with_draw: ClassVar[bool] = False
-    groups: ClassVar[int] = 1
 
     def __call__(self, rollout, elapsed):
         del elapsed

@@ -1,6 +1,6 @@
 """Strategy: what the agent asks of an exploration strategy."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 from agents.lazy import tf
 
@@ -19,8 +19,11 @@ class Elapsed(NamedTuple):
     rewards: Any = None
 
 
-class Strategy(Protocol):
+class Strategy:
     """Maps imagined rollouts to scores, the same ones each time: what is random are draws.
+
+    A strategy is a frozen dataclass: `class Hopeful(Settings, Strategy)`, with
+    `agents.settings.Settings`. What it does not say otherwise is as here:
 
     Attributes:
         draws: how many draws of the weights to imagine with; 0: the mean weights.
@@ -30,18 +33,20 @@ class Strategy(Protocol):
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planning.groups`; 1: the planner is used as it is.
-
-    One that asks for `Elapsed.rewards` has `counts_rewards`, True. One whose bonus
-    does not always count has `rests`, a function of what has elapsed: whether plans are
-    ranked by their return now, or None where they never are. While it rests, nothing is
-    drawn or imagined with draws.
+        counts_rewards: whether it asks for `Elapsed.rewards`.
+        critic: whether a critic learns what its bonus is worth beyond the horizon; for
+            `agents.explore.bonuses` alone.
+        reward_from: environment steps from which plans seek return; likewise.
     """
 
-    draws: int
-    redraw: str
-    trajectories: str
-    filter_with_draw: bool
-    groups: int
+    draws: ClassVar[int] = 0
+    redraw: ClassVar[str] = "decision"
+    trajectories: ClassVar[str] = "mean"
+    filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
+    counts_rewards: ClassVar[bool] = False
+    critic: ClassVar[bool] = False
+    reward_from: ClassVar[int] = 0
 
     def __call__(self, rollout, elapsed):
         """Scores plans.
@@ -54,6 +59,20 @@ class Strategy(Protocol):
         Returns:
             [B, N], higher is better.
         """
+        raise NotImplementedError
+
+    def rests(self, elapsed):
+        """Whether its bonus does not count now, so that plans are ranked by their return.
+
+        While it rests, nothing is drawn or imagined with draws.
+
+        Args:
+            elapsed: `Elapsed` of the run so far.
+
+        Returns:
+            []; None where it never does.
+        """
+        del elapsed
 
 
 def returns(rollout):

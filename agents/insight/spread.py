@@ -4,8 +4,10 @@ import tensorflow as tf
 
 from agents.insight.open_loop import filter_latents
 from agents.insight.tracing import traced_once
+from agents.planning.replayed import expect_next
 from agents.seeds import fold, normal
-from bayes_rl.weights import hold, posteriors
+from bayes_rl.layers.products import sizes
+from bayes_rl.weights import posteriors
 
 SPREAD_DRAWS = 10  # fewer than a figure shows: this is measured after each episode
 
@@ -61,19 +63,10 @@ def predict_each_step(model, batch, seed):
     Returns:
         `Latent`, the next one, [S, B, T - 1, ...]; its `sample` is its mean.
     """
-    size, length = tf.unstack(tf.shape(batch["is_first"]))
-    noise = normal([size, length, model.rssm.latent_size], fold(seed, 0))
+    noise = normal([*sizes(batch["is_first"]), model.rssm.latent_size], fold(seed, 0))
     embedding = model.encode(model.preprocess(batch["observation"], fold(seed, 1)))
     known = (batch["action"], batch["is_first"], noise)
     latent = filter_latents(model, embedding, *known, model.central_weights())
-    before = tf.nest.map_structure(lambda x: _rows(x[:, :-1]), latent)
-    with hold(model, model.draw_weights(SPREAD_DRAWS, fold(seed, 2))):
-        after = model.rssm.imagine_step(before, _rows(batch["action"][:, 1:]), noise=0.0)
-    shape = [SPREAD_DRAWS, size, length - 1, -1]
-    return tf.nest.map_structure(lambda x: tf.reshape(x, shape), after)
-
-
-def _rows(tensor):
-    """[B, T, X] -> [S, B * T, X], the same for all draws."""
-    flat = tf.reshape(tensor, [-1, tensor.shape[-1]])
-    return tf.repeat(flat[tf.newaxis], SPREAD_DRAWS, axis=0)
+    before = tf.nest.map_structure(lambda x: x[:, :-1], latent)
+    weights = model.draw_weights(SPREAD_DRAWS, fold(seed, 2))
+    return expect_next(model, before, batch["action"][:, 1:], weights, SPREAD_DRAWS)

@@ -1,5 +1,6 @@
 """Checkpoints that are whole or not used: folders with a checksum of every file."""
 
+import errno
 import hashlib
 import json
 import os
@@ -8,7 +9,7 @@ import re
 import sys
 
 from agents.errors import UserError
-from agents.files import remove_temporary, replacing, sync_folder
+from agents.files import remove_temporary, replacing_folder, sync_folder, write_text
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"
@@ -61,17 +62,14 @@ class Checkpoints:
         self._folder.mkdir(parents=True, exist_ok=True)
         self.remove_temporary()
         folder = self._new_folder(episodes)
-        temporary = self._folder / f".{folder.name}.tmp"
-        temporary.mkdir()
-        self._write(str(temporary / "variables"))
-        sums = {file.name: _checksum(file) for file in _files(temporary)}
-        with replacing(temporary / _MANIFEST) as file:
-            file.write(json.dumps({"episodes": episodes, "sha256": sums}).encode())
-        for file in _files(temporary):
-            _sync(file)
-        sync_folder(temporary)
-        os.replace(temporary, folder)
-        sync_folder(self._folder)
+        with replacing_folder(folder) as temporary:
+            self._write(str(temporary / "variables"))
+            sums = {file.name: _checksum(file) for file in _files(temporary)}
+            manifest = json.dumps({"episodes": episodes, "sha256": sums})
+            write_text(temporary / _MANIFEST, manifest)
+            for file in _files(temporary):
+                _sync(file)
+            sync_folder(temporary)
         for old in self._saved()[: -self._keep]:
             os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
         self.remove_temporary()
@@ -116,7 +114,10 @@ class Checkpoints:
         if list(map(id, objects)) != list(map(id, self._written)):
             self._written = objects
             self._graph = tf.function(self._checkpoint.write, autograph=False)
-        self._graph(tf.constant(prefix))
+        try:
+            self._graph(tf.constant(prefix))
+        except tf.errors.OpError as error:
+            raise _error_of_disk(error) or error from None
 
     def _read(self, folder):
         import tensorflow as tf
@@ -160,6 +161,16 @@ class Checkpoints:
         self._warn(f"checkpoint {folder} is damaged ({damage}); moved it to {aside}")
         aside.parent.mkdir(exist_ok=True)
         os.replace(folder, aside)
+
+
+def _error_of_disk(error):
+    """The `OSError` of which TensorFlow has a line: `<file>; No space left on device`."""
+    numbers = {os.strerror(number): number for number in errno.errorcode}
+    for line in error.message.splitlines():
+        file, _, words = line.rpartition("; ")
+        if file and words in numbers:
+            return OSError(numbers[words], words, file)
+    return None
 
 
 def saved_checkpoints(folder):

@@ -7,6 +7,7 @@ from PIL import Image, ImageSequence
 
 import envs
 from agents.episodes.measures import cost, episode_return, reached_reward, rewarded_steps
+from agents.explore import Bonus
 from agents.figures.predictions import film
 from agents.insight.coverage import Coverage, grid_of
 from agents.insight.probes import live_probe
@@ -80,7 +81,7 @@ class Monitor:
             "cost": cost(episode),
         }
         agent = self._agent
-        if hasattr(agent.strategy, "scheduled"):
+        if isinstance(agent.strategy, Bonus):
             row["beta"] = float(agent.strategy.scheduled(agent.clock.elapsed))
         if self._coverage is not None:
             row["coverage"] = self._coverage.share

@@ -1,9 +1,19 @@
 """Tests of agents.files."""
 
+import errno
+
 import pytest
 
 from agents.errors import UserError
-from agents.files import output_folder, remove_temporary, replacing, replacing_folder
+from agents.files import (
+    output_folder,
+    refusal,
+    remove_temporary,
+    replacing,
+    replacing_folder,
+    write_text,
+)
+from tests.agents.disks import files_up_to
 
 
 def test_file_is_the_old_one_until_the_block_ends(tmp_path):
@@ -30,6 +40,21 @@ def test_error_leaves_the_old_file_and_nothing_else(tmp_path):
         interrupted()
     assert file.read_text() == "old"
     assert [path.name for path in tmp_path.iterdir()] == ["numbers"]
+
+
+def test_a_file_that_the_disk_refuses_is_named_and_the_old_one_stays(tmp_path):
+    file = tmp_path / "numbers"
+    file.write_text("old")
+    with pytest.raises(OSError) as caught, files_up_to(100):  # noqa: PT011  see below
+        write_text(file, 200 * "a")
+    assert refusal(caught.value) == f"File too large: {file}"
+    assert file.read_text() == "old"
+    assert [path.name for path in tmp_path.iterdir()] == ["numbers"]
+
+
+@pytest.mark.parametrize("number", [errno.ECONNRESET, errno.ENOENT, errno.EMFILE, None])
+def test_other_errors_of_the_system_are_no_refusals(number):
+    assert refusal(OSError(number, "words", "file")) is None
 
 
 def test_folder_is_the_old_one_until_the_block_ends(tmp_path):

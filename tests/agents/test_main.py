@@ -1,5 +1,6 @@
 """Tests of agents.__main__."""
 
+import errno
 import importlib
 import inspect
 import io
@@ -7,6 +8,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 
 import pytest
 import yaml
@@ -138,6 +140,50 @@ def test_an_environment_that_failed_ends_a_command_with_one_line(capsys, monkeyp
     assert main(["compare", "run"]) == 1
     said = capsys.readouterr()
     assert said.err == "bayes-rl: the process of environment 0 of 2 has ended\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (
+            OSError(errno.ENOSPC, "No space left on device", "runs/1/scores.csv"),
+            "No space left on device: runs/1/scores.csv",
+        ),
+        (OSError(errno.EROFS, "Read-only file system"), "Read-only file system"),
+    ],
+)
+def test_a_disk_that_refuses_ends_a_command_with_one_line(error, line, capsys, monkeypatch):
+    def fail(options):
+        raise error
+
+    monkeypatch.setattr(program, "_do", fail)
+    assert main(["compare", "run"]) == 1
+    assert capsys.readouterr().err == f"bayes-rl: {line}\n"
+
+
+def test_an_error_of_the_system_that_is_not_of_a_disk_is_raised(monkeypatch):
+    def fail(options):
+        raise ConnectionResetError(errno.ECONNRESET, "Connection reset by peer")
+
+    monkeypatch.setattr(program, "_do", fail)
+    with pytest.raises(ConnectionResetError):
+        main(["compare", "run"])
+
+
+@pytest.mark.parametrize("name", ["evaluate", "probe", "calibrate", "video", "export"])
+def test_a_run_that_cannot_be_written_to_is_told_before_anything_is_done(
+    name, monkeypatch, tmp_path, capsys
+):
+    def refuse(**words):
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    write_run(tmp_path / "run", {})
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
+    monkeypatch.setattr(importlib.import_module(f"agents.commands.{name}"), name, None)
+    assert main([name, "run"]) == 2
+    assert capsys.readouterr().err == (
+        "bayes-rl: cannot write to run: Read-only file system\n"
+    )
 
 
 def test_compare_names_its_files(capsys, tmp_path):

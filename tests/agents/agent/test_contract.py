@@ -1,12 +1,11 @@
 """Tests of agents.agent.contract."""
 
-import types
-
 import pytest
 import tensorflow as tf
 
 from agents.agent.contract import check_strategy, one_for_each_plan
 from agents.config.choices import groups
+from agents.explore import Strategy
 from tests.agents.presets import preset
 
 THOMPSON = preset("explore", "thompson")
@@ -32,10 +31,14 @@ def test_draws_need_uncertain_weights(make_model):
     ],
 )
 def test_an_attribute_that_is_unknown_is_one_clear_line(attribute, given, message, model):
-    attributes = {name: getattr(THOMPSON, name) for name in ("redraw", "trajectories")}
-    own = types.SimpleNamespace(draws=1, **attributes | {attribute: given})
-    with pytest.raises(ValueError, match=f"{attribute} of explore strategy .* {message}"):
+    own = type("Own", (Strategy,), {attribute: given})()
+    with pytest.raises(ValueError, match=f"{attribute} of explore strategy Own {message}"):
         check_strategy(own, model)
+
+
+def test_what_is_no_strategy_is_one_clear_line(model):
+    with pytest.raises(ValueError, match="function must be a subclass of .*Strategy"):
+        check_strategy(lambda rollout, elapsed: rollout.reward, model)
 
 
 def test_scores_are_one_for_each_plan():

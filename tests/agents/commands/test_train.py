@@ -38,7 +38,7 @@ def misspell(key):
     return [key[:place] + middle + key[place + 1 :] for middle in ("", "q", key[place] * 2)]
 
 
-@pytest.mark.parametrize(("number", "key"), enumerate(KEYS))
+@pytest.mark.parametrize(("number", "key"), list(enumerate(KEYS)))
 def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(
     number, key, capsys, tmp_path
 ):

@@ -8,6 +8,7 @@ import tensorflow as tf
 from agents.errors import UserError
 from agents.runs import checkpoints as checkpoints_module
 from agents.runs.checkpoints import Checkpoints
+from tests.agents.disks import files_up_to
 
 
 def make(folder, value=0.0, **arguments):
@@ -90,6 +91,17 @@ def test_a_reader_of_a_damaged_checkpoint_uses_the_one_before_and_moves_nothing(
     assert (episodes, value) == (2, 2.0)
     assert "000003 is damaged (variables.index has changed); trying the one before" in line
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_full_disk_is_an_error_of_the_system_and_keeps_what_was_saved(tmp_path):
+    saved(tmp_path, episodes=[1])
+    checkpoints, _ = make(tmp_path, 2.0)
+    with pytest.raises(OSError) as caught, files_up_to(100):  # noqa: PT011  see below
+        checkpoints.save(2)
+    assert caught.value.errno == errno.EFBIG
+    assert caught.value.filename.startswith(f"{tmp_path}/.000002.")
+    assert [path.name for path in tmp_path.iterdir()] == ["000001"]
+    assert restored(tmp_path) == (1, 1.0, [])
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
+from agents.explore import Strategy
 from agents.explore.noise import GaussianNoise
 from agents.planning.planner import Plan
 from tests.agents.presets import preset
@@ -17,7 +18,7 @@ ICEM = preset("planner", "icem", horizon=3, candidates=6, elites=4, iterations=2
 
 
 @dataclasses.dataclass(frozen=True)
-class Spy:
+class Spy(Strategy):
     """Scores by the return, averaged over draws, and keeps the rollouts it was given."""
 
     draws: int = 2

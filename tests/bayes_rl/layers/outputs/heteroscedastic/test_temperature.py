@@ -22,7 +22,7 @@ def test_one_is_the_inverse_of_the_other_between_the_bounds(bounds):
 
 
 @pytest.mark.parametrize(
-    ("bounds", "middle"), zip(BOUNDS, (1.0, 1.5, 2.0, 2.25), strict=True)
+    ("bounds", "middle"), list(zip(BOUNDS, (1.0, 1.5, 2.0, 2.25), strict=True))
 )
 def test_outside_of_its_bounds_a_temperature_is_their_middle(bounds, middle):
     raw = tf.constant(inverse_temperature(-1.0, *bounds))
