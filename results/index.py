@@ -35,8 +35,9 @@ def readme(folder, studies):
         studies: dict of experiments.yaml.
     """
     rows = [
-        [each["question"], answer(folder / name, each), _link(folder / name, each)]
-        for name, each in studies.items()
+        [each["question"], answer(folder / name, each), _link(folder / name, study)]
+        for name, study in studies.items()
+        for each in (study, *study.get("also", ()))
     ]
     benchmarks = [
         f"{what}, [{name}.md]({name}.md): `{command}`"

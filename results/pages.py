@@ -28,7 +28,6 @@ def page(folder, study):
         "\n".join(f"![{picture}]({picture})" for picture in pictures),
         _comparison(folder),
         _weights(summary["groups"]),
-        _planners(folder),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
 
@@ -76,16 +75,6 @@ def _weights(groups):
 
 def _ends(ends):
     return "{:.3g} to {:.3g}".format(*ends) if ends else ""
-
-
-def _planners(folder):
-    """The comparison of planners on the model of one of the runs."""
-    file = folder / "planners.csv"
-    if not file.exists():
-        return ""
-    head, *rows = (line.split(",") for line in file.read_text().splitlines())
-    conclusion = (folder / "planners.txt").read_text().strip()
-    return f"Planners on the model of one run: {conclusion}.\n\n{as_markdown(head, rows)}"
 
 
 def sources(sources):

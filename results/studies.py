@@ -59,9 +59,6 @@ def _fill(folder, study, names):
         shutil.copy(picture, folder / picture_name)
     keep_shown(folder, study["pictures"])
     runs = [folder / name for name in names]
-    for run in runs:
-        for file in run.glob("planners.*"):
-            shutil.copy(file, folder)
     summary = {"commands": study["commands"]}
     summary["runs"] = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
     summary |= summarize(runs, folder / "evaluations.csv")

@@ -1,6 +1,7 @@
-"""The figure of the suite: the curve of each task beside what was published."""
+"""Figures of the suite: scores beside what was published, and how weights moved."""
 
 import numpy as np
+from matplotlib.ticker import EngFormatter
 
 from agents import statistics
 from agents.compare.published import published_scores
@@ -9,6 +10,7 @@ from agents.figures.drawing import finish, panels, style, thin
 from agents.runs.grouping import Group
 from results.suite_page.standings import METHODS, STEPS
 
+_KL = "train/weight_kl"
 _SIGNS = "sD^v*Ph<"
 _COLOURS = ("#CC79A7", "#E69F00", "#F0D060", "#009E73", "#56B4E9", "0.3", "0.6", "#8C6D31")
 
@@ -22,13 +24,7 @@ def curves(found):
     Returns:
         A figure, or None where nothing was evaluated.
     """
-    groups = {}
-    transitions = list(dict.fromkeys(transition for _, transition in found))
-    for (task, transition), each in found.items():
-        runs = [run for run in each.runs if run.scores]
-        if runs:
-            number = transitions.index(transition)
-            groups.setdefault(task, []).append(Group(transition, task, runs, number))
+    groups = _groups(found, lambda run: run.scores)
     if not groups:
         return None
     figure, grid = panels(list(groups), columns=4, size=(3.4, 2.5))
@@ -42,6 +38,51 @@ def curves(found):
         axes.set(xlim=(0, 1.05 * STEPS), ylim=(-20, 1020))
     _legend(figure, grid)
     return figure
+
+
+def weights(found):
+    """Draws the KL of weight posteriors to their priors, a panel for each task.
+
+    Args:
+        found: as of `curves`.
+
+    Returns:
+        A figure, or None where no weight is uncertain.
+    """
+    groups = _groups(found, lambda run: run.curve("environment_steps", _KL))
+    if not groups:
+        return None
+    figure, grid = panels(list(groups), columns=4, size=(3.4, 2.2))
+    for task, axes in grid.items():
+        for group in groups[task]:
+            seeds = [run.curve("environment_steps", _KL) for run in group.runs]
+            for steps, values in seeds:
+                axes.plot(steps, values, **thin(group))
+            steps, values = statistics.align(seeds)
+            axes.plot(steps, _mean(values), linewidth=2, **style(group))
+        axes.set_title(task, fontsize="medium")
+        finish(axes, "environment_steps", "")
+        axes.set_xlabel("")
+        axes.set_xlim(0, 1.05 * STEPS)
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+    figure.suptitle(
+        "KL of the transition's weight posterior to its prior, in nats, over environment "
+        "steps. Thick: mean over seeds, as far as all have come; thin: each seed.",
+        fontsize="small",
+    )
+    return figure
+
+
+def _groups(found, is_drawn):
+    """Dict of task -> list of `Group`, of the runs that are drawn."""
+    groups = {}
+    transitions = list(dict.fromkeys(transition for _, transition in found))
+    for (task, transition), each in found.items():
+        runs = [run for run in each.runs if is_drawn(run)]
+        if runs:
+            number = transitions.index(transition)
+            groups.setdefault(task, []).append(Group(transition, task, runs, number))
+    return groups
 
 
 def _own(axes, group):

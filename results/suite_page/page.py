@@ -1,7 +1,6 @@
 """The suite's folder: tables, curves and page, from its runs as far as they have come."""
 
 import math
-import pathlib
 import shutil
 
 from agents.compare.published import SOURCES
@@ -15,7 +14,7 @@ from agents.screen.text import as_markdown
 from results.collected import KEPT, collect
 from results.pages import made_by, sources
 from results.studies import commanded_runs
-from results.suite_page.curves import curves
+from results.suite_page.curves import curves, weights
 from results.suite_page.standings import (
     METHODS,
     STEPS,
@@ -26,6 +25,11 @@ from results.suite_page.standings import (
 from results.suite_page.tables import tables
 from results.summary import sources_of
 
+_FILMS = {
+    f"episode_{STEPS}_strip.png": ".png",
+    f"episode_{STEPS}.mp4": ".mp4",
+    f"open_loop_{STEPS}.png": "_open_loop.png",
+}  # name below videos/ of a run -> ending of the copy's
 _NOTES = f"""
 A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
 (before action repeat), planned by the mean weights without noise. Brackets: the 95 %
@@ -56,23 +60,25 @@ def make(folder, study):
     for file in folder.glob("*.csv"):
         file.unlink()
     write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
-    save({"curves": curves(found)}, folder)
-    write_text(folder / "README.md", _page(study, found, parts, films))
+    drawn = save({"curves": curves(found), "weights": weights(found)}, folder)
+    figures = {file.stem: f"![{file.stem}]({file.name})" for file in drawn}
+    write_text(folder / "README.md", _page(study, found, parts, figures, films))
 
 
 def _keep_films(root, folder):
-    """Copies films that were made of finished runs, and strips of them; names of those."""
+    """Copies films of each task's first seed, where it is finished; names of pictures."""
     for run in runs_below(root):
         config = read_config(run)
-        film = run / "videos" / f"episode_{STEPS}"
-        for file, kind in ((f"{film}_strip.png", "png"), (f"{film}.mp4", "mp4")):
-            if pathlib.Path(file).exists() and config["transition"] == default_transition():
+        is_shown = (config["seed"], config["transition"]) == (0, default_transition())
+        for name, ending in _FILMS.items():
+            film = run / "videos" / name
+            if film.exists() and is_shown:
                 folder.mkdir(parents=True, exist_ok=True)
-                shutil.copy(file, folder / f"{config['task']}_{config['seed']}.{kind}")
+                shutil.copy(film, folder / f"{config['task']}_{config['seed']}{ending}")
     return sorted(file.name for file in folder.glob("*.png"))
 
 
-def _page(study, found, parts, films):
+def _page(study, found, parts, figures, films):
     runs = [run.folder for each in found.values() for run in each.runs]
     parts = [
         f"# {study['title']}",
@@ -82,12 +88,14 @@ def _page(study, found, parts, films):
         sources(sources_of(runs)),
         "```\n" + "\n".join([*study["commands"], "python -m results suite"]) + "\n```",
         _progress(found),
-        "![Curves of all tasks](curves.png)",
+        figures.get("curves"),
         _NOTES,
         _scores(parts["scores"]),
         SOURCES,
         _against(parts["against"]),
         _twins(parts["twins"]),
+        figures.get("weights"),
+        _planners(runs),
         _films(films),
     ]
     return "\n\n".join(filter(None, parts)) + "\n"
@@ -188,10 +196,27 @@ def _twins(rows):
     return _table(title, columns, cells)
 
 
+def _planners(runs):
+    """The comparison of planners on the model of one of the runs."""
+    file = next(
+        (run / "planners.csv" for run in runs if (run / "planners.csv").exists()), None
+    )
+    if file is None:
+        return ""
+    head, *rows = (line.split(",") for line in file.read_text().splitlines())
+    conclusion = file.with_suffix(".txt").read_text().strip()
+    name = "/".join(file.parent.parts[-3:])
+    title = f"Planners on the model of {name}, by `python -m benchmarks.planners`"
+    return _table(f"{title}: {conclusion}.", head, rows)
+
+
 def _films(names):
     if not names:
         return ""
-    title = "An episode of the agent at the end of a run, by `bayes-rl video RUN`"
+    title = (
+        "An episode of the agent at the end of a run, and what its model predicts of one "
+        "open loop, by `bayes-rl video RUN`"
+    )
     return "\n\n".join([title, *(f"![{name[:-4]}](films/{name})" for name in names)])
 
 

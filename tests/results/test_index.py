@@ -47,7 +47,13 @@ def test_readme_is_a_table_of_questions_with_links(folder):
     for name in ("layers.md", "one/README.md", "two/runs"):  # of two nothing is finished
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).touch()
-    text = readme(folder, {"one": STUDY, "two": STUDY | {"agent": "raw observations"}})
+    more = {"question": "How?", "answer": "By {scores.r: n=2}."}
+    studies = {
+        "one": STUDY | {"also": [more]},
+        "two": STUDY | {"agent": "raw observations"},
+    }
+    text = readme(folder, studies)
+    assert "| How? | By 0.5 (0.25 to 0.75). | [One](one/README.md) |" in text
     assert "| Is it? | Yes: 700 [650.4, never]. | [One](one/README.md) |" in text
     assert "| Is it? | not measured yet | One (an earlier agent) |" in text
     assert "[layers.md](layers.md): `python -m benchmarks.layers`" in text

@@ -5,6 +5,7 @@ import shutil
 import pytest
 
 from agents.compare import compare
+from agents.runs import records
 from results.suite_page.page import make
 
 COMMAND = (
@@ -98,3 +99,28 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
     assert sorted(file.name for file in kept) == ["cheetah_run_0.mp4", "cheetah_run_0.png"]
     page = (tmp_path / "suite" / "README.md").read_text()
     assert "![cheetah_run_0](films/cheetah_run_0.png)" in page
+
+
+def test_planners_that_were_compared_on_a_run_are_shown(study, tmp_path):
+    run = tmp_path / "logdir/reparameterization/cheetah_run/0"
+    (run / "planners.csv").write_text("planner,score\nicem,700\n")
+    (run / "planners.txt").write_text("icem needs less\n")
+    make(tmp_path / "suite", study)
+    page = (tmp_path / "suite" / "README.md").read_text()
+    title = "on the model of reparameterization/cheetah_run/0, by `python -m"
+    assert title in page
+    assert "icem needs less.\n\n| planner | score |\n| --- | --- |\n| icem | 700 |" in page
+
+
+def test_weights_are_drawn_where_some_are_uncertain(study, tmp_path):
+    make(tmp_path / "suite", study)
+    page = tmp_path / "suite" / "README.md"
+    assert "(weights.png)" not in page.read_text()
+    run = tmp_path / "logdir/reparameterization/cheetah_run/0"
+    rows = [row | {"train/weight_kl": 5.0} for row in records.read_metrics(run)]
+    (run / records.METRICS).unlink()
+    for row in rows:
+        records.append_metrics(run, row)
+    make(tmp_path / "suite", study)
+    assert "![weights](weights.png)" in page.read_text()
+    assert (tmp_path / "suite" / "weights.png").stat().st_size > 3_000
