@@ -108,7 +108,8 @@ def save_worth(file, worth, title):
         for panel, name in ((correlation, "rank_correlation"), (auroc, "auroc")):
             _errorbar(panel, [number], [measures.get(name)], style)
         known = [(n, measures.get(f"spread_{least}")) for n, least in enumerate(VISITS)]
-        most = max((row["value"] for _, row in known if row), default=1.0)
+        values = [row["value"] for _, row in known if row]
+        most = max(filter(math.isfinite, values), default=1.0)
         scaled = [row and row | {k: row[k] / most for k in _EDGES} for _, row in known]
         _errorbar(shrinking, [n for n, _ in known], scaled, style)
     for panel, chance, unit in (

@@ -239,5 +239,5 @@ def mean_over_episodes(values):
     drawn = draw_seeds(np.random.default_rng(0), _REPETITIONS, len(values))
     counts = np.stack([np.bincount(row, minlength=len(values)) for row in drawn])
     # a product: the values of every repetition would take gigabytes
-    means = np.tensordot(values, counts / len(values), axes=([0], [1]))
+    means = np.tensordot(values, counts, axes=([0], [1])) / len(values)
     return mean, *edges(means, confidence=0.95)

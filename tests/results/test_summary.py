@@ -1,5 +1,6 @@
 """Tests of results.summary."""
 
+from agents.runs import records
 from results.summary import summarize
 
 
@@ -21,3 +22,11 @@ def test_groups_hold_how_weights_moved_and_every_evaluation_is_kept(make_run, tm
     lines = (tmp_path / "evaluations.csv").read_text().splitlines()
     assert len(lines) == 1 + 4 + 4 + 2
     assert lines[-1].startswith("fake,transition=deterministic,0,1000,")
+
+
+def test_what_was_not_finite_is_no_value_of_a_weight(make_run, tmp_path):
+    run = make_run(tmp_path / "0", 0, [[1.0], [2.0]])
+    row = {"episodes": 3, "environment_steps": 3000, "train/weight_kl/a": float("nan")}
+    records.append_metrics(run, row)
+    (group,) = summarize([run], tmp_path / "evaluations.csv")["groups"]
+    assert group["weights"] == {"weight_kl/a": [10.0, 5.0]}

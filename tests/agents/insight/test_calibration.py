@@ -135,6 +135,14 @@ def test_interval_over_episodes_holds_the_mean_as_often_as_it_says():
     assert inside / 300 == pytest.approx(0.95, abs=0.04)
 
 
+def test_interval_of_equal_episodes_is_their_value():
+    values = np.full([7, 30], np.arange(1, 31) / 30)
+    mean, low, high = mean_over_episodes(values)
+    assert (low <= mean).all()
+    assert (mean <= high).all()
+    np.testing.assert_allclose(low, high, rtol=1e-12)
+
+
 def test_one_episode_has_no_interval():
     mean, low, high = mean_over_episodes(np.array([[3.0]]))
     assert mean == 3

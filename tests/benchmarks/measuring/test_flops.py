@@ -60,7 +60,7 @@ def test_a_size_that_the_config_leaves_open_counts_as_the_rule_sets_it():
 )
 def test_a_forward_pass_is_what_tensorflow_counts(transition):
     """One row of one step: then a loop's body, counted once, is all there is of it."""
-    words = ("value=none", "batch_size=1", "sequence_length=2")
+    words = ("value=none", "explore=noise", "batch_size=1", "sequence_length=2")
     config = _config(f"transition={transition}", *words)
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     batch = {name: x[:, :1] for name, x in random_batch(config).items()}
