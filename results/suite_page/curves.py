@@ -32,7 +32,8 @@ def curves(found):
         _published(axes, task)
         for group in groups[task]:
             _own(axes, group)
-        axes.set_title(task, fontsize="medium")
+        seeds = " and ".join(str(len(_finished(group))) for group in groups[task])
+        axes.set_title(f"{task} (n = {seeds})", fontsize="medium")
         finish(axes, "environment_steps", "")
         axes.set_xlabel("")
         axes.set(xlim=(0, 1.05 * STEPS), ylim=(-20, 1020))
@@ -90,12 +91,16 @@ def _own(axes, group):
     own = seed_curves(group)
     for steps, values in own:
         axes.plot(steps, values, **thin(group))
-    finished = [curve for curve in own if curve[0][-1] >= STEPS]
-    steps, values = statistics.align(finished or own)
+    steps, values = statistics.align(_finished(group) or own)
     low, high = statistics.interval([values], _mean, repetitions=2000)
     colour = style(group)["color"]
     axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
     axes.plot(steps, _mean(values), label=group.label, linewidth=2, **style(group))
+
+
+def _finished(group):
+    """The curves of the seeds that are finished."""
+    return [curve for curve in seed_curves(group) if curve[0][-1] >= STEPS]
 
 
 def _mean(values):
@@ -123,8 +128,8 @@ def _legend(figure, grid):
     place = {"loc": "outside lower center", "ncols": 5, "fontsize": "small"}
     figure.legend(entries.values(), entries, frameon=False, **place)
     figure.suptitle(
-        "Return of evaluation episodes over environment steps. Thick: mean over finished "
-        "seeds; band: its 95 % bootstrap interval; thin: each seed.\n"
+        "Return of evaluation episodes over environment steps. Thick: mean over the n "
+        "finished seeds; band: its 95 % bootstrap interval; thin: each seed.\n"
         "Dotted, with signs: published means over seeds.",
         fontsize="small",
     )
