@@ -47,8 +47,8 @@ def replacing(file):
         os.replace(temporary, file)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and not error.filename:  # of a write
-            error.filename = str(file)
+        if isinstance(error, OSError) and error.errno and not error.filename:
+            error.filename = str(file)  # as of an error of opening it
         raise
     sync_folder(file.parent)
 
