@@ -83,6 +83,38 @@ def _converted(hint, value, name):
     raise UserError(f"{name} must be {_WORDS[kind]}, got {_show(value)}")
 
 
+def check_settings(kind, name):
+    """Refuses a class whose fields would not check themselves.
+
+    Args:
+        kind: class that stands for settings.
+        name: of it, in messages.
+
+    Raises:
+        UserError: it is no dataclass, none of `Settings`, or has a field without a `key`.
+    """
+    bare = [
+        each for each, value in vars(kind).items() if isinstance(value, dataclasses.Field)
+    ]
+    if bare or not dataclasses.is_dataclass(kind):
+        raise UserError(
+            f"{name} must be a dataclass: @dataclasses.dataclass(frozen=True) goes before "
+            f"class {kind.__name__}"
+        )
+    if not issubclass(kind, Settings):
+        raise UserError(
+            f"{name} must be of agents.settings.Settings, which checks its fields: "
+            f"class {kind.__name__}(Settings, ...)"
+        )
+    for field in dataclasses.fields(kind):
+        if "limits" not in field.metadata:
+            hint = getattr(field.type, "__name__", field.type)
+            raise UserError(
+                f"{field.name} of {name} must have its range, from agents.settings.key: "
+                f"{field.name}: {hint} = key(least=0)"
+            )
+
+
 def check_choice(value, name, choices):
     """Refuses a value that is none of the choices, and names the nearest.
 

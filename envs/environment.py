@@ -1,5 +1,6 @@
 """The TF-Agents environment around a simulation: repeats, costs, time limits, specs."""
 
+import logging
 import math
 import typing
 
@@ -13,6 +14,9 @@ from envs.failing import EnvironmentFailedError
 # Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
 UNBOUNDED = 1e6
 _FAR = 1e10
+_LONG = 10_000  # steps of an episode after which it is asked whether it ever ends
+
+_LOG = logging.getLogger(__name__)
 
 
 class Simulation(typing.Protocol):
@@ -182,6 +186,14 @@ class Environment(py_environment.PyEnvironment):
             is_last |= limit is not None and self._steps >= limit
             if is_last:
                 break
+            if limit is None and self._steps == _LONG:
+                _LOG.warning(
+                    "episode %d has not ended after %s environment steps, and nothing is "
+                    "learned before it does: end it by a time limit, such as "
+                    "dm_env.truncation or gym's TimeLimit",
+                    self._episode,
+                    f"{_LONG:,}",
+                )
         self._rewards += is_rewarded
         self._check_finite("reward", total)
         if is_last:

@@ -9,6 +9,7 @@ from tf_agents.specs import tensor_spec
 import envs
 from agents.agent.clock import Clock
 from agents.agent.compiling import should_compile
+from agents.agent.contract import check_source, check_strategy
 from agents.agent.gradient_steps.averaging import WeightAverage
 from agents.agent.gradient_steps.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
@@ -42,6 +43,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
     """
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
+    check_parts(config)
     tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
     with devices.scope():
         model = make_world_model(config, time_step_spec, action_spec)
@@ -74,6 +76,24 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
         )
 
 
+def check_parts(config):
+    """Tries what a researcher may have written: the strategy and the transition's source.
+
+    Args:
+        config: `agents.config.schema.Train`.
+
+    Raises:
+        UserError: one of them is not what it must be, see `agents.agent.contract`.
+    """
+    check_strategy(config.explore)
+    source = make_source(config.transition, config, _layers_dtype(config))
+    check_source(source, config.transition, config.batch_size)
+
+
+def _layers_dtype(config):
+    return "mixed_bfloat16" if config.compute_dtype == "bfloat16" else "float32"
+
+
 def _make_average(config, model, value):
     """Of all weights that decide; None where the agent is judged by the last."""
     if not config.averaging:
@@ -104,7 +124,7 @@ def _make_value(config, environment, model):
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
     """The world model alone; arguments as in `make_agent`."""
     spec = time_step_spec.observation["observation"]
-    dtype = "mixed_bfloat16" if config.compute_dtype == "bfloat16" else "float32"
+    dtype = _layers_dtype(config)
     spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
     action_size = action_spec.shape[0]
     return WorldModel(

@@ -9,7 +9,7 @@ from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 
 from agents.agent.compiling import compiled
-from agents.agent.contract import check_strategy, one_for_each_plan
+from agents.agent.contract import check_draws, one_for_each_plan
 from agents.explore.greedy import Greedy
 from agents.model.latents import Latent
 from agents.planning.groups import PlannerOfGroups
@@ -45,8 +45,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         sharers: processes that take turns at one sequence of episodes.
 
     Raises:
-        ValueError: the strategy wants draws and no weight of the model is uncertain, or
-            has attributes other than those of `agents.explore.strategy.Strategy`.
+        ValueError: the strategy wants draws and no weight of the model is uncertain.
     """
 
     def __init__(
@@ -67,7 +66,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         compile=False,
         sharers=1,
     ):
-        check_strategy(strategy, model)
+        check_draws(strategy, model)
         self._model = model
         groups = strategy.groups
         self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
@@ -237,7 +236,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
             imagine = TRAJECTORIES[strategy.trajectories]
             drawn = self._noise_of_plans(plans, seed), weights, strategy.draws
             rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), self._value)
-            return one_for_each_plan(self._score(strategy, rollout), strategy)
+            scores = self._score(strategy, rollout)
+            return one_for_each_plan(scores, strategy, plans.shape[:2])
 
         shape = (latent.belief.shape[0], self._action_size)
         proposals = self._propose(strategy, latent, seeds)

@@ -4,7 +4,7 @@ import dataclasses
 import typing
 
 from agents.errors import UserError, matches
-from agents.settings import check_choice
+from agents.settings import check_choice, check_settings
 
 
 def validate(schema, values, prefix=""):
@@ -19,6 +19,7 @@ def validate(schema, values, prefix=""):
     Raises:
         UserError: a key is unknown, missing, of another type or out of its range.
     """
+    check_settings(schema, schema.__name__)
     fields = {field.name: field for field in dataclasses.fields(schema)}
     hints = typing.get_type_hints(schema)
     for name in values:

@@ -1,6 +1,6 @@
 """Refuses what a run cannot start with, or go on with."""
 
-from agents.agent.building import choose_devices, configure_tensorflow
+from agents.agent.building import check_parts, choose_devices, configure_tensorflow
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.errors import UserError
 
@@ -12,10 +12,11 @@ def check(config):
         config: `agents.config.schema.Train`.
 
     Raises:
-        UserError: the task does not offer what the config asks for, or the batch cannot be
-            shared by the devices.
+        UserError: the task does not offer what the config asks for, the strategy or the
+            transition is not what it must be, or the batch cannot be shared by the devices.
     """
     configure_tensorflow(config)
+    check_parts(config)
     load_environments(config, 1, COLLECTION).close()
     if config.learners == 1:
         check_devices(config, choose_devices(config.strategy))

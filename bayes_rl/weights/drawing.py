@@ -6,6 +6,7 @@ under XLA, in any replica, and whichever other layers the model has.
 
 import zlib
 
+import numpy as np
 import tensorflow as tf
 
 from bayes_rl.numerics.noise import as_seed, rademacher
@@ -50,8 +51,8 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         >>> weights["dense/kernel"].shape
         TensorShape([5, 3, 4])
     """
-    sample_shape = list(tf.TensorShape(sample_shape))
-    if len(sample_shape) > 1:
+    sample_shape = np.ravel(sample_shape).tolist()
+    if len(sample_shape) > 1 or any(size < 1 or size != int(size) for size in sample_shape):
         raise ValueError(f"sample_shape must be () or [S], got {sample_shape}")
     seed = as_seed(seed)
     draws = {}

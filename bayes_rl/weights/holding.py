@@ -1,6 +1,6 @@
 """To hold draws: a model uses them, and is deterministic in its weights."""
 
-import collections
+import collections.abc
 import contextlib
 import difflib
 import threading
@@ -129,17 +129,22 @@ def _frames():
 
 def _checked(model, weights):
     named, signs = named_weights(model), named_signs(model)
-    if missing := sorted(named.keys() - weights.keys()):
-        raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
+    if not isinstance(weights, collections.abc.Mapping):
+        raise ValueError(
+            "weights to hold must be a dict of names, as from ed.sample_weights, got "
+            f"{type(weights).__name__}"
+        )
     slots = {
         name: (layer, weight.key, weight.shape) for name, (layer, weight) in named.items()
     }
     for name, (layer, key, size) in signs.items():
         slots[name] = layer, key, (None, size)
+    if unknown := [name for name in weights if name not in slots]:
+        raise ValueError(_unknown(unknown[0], slots))
+    if missing := sorted(named.keys() - weights.keys()):
+        raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
     values, draws = {}, tf.TensorShape([])
     for name, value in weights.items():
-        if name not in slots:
-            raise ValueError(_unknown(name, slots))
         layer, key, shape = slots[name]
         value = _with_shape(name, tf.convert_to_tensor(value), shape)
         values[id(layer), key] = value

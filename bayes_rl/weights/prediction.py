@@ -1,6 +1,7 @@
 """predict: what each of S functions says of inputs, for every model."""
 
 import time
+import warnings
 
 import numpy as np
 import tensorflow as tf
@@ -168,6 +169,12 @@ class _Draws:
             np.stack([_joined(x, spec) for x in draws])
             for spec, draws in zip(self._parts(), _regrouped(parts), strict=True)
         ]
+        if (self._count or 1) > 1 and all((x == x[:1]).all() for x in arrays):
+            warnings.warn(
+                f"all {self._count} draws predict the same; ed.posteriors(model) has the "
+                "weights that are random",
+                stacklevel=3,
+            )
         if self._count is None:
             arrays, batched = [x[0] for x in arrays], self._specs
         else:

@@ -42,6 +42,12 @@ def scale_kl(model, scale):
     """
     if scale < 0:
         raise ValueError(f"scale must not be negative, got {scale}")
+    if scale > 1:
+        warnings.warn(
+            f"a scale of {scale} lets the KL count more than once; 1 / (number of training "
+            "examples) makes the loss the evidence bound per example",
+            stacklevel=2,
+        )
     scales = [m.kl_scale for m in modules_of(model) if hasattr(m, "kl_scale")]
     if not scales:
         raise ValueError("the model has no layer with a posterior, so no KL to scale")

@@ -134,7 +134,19 @@ def step(env, action):
     else:
         (is_last,) = ends
         is_terminal = is_last and not info.get("TimeLimit.truncated", False)
-    return observation, float(reward), bool(is_last), 0.0 if is_terminal else 1.0
+    discount = 0.0 if is_terminal else 1.0
+    return observation, one_reward(reward), bool(is_last), discount
+
+
+def one_reward(reward):
+    """A reward as a float.
+
+    Raises:
+        TypeError: it is none, or several.
+    """
+    if np.size(reward) != 1 or np.asarray(reward).dtype.kind not in "biuf":
+        raise TypeError(f"a reward is one number, got {reward!r}")
+    return float(np.ravel(reward)[0])
 
 
 def picture(env, size):

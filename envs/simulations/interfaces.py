@@ -49,12 +49,12 @@ class DmEnv:
             gym.warn_of_starts(type(self._env).__name__)
         else:
             seeded(gym.one_number(seed))
-        return self._env.reset().observation
+        return _a_time_step(self._env.reset()).observation
 
     def step(self, action):
-        step = self._env.step(action)
+        step = _a_time_step(self._env.step(action))
         discount = 1.0 if step.discount is None else float(step.discount)
-        return step.observation, float(step.reward), bool(step.last()), discount
+        return step.observation, gym.one_reward(step.reward), bool(step.last()), discount
 
     def render(self, size):
         physics = getattr(self._env, "physics", None)
@@ -121,6 +121,15 @@ def entries(observations, path=()):
     if not hasattr(parts, "items"):
         return [(path, observations)]
     return [each for key, part in parts.items() for each in entries(part, (*path, key))]
+
+
+def _a_time_step(step):
+    if not isinstance(step, dm_env.TimeStep):
+        raise TypeError(
+            "dm_env wants a dm_env.TimeStep, such as dm_env.transition(reward, "
+            f"observation), got {type(step).__name__} {step!r}"[:200]
+        )
+    return step
 
 
 def _seeding(env):

@@ -8,8 +8,10 @@ import traceback
 import numpy as np
 
 from envs import quiet
+from envs.failing import EnvironmentFailedError
 from envs.simulations import interfaces, rendering
 
+_HERE = os.path.dirname(__file__)
 _OURS = ("agents", "bayes_rl", "configs", "envs")
 
 
@@ -67,6 +69,8 @@ class Own:
         ValueError: what the function returns is no such environment, has actions that are
             not continuous, or observes what is not a vector.
         RuntimeError: the function raised an error.
+        EnvironmentFailedError: the environment raises one later, or observes something
+            else than it describes, or gives what its interface does not.
     """
 
     def __init__(self, module, function):
@@ -89,24 +93,30 @@ class Own:
         self.entries = sizes if self._paths != [()] else {}
 
     def reset(self, seed):
-        with quiet.without_deprecations():
-            self._observation = self._env.reset(seed)
+        try:
+            with quiet.without_deprecations():
+                self._observation = self._env.reset(seed)
+        except Exception as error:
+            raise self._failed("reset", error) from error
 
     def step(self, action):
         actions = self._env.actions
         action = action.reshape(actions.shape).astype(actions.dtype)
-        self._observation, *others = self._env.step(action)
+        try:
+            self._observation, *others = self._env.step(action)
+        except Exception as error:
+            raise self._failed("step", error) from error
         return others
 
     def state(self):
         try:
             state = concatenate(self._observation, self._paths)
         except (LookupError, TypeError, ValueError) as error:
-            raise ValueError(
+            raise EnvironmentFailedError(
                 f"{self._name} observed what it does not describe ({_told(error)})"
             ) from error
         if len(state) != self._total:
-            raise ValueError(
+            raise EnvironmentFailedError(
                 f"{self._name} observed {len(state)} numbers, and describes {self._total}"
             )
         return state
@@ -127,6 +137,9 @@ class Own:
 
     def close(self):
         self._env.close()
+
+    def _failed(self, method, error):
+        return EnvironmentFailedError(f"{self._name}: {method} failed: {_told(error)}")
 
     def _make(self, function):
         try:
@@ -193,7 +206,7 @@ def _told(error):
     frames = [
         frame
         for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(("<", __file__, importlib.__file__))
+        if not frame.filename.startswith(("<", _HERE, importlib.__file__))
     ]
     place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
     return f"{type(error).__name__}: {_line(error)}{place}"

@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from agents.settings import Settings, key
+from agents.settings import Settings, check_settings, key
 
 
 @dataclasses.dataclass(frozen=True)
@@ -55,3 +55,36 @@ def test_numbers_take_the_type_of_their_field():
 def test_settings_are_frozen():
     with pytest.raises(dataclasses.FrozenInstanceError):
         Wheel(**GOOD).spokes = 4
+
+
+def test_a_class_whose_fields_would_not_check_themselves_is_refused():
+    class Bare(Settings):
+        spokes: int = key(least=3)
+
+    @dataclasses.dataclass(frozen=True)
+    class Alone:
+        spokes: int
+
+    @dataclasses.dataclass(frozen=True)
+    class Open(Settings):
+        spokes: int
+
+    check_settings(Wheel, "wheel")
+    for kind, message in (
+        (
+            Bare,
+            "wheel must be a dataclass: @dataclasses.dataclass(frozen=True) goes before ",
+        ),
+        (type("Heir", (Wheel,), {"spokes": key(least=4)}), "must be a dataclass"),
+        (
+            Alone,
+            "wheel must be of agents.settings.Settings, which checks its fields: class ",
+        ),
+        (
+            Open,
+            "spokes of wheel must have its range, from agents.settings.key: spokes: int ",
+        ),
+    ):
+        with pytest.raises(ValueError, match="wheel") as error:
+            check_settings(kind, "wheel")
+        assert message in str(error.value)

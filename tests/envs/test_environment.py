@@ -213,3 +213,14 @@ def test_pictures_can_have_another_size():
     environment.reset()
     assert environment.render().shape == (32, 32, 3)
     assert environment.render(size=48).shape == (48, 48, 3)
+
+
+def test_an_episode_that_does_not_end_is_told_once(caplog):
+    rod = Breaking("reward", 0.5)
+    rod.time_limit = None
+    environment = Environment(rod, "state", action_repeat=100, seed=1)
+    environment.reset()
+    for step in range(101):
+        environment.step(np.zeros(1))
+        assert len(caplog.records) == (step >= 99)
+    assert "episode 0 has not ended after 10,000 environment steps" in caplog.text

@@ -281,3 +281,21 @@ def test_two_sample_axes_are_an_error():
 def test_model_of_another_kind_is_an_error():
     with pytest.raises(TypeError, match="model must be a tf.Module.*got str"):
         ed.mean_weights("model")
+
+
+def test_weights_that_are_no_dict_or_misspelt_are_one_clear_line():
+    model = make_model()
+    message = "a dict of names, as from .*, got list"
+    with pytest.raises(ValueError, match=message), ed.hold(model, [tf.zeros([3, 4])]):
+        pass
+    weights = ed.sample_weights(model, seed=1)
+    weights["first/kernle"] = weights.pop("first/kernel")
+    message = "'first/kernle' is not a .*; did you mean 'first/kernel'"
+    with pytest.raises(ValueError, match=message), ed.hold(model, weights):
+        pass
+
+
+@pytest.mark.parametrize("shape", [[-1], [0], [2.5], [2, 3]])
+def test_a_number_of_draws_is_a_whole_number_above_zero(shape):
+    with pytest.raises(ValueError, match=r"sample_shape must be \(\) or \[S\], got \["):
+        ed.sample_weights(make_model(), shape)

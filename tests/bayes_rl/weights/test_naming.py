@@ -106,6 +106,6 @@ def test_names_that_are_clear_have_no_path():
     assert list(ed.sample_weights(model)) == ["hidden/kernel", "last/kernel"]
     draws = ed.sample_weights(two_sub_models())
     draws["hidden/kernel"] = draws.pop("encoder/hidden/kernel")
-    message = "lack 'encoder/hidden/kernel'"
+    message = "'hidden/kernel' is not a .*; did you mean '.*coder/hidden/kernel'"
     with pytest.raises(ValueError, match=message), ed.hold(two_sub_models(), draws):
         pass

@@ -1,4 +1,5 @@
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -218,3 +219,12 @@ def test_twenty_draws_cost_at_most_twenty_times_one():
         return time.perf_counter() - start
 
     assert min(seconds(20) for _ in range(3)) < 20 * min(seconds(1) for _ in range(3))
+
+
+def test_draws_that_cannot_differ_are_told():
+    plain = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=[3])])
+    with pytest.warns(UserWarning, match="all 3 draws predict the same; ed.posteriors"):
+        ed.predict(plain, tf.ones([4, 3]), 3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ed.predict(plain, tf.ones([4, 3]), 1)

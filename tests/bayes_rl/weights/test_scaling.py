@@ -218,3 +218,12 @@ def test_kl_that_another_loop_divides_is_no_warning():
 def test_wrong_arguments_are_errors(model, scale, message):
     with pytest.raises(ValueError, match=message):
         ed.scale_kl(model, scale)
+
+
+def test_a_scale_above_one_is_told():
+    layer = ed.layers.DenseReparameterization(4)
+    with pytest.warns(UserWarning, match="a scale of 200 lets the KL count more than once"):
+        ed.scale_kl(layer, 200)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ed.scale_kl(layer, 1.0)

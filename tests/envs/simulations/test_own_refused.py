@@ -1,9 +1,11 @@
 """Tests of environments that users bring and that cannot be used."""
 
+import dm_env
 import numpy as np
 import pytest
 from dm_env import specs
 
+from envs import EnvironmentFailedError
 from envs.quiet import import_gym
 from tests.envs.simulations.test_own import Counter, DmCounter, space
 
@@ -26,6 +28,11 @@ class Blind(DmCounter):
 class Camera(DmCounter):
     def observation_spec(self):
         return {"joints": specs.Array([2], float), "eye": specs.Array([4, 4, 3], np.uint8)}
+
+
+class Bare(DmCounter):
+    def reset(self):
+        return np.zeros(3)
 
 
 class Misplaced(DmCounter):
@@ -56,12 +63,40 @@ class Misplaced(DmCounter):
             "observed 2 numbers, and describes 3",
         ),
         (Misplaced, "observed what it does not describe .IndexError: only integers"),
+        (
+            Bare,
+            "reset failed: TypeError: dm_env wants a dm_env.TimeStep, such as .* ndarray",
+        ),
     ],
 )
 def test_environment_that_cannot_be_used_is_refused_in_one_line(load, make, message):
     with pytest.raises((ValueError, RuntimeError), match=message) as caught:
         load(make)
     assert str(caught.value).startswith("task 'python:own_module:make'")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (lambda: None, "TypeError: a reward is one number, got None"),
+        (lambda: np.ones(3), r"a reward is one number, got array\(\[1., 1., 1.\]\)"),
+        (lambda: "one", "a reward is one number, got 'one'"),
+        (lambda: {}["goal"], r"KeyError: 'goal' at .*test_own_refused.py:\d+"),
+    ],
+)
+@pytest.mark.parametrize("kind", [Counter, DmCounter])
+def test_a_step_that_fails_is_told_in_one_line(load, kind, given, message):
+    def step(self, action):
+        if kind is Counter:
+            return np.zeros(2), given(), False, {}
+        return dm_env.transition(given(), np.zeros(3))
+
+    environment = load(type("Other", (kind,), {"step": step}))
+    environment.reset()
+    with pytest.raises(EnvironmentFailedError, match=f"step failed: .*{message}") as caught:
+        environment.step(np.zeros(environment.action_spec().shape))
+    assert str(caught.value).startswith("task 'python:own_module:make': ")
     assert "\n" not in str(caught.value)
 
 
