@@ -43,10 +43,12 @@ def main():
 def check(costs, words, episodes):
     """Rows of (actors, measured `Speed`, simulated environment steps a second)."""
     from agents.config.overrides import load
+    from agents.training.learning import steps_after
     from benchmarks.scale.real import measure_run
     from benchmarks.scale.simulation import Layout, simulate
 
-    updates, rows = load(words).updates_per_episode, []
+    updates = steps_after(load(words).updates_per_episode, costs.episode_steps)
+    rows = []
     for actors in CHECKED:
         real = measure_run(words, actors, episodes)
         model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
