@@ -9,8 +9,8 @@ from agents import interrupts
 from agents.insight.weights import weight_report
 from agents.training import diverging
 
+_LEAST_STEPS = 300  # after an episode, however short
 # What devices would take ahead were of the replay before the next episode.
-_LEAST_STEPS = 300
 _NO_BATCHES_AHEAD = tf.distribute.InputOptions(experimental_per_replica_buffer_size=0)
 
 
