@@ -124,7 +124,7 @@ def _has_few_decisions(values):
         task = check_task(values["task"], action_repeat=values.get("action_repeat"))
     except ValueError:  # told by who checks the config
         return False
-    return _EPISODE <= _FEW * task.action_repeat
+    return _FEW * task.action_repeat >= _EPISODE
 
 
 def _leave_to_rule(values, name, number):
