@@ -4,6 +4,7 @@ import csv
 import math
 import re
 
+from agents.compare.report import FEW, FEW_NOTE, FEWEST_SEEDS
 from agents.screen.text import as_markdown, number
 
 # file of results/ -> what it shows, and the command that wrote it
@@ -18,12 +19,13 @@ _BENCHMARKS = {
     ),
     "examples": ("What the layers are worth", "python -m results.examples_page"),
 }
-_ABOUT = """
+_ABOUT = f"""
 Made by `python -m results`; no number of a table is typed by hand. A score is an
 undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap
 interval over seeds; in parentheses: the extremes of seeds. Each page has its commands,
-commit and hardware.
+commit and hardware. {FEW_NOTE}
 """.strip()
+_SEEDS = ("seeds", "than_seeds")  # columns of tables
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
 
 
@@ -57,8 +59,8 @@ def answer(folder, study):
     """What was found, with the numbers that a study's tables hold now.
 
     Its text names them as `{table.column: column=value; column=value}`: the cell of the
-    only row of `table.csv` that has those values. An interval or the extremes of
-    seeds follow where the table has them.
+    only row of `table.csv` that has those values. An interval, with a mark where it is of
+    too few seeds, or the extremes of seeds follow where the table has them.
 
     Args:
         folder: of the study.
@@ -87,10 +89,16 @@ def _cell(folder, table, column, words):
     interval = [rows[0].get(f"{column}{end}") for end in ("_low", "_high")]
     extremes = [rows[0].get(f"{column}{end}") for end in ("_lowest", "_highest")]
     if all(interval):
-        text += f" [{_text(interval[0])}, {_text(interval[1])}]"
+        text += f" [{_text(interval[0])}, {_text(interval[1])}]{_few(rows[0])}"
     if all(extremes) and extremes[0] != extremes[1]:
         text += f" ({_text(extremes[0])} to {_text(extremes[1])})"
     return text
+
+
+def _few(row):
+    """A mark of an interval of too few seeds."""
+    seeds = [int(row[name]) for name in _SEEDS if row.get(name)]
+    return FEW if seeds and min(seeds) < FEWEST_SEEDS else ""
 
 
 def _text(cell):

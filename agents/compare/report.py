@@ -8,9 +8,9 @@ from agents.screen.text import as_markdown, decimals, number
 
 _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
 FEWEST_SEEDS = 5  # for an interval that deserves the name
-_FEW = "†"
-_FEW_NOTE = (
-    f"{_FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range; "
+FEW = "†"
+FEW_NOTE = (
+    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range; "
     "of two or three, that of a probability leaves 0.5 out by chance once in three to five."
 )
 _REPEAT_NOTE = (
@@ -54,7 +54,7 @@ def report(parts, notes=()):
     ]
     found = [table for table in found if table.rows]
     cells = [cell for table in found for row in table.rows for cell in row]
-    own = [_FEW_NOTE] if any(cell.endswith(_FEW) for cell in cells) else []
+    own = [FEW_NOTE] if any(cell.endswith(FEW) for cell in cells) else []
     if parts["published"]:
         own.append(_REPEAT_NOTE)
     return Report(found, [*own, *notes])
@@ -262,7 +262,7 @@ def _start(row):
 
 
 def _few(row):
-    return _FEW if row["seeds"] < FEWEST_SEEDS else ""
+    return FEW if row["seeds"] < FEWEST_SEEDS else ""
 
 
 def _interval(row, name):

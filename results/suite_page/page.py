@@ -4,6 +4,7 @@ import math
 import shutil
 
 from agents.compare.published import SOURCES
+from agents.compare.report import FEW, FEW_NOTE, FEWEST_SEEDS
 from agents.compare.tables import write
 from agents.figures.drawing import save
 from agents.files import write_text
@@ -37,6 +38,7 @@ bootstrap interval over seeds. Published scores are means over seeds, of other p
 TD-MPC's own repository holds an action for 8 (cartpole), 2 (finger, walker) or 4 steps,
 which is nearly PlaNet's and ours, most others for 2. Minutes, the median of the runs, are
 those of training and evaluation, start-up aside, with two runs on the machine.
+{FEW_NOTE}
 """.strip()
 
 
@@ -131,7 +133,7 @@ def _scores(rows):
     cells = []
     for row in rows:
         theirs = published_at_end(row["task"])
-        seeds = f"{row['seeds']}" + (
+        seeds = _count(row["seeds"]) + (
             f" of {row['wanted']}" * (row["seeds"] < row["wanted"])
         )
         cells.append(
@@ -184,7 +186,7 @@ def _twins(rows):
         [
             row["task"],
             *(
-                f"{row[f'{way}mean']:.0f} (n = {row[f'{way}seeds']})"
+                f"{row[f'{way}mean']:.0f} (n = {_count(row[f'{way}seeds'])})"
                 for way in ("", "than_")
             ),
             _interval(row, "difference"),
@@ -222,6 +224,11 @@ def _films(names):
 
 def _table(title, columns, rows):
     return f"{title}\n\n{as_markdown(columns, rows)}" if rows else ""
+
+
+def _count(seeds):
+    """The number of seeds, marked where an interval of so few says little."""
+    return f"{seeds}{FEW}" if 1 < seeds < FEWEST_SEEDS else f"{seeds}"
 
 
 def _interval(row, name):

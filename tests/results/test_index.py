@@ -28,6 +28,22 @@ def test_an_answer_has_its_numbers_from_the_tables_of_its_study(folder):
     assert answer(folder / "one", extremes) == "0.5 (0.25 to 0.75), 1"
 
 
+@pytest.mark.parametrize(
+    ("columns", "counts", "mark"),
+    [
+        ("seeds", "5", ""),
+        ("seeds", "4", "†"),
+        ("seeds,than_seeds", "5,3", "†"),
+        ("seeds,than_seeds", "15,9", ""),
+        ("n", "2", ""),
+    ],
+)
+def test_an_interval_of_few_seeds_is_marked_in_an_answer(tmp_path, columns, counts, mark):
+    (tmp_path / "t.csv").write_text(f"{columns},v,v_low,v_high\n{counts},5,4,6\n")
+    first = f"{columns.split(',')[0]}={counts.split(',')[0]}"
+    assert answer(tmp_path, {"answer": f"{{t.v: {first}}}"}) == f"5 [4, 6]{mark}"
+
+
 def test_an_answer_that_nothing_was_measured_for_says_so(tmp_path):
     assert answer(tmp_path, STUDY) == "not measured yet"
     assert answer(tmp_path / "none", {"answer": "By hand."}) == "not measured yet"
