@@ -1,5 +1,6 @@
 """The command `bayes-rl calibrate RUN [TWIN]`: tables, files and figures."""
 
+import itertools
 import pathlib
 from typing import NamedTuple
 
@@ -24,6 +25,7 @@ from agents.seeds import Purpose, fold, seed_of_run
 
 _EDGES = ("value", "low", "high", "steps")  # of a `Measure`
 _SHOWN = ("rank_correlation", "auroc", "exponent")
+_WITHIN = ("rank_correlation_policy", "rank_correlation_random")
 
 
 class Judged(NamedTuple):
@@ -115,9 +117,7 @@ def calibrate(run, twin, episodes):
         for actions, found in fresh.items():
             fit = fits[actions.partition(" ")[0]]
             curves += judge(model, found, seed, actions, each.name, fit)
-        worth += _worth(
-            each, trained_on, [e for some in fresh.values() for e in some], seed
-        )
+        worth += _worth(each, trained_on, fresh, seed)
     curves.sort(key=lambda curve: list(fresh).index(curve.actions))
     files = _write(folder, config.task, runs, curves, worth, episodes)
     _print_tables(runs, curves, episodes)
@@ -138,13 +138,18 @@ def _load(folders):
     ]
 
 
-def _worth(judged, trained_on, episodes, seed):
-    """Pairs of the name of a run and a row of `spread.csv`."""
+def _worth(judged, trained_on, fresh, seed):
+    """Pairs of the name of a run and a row of `spread.csv`; policies are of one kind."""
     grid = grid_of(judged.config.task)
     coverage = Coverage(grid) if grid else None
     for episode in trained_on if coverage else ():
         coverage.add(episode)
-    steps = look(judged.agent.model, episodes, coverage, fold(seed, 1))
+    episodes = [episode for some in fresh.values() for episode in some]
+    looks = iter(look(judged.agent.model, episodes, coverage, fold(seed, 1)))
+    steps = {}
+    for actions, some in fresh.items():
+        own = steps.setdefault(actions.partition(" ")[0], [])
+        own += itertools.islice(looks, len(some))
     rows = [
         {"spread": spread, "measure": found.name}
         | dict(zip(_EDGES, found[1:], strict=True))
@@ -198,14 +203,16 @@ def _print_tables(runs, curves, episodes):
 def _print_worth(worth):
     print(
         "What the spread of one step is worth, in brackets 95 % over episodes: its rank\n"
-        "correlation with the error; the AUROC of telling states of unvisited regions;\n"
-        "how it shrinks with visits n, as n^-exponent.\n"
+        "correlation with the error, over all steps and within those of the policy and of\n"
+        "random actions; the AUROC of telling states of unvisited regions; how it shrinks\n"
+        "with visits n, as n^-exponent.\n"
     )
     lines = {}
     for name, row in worth:
         value, low, high = (decimals(row[key]) for key in _EDGES[:3])
         cell = f"{value} [{low}, {high}] of {row['steps']}"
         lines.setdefault(f"{name}, {row['spread']}", {})[row["measure"]] = cell
-    table = [[name, *(row.get(m, "-") for m in _SHOWN)] for name, row in lines.items()]
-    show(["", *(name.replace("_", " ") for name in _SHOWN)], table)
-    print()
+    for shown in (_SHOWN, _WITHIN):
+        table = [[name, *(row.get(m, "-") for m in shown)] for name, row in lines.items()]
+        show(["", *(name.replace("_", " ") for name in shown)], table)
+        print()

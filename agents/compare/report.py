@@ -228,9 +228,13 @@ def _spread(rows):
     """A row for each kind of spread, a column for each measure of what it is worth."""
     columns = {
         "rank correlation with the error": "rank_correlation",
+        "of the policy's steps": "rank_correlation_policy",
+        "of random actions": "rank_correlation_random",
         "AUROC of unvisited regions": "auroc",
         "exponent of its fall with visits": "exponent",
     }
+    measured = {row["measure"] for row in rows}  # an earlier calibrate told less
+    columns = {name: each for name, each in columns.items() if each in measured}
     lines = {}
     for row in rows:
         seen = f"{row['environment_steps']:,}", row["episodes"]

@@ -102,22 +102,36 @@ def _root_mean(squares):
 def measure(steps, spread):
     """What one of the spreads is worth.
 
+    Spread and error may both be larger under some actions than under others, or one the
+    more and the other the less, so that their correlation over all steps tells of the
+    actions alone. Within steps of one kind of actions it tells of the steps.
+
     Args:
-        steps: list of `Steps`.
+        steps: dict of a kind of actions -> list of `Steps`.
         spread: one of `SPREADS`.
 
     Returns:
-        List of `Measure`: `rank_correlation` with the error (Spearman); `auroc` of telling
-        states of unvisited regions; `spread_<least>`, the median where a cell had that many
-        visits or more, up to the next of `VISITS`; and `exponent`, a of the fit
-        spread = c visits^-a, 1 / 2 for a posterior to which every visit is news. Empty
+        List of `Measure`: `rank_correlation` with the error (Spearman) over all steps and,
+        where there are several kinds, `rank_correlation_<kind>` over those of each; `auroc`
+        of telling states of unvisited regions; `spread_<least>`, the median where a cell
+        had that many visits or more, up to the next of `VISITS`; and `exponent`, a of the
+        fit spread = c visits^-a, 1 / 2 for a posterior to which every visit is news. Empty
         where all draws agree.
     """
-    tables = [np.stack([getattr(s, spread), s.error, s.visits]) for s in steps]
+    kinds = {
+        kind: [np.stack([getattr(s, spread), s.error, s.visits]) for s in some]
+        for kind, some in steps.items()
+    }
+    tables = [table for some in kinds.values() for table in some]
     pooled = np.concatenate(tables, axis=1)
     if pooled[0].max() < _AGREE:
         return []
     found = [_measure("rank_correlation", rank_correlation, tables)]
+    if len(kinds) > 1:
+        found += [
+            _measure(f"rank_correlation_{kind}", rank_correlation, some)
+            for kind, some in kinds.items()
+        ]
     if pooled[2].min() < 0:
         return found
     found.append(_measure("auroc", auroc, tables))

@@ -88,6 +88,9 @@ def test_what_spreads_are_worth_is_beside_it(rows, whole_run):
             assert -1 <= float(row["value"]) <= 1
     counts = [int(row["steps"]) for row in found if row["measure"] == "rank_correlation"]
     assert counts == [2 * 2 * 20] * 2  # of both kinds of actions
+    within = [row for row in found if row["measure"].startswith("rank_correlation_")]
+    assert [row["measure"].rpartition("_")[2] for row in within] == ["policy", "random"] * 2
+    assert [int(row["steps"]) for row in within] == [2 * 20] * 4
     assert Image.open(whole_run / "figures" / "spread.png").width > 300
 
 

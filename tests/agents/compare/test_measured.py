@@ -38,7 +38,8 @@ def _write_calibration(run, inside):
 
 def _write_spread(run, worth):
     about = {"environment_steps": 1000, "episodes": 4, "spread": "epistemic"}
-    worths = {"rank_correlation": worth, "auroc": 1.0 - worth}
+    worths = {"rank_correlation": worth, "rank_correlation_policy": worth / 2}
+    worths |= {"auroc": 1.0 - worth}
     write_csv(
         run / "spread.csv",
         [
@@ -102,13 +103,16 @@ def test_table_of_calibration_has_the_mean_of_dimensions(folder, tmp_path):
 
 def test_what_spread_is_worth_is_told_of_the_runs_themselves(folder, tmp_path):
     compare([folder], tmp_path / "out")
-    correlation, auroc = read(tmp_path / "out" / "spread.csv")
+    correlation, _, auroc = read(tmp_path / "out" / "spread.csv")
     columns = ("value", "value_lowest", "value_highest")
     assert [float(correlation[each]) for each in columns] == pytest.approx([0.4, 0.2, 0.6])
     assert (correlation["measure"], correlation["seeds"]) == ("rank_correlation", "3")
     assert float(auroc["value"]) == pytest.approx(0.6)
     text = (tmp_path / "out" / "comparison.md").read_text()
-    assert "| epistemic | 1,000 | 4 | 0.40 (0.20 to 0.60) | 0.60 (0.40 to 0.80) |" in text
+    cells = ["0.40 (0.20 to 0.60)", "0.20 (0.10 to 0.30)", "0.60 (0.40 to 0.80)"]
+    assert f"| epistemic | 1,000 | 4 | {' | '.join(cells)} |" in text
+    assert "of the policy's steps" in text
+    assert "of random actions" not in text  # of which no run tells
 
 
 @pytest.mark.parametrize("name", ["probe", "calibration", "spread"])

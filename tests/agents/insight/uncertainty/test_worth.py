@@ -29,7 +29,7 @@ def known():
 
 @pytest.fixture(scope="module")
 def found(known):
-    return {each.name: each for each in measure(known, "epistemic")}
+    return {each.name: each for each in measure({"policy": known}, "epistemic")}
 
 
 def test_rank_correlation_is_spearmans_over_all_steps(known, found):
@@ -43,9 +43,34 @@ def test_rank_correlation_is_spearmans_over_all_steps(known, found):
     assert value.steps == 6 * ROWS
 
 
+def test_within_actions_a_correlation_tells_nothing_of_what_sets_them_apart():
+    """Spread follows error within each kind; the kind that errs more has less spread."""
+    rng = np.random.default_rng(1)
+
+    def steps(spread, error):
+        size = rng.uniform(1, 2, ROWS)
+        return Steps(spread * size, size, error * size, np.full(ROWS, -1))
+
+    kinds = {
+        "policy": [steps(1.0, 10.0) for _ in range(4)],
+        "random": [steps(10.0, 1.0) for _ in range(4)],
+    }
+    found = {each.name: each for each in measure(kinds, "epistemic")}
+    assert found["rank_correlation"].value < -0.4
+    for kind in kinds:
+        within = found[f"rank_correlation_{kind}"]
+        assert within.value == pytest.approx(1.0)
+        assert within.steps == 4 * ROWS
+    assert list(found) == [
+        "rank_correlation",
+        "rank_correlation_policy",
+        "rank_correlation_random",
+    ]
+
+
 def test_unvisited_states_are_told_by_a_spread_that_is_larger_there(known, found):
     assert found["auroc"].value == 1.0
-    blind = {each.name: each for each in measure(known, "aleatoric")}
+    blind = {each.name: each for each in measure({"policy": known}, "aleatoric")}
     assert blind["auroc"].low < 0.5 < blind["auroc"].high
     assert abs(blind["rank_correlation"].value) < 0.1
 
@@ -59,12 +84,13 @@ def test_spread_shrinks_as_it_was_made_to(found):
 
 def test_without_a_grid_there_is_the_correlation_alone(known):
     blind = [each._replace(visits=np.full(ROWS, -1)) for each in known]
-    assert [each.name for each in measure(blind, "epistemic")] == ["rank_correlation"]
+    found = measure({"policy": blind}, "epistemic")
+    assert [each.name for each in found] == ["rank_correlation"]
 
 
 def test_where_all_was_visited_nothing_can_be_told(known):
     visited = [each._replace(visits=each.visits + 1) for each in known]
-    (value,) = (m for m in measure(visited, "epistemic") if m.name == "auroc")
+    (value,) = (m for m in measure({"policy": visited}, "epistemic") if m.name == "auroc")
     assert np.isnan([value.value, value.low, value.high]).all()
 
 
@@ -91,5 +117,6 @@ def test_steps_are_the_spreads_and_the_error_of_one_prediction(model, episodes):
 
 def test_certain_weights_have_the_aleatoric_spread_alone(make_model, episodes):
     steps = look(make_model("transition=deterministic"), episodes, None, SEED)
-    assert measure(steps, "epistemic") == []
-    assert [each.name for each in measure(steps, "aleatoric")] == ["rank_correlation"]
+    assert measure({"random": steps}, "epistemic") == []
+    found = measure({"random": steps}, "aleatoric")
+    assert [each.name for each in found] == ["rank_correlation"]
