@@ -61,27 +61,14 @@ def compare(run, episodes):
         List of dicts, one a planner.
     """
     from agents.agent.loading import load_agent
-    from agents.agent.policy import PlanningPolicy
     from agents.episodes.evaluation import Evaluator
     from agents.episodes.measures import episode_return
-    from agents.seeds import Purpose, seed_of_run
 
     config, agent = load_agent(run)
     rows = []
     for planner in planners(config.planner.horizon):
-        policy = PlanningPolicy(
-            agent.time_step_spec,
-            agent.action_spec,
-            agent.model,
-            planner=planner,
-            strategy=agent.policy.strategy,
-            noise=None,
-            value=agent.value,
-            latents=config.latents,
-            clock=agent.clock,
-            seed=seed_of_run(config.seed, Purpose.POLICY),
-            name="policy",
-        )
+        own = dataclasses.replace(agent.policies, planner=planner, compile=False)
+        policy = own.exploiting("plan")
         with contextlib.closing(Evaluator(config, agent, policy)) as evaluator:
             results = evaluator.episodes(episodes)
         returns = [episode_return(episode) for _, episode in results]

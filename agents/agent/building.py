@@ -13,6 +13,7 @@ from agents.agent.contract import check_source, check_strategy
 from agents.agent.gradient_steps.averaging import WeightAverage
 from agents.agent.gradient_steps.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
+from agents.agent.policies import Policies
 from agents.errors import UserError
 from agents.model.networks import is_image
 from agents.model.sizes import with_sizes
@@ -53,26 +54,34 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
         value, value_optimizer = _make_value(config, environment, model)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
-        return PlaNetAgent(
+        policies = Policies(
             time_step_spec,
             action_spec,
             model,
             planner=config.planner,
             strategy=config.explore,
             noise=config.action_noise,
+            value=value,
+            act=config.act,
+            latents=config.latents,
+            clock=clock,
+            seed=config.seed,
+            compile=should_compile(config),
+            sharers=max(config.actors, 1),
+        )
+        return PlaNetAgent(
+            model,
+            policies,
             optimizer=optimizer,
             value=value,
             value_optimizer=value_optimizer,
             average=_make_average(config, model, value),
-            act=config.act,
-            latents=config.latents,
             kl_weight=config.kl_weight,
             kl_weight_warmup=config.kl_weight_warmup,
             clock=clock,
             seed=config.seed,
             train_step_counter=train_step,
             compile=should_compile(config),
-            sharers=max(config.actors, 1),
         )
 
 

@@ -11,8 +11,6 @@ from tf_agents.specs import tensor_spec
 from agents import replicas
 from agents.agent.compiling import compiled
 from agents.agent.gradient_steps.drawing import Drawn, draw
-from agents.agent.policy import PlanningPolicy
-from agents.explore import Greedy
 from agents.model.transitions.training import own_draws
 from agents.planning.replayed import predict_replayed
 from agents.seeds import Purpose, fold, seed_of_run
@@ -30,9 +28,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model. With
     an `average`, the agent is to be judged within `averaged`, by averages of its weights.
 
-    `policy` exploits: mean weights, no noise; `exploiting(act)` makes one that acts so.
-    `collect_policy` explores by `strategy` and `noise`. In each gradient step a sequence
-    keeps to one draw of the weights; which others share it, its source of uncertainty says.
+    `policy` exploits, `collect_policy` explores, see `agents.agent.policies`. In each
+    gradient step a sequence keeps to one draw of the weights; which others share it, its
+    source of uncertainty says.
 
     Losses are sums over a replica's sequences divided by the global batch size, gradients
     are summed over replicas and clipped after that, and the random numbers of a step are
@@ -42,15 +40,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     Source: Hafner et al., 2019; Tran et al., 2019, Bayesian Layers, section 3.2.
 
     Args:
-        time_step_spec: of the environment; observations are a dict, "observation" is seen.
-        action_spec: float32 [A] in [-1, 1].
         model: `agents.model.world_model.WorldModel`.
-        planner: `agents.planning.Planner`.
-        strategy: `agents.explore.Strategy`.
-        noise: `agents.explore.noise.GaussianNoise`.
+        policies: `agents.agent.policies.Policies` of that model.
         value: `agents.value.actor_critic.ActorCritic` or None.
-        act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
-        latents: "means" or "samples" for `policy`; `collect_policy` draws samples.
         optimizer: `agents.agent.gradient_steps.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.gradient_steps.optimizer.ValueOptimizer` or None.
         average: `agents.agent.gradient_steps.averaging.WeightAverage` or None.
@@ -62,31 +54,23 @@ class PlaNetAgent(tf_agent.TFAgent):
         compile: whether XLA compiles gradient steps, of several replicas the loss with its
             gradients, and decisions, which take about two thirds of the time then. Numbers
             differ by rounding in training, and planners draw others.
-        sharers: processes that collect, see `agents.agent.policy.PlanningPolicy`.
     """
 
     def __init__(
         self,
-        time_step_spec,
-        action_spec,
         model,
+        policies,
         *,
-        planner,
-        strategy,
-        noise,
         optimizer,
         value=None,
         value_optimizer=None,
         average=None,
-        act="plan",
-        latents="samples",
         kl_weight,
         kl_weight_warmup,
         clock,
         seed,
         train_step_counter,
         compile=False,
-        sharers=1,
     ):
         self.model = model
         self._costs = bool(model.source.costs(model))
@@ -97,37 +81,17 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._kl_weight = kl_weight
         self._kl_weight_warmup = kl_weight_warmup
         self.clock = clock
-        self.strategy = strategy
+        self.policies = policies
         self._train_seed = seed_of_run(seed, Purpose.TRAIN)
         trace = compiled if compile else functools.partial(tf.function, autograph=False)
         self._traced_gradients = trace(self._loss_and_gradients)
         self._traced_step = trace(self._take_step)
         self._compile = compile
-
-        def policy(purpose, strategy, noise, latents, act, sharers=1):
-            return PlanningPolicy(
-                time_step_spec,
-                action_spec,
-                model,
-                planner=planner,
-                strategy=strategy,
-                noise=noise,
-                value=value,
-                act=act,
-                latents=latents,
-                clock=clock,
-                seed=seed_of_run(seed, purpose),
-                name=purpose.name.lower(),
-                compile=compile,
-                sharers=sharers,
-            )
-
-        self.exploiting = functools.partial(policy, Purpose.POLICY, Greedy(), None, latents)
         super().__init__(
-            time_step_spec,
-            action_spec,
-            self.exploiting(act),
-            policy(Purpose.COLLECT_POLICY, strategy, noise, "samples", act, sharers),
+            policies.time_step_spec,
+            policies.action_spec,
+            policies.exploiting(),
+            policies.exploring(),
             train_sequence_length=None,
             training_data_spec=training_data_spec(model),
             train_step_counter=train_step_counter,
@@ -270,7 +234,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         """What the explorer seeks: the bonus of replayed steps under new draws."""
         if not self._explorer:
             return None
-        strategy, model = self.strategy, self.model
+        strategy, model = self.policies.strategy, self.model
         weights = model.draw_weights(strategy.draws, fold(seed, 1))
 
         def bonus(features, action):

@@ -31,7 +31,7 @@ def evaluate(run, episodes):
     print(f"{config.task} after {steps:,} environment steps, {episodes} episodes each:")
     rows = []
     for act in ("plan", "policy") if agent.value else ("plan",):
-        policy = agent.exploiting(act)
+        policy = agent.policies.exploiting(act)
         scores = _scores(config, agent, policy, episodes)
         rows += [counts | {"act": act} | score for score in scores]
         returns = np.array([score["return"] for score in scores])

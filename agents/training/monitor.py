@@ -81,8 +81,8 @@ class Monitor:
             "cost": cost(episode),
         }
         agent = self._agent
-        if isinstance(agent.strategy, Bonus):
-            row["beta"] = float(agent.strategy.scheduled(agent.clock.elapsed))
+        if isinstance(agent.policies.strategy, Bonus):
+            row["beta"] = float(agent.policies.strategy.scheduled(agent.clock.elapsed))
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._has_learned:
@@ -161,7 +161,7 @@ class Monitor:
 
 def banner(config, agent, environment):
     """What a run is, in words: dict of name -> text or number."""
-    model, strategy = agent.model, type(agent.strategy).__name__
+    model, strategy = agent.model, type(agent.policies.strategy).__name__
     observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
     action = f"{model.action_size} actions held {environment.action_repeat} steps"
     words = {

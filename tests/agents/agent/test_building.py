@@ -31,7 +31,7 @@ def test_the_parts_are_those_of_the_config(agent, build_agent):
     planner = agent.collect_policy._planner
     assert isinstance(planner, CrossEntropy)
     assert planner.horizon == 4
-    assert agent.strategy == Greedy()
+    assert agent.policies.strategy == Greedy()
     assert agent.collect_policy._noise.stddev == 0.2
     assert agent.policy._noise is None
     other = build_agent("planner=icem").collect_policy._planner

@@ -11,7 +11,6 @@ import envs
 from agents.agent.building import choose_devices, make_agent
 from agents.agent.planet_agent import training_data_spec
 from agents.config import overrides
-from agents.explore import Greedy, InformationGain
 from agents.seeds import fold, normal, split
 from bayes_rl.weights import hold, kl_divergences, sample_weights
 
@@ -208,14 +207,6 @@ def test_the_discount_is_that_of_the_length_of_the_environment_s_episodes(make_c
         assert environment.episode_length == 200
         agent = make_agent(config, environment, choose_devices("default"))
     assert agent.value.discount == pytest.approx(1 - 5 / 200)
-
-
-def test_policy_exploits_and_collect_policy_explores(build_agent):
-    agent = build_agent("action_noise.stddev=0.3", "explore=information_gain")
-    assert agent.policy.strategy == Greedy()
-    assert isinstance(agent.collect_policy.strategy, InformationGain)
-    assert agent.policy._noise is None
-    assert agent.collect_policy._noise.stddev == 0.3
 
 
 def test_training_data_are_steps_of_the_replay(agent, batch):

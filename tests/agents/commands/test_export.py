@@ -73,7 +73,7 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(
 ):
     monkeypatch.setattr("agents.commands.export.load_agent", lambda _: whole_agent)
     _, agent = whole_agent
-    monkeypatch.setattr(agent, "_policy", agent.exploiting(act))
+    monkeypatch.setattr(agent, "_policy", agent.policies.exploiting(act))
     assert main(["export", str(run)]) == 0
     said = capsys.readouterr()
     head, *lines = said.out.splitlines()

@@ -1,0 +1,81 @@
+"""The policies of one agent: the one that exploits and the one that explores."""
+
+import dataclasses
+from typing import Any
+
+from agents.agent.clock import Clock
+from agents.agent.policy import PlanningPolicy
+from agents.explore import Greedy, Strategy
+from agents.explore.noise import GaussianNoise
+from agents.model.world_model import WorldModel
+from agents.planning import Planner
+from agents.seeds import Purpose, seed_of_run
+from agents.value.actor_critic import ActorCritic
+
+
+@dataclasses.dataclass(frozen=True)
+class Policies:
+    """Makes policies that share a model, a planner and a value.
+
+    Args:
+        time_step_spec: of the environment; observations are a dict, "observation" is seen.
+        action_spec: float32 [A] in [-1, 1].
+        model: what they plan in.
+        planner: of both.
+        strategy: that the one which explores scores plans by.
+        noise: on its actions.
+        value: of states beyond the horizon, or None.
+        act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
+        latents: "means" or "samples", of the one that exploits; the other draws samples.
+        clock: of the run.
+        seed: of the run, int from 0.
+        compile: whether XLA compiles decisions.
+        sharers: processes that collect, see `agents.agent.policy.PlanningPolicy`.
+    """
+
+    time_step_spec: Any
+    action_spec: Any
+    model: WorldModel
+    planner: Planner
+    strategy: Strategy
+    noise: GaussianNoise
+    value: ActorCritic | None
+    act: str
+    latents: str
+    clock: Clock
+    seed: int
+    compile: bool = False
+    sharers: int = 1
+
+    def exploiting(self, act=None):
+        """Acts under the mean weights and without noise.
+
+        Args:
+            act: None: as the others do.
+        """
+        return self._make(Purpose.POLICY, Greedy(), None, act or self.act, self.latents)
+
+    def exploring(self):
+        """Acts by the strategy and with noise."""
+        purpose, strategy = Purpose.COLLECT_POLICY, self.strategy
+        return self._make(
+            purpose, strategy, self.noise, self.act, "samples", sharers=self.sharers
+        )
+
+    def _make(self, purpose, strategy, noise, act, latents, sharers=1):
+        return PlanningPolicy(
+            self.time_step_spec,
+            self.action_spec,
+            self.model,
+            planner=self.planner,
+            strategy=strategy,
+            noise=noise,
+            value=self.value,
+            act=act,
+            latents=latents,
+            clock=self.clock,
+            seed=seed_of_run(self.seed, purpose),
+            name=purpose.name.lower(),
+            compile=self.compile,
+            sharers=sharers,
+        )
