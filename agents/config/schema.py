@@ -85,7 +85,7 @@ class Train(Settings):
     environments: int = key(least=1)
     actors: int = key(least=0)  # processes that collect; 0: this one does
     learners: int = key(least=1)  # processes that learn as one, by strategy=multi_worker
-    updates_per_episode: int | None = key(least=1)  # None: see `agents.training.learning`
+    updates_per_episode: int = key(least=1)
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
     replay_capacity: int = key(least=1)  # agent steps in memory

@@ -3,7 +3,7 @@
 import envs
 from agents.explore import STRATEGIES
 from agents.planning import PLANNERS
-from envs.tasks import ALIASES, FAKE, check_task, dm_control_names
+from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did. They compiled
 # nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
@@ -42,12 +42,6 @@ _PLANET_TASKS = (
 )
 _REPEAT = 2
 
-# Numbers that follow from the decisions of an episode now, unless they are given. Where
-# those are few the rules have led to them, so that both are the same experiment.
-_BY_RULE = {"updates_per_episode": 300, "value.target_rate": 0.01}
-_EPISODE = 1000  # environment steps, of DeepMind Control
-_FEW = 250  # decisions
-
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
 _KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
 _BONUSES = ("disagreement", "information_gain", "uncertainty_penalty")
@@ -65,7 +59,6 @@ def updated(values):
 
     What it lacks is added, as that version did it; a class becomes its kind; the end of a
     schedule that changes nothing is None, and shares of the run become environment steps.
-    A number to which a rule of today would lead is None.
 
     Args:
         values: nested plain values, unchecked; those of today stay as they are.
@@ -87,9 +80,6 @@ def updated(values):
     if isinstance(task, str) and isinstance(model, dict):
         # No model had a continuation head; where no episode can end, none has one now.
         model.setdefault("continuation_scale", 0.0 if envs.can_end(task) else 1.0)
-    if _has_few_decisions(values):
-        for name, number in _BY_RULE.items():
-            _leave_to_rule(values, name, number)
     for name, kinds in _KINDS.items():
         if isinstance(values.get(name), dict) and "_target_" in values[name]:
             values[name] = _with_kind(values[name], kinds)
@@ -115,23 +105,6 @@ def _repeats_otherwise(values):
     if "value" in values or task in (None, *_PLANET_TASKS, *FAKE):
         return False
     return isinstance(task, str) and ":" not in task
-
-
-def _has_few_decisions(values):
-    if values.get("task") not in dm_control_names() or envs.can_end(values["task"]):
-        return False
-    try:
-        task = check_task(values["task"], action_repeat=values.get("action_repeat"))
-    except ValueError:  # told by who checks the config
-        return False
-    return _FEW * task.action_repeat >= _EPISODE
-
-
-def _leave_to_rule(values, name, number):
-    *group, last = name.split(".")
-    parent = values.get(group[0]) if group else values
-    if isinstance(parent, dict) and parent.get(last) == number:
-        parent[last] = None
 
 
 def _filters_by_a_draw(explore):

@@ -9,23 +9,8 @@ from agents import interrupts
 from agents.insight.weights import weight_report
 from agents.training import diverging
 
-_LEAST_STEPS = 300  # after an episode, however short
 # What devices would take ahead were of the replay before the next episode.
 _NO_BATCHES_AHEAD = tf.distribute.InputOptions(experimental_per_replica_buffer_size=0)
-
-
-def steps_after(updates_per_episode, decisions):
-    """Gradient steps after a collected episode: those of the config, or one a decision.
-
-    Args:
-        updates_per_episode: of the config; None: max(300, decisions).
-        decisions: of the episode.
-
-    Example:
-        >>> steps_after(100, 500), steps_after(None, 125), steps_after(None, 500)
-        (100, 300, 500)
-    """
-    return updates_per_episode or max(_LEAST_STEPS, decisions)
 
 
 class Learning:

@@ -22,7 +22,7 @@ from agents.screen.progress import Progress
 from agents.training.checking import check_episodes
 from agents.training.diverging import Diverged, tell
 from agents.training.experience import CollectedHere
-from agents.training.learning import Learning, steps_after
+from agents.training.learning import Learning
 from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
 from agents.training.monitor import Monitor, banner
@@ -160,7 +160,7 @@ class Trainer:
             row["collect/staleness"] = steps - int(episode["train_steps"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._monitor.explored(episode)
-        row |= self._learn(agent_steps(episode))
+        row |= self._learn()
         with self._agent.averaged():
             scores, evaluated = self._evaluate()
             row |= evaluated
@@ -243,7 +243,7 @@ class Trainer:
         self._experience.replay.add(episode)
         return True
 
-    def _learn(self, decisions):
+    def _learn(self):
         is_early = self._episodes < self._config.seed_episodes
         if is_early or self._experience.replay.num_rows < self._config.sequence_length:
             return {}
@@ -256,7 +256,7 @@ class Trainer:
                 self._config.sequence_length,
                 self._config.seed,
             )
-        steps = steps_after(self._config.updates_per_episode, decisions)
+        steps = self._config.updates_per_episode
         started = time.monotonic()
         metrics = self._learning.run(steps, lambda done: self._watch(done, steps))
         speed = {"speed/train_steps": steps / (time.monotonic() - started)}

@@ -7,6 +7,7 @@ from agents.value.explorer import Explorer
 from agents.value.networks import Critics, SquashedNormal
 from agents.value.scales import LEAST_SCALE, make_scale, move, spread
 from agents.value.targets import after, n_step_targets
+from agents.value.temporal_difference import discount_of
 
 
 class ActorCritic(tf.Module):
@@ -34,12 +35,12 @@ class ActorCritic(tf.Module):
         self, settings, features, action_size, reward_unit, episode_length, beta_rate=None
     ):
         super().__init__("value")
-        self._settings = settings = settings.of_episodes(episode_length)
+        self._settings = settings
         self._reward_unit = reward_unit
         self._action_size = action_size
         self.proposals = settings.proposals
         self.return_lambda = settings.return_lambda
-        self.discount = settings.discount
+        self.discount = settings.discount or discount_of(episode_length)
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")

@@ -5,7 +5,6 @@ import dataclasses
 from agents.settings import Settings, key
 
 _LONGEST, _LEAST, _MOST = 5.0, 0.95, 0.995
-_RATE, _DECISIONS, _FASTEST = 0.01, 250, 4.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,8 +29,7 @@ class TemporalDifference(Settings):
         units: of each hidden layer.
         learning_rate: Adam's, of critics and policy.
         clip_norm: largest global norm of the gradient of each.
-        target_rate: share of the critics that their slow copies take over in a step; None:
-            by `target_rate_of`.
+        target_rate: share of the critics that their slow copies take over in a step.
         entropy: weight of the policy's entropy, in nats, against the value divided by its
             spread.
         proposals: plans that the policy proposes to the planner in every decision.
@@ -46,22 +44,10 @@ class TemporalDifference(Settings):
     units: int = key(least=1)
     learning_rate: float = key(above=0)
     clip_norm: float = key(above=0)
-    target_rate: float | None = key(above=0, most=1)
+    target_rate: float = key(above=0, most=1)
     entropy: float = key(least=0)
     proposals: int = key(least=0)
     return_lambda: float = key(least=0, most=1)
-
-    def of_episodes(self, decisions):
-        """These settings with what the length of an episode decides.
-
-        Args:
-            decisions: of a full episode; None where nobody knows.
-        """
-        return dataclasses.replace(
-            self,
-            discount=self.discount or discount_of(decisions),
-            target_rate=self.target_rate or target_rate_of(decisions),
-        )
 
 
 def discount_of(decisions):
@@ -81,23 +67,3 @@ def discount_of(decisions):
     if decisions is None:
         return _MOST
     return min(max(1.0 - _LONGEST / decisions, _LEAST), _MOST)
-
-
-def target_rate_of(decisions):
-    """The rate of slow critics by the length of an episode.
-
-        0.01 clip(decisions / 250, 1, 4)
-
-    A value comes one decision nearer with each generation of slow critics; where a fifth of
-    an episode counts, and that is many decisions, generations have to follow faster.
-
-    Args:
-        decisions: of a full episode; None, where nobody knows: the largest rate.
-
-    Example:
-        >>> target_rate_of(125), target_rate_of(500)
-        (0.01, 0.02)
-    """
-    if decisions is None:
-        return _RATE * _FASTEST
-    return _RATE * min(max(decisions / _DECISIONS, 1.0), _FASTEST)

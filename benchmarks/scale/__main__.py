@@ -43,12 +43,10 @@ def main():
 def check(costs, words, episodes):
     """Rows of (actors, measured `Speed`, simulated environment steps a second)."""
     from agents.config.overrides import load
-    from agents.training.learning import steps_after
     from benchmarks.scale.real import measure_run
     from benchmarks.scale.simulation import Layout, simulate
 
-    updates = steps_after(load(words).updates_per_episode, costs.episode_steps)
-    rows = []
+    updates, rows = load(words).updates_per_episode, []
     for actors in CHECKED:
         real = measure_run(words, actors, episodes)
         model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))

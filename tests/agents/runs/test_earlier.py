@@ -1,6 +1,5 @@
 """Tests of agents.runs.earlier: configs as earlier versions wrote them."""
 
-import copy
 import pathlib
 
 import pytest
@@ -12,9 +11,7 @@ from agents.errors import UserError
 from agents.runs import grouping
 from agents.runs.earlier import updated
 from agents.runs.folder import check_run, load_config, open_run, read_config
-from agents.training.learning import steps_after
 from agents.value import NoValue
-from agents.value.temporal_difference import target_rate_of
 
 
 def test_run_of_an_earlier_version_is_read_and_resumed(tmp_path):
@@ -37,42 +34,6 @@ def test_earlier_versions_held_actions_as_they_did(task, repeat):
     values = {"task": task, "action_repeat": None}
     assert updated(dict(values))["action_repeat"] == repeat
     assert updated(values | {"value": {"kind": "td"}})["action_repeat"] is None
-
-
-@pytest.mark.parametrize(
-    ("task", "repeat", "follows"),
-    [
-        ("cartpole_swingup", None, True),
-        ("cheetah_run", None, True),
-        ("finger_spin", None, False),
-        ("finger_spin", 4, True),
-        ("finger_spin", 0, False),
-        ("lqr_lqr_2_1", 8, False),
-        ("fake", 8, False),
-        ("python:nowhere:make", 8, False),
-        (3, 8, False),
-    ],
-)
-def test_numbers_to_which_a_rule_leads_are_left_to_it(task, repeat, follows):
-    values = {"task": task, "action_repeat": repeat, "updates_per_episode": 300}
-    values |= {"value": {"kind": "td", "target_rate": 0.01}}
-    found = updated(values)
-    expected = (None, None) if follows else (300, 0.01)
-    assert (found["updates_per_episode"], found["value"]["target_rate"]) == expected
-
-
-@pytest.mark.parametrize("decisions", [1, 125, 250])
-def test_where_episodes_are_short_rules_lead_to_the_numbers_of_before(decisions):
-    assert steps_after(None, decisions) == 300
-    assert target_rate_of(decisions) == 0.01
-
-
-def test_other_numbers_are_kept_and_runs_by_number_and_by_rule_are_of_one_group():
-    given = as_dict(overrides.load(["updates_per_episode=299", "value.target_rate=0.02"]))
-    assert updated(copy.deepcopy(given)) == given
-    today = as_dict(overrides.load([]))
-    before = as_dict(overrides.load(["updates_per_episode=300", "value.target_rate=0.01"]))
-    assert grouping.group([today, updated(before)]) == [[0, 1]]
 
 
 def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_path):

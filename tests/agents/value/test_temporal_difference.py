@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.value.temporal_difference import discount_of, target_rate_of
+from agents.value.temporal_difference import discount_of
 from tests.agents.presets import preset
 
 
@@ -16,21 +16,6 @@ def test_a_fifth_of_an_episode_counts_within_bounds(decisions, discount):
 
 def test_where_nobody_knows_the_length_the_discount_is_the_largest():
     assert discount_of(None) == 0.995
-
-
-@pytest.mark.parametrize(
-    ("decisions", "rate"),
-    [(20, 0.01), (250, 0.01), (500, 0.02), (1000, 0.04), (9000, 0.04), (None, 0.04)],
-)
-def test_slow_critics_follow_faster_in_longer_episodes_within_bounds(decisions, rate):
-    assert target_rate_of(decisions) == pytest.approx(rate)
-
-
-def test_what_is_given_does_not_depend_on_episodes():
-    given = preset("value", "td", discount=0.7, target_rate=0.5)
-    assert given.of_episodes(500) == given
-    unset = preset("value", "td").of_episodes(500)
-    assert (unset.discount, unset.target_rate) == (0.99, 0.02)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ from agents.agent.loading import load_agent
 from agents.episodes.store import EpisodeStore
 from agents.figures.curves import plot
 from agents.runs.folder import open_run
-from agents.training import learning
 from agents.training import trainer as training
 from agents.training.experience import CollectedHere
 from tests.agents.training.trainer.records import LENGTH, leftovers, metrics, scores
@@ -25,19 +24,6 @@ def test_every_episode_has_one_line_of_metrics_with_its_counts(whole_run):
         assert ("train/loss" in row) == (row["episodes"] >= 2)
         assert ("evaluate/return" in row) == (row["episodes"] % 2 == 0)
         assert row["memory/resident_mib"] > 0
-
-
-@pytest.mark.parametrize(("least", "steps"), [(3, LENGTH), (LENGTH + 1, LENGTH + 1)])
-def test_a_gradient_step_a_decision_is_taken_unless_told_and_at_least_so_many(
-    make_config, tmp_path, monkeypatch, least, steps
-):
-    monkeypatch.setattr(learning, "_LEAST_STEPS", least)
-    words = ["updates_per_episode=null", "evaluation.every=0", "video_every=0"]
-    config = make_config(f"logdir={tmp_path}/run", *words, "environment_steps=60")
-    with open_run(config) as run:
-        assert training.train(config, run) == 0
-    found = [row["train_steps"] for row in metrics(tmp_path / "run")]
-    assert found == [0, steps, 2 * steps]
 
 
 def test_critics_are_held_against_every_evaluation(whole_run):
