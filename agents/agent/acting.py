@@ -38,7 +38,7 @@ class LoadedAgent:
     """Acts in one environment and remembers what it saw in the present episode.
 
     Args:
-        policy: `agents.agent.policy.PlanningPolicy`.
+        policy: `agents.agent.policies.planning.PlanningPolicy`.
         clock: `agents.agent.clock.Clock` of the policy; its episodes are counted on, so
             that each episode has random numbers of its own.
         entries: of the environment, see `envs.environment.Environment`.
@@ -101,7 +101,7 @@ class ObservationPolicy(tf_policy.TFPolicy):
     """A policy of time steps that hold what the agent sees and nothing beside it.
 
     Args:
-        policy: `agents.agent.policy.PlanningPolicy`.
+        policy: `agents.agent.policies.planning.PlanningPolicy`.
     """
 
     def __init__(self, policy):

@@ -13,7 +13,7 @@ from agents.agent.contract import check_source, check_strategy
 from agents.agent.gradient_steps.averaging import WeightAverage
 from agents.agent.gradient_steps.optimizer import Optimizer, ValueOptimizer
 from agents.agent.planet_agent import PlaNetAgent
-from agents.agent.policies import Policies
+from agents.agent.policies.making import Policies
 from agents.errors import UserError
 from agents.model.networks import is_image
 from agents.model.sizes import with_sizes

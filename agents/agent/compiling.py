@@ -27,7 +27,7 @@ class CompilingAhead:
     does after it takes several times as long and no Python.
 
     Args:
-        policies: pairs of a `agents.agent.policy.PlanningPolicy` and a number of
+        policies: pairs of a `agents.agent.policies.planning.PlanningPolicy` and a number of
             environments.
     """
 

@@ -28,9 +28,9 @@ class PlaNetAgent(tf_agent.TFAgent):
     filter, see `agents.value.actor_critic`; no gradient of theirs reaches the model. With
     an `average`, the agent is to be judged within `averaged`, by averages of its weights.
 
-    `policy` exploits, `collect_policy` explores, see `agents.agent.policies`. In each
-    gradient step a sequence keeps to one draw of the weights; which others share it, its
-    source of uncertainty says.
+    `policy` exploits, `collect_policy` explores, see `agents.agent.policies.making`. In
+    each gradient step a sequence keeps to one draw of the weights; which others share it,
+    its source of uncertainty says.
 
     Losses are sums over a replica's sequences divided by the global batch size, gradients
     are summed over replicas and clipped after that, and the random numbers of a step are
@@ -41,7 +41,7 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     Args:
         model: `agents.model.world_model.WorldModel`.
-        policies: `agents.agent.policies.Policies` of that model.
+        policies: `agents.agent.policies.making.Policies` of that model.
         value: `agents.value.actor_critic.ActorCritic` or None.
         optimizer: `agents.agent.gradient_steps.optimizer.Optimizer` of the model.
         value_optimizer: `agents.agent.gradient_steps.optimizer.ValueOptimizer` or None.

@@ -153,7 +153,7 @@ class RandomAtFirst(py_policy.PyPolicy):
 
     Args:
         policy: `PyPolicy` that acts later, whose state holds the number of the
-            `next_episode`, see `agents.agent.policy.PlanningPolicy`.
+            `next_episode`, see `agents.agent.policies.planning.PlanningPolicy`.
         environment: batched `PyEnvironment`.
         episodes: those with a number below are random.
         seed: int; random actions depend on it and on the number of their episode.

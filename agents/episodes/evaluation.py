@@ -26,8 +26,8 @@ class Evaluator:
     Args:
         config: `agents.config.schema.Train`.
         agent: `agents.agent.planet_agent.PlaNetAgent`.
-        policy: `agents.agent.policy.PlanningPolicy`; None: the agent's, mean weights and no
-            noise.
+        policy: `agents.agent.policies.planning.PlanningPolicy`; None: the agent's, mean
+            weights and no noise.
     """
 
     def __init__(self, config, agent, policy=None):
@@ -129,7 +129,7 @@ def decision_milliseconds(policy):
     """Median wall-clock time of a decision in one environment, after the first one.
 
     Args:
-        policy: `agents.agent.policy.PlanningPolicy`.
+        policy: `agents.agent.policies.planning.PlanningPolicy`.
     """
     now, state = policy.first_inputs(1)
     act = as_py_policy(policy).action

@@ -1,4 +1,4 @@
-"""Tests of agents.agent.policies."""
+"""Tests of agents.agent.policies.making."""
 
 import dataclasses
 

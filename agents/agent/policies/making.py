@@ -4,7 +4,7 @@ import dataclasses
 from typing import Any
 
 from agents.agent.clock import Clock
-from agents.agent.policy import PlanningPolicy
+from agents.agent.policies.planning import PlanningPolicy
 from agents.explore import Greedy, Strategy
 from agents.explore.noise import GaussianNoise
 from agents.model.world_model import WorldModel
@@ -25,12 +25,12 @@ class Policies:
         strategy: that the one which explores scores plans by.
         noise: on its actions.
         value: of states beyond the horizon, or None.
-        act: "plan" or "policy", see `agents.agent.policy.PlanningPolicy`.
+        act: "plan" or "policy", see `agents.agent.policies.planning.PlanningPolicy`.
         latents: "means" or "samples", of the one that exploits; the other draws samples.
         clock: of the run.
         seed: of the run, int from 0.
         compile: whether XLA compiles decisions.
-        sharers: processes that collect, see `agents.agent.policy.PlanningPolicy`.
+        sharers: processes that collect, see `PlanningPolicy`.
     """
 
     time_step_spec: Any

@@ -4,7 +4,7 @@ import pytest
 from tf_agents.specs import tensor_spec
 
 from agents.agent.clock import Clock
-from agents.agent.policy import PlanningPolicy
+from agents.agent.policies.planning import PlanningPolicy
 from agents.explore import Greedy
 
 
@@ -17,7 +17,7 @@ def clock():
 def make_policy(model, environment, clock):
     """Makes a policy for two fake environments."""
     # Tensors of theirs may only be made once TensorFlow's threads were chosen.
-    from tests.agents.agent.policy.steps import PLANNER
+    from tests.agents.agent.policies.steps import PLANNER
 
     def make(strategy=None, planner=PLANNER, noise=None, model=model, **words):
         return PlanningPolicy(

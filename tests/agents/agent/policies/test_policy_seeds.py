@@ -1,4 +1,4 @@
-"""Tests of agents.agent.policy: which random numbers are the same, and which are not."""
+"""Tests of agents.agent.policies.planning: which random numbers are the same."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from tf_agents.trajectories import time_step as ts
 
 from agents.explore import Greedy, Thompson
 from agents.explore.noise import GaussianNoise
-from tests.agents.agent.policy.steps import (
+from tests.agents.agent.policies.steps import (
     ENVIRONMENTS,
     FIRST,
     ICEM,
@@ -124,7 +124,7 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
 
     policy = make_policy(planner=Planner(), noise=noise)
     monkeypatch.setattr(model, "preprocess", preprocess)
-    monkeypatch.setattr("agents.agent.policy.normal", normal)
+    monkeypatch.setattr("agents.agent.policies.planning.normal", normal)
     run(policy, FIRST)
     purposes = {"plan", "noise", "noise of an episode", "observation", "filter"}
     assert set(seeds) == purposes

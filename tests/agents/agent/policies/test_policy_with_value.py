@@ -1,4 +1,4 @@
-"""Tests of agents.agent.policy where critics and a policy stand beside the model."""
+"""Tests of agents.agent.policies.planning where critics stand beside the model."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
 from agents.value.actor_critic import ActorCritic
 from bayes_rl.weights import hold, mean_weights
-from tests.agents.agent.policy.steps import FIRST, ICEM, MID, PLANNER, Idle, Spy, run
+from tests.agents.agent.policies.steps import FIRST, ICEM, MID, PLANNER, Idle, Spy, run
 from tests.agents.presets import preset
 
 

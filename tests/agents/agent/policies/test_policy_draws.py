@@ -1,4 +1,4 @@
-"""Tests of agents.agent.policy: how it uses draws of the weights."""
+"""Tests of agents.agent.policies.planning: how it uses draws of the weights."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ from agents.explore import Greedy
 from agents.model.latents import Latent
 from agents.planning import imagination
 from bayes_rl.weights import hold, sample_weights
-from tests.agents.agent.policy.steps import (
+from tests.agents.agent.policies.steps import (
     ENVIRONMENTS,
     FIRST,
     MID,

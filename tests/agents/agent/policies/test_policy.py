@@ -1,4 +1,4 @@
-"""Tests of agents.agent.policy: states and actions."""
+"""Tests of agents.agent.policies.planning: states and actions."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,7 @@ from agents.explore.noise import GaussianNoise
 from agents.model.latents import Latent
 from agents.planning.planner import Plan
 from bayes_rl.weights import hold, mean_weights
-from tests.agents.agent.policy.steps import (
+from tests.agents.agent.policies.steps import (
     ENVIRONMENTS,
     FIRST,
     ICEM,
