@@ -118,7 +118,7 @@ class Environment(py_environment.PyEnvironment):
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
         self._middle, self._reach = _bounds(simulation)
-        self._steps = self._rewards = 0
+        self._steps, self._rewards, self._cost = 0, 0, 0.0
         self._is_open = True
         self._seed = seed
         self._episode = self._next_episode = first_episode
@@ -143,13 +143,15 @@ class Environment(py_environment.PyEnvironment):
         """The present episode.
 
         Returns:
-            Its `number`, the `environment_steps` taken in it, and how many of its decisions
-            the task rewarded, or made a cost of, before what actions cost: `rewards`.
+            Its `number`, the `environment_steps` taken in it, how many of its decisions
+            the task rewarded, or made a cost of, before what actions cost: `rewards`; and
+            what actions and negative rewards of the task took from its return: `cost`.
         """
         return {
             "number": np.int64(self._episode),
             "environment_steps": np.int64(self._steps),
             "rewards": np.int64(self._rewards),
+            "cost": np.float64(self._cost),
         }
 
     def render(self, mode="rgb_array", size=None):
@@ -169,7 +171,7 @@ class Environment(py_environment.PyEnvironment):
         self._next_episode += self._stride
         seed = [self._seed, self._episode] if self._episode else self._seed
         self._simulation.reset(seed)
-        self._steps = self._rewards = 0
+        self._steps, self._rewards, self._cost = 0, 0, 0.0
         return ts.restart(self._observe())
 
     def _step(self, action):
@@ -182,6 +184,7 @@ class Environment(py_environment.PyEnvironment):
             reward, is_last, discount = self._simulation.step(scaled)
             self._steps += 1
             total += reward - cost
+            self._cost += cost + max(-reward, 0.0)
             is_rewarded |= reward != 0
             is_last |= limit is not None and self._steps >= limit
             if is_last:

@@ -46,7 +46,7 @@ class Exploration:
         tenth: number of the first planned episode that returned a tenth of the highest
             return; inf: none did; nan: the highest is not known.
         returns: mean return of the last ten planned episodes, or nan.
-        cost: mean over planned episodes of what negative rewards took, or nan.
+        cost: mean over planned episodes of what actions and negative rewards took, or nan.
         coverage: share of the task's grid visited by then, random episodes too, or nan.
         ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
     """

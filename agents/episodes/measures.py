@@ -37,12 +37,19 @@ def reached_reward(episode) -> bool:
 
 
 def cost(episode) -> float:
-    """What negative rewards took from the return of an episode, at least 0.
+    """What actions and negative rewards took from the return of an episode, at least 0.
+
+    An episode tells it, summed over environment steps: the rewards of a decision are sums,
+    in which a cost may be hidden by the reward of the next step. Files of earlier versions
+    do not tell; there the negative sums count.
 
     Example:
         >>> cost({"reward": [0.0, 1.0, -2.0, -0.5]})
         2.5
     """
+    told = episode.get("cost")
+    if told is not None:
+        return float(told)
     return float(-np.sum(np.minimum(episode["reward"], 0.0), dtype=np.float64))
 
 

@@ -136,6 +136,20 @@ def test_rewards_are_counted_before_what_actions_cost():
     assert environment.get_info()["rewards"] == 0
 
 
+def test_costs_are_summed_step_by_step_whatever_reward_comes_beside_them():
+    rewards = iter([0.5, -2.0, 3.0, -0.25])
+    environment = envs.load("fake", action_repeat=2, action_cost=0.1)
+    environment._simulation.step = lambda _: (next(rewards), False, 1.0)
+    environment.reset()
+    found = []
+    for action in (1.0, 0.5):
+        environment.step([action])
+        found.append(float(environment.get_info()["cost"]))
+    assert found == pytest.approx([2 * 0.1 + 2.0, 2 * 0.1 + 2.0 + 2 * 0.1 * 0.25 + 0.25])
+    environment.reset()
+    assert environment.get_info()["cost"] == 0
+
+
 def test_episode_ends_within_a_repeat_with_discount_one():
     environment = envs.load("fake", action_repeat=8)
     environment.reset()

@@ -17,9 +17,10 @@ def test_return_is_the_sum_of_rewards():
     assert episode_return(EPISODE) == 3.5
 
 
-def test_cost_is_what_negative_rewards_took():
+def test_cost_is_told_by_the_episode_or_by_its_negative_rewards():
     assert cost(EPISODE) == 0
     assert cost({"reward": np.array([0.0, -1.0, 3.0, -0.5])}) == 1.5
+    assert cost(EPISODE | {"cost": np.float64(0.7)}) == 0.7
 
 
 def test_costs_are_rewards_other_than_zero():
