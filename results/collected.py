@@ -15,8 +15,8 @@ from agents.runs.records import METRICS, read_metrics, read_scores
 KEPT = "runs"  # where, in the folder of a study
 _CONFIG = "config.yaml"
 _NAMING = ("calibration.csv", "spread.csv")  # files whose rows name the folder of a run
-_FILES = ("scores.csv", "sessions.jsonl", "diverged.json", "probe.csv")
-_FILES += ("planners.csv", "planners.txt")
+_FILES = ("scores.csv", "sessions.jsonl", "diverged.json")
+_MEASURED = ("probe.csv", "planners.csv", "planners.txt")  # afterwards, from the weights
 _DIGITS = 5  # of a metric; curves show no more, and they cost a third of the space
 
 
@@ -24,7 +24,8 @@ def collect(root, folder):
     """Copies the small files of runs that are finished or were evaluated.
 
     A run that came less far than its copy leaves that alone: another machine may have
-    begun it anew. What names a folder below `root` names it in a copy as that is given:
+    begun it anew. What was measured of a run stays where one with as many steps lacks it:
+    the machine that measured it had the weights. What names a folder below `root` names it in a copy as that is given:
     where a run lay on one machine tells others nothing.
 
     Args:
@@ -60,15 +61,19 @@ def _steps(run):
 
 def _copy(run, kept, root):
     kept.parent.mkdir(parents=True, exist_ok=True)
+    is_the_same = _steps(run) == _steps(kept)
     config = read_config(run) | {"logdir": _below(root, run)}
     with replacing_folder(kept) as folder:
         (folder / _CONFIG).write_text(yaml.safe_dump(config, sort_keys=False))
-        for name in _FILES:
+        for name in (*_FILES, *_MEASURED):
             if (run / name).exists():
                 shutil.copy(run / name, folder)
         for name in _NAMING:
             if (run / name).exists():
                 _copy_rows(run / name, folder / name, root)
+        for name in (*_MEASURED, *_NAMING) if is_the_same else ():
+            if (kept / name).exists() and not (folder / name).exists():
+                shutil.copy(kept / name, folder)
         rows = (map(_round, row.items()) for row in read_metrics(pathlib.Path(run)))
         text = "".join(json.dumps(dict(row)) + "\n" for row in rows)
         # without the time the same run gives the same bytes

@@ -8,6 +8,7 @@ import numpy as np
 from agents.files import write_csv
 from agents.runs.grouping import arrange
 from agents.runs.history import load
+from agents.runs.records import read_sessions
 
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
 
@@ -54,9 +55,7 @@ def sources_of(runs):
     """The distinct commits and machines of all sessions."""
     sources = {}
     for run in runs:
-        file = pathlib.Path(run) / "sessions.jsonl"
-        for line in file.read_text().splitlines() if file.exists() else []:
-            session = json.loads(line)
+        for session in read_sessions(run):
             source = {
                 key: session[key] for key in ("commit", "processor", "cores", "memory_gib")
             }

@@ -21,6 +21,9 @@ from agents.files import output_folder, write_text
 from agents.runs import divergence, grouping, history
 from agents.runs.folder import runs_below
 
+_MARKDOWN = "comparison.md"
+_TOLD = 4  # keys in which runs differ
+
 log = logging.getLogger(__package__)  # of all modules of the comparison
 
 
@@ -42,12 +45,16 @@ def compare(folders, out="comparison", console=None):
     with _noted() as notes:
         groups = grouping.arrange(_load(folders))
         _warn_of_twins(groups)
+        _warn_of_unlike(groups)
         parts, drawn = _compare(groups)
     _warn_of_few(groups)
     read = report(parts, notes)
     files = save(drawn, folder) + tables.write(parts, folder)
+    files += _write_markdown(read, folder)
+    known = [*(f"{name}.csv" for name in parts), *(f"{name}.png" for name in drawn)]
+    _remove_earlier([folder / name for name in [*known, _MARKDOWN]], files)
     show(read, console or Console())
-    return files + _write_markdown(read, folder)
+    return files
 
 
 def _compare(groups):
@@ -105,8 +112,15 @@ def _noted():
 def _write_markdown(read, folder):
     if not read.tables:
         return []
-    write_text(folder / "comparison.md", f"{markdown(read)}\n")
-    return [folder / "comparison.md"]
+    write_text(folder / _MARKDOWN, f"{markdown(read)}\n")
+    return [folder / _MARKDOWN]
+
+
+def _remove_earlier(known, files):
+    """What an earlier comparison of other runs left beside the files of this one."""
+    for file in known:
+        if file not in files:
+            file.unlink(missing_ok=True)
 
 
 def _of(groups, task):
@@ -172,6 +186,24 @@ def _warn_of_twins(groups):
         twice = sorted({seed for seed in seeds if seeds.count(seed) > 1}, key=str)
         if twice:
             log.warning("%s: seed %s is there more than once", _name(group), twice[0])
+
+
+def _warn_of_unlike(groups):
+    """Of what is joined over tasks under one name, and differs in more than the task."""
+    for label in dict.fromkeys(group.label for group in groups):
+        firsts = [group.runs[0].config for group in groups if group.label == label]
+        keys = grouping.unlike(firsts)
+        if keys:
+            more = f" and {len(keys) - _TOLD} more keys" * (len(keys) > _TOLD)
+            tasks = ", ".join(config.get("task", "") for config in firsts)
+            log.warning(
+                "what is told over tasks takes %s of %s for one method, though their runs "
+                "differ in %s%s",
+                label or "the only groups",
+                tasks,
+                ", ".join(keys[:_TOLD]),
+                more,
+            )
 
 
 def _name(group):

@@ -96,12 +96,12 @@ def explorations(groups):
     logged = [run for run in runs if _has_explored(run)]
     if not logged:
         return []
-    _warn_of_left_out([run for run in runs if not _has_explored(run)])
     ends = {run.folder: run.metrics[-1]["environment_steps"] for run in logged}
     end = common_end("explorations", groups[0].task, ends)
+    _warn_of_left_out([run for run in runs if not _has_explored(run, end)], end)
     found = []
     for group in groups:
-        runs = [run for run in group.runs if _has_explored(run)]
+        runs = [run for run in group.runs if _has_explored(run, end)]
         if runs:
             rows = np.array([_numbers(run, end) for run in runs])
             own = dataclasses.replace(group, runs=runs)
@@ -118,11 +118,13 @@ def explorations(groups):
     return list(map(_without_first_rewards, found))
 
 
-def _warn_of_left_out(runs):
+def _warn_of_left_out(runs, end):
     if runs:
         log.warning(
-            "left out of exploration: %d runs that logged no planned episode, for one %s",
+            "left out of exploration: %d runs that logged no planned episode in the first "
+            "%s environment steps, for one %s",
             len(runs),
+            f"{end:,}",
             runs[0].folder,
         )
 
@@ -159,9 +161,10 @@ def first_reward(rows):
     return math.inf, math.inf
 
 
-def _has_explored(run):
+def _has_explored(run, end=math.inf):
     first = run.config.get("seed_episodes", 0) + 1
-    return any(_REACHED in row and row["episodes"] >= first for row in run.metrics)
+    rows = (row for row in run.metrics if row["environment_steps"] <= end)
+    return any(_REACHED in row and row["episodes"] >= first for row in rows)
 
 
 def _numbers(run, end):

@@ -67,19 +67,20 @@ def sample_efficiency(groups, methods, unit):
     """
     if not methods:
         return None
-    tasks = list(dict.fromkeys(group.task for group in groups))
+    tasks = {}  # in order
     figure, grid = panels(["all"], columns=1, size=(6.4, 4.2))
     axes = grid["all"]
     for name in methods:
-        own = [group for group in groups if group.label == name]
+        own = [(group, seed_curves(group)) for group in groups if group.label == name]
+        own = [(group, curves) for group, curves in own if curves]
+        tasks |= dict.fromkeys(group.task for group, _ in own)
         curves = [
-            [(steps, y / (scale(group.task) or 1.0)) for steps, y in seed_curves(group)]
-            for group in own
+            [(steps, y / (scale(group.task) or 1.0)) for steps, y in found]
+            for group, found in own
         ]
-        curves = [each for each in curves if each]
         fewest = min(map(len, curves))
         curves = [each[:fewest] for each in curves]  # as in methods: all tasks weigh alike
-        _band(axes, own[0], statistics.sample_efficiency(curves), _count(curves))
+        _band(axes, own[0][0], statistics.sample_efficiency(curves), _count(curves))
     finish(axes, "environment_steps", f"IQM of {unit}")
     title = textwrap.fill(f"Sample efficiency over {', '.join(tasks)}", 70)
     axes.set_title(title, fontsize="medium")

@@ -38,7 +38,10 @@ def group(configs):
 
 
 def labels(configs, most=4):
-    """Names configs by the values in which they differ.
+    """Names configs by the values in which those of a task differ.
+
+    What differs in one task is told in all, so that one experiment has one name. What
+    differs between tasks alone is not told: see `unlike`.
 
     A strategy is named by the file of configs/explore/ whose values it has, since it may
     differ from another one in several keys.
@@ -56,11 +59,9 @@ def labels(configs, most=4):
     """
     whole = [_of_experiment(flatten(config)) for config in configs]
     flats = _with_named_strategies(whole)
-    keys = dict.fromkeys(key for flat in flats for key in flat)
-    differing = [key for key in keys if _differs(key, flats)]
     # a name stands for keys, which others have alike
-    alike = {key for flat in whole for key in flat if not _differs(key, whole)}
-    differing = [key for key in differing if key not in alike]
+    alike = {key for flat in whole for key in flat} - set(_differing_in_a_task(whole))
+    differing = [key for key in _differing_in_a_task(flats) if key not in alike]
     # a name says more than values
     differing.sort(key=lambda key: key != "explore" and not key.endswith(".kind"))
     texts = []
@@ -69,13 +70,28 @@ def labels(configs, most=4):
         parts = [_text(key, flat[key]) for key in own[:most]]
         if len(own) > most:
             parts.append(f"and {len(own) - most} more")
-        texts.append(", ".join(parts))
+        texts.append((flat.get("task"), ", ".join(parts)))
     return [
         text
-        if texts.count(text) == 1 or not text
-        else f"{text} ({texts[:index].count(text) + 1})"
-        for index, text in enumerate(texts)
+        if texts.count((task, text)) == 1 or not text
+        else f"{text} ({texts[:index].count((task, text)) + 1})"
+        for index, (task, text) in enumerate(texts)
     ]
+
+
+def unlike(configs):
+    """The keys, other than the task, in which experiments of one name differ.
+
+    Args:
+        configs: nested dicts, of groups with one label.
+
+    Example:
+        >>> unlike([{"task": "a", "kl_weight": 0.1}, {"task": "b", "kl_weight": 1.0}])
+        ['kl_weight']
+    """
+    flats = [_of_experiment(flatten(config)) for config in configs]
+    keys = dict.fromkeys(key for flat in flats for key in flat)
+    return [key for key in keys if key != "task" and _differs(key, flats)]
 
 
 def check_same_observations(configs):
@@ -93,6 +109,15 @@ def check_same_observations(configs):
                     f"{other} does not predict the observations of {run}: "
                     f"{key} is {values.get(key)} instead of {first[key]}"
                 )
+
+
+def _differing_in_a_task(flats):
+    """The keys in which configs of one task differ, whichever it is."""
+    of_tasks = {}
+    for flat in flats:
+        of_tasks.setdefault(flat.get("task"), []).append(flat)
+    keys = dict.fromkeys(key for flat in flats for key in flat)
+    return [key for key in keys if any(_differs(key, own) for own in of_tasks.values())]
 
 
 def _differs(key, flats):
@@ -158,15 +183,9 @@ def arrange(runs):
     """Returns the groups of runs, labelled by what differs between those of a task."""
     members = group([run.config for run in runs])
     firsts = [runs[indices[0]].config for indices in members]
-    tasks = [config.get("task", "") for config in firsts]
-    texts = [""] * len(members)
-    for task in dict.fromkeys(tasks):  # each task has its own panel
-        own = [index for index, name in enumerate(tasks) if name == task]
-        labelled = labels([firsts[index] for index in own])
-        for index, text in zip(own, labelled, strict=True):
-            texts[index] = text
+    texts = labels(firsts)
     numbers = {text: index for index, text in enumerate(dict.fromkeys(texts))}
     return [
-        Group(text, task, [runs[index] for index in indices], numbers[text])
-        for text, task, indices in zip(texts, tasks, members, strict=True)
+        Group(text, first.get("task", ""), [runs[index] for index in own], numbers[text])
+        for text, first, own in zip(texts, firsts, members, strict=True)
     ]

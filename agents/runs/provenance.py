@@ -2,11 +2,12 @@
 
 import datetime
 import importlib.metadata
-import json
 import os
 import pathlib
 import platform
 import subprocess
+
+from agents.runs import records
 
 _LIBRARIES = ("tensorflow", "tensorflow-probability", "tf-agents", "dm-control", "mujoco")
 
@@ -39,9 +40,7 @@ def append_session(folder, counts):
         counts: dict of the run's counts at the start of the session.
     """
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    line = json.dumps({"started": started, **counts, **provenance()})
-    with open(pathlib.Path(folder) / "sessions.jsonl", "a") as file:
-        file.write(line + "\n")
+    records.append_session(folder, {"started": started, **counts, **provenance()})
 
 
 def _version(name):

@@ -1,4 +1,4 @@
-"""Rows of numbers on disk: metrics.jsonl and scores.csv of a run.
+"""Rows of numbers on disk: metrics.jsonl, scores.csv and sessions.jsonl of a run.
 
 A row counts when its line is whole, has its numbers of episodes and environment steps, and
 ends in a newline. Lines that a killed process tore are named in a warning and left out.
@@ -17,7 +17,7 @@ import numpy as np
 
 from agents.files import replacing, sync_folder
 
-METRICS, SCORES = "metrics.jsonl", "scores.csv"
+METRICS, SCORES, SESSIONS = "metrics.jsonl", "scores.csv", "sessions.jsonl"
 SCORE_COLUMNS = {
     "environment_steps": int,
     "episodes": int,
@@ -59,6 +59,16 @@ def append_metrics(run, row):
     _append(pathlib.Path(run) / METRICS, json.dumps(row, allow_nan=False) + "\n")
 
 
+def append_session(run, row):
+    """Adds one line to sessions.jsonl; when this returns, it is on disk.
+
+    Args:
+        run: folder of the run.
+        row: dict that JSON knows, with the keys `episodes` and `environment_steps`.
+    """
+    _append(pathlib.Path(run) / SESSIONS, json.dumps(row, allow_nan=False) + "\n")
+
+
 def append_scores(run, rows):
     """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
 
@@ -86,6 +96,11 @@ def read_metrics(run):
 def read_scores(run):
     """Returns the rows of scores.csv, a list of dicts; none when it is missing."""
     return [row for _, row in _lines(pathlib.Path(run) / SCORES, _score)]
+
+
+def read_sessions(run):
+    """Returns the rows of sessions.jsonl, a list of dicts; none when it is missing."""
+    return [row for _, row in _lines(pathlib.Path(run) / SESSIONS, json.loads)]
 
 
 def scores_were_written(run):
@@ -167,7 +182,11 @@ def _unpacked(file):
 
 def _append(file, text):
     new = not file.exists()
-    with open(file, "ab") as handle:
+    with open(file, "a+b") as handle:
+        if handle.tell():
+            handle.seek(-1, os.SEEK_END)
+            if handle.read() != b"\n":  # a torn line does not take this one with it
+                text = f"\n{text}"
         handle.write(text.encode())
         handle.flush()
         os.fsync(handle.fileno())

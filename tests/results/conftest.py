@@ -1,13 +1,13 @@
 """Runs made by hand."""
 
-import json
-
 import pytest
 import yaml
 
 from agents.runs import records
 
 SOURCE = {"commit": "abc", "processor": "Test 1", "cores": 2, "memory_gib": 8}
+
+START = {"episodes": 0, "environment_steps": 0}
 
 
 def _make_run(folder, seed, returns, every=1000, **config):
@@ -17,7 +17,7 @@ def _make_run(folder, seed, returns, every=1000, **config):
     known["environment_steps"] = 100_000
     config = known | {"seed": seed} | config
     (folder / "config.yaml").write_text(yaml.safe_dump(config))
-    (folder / "sessions.jsonl").write_text(json.dumps(SOURCE | {"started": seed}) + "\n")
+    records.append_session(folder, START | SOURCE | {"started": seed})
     for episode, scores in enumerate(returns, 1):
         row = {"episodes": episode, "environment_steps": every * episode, "train_steps": 0}
         weights = {"train/weight_kl/a": 10.0 / episode, "speed/seconds": 30.0}

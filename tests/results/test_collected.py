@@ -82,6 +82,21 @@ def test_what_was_measured_of_a_run_is_kept_too_forecasts_for_all_dimensions(
     assert (kept / "calibration.csv").read_text() == "run,dimension,n\na,all,0.7\n"
 
 
+def test_what_was_measured_elsewhere_stays_until_the_run_goes_on(make_run, tmp_path):
+    run = make_run(tmp_path / "logdir", 0, [[1.0]])
+    for name in ("planners.csv", "spread.csv"):
+        (run / name).write_text("run,n\na,1\n")
+    (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
+    for name in ("planners.csv", "spread.csv"):
+        (run / name).unlink()
+    collect(tmp_path / "logdir", tmp_path / "runs")
+    assert (kept / "planners.csv").exists() and (kept / "spread.csv").exists()
+    make_run(tmp_path / "other", 0, [[1.0], [2.0]])  # its weights are others
+    collect(tmp_path / "other", tmp_path / "runs")
+    assert not (kept / "planners.csv").exists()
+    assert not (kept / "spread.csv").exists()
+
+
 def test_copies_stay_where_the_runs_are_gone(make_run, tmp_path):
     make_run(tmp_path / "logdir", 0, [[1.0]])
     kept = collect(tmp_path / "logdir", tmp_path / "runs")

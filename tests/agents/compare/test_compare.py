@@ -118,6 +118,30 @@ def test_markdown_holds_what_was_printed(output):
     )
 
 
+def test_what_is_joined_over_tasks_and_differs_is_named(make_run, tmp_path):
+    for task, transition in (("reacher_easy", "flipout"), ("cheetah_run", "ensemble")):
+        make_run(tmp_path / "runs" / task, task=task, transition=transition)
+    compare([tmp_path / "runs"], tmp_path / "out")
+    text = (tmp_path / "out" / "comparison.md").read_text()
+    assert "takes the only groups of cheetah_run, reacher_easy for one method" in text
+    assert "though their runs differ in transition" in text
+
+
+def test_files_of_an_earlier_comparison_go(make_run, tmp_path):
+    for kind in ("One", "Two"):
+        for seed in range(2):
+            folder = tmp_path / "a" / kind / str(seed)
+            make_run(folder, seed, [[1.0]], explore={"kind": kind})
+    make_run(tmp_path / "b", 0, [[1.0]])
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "notes.txt").touch()
+    first = compare([tmp_path / "a"], tmp_path / "out")
+    second = compare([tmp_path / "b"], tmp_path / "out")
+    assert tmp_path / "out" / "improvement.csv" in set(first) - set(second)
+    there = set((tmp_path / "out").iterdir())
+    assert there == {*second, tmp_path / "out" / "notes.txt"}
+
+
 @pytest.mark.parametrize("out", ["file", "file/below"])
 def test_a_file_is_no_place_for_figures(make_run, tmp_path, out):
     make_run(tmp_path / "a", 0, [[1.0]])

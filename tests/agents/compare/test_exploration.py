@@ -38,7 +38,9 @@ def test_exploration_of_runs_of_unequal_length_is_told_up_to_the_shortest(
     assert [each["first_reward_steps"] for each in rows] == ["inf", "2000"]
 
 
-def test_run_whose_first_episode_ends_later_has_nothing_to_tell(make_run, tmp_path, read):
+def test_a_run_whose_first_episode_ends_later_is_left_out_by_name(
+    make_run, tmp_path, read, caplog
+):
     make_run(tmp_path / "a", 0, reached=(1,))
     records.append_metrics(
         make_run(tmp_path / "b", 1, reached=()),
@@ -46,7 +48,8 @@ def test_run_whose_first_episode_ends_later_has_nothing_to_tell(make_run, tmp_pa
     )
     compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
-    assert (row["found"], row["environment_steps"]) == ("", "1000")
+    assert (row["seeds"], row["found"], row["environment_steps"]) == ("1", "1", "1000")
+    assert f"in the first 1,000 environment steps, for one {tmp_path / 'b'}" in caplog.text
 
 
 def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path, read):

@@ -66,6 +66,7 @@ def test_figures_over_tasks_are_given_as_many_seeds_of_each(
     for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
         for seed in range(seeds):
             make_run(tmp_path / f"{task}{seed}", seed, [[100.0 * seed]], task=task)
+    make_run(tmp_path / "unevaluated", task="pendulum_swingup")
     seen = {}
     draw = getattr(figures, name)
 
@@ -80,4 +81,6 @@ def test_figures_over_tasks_are_given_as_many_seeds_of_each(
         "n = 4 runs of 2 tasks"
     ]
     if name == "sample_efficiency":  # of 0, 100, 0 and 100, and not of the third seed
+        title = "Sample efficiency over cartpole_swingup, reacher_easy"
+        assert axes.get_title() == title
         assert axes.lines[0].get_ydata().tolist() == [0.05]

@@ -115,3 +115,29 @@ def test_groups_of_a_task_are_labelled_and_numbered():
     assert [group.task for group in groups] == ["a", "a", "b", "b"]
     assert [group.number for group in groups] == [0, 1, 0, 1]
     assert [run for group in groups for run in group.runs] == runs
+
+
+def test_an_experiment_has_one_name_whatever_else_another_task_has(make):
+    """The transition differs in the first task alone."""
+    configs = [
+        make("task=pendulum_swingup", "explore=noise"),
+        make("task=pendulum_swingup", "explore=noise", "transition=ensemble"),
+        make("task=cup_catch", "explore=noise"),
+        make("task=cup_catch", "explore=thompson"),
+    ]
+    first, ensemble, same, thompson = grouping.labels(configs)
+    assert first == same == "explore=noise, transition=reparameterization"
+    assert ensemble == "explore=noise, transition=ensemble"
+    assert thompson == "explore=thompson, transition=reparameterization"
+
+
+def test_what_differs_between_tasks_alone_is_no_name_but_told(make):
+    words = ("transition=ensemble", "value=none")
+    configs = [
+        make(f"task={task}", f"explore={name}", *others)
+        for task, others in (("pendulum_swingup", ()), ("cup_catch", words))
+        for name in ("noise", "thompson")
+    ]
+    assert grouping.labels(configs) == ["explore=noise", "explore=thompson"] * 2
+    assert {"transition", "value.kind"} <= set(grouping.unlike(configs[::2]))
+    assert grouping.unlike([make("task=cup_catch"), make("seed=1")]) == []

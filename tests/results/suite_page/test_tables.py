@@ -1,11 +1,9 @@
 """Tests of results.suite_page.tables."""
 
-import json
-
 import numpy as np
 import pytest
 
-from agents.runs import history
+from agents.runs import history, records
 from results.suite_page import tables as suite_tables
 from results.suite_page.standings import Standing
 from results.suite_page.tables import against, difference, over_tasks, tables
@@ -23,12 +21,10 @@ def _published(monkeypatch):
 
 def test_scores_are_told_with_the_commits_of_their_runs(make_run, tmp_path):
     runs = [history.load(make_run(tmp_path / f"{n}", n, [[1.0]])) for n in range(3)]
-    (tmp_path / "1/sessions.jsonl").write_text(
-        json.dumps(make_run.source | {"commit": "0123456789"})
-    )
-    (tmp_path / "2/sessions.jsonl").write_text(
-        json.dumps(make_run.source | {"commit": "of a run under way"})
-    )
+    for seed, commit in ((1, "0123456789"), (2, "of a run under way")):
+        started = {"episodes": 0, "environment_steps": 0, "commit": commit}
+        (tmp_path / f"{seed}/sessions.jsonl").unlink()
+        records.append_session(tmp_path / f"{seed}", make_run.source | started)
     kind = "reparameterization"
     some = Standing("a", kind, 5, {0: 1.0, 1: 2.0}, [20.0] * 2, {2: 10}, runs)
     (row,) = tables({("a", kind): some})["scores"]
