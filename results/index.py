@@ -25,7 +25,7 @@ undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % boo
 interval over seeds; in parentheses: the extremes of seeds. Each page has its commands,
 commit and hardware. {FEW_NOTE}
 """.strip()
-_SEEDS = ("seeds", "than_seeds")  # columns of tables
+_SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
 
 

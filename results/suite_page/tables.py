@@ -72,9 +72,9 @@ def _twins(found, default):
 
 
 def _twin(name, ours, theirs):
-    """A row of the scores of each task, tuples of [seeds]."""
+    """A row of the scores of each task, tuples of [seeds]; the fewest seeds count."""
     means = [float(np.mean([_mean(each) for each in way])) for way in (ours, theirs)]
-    counts = [sum(map(len, way)) for way in (ours, theirs)]
+    counts = [min(map(len, way)) for way in (ours, theirs)]
     row = {"task": name, "seeds": counts[0], "mean": means[0]}
     row |= {"than_seeds": counts[1], "than_mean": means[1]}
     return row | difference(ours, theirs)
@@ -92,9 +92,10 @@ def against(own, method, stand_in=None):
         Dict, a row: over the tasks that the method has, our finished runs; on how many
         tasks the mean over seeds is higher; how many have as many seeds as an interval
         needs (`agents.compare.report.FEWEST_SEEDS`), and on how many of those its whole
-        interval is; the least ratio and
-        its task; and the interquartile means over tasks of both, ours with its
-        interval. None where there is no such task.
+        interval is; the least ratio and its task; the mean over tasks of our mean less
+        theirs; and the interquartile means over tasks of both, which leave out the best
+        and the worst tasks of each. Ours has its interval. None where there is no such
+        task.
     """
     theirs = {}
     for task in own:
@@ -117,7 +118,12 @@ def against(own, method, stand_in=None):
     row["surely"] = sum(lows[task] > theirs[task] for task in many)
     row |= {"least": float(ratios[least]), "least_task": least}
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
-    return row | over_tasks([own[task] for task in theirs])
+    scores, published = [own[task] for task in theirs], _mean(list(theirs.values()))
+
+    def ahead(values):
+        return _mean(_means(values, scores)) - published
+
+    return row | _with_interval("ahead", scores, ahead) | over_tasks(scores)
 
 
 def over_tasks(scores):

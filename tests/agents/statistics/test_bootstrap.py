@@ -66,3 +66,11 @@ def test_parts_without_the_statistic_are_left_out_and_one_has_no_interval():
     assert interval_over_parts(ratio, parts) == (1.0, 1.0, 1.0)
     assert np.isnan(interval_over_parts(ratio, parts[1:])[1:]).all()
     assert np.isnan(interval_over_parts(ratio, parts[:1] * 2)).all()
+
+
+def test_an_interval_of_five_seeds_holds_the_mean_of_many_in_about_85_of_100_cases():
+    """What results/ say of whole intervals above another mean."""
+    drawn = np.random.default_rng(0).normal(size=[400, 5])
+    edges_of = np.array([interval([values], mean) for values in drawn])
+    held = np.mean((edges_of[:, 0] < 0) & (edges_of[:, 1] > 0))
+    assert held == pytest.approx(0.85, abs=3 * np.sqrt(0.85 * 0.15 / 400))

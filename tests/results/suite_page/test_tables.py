@@ -45,6 +45,8 @@ def test_a_method_is_compared_on_the_tasks_that_it_has():
     assert (row["published"], row["iqm"]) == (250.0, 250.0)
     assert row["iqm_low"] == 200.0
     assert row["iqm_high"] == 300.0
+    # 500 and 0 were published
+    assert (row["ahead"], row["ahead_low"], row["ahead_high"]) == (0.0, -50.0, 50.0)
 
 
 def test_a_mean_is_surely_higher_where_an_interval_of_enough_seeds_is():
@@ -97,3 +99,14 @@ def test_tables_have_what_is_finished():
     assert counts["all", "TD-MPC2"] == 2
     (twin,) = parts["twins"]
     assert (twin["task"], twin["difference"], twin["than_seeds"]) == ("a", 3.5, 2)
+
+
+def test_twins_over_tasks_have_the_fewest_seeds_of_a_task():
+    found = [
+        make_standing(task, *range(seeds), transition=kind)
+        for task, many, few in (("a", 5, 3), ("b", 5, 2))
+        for kind, seeds in (("reparameterization", many), ("deterministic", few))
+    ]
+    rows = tables({(each.task, each.transition): each for each in found})["twins"]
+    assert rows[-1]["task"] == "mean over tasks"
+    assert (rows[-1]["seeds"], rows[-1]["than_seeds"]) == (5, 2)
