@@ -14,7 +14,7 @@ from agents.agent.gradient_steps.drawing import Drawn, draw
 from agents.model.transitions.training import own_draws
 from agents.planning.replayed import predict_replayed
 from agents.seeds import Purpose, fold, seed_of_run
-from agents.value.explorer import Novelty
+from agents.value.explorer import Sought
 from bayes_rl.weights import hold
 
 
@@ -212,7 +212,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         values = ()
         if self.value:
             of_value, values = self.value.losses(
-                batch, features, drawn.actions, self._novelty(drawn.weight_seed)
+                batch, features, drawn.actions, self._sought(drawn.weight_seed)
             )
             metrics |= of_value
         terms = {
@@ -230,7 +230,7 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _explorer(self):
         return self.value and self.value.explorer
 
-    def _novelty(self, seed):
+    def _sought(self, seed):
         """What the explorer seeks: the bonus of replayed steps under new draws."""
         if not self._explorer:
             return None
@@ -242,7 +242,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
         seen = self.clock.elapsed
-        return Novelty(bonus, strategy.scheduled(seen), strategy.of_return(seen))
+        return Sought(bonus, strategy.scheduled(seen), strategy.of_return(seen))
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""

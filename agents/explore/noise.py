@@ -20,8 +20,9 @@ class GaussianNoise(Settings):
     Over an episode the noise of an action has power 1 / frequency^color: what white noise,
     of 0, does at one decision it undoes at the next ones; pink noise, of 1, also goes far.
     The stddev goes linearly from `stddev` to `final_stddev` over `steps` environment steps.
-    The spread is that of the plan's elites, or 0: where many plans are as good as the one
-    chosen, as before anything is rewarded, actions vary as these do.
+    The spread is that of the plan's elites, or 0: where the best of many plans lie far
+    apart, as before anything is rewarded, actions vary as these do. A policy that proposes
+    more plans than there are elites leaves little of it.
 
     Source: Hafner et al., 2019, section 2, "experience collection"; the spread: Hansen et
     al., 2022, Temporal Difference Learning for Model Predictive Control, equation 6; the

@@ -10,7 +10,8 @@ class Plan(NamedTuple):
 
     Attributes:
         actions: [B, H, A] in [-1, 1].
-        stddev: [B, H, A], of the elites around them: how far other plans are as good.
+        stddev: [B, H, A], of the elites around them: how far the best plans of the last
+            iteration lie apart. A policy whose proposals are the elites makes it small.
     """
 
     actions: "tf.Tensor"

@@ -1,4 +1,7 @@
-"""Whether critics foresee what episodes return."""
+"""Whether critics foresee what episodes return.
+
+Critics are of the policy, and the planner acts at least as well: what comes may be more.
+"""
 
 import numpy as np
 import tensorflow as tf

@@ -76,7 +76,7 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, novelty=None):
+    def losses(self, batch, features, noise, sought=None):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
@@ -84,7 +84,7 @@ class ActorCritic(tf.Module):
             features: [B, T, F], of the filter after each row.
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
-            novelty: `agents.value.explorer.Novelty`, where there is an explorer.
+            sought: `agents.value.explorer.Sought`, where there is an explorer.
 
         Returns:
             Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
@@ -112,7 +112,7 @@ class ActorCritic(tf.Module):
         losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
         if not self.explorer:
             return losses, {"value": best}
-        more, seen = self.explorer.losses(batch, features, noise[2:], novelty, self._worth)
+        more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
         return losses | more, seen | {"value": best}
 
     def _worth(self, features, action):

@@ -13,7 +13,7 @@ from agents.value.targets import after, targets_of_rewards
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
 
-class Novelty(NamedTuple):
+class Sought(NamedTuple):
     """What an explorer seeks.
 
     Attributes:
@@ -91,14 +91,14 @@ class Explorer(tf.Module):
         values = self._critics(features, self.policy.mode(features))
         return self._size * tf.reduce_mean(values, 0)
 
-    def losses(self, batch, features, noise, novelty, reward_value):
+    def losses(self, batch, features, noise, sought, reward_value):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
             batch: action [B, T, A]; is_first and is_terminal [B, T].
             features: [B, T, F], without gradient.
             noise: [2, B, T, A], standard normal: of the actions in targets and losses.
-            novelty: `Novelty`.
+            sought: `Sought`.
             reward_value: function of features and actions to Q / scale, [B, L], whose
                 gradient reaches the actions alone.
 
@@ -112,7 +112,7 @@ class Explorer(tf.Module):
 
         here, later = ahead(features, 0), ahead(features, steps)
         bonuses = [
-            novelty.bonus(ahead(features, count), ahead(batch["action"], count + 1))
+            sought.bonus(ahead(features, count), ahead(batch["action"], count + 1))
             for count in range(steps)
         ]
         first = bonuses[0]
@@ -123,13 +123,11 @@ class Explorer(tf.Module):
         target, weight = targets_of_rewards(batch, rewards, worth, self._discount, stride)
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
-        novelty = novelty._replace(beta=self.beta(novelty.beta))
-        losses, seen = self._explorer_losses(
-            here, ahead(noise[1], 0), novelty, reward_value
-        )
+        sought = sought._replace(beta=self.beta(sought.beta))
+        losses, seen = self._explorer_losses(here, ahead(noise[1], 0), sought, reward_value)
         losses["novelty_loss"] = tf.reduce_mean(weight * errors, 1)
         losses["bonus"] = tf.reduce_mean(first, 1)
-        losses["beta"] = tf.fill(tf.shape(first)[:1], novelty.beta)
+        losses["beta"] = tf.fill(tf.shape(first)[:1], sought.beta)
         return losses, seen | {"bonus": first}
 
     def _explorer_losses(self, features, noise, sought, reward_value):

@@ -8,7 +8,7 @@ _LOG_STDDEVS = (-5.0, 1.0)  # of actions before tanh
 _EPSILON = 1e-6
 
 
-class Ensemble(tf.Module):
+class Perceptrons(tf.Module):
     """Perceptrons of one shape, computed together: one product for each layer.
 
         h = elu(LayerNorm(x W + b)) in hidden layers, h W + b in the last
@@ -59,7 +59,7 @@ class Critics(tf.Module):
     def __init__(self, features, action_size, layers, units, name):
         super().__init__(name)
         sizes = [features + action_size, *[units] * layers, 1]
-        self._networks = Ensemble(2, sizes, name)
+        self._networks = Perceptrons(2, sizes, name)
 
     def __call__(self, features, action, fixed=False):
         """[2, ...] of features [..., F] and actions [..., A]."""
@@ -69,7 +69,7 @@ class Critics(tf.Module):
         return tf.reshape(outputs, tf.concat([[2], tf.shape(inputs)[:-1]], 0))
 
     def follow(self, other, rate):
-        """See `Ensemble.follow`."""
+        """See `Perceptrons.follow`."""
         self._networks.follow(other._networks, rate)
 
 
@@ -84,7 +84,7 @@ class SquashedNormal(tf.Module):
     def __init__(self, features, action_size, layers, units):
         super().__init__("policy")
         sizes = [features, *[units] * layers, 2 * action_size]
-        self._network = Ensemble(1, sizes, "policy")
+        self._network = Perceptrons(1, sizes, "policy")
 
     def mode(self, features):
         """tanh(mean), [..., A] of features [..., F]."""
@@ -105,7 +105,7 @@ class SquashedNormal(tf.Module):
         return action, tf.reduce_sum(normal - squash, -1)
 
     def follow(self, other, rate):
-        """See `Ensemble.follow`."""
+        """See `Perceptrons.follow`."""
         self._network.follow(other._network, rate)
 
     def _mean_and_log_stddev(self, features):

@@ -19,7 +19,7 @@ from bayes_rl.weights import hold
 
 
 class PlanningPolicy(tf_policy.TFPolicy):
-    """Chooses the first action of the best plan that the planner finds.
+    """Chooses the first action of the plan that the planner finds.
 
     The policy state of each environment holds the latent, the action before, the planner's
     state, the seed of its episode and the number of its decision. Every random number is a

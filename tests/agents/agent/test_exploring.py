@@ -54,7 +54,7 @@ def test_the_explorer_learns_by_the_schedule_of_the_strategy(make):
     expected = {0: (0.05, 0.0), 99: (0.0302, 0.0), 100: (0.03, 1.0), 200: (0.01, 1.0)}
     for steps, (beta, of_return) in expected.items():
         agent.clock.environment_steps.assign(steps)
-        found = agent._novelty(tf.constant([0, 1]))
+        found = agent._sought(tf.constant([0, 1]))
         assert float(found.beta) == pytest.approx(beta, abs=1e-6)
         assert float(found.of_return) == of_return
 

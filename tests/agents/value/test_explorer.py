@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from agents.agent.gradient_steps.optimizer import ValueOptimizer
 from agents.seeds import fold, normal
-from agents.value.explorer import Explorer, Novelty
+from agents.value.explorer import Explorer, Sought
 from tests.agents.presets import preset
 
 SEED = tf.constant([1, 2])
@@ -67,7 +67,7 @@ def learned():
         noise = normal([2, *batch["is_first"].shape, 1], fold(SEED, number))
         with tf.GradientTape() as tape:
             found, seen = explorer.losses(
-                batch, features, noise, Novelty(bonus, 1.0, 1.0), nothing
+                batch, features, noise, Sought(bonus, 1.0, 1.0), nothing
             )
             loss = sum(tf.reduce_mean(found[name]) for name in explorer.loss_names)
         optimizer.apply(tape.gradient(loss, variables))
@@ -108,7 +108,7 @@ def test_reward_outweighs_a_bonus_of_no_weight():
             batch,
             features,
             noise,
-            Novelty(bonus, 0.0, 1.0),
+            Sought(bonus, 0.0, 1.0),
             lambda _, action: -5.0 * action[..., 0],
         )
         loss = tf.reduce_mean(found["explorer_loss"])
@@ -130,7 +130,7 @@ def test_losses_are_those_of_the_equations(make_batch, noise):
     explorer._spread.assign(4.0)
     rows, features, drawn = make_batch(6, 5), noise(6, 5, STATES), noise(2, 6, 5, 1)
     reward = lambda x, a: x[..., 0] * a[..., 0]  # noqa: E731
-    found, seen = explorer.losses(rows, features, drawn, Novelty(bonus, BETA, 0.7), reward)
+    found, seen = explorer.losses(rows, features, drawn, Sought(bonus, BETA, 0.7), reward)
 
     u = bonus(features[:, :-1], rows["action"][:, 1:]) / 2.0
     action, _ = explorer.policy.sample(features[:, 2:], drawn[0, :, 2:])

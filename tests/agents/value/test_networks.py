@@ -6,7 +6,7 @@ import tensorflow as tf
 from tensorflow_probability import bijectors as tfb
 from tensorflow_probability import distributions as tfd
 
-from agents.value.networks import Critics, Ensemble, SquashedNormal
+from agents.value.networks import Critics, Perceptrons, SquashedNormal
 
 
 def shaken(module, seed=0):
@@ -35,7 +35,7 @@ def by_keras(ensemble, member, inputs):
 
 @pytest.mark.parametrize("members", [1, 2, 3])
 def test_members_are_perceptrons_with_layer_normalization(members, noise):
-    ensemble, inputs = shaken(Ensemble(members, [4, 6, 5, 2], "some")), noise(7, 4)
+    ensemble, inputs = shaken(Perceptrons(members, [4, 6, 5, 2], "some")), noise(7, 4)
     found = ensemble(inputs)
     assert found.shape == (members, 7, 2)
     for member in range(members):
@@ -88,7 +88,7 @@ def test_fixed_weights_let_gradients_through_to_the_inputs_alone(noise):
 
 
 def test_a_follower_takes_over_a_share():
-    slow, fast = (shaken(Ensemble(2, [3, 4, 1], "some"), seed) for seed in (1, 2))
+    slow, fast = (shaken(Perceptrons(2, [3, 4, 1], "some"), seed) for seed in (1, 2))
     before = [variable.numpy() for variable in slow.variables]
     slow.follow(fast, rate=0.2)
     for old, now, other in zip(before, slow.variables, fast.variables, strict=True):

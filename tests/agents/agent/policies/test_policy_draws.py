@@ -42,6 +42,7 @@ def test_strategies_choose_how_draws_are_used(
     spy = Spy(redraw=redraw, trajectories=trajectories, filter_with_draw=filter_with_draw)
     planner = preset("planner", "cem", horizon=3, candidates=6, elites=2, iterations=1)
     run(make_policy(spy, planner), FIRST, MID)
+    assert spy.rollouts
     for rollout, elapsed in spy.rollouts:
         assert rollout.reward.shape == (rewards, ENVIRONMENTS, 6, 3)
         assert rollout.mean.shape == (predictions, ENVIRONMENTS, 6, 3, 3)

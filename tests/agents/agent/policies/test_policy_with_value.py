@@ -95,6 +95,7 @@ def test_noise_is_added_to_the_actions_of_the_policy_too(make_policy):
 def test_plans_are_worth_their_last_state_too(make_policy):
     value, spy = make_value(), Spy()
     run(make_policy(value, strategy=spy), FIRST)
+    assert spy.rollouts
     for rollout, _ in spy.rollouts:
         assert rollout.value.shape == rollout.reward.shape[:3]
         assert np.abs(rollout.value).min() > 0
