@@ -25,8 +25,8 @@ def collect(root, folder):
 
     A run that came less far than its copy leaves that alone: another machine may have
     begun it anew. What was measured of a run stays where one with as many steps lacks it:
-    the machine that measured it had the weights. What names a folder below `root` names it in a copy as that is given:
-    where a run lay on one machine tells others nothing.
+    the machine that measured it had the weights. What names a folder below `root` names it
+    in a copy as that is given: where a run lay on one machine tells others nothing.
 
     Args:
         root: folder that holds runs; it need not be there.

@@ -190,20 +190,23 @@ def _warn_of_twins(groups):
 
 def _warn_of_unlike(groups):
     """Of what is joined over tasks under one name, and differs in more than the task."""
-    for label in dict.fromkeys(group.label for group in groups):
-        firsts = [group.runs[0].config for group in groups if group.label == label]
+    joined = {}  # tasks and differing keys -> names
+    for name in dict.fromkeys(group.label for group in groups):
+        firsts = [group.runs[0].config for group in groups if group.label == name]
         keys = grouping.unlike(firsts)
         if keys:
-            more = f" and {len(keys) - _TOLD} more keys" * (len(keys) > _TOLD)
-            tasks = ", ".join(config.get("task", "") for config in firsts)
-            log.warning(
-                "what is told over tasks takes %s of %s for one method, though their runs "
-                "differ in %s%s",
-                label or "the only groups",
-                tasks,
-                ", ".join(keys[:_TOLD]),
-                more,
-            )
+            told = keys[:_TOLD] + [f"{len(keys) - _TOLD} more"] * (len(keys) > _TOLD)
+            tasks = " and ".join(config.get("task", "") for config in firsts)
+            names = joined.setdefault((tasks, ", ".join(told)), [])
+            names.append(name or "the only groups")
+    for (tasks, keys), alike in joined.items():
+        log.warning(
+            "what is told over %s takes runs of one name for one method, though they "
+            "differ in %s: %s",
+            tasks,
+            keys,
+            "; ".join(alike),
+        )
 
 
 def _name(group):

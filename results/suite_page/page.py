@@ -179,8 +179,8 @@ def _against(rows):
     title = (
         "Against each published method: on how many of the tasks that it has our mean is "
         "higher, on how many of those with five seeds its whole interval is, where our "
-        "share of its score is least, how far our mean is ahead, mean over those tasks, and "
-        "interquartile means over them, which leave out the best and the worst tasks of each"
+        "share of its score is least, how far our mean is ahead, mean over those tasks, "
+        "and interquartile means over them, which leave out the best and the worst of each"
     )
     return _table(title, [*columns, "IQM of ours"], cells)
 

@@ -90,7 +90,8 @@ def test_what_was_measured_elsewhere_stays_until_the_run_goes_on(make_run, tmp_p
     for name in ("planners.csv", "spread.csv"):
         (run / name).unlink()
     collect(tmp_path / "logdir", tmp_path / "runs")
-    assert (kept / "planners.csv").exists() and (kept / "spread.csv").exists()
+    assert (kept / "planners.csv").exists()
+    assert (kept / "spread.csv").exists()
     make_run(tmp_path / "other", 0, [[1.0], [2.0]])  # its weights are others
     collect(tmp_path / "other", tmp_path / "runs")
     assert not (kept / "planners.csv").exists()

@@ -123,8 +123,8 @@ def test_what_is_joined_over_tasks_and_differs_is_named(make_run, tmp_path):
         make_run(tmp_path / "runs" / task, task=task, transition=transition)
     compare([tmp_path / "runs"], tmp_path / "out")
     text = (tmp_path / "out" / "comparison.md").read_text()
-    assert "takes the only groups of cheetah_run, reacher_easy for one method" in text
-    assert "though their runs differ in transition" in text
+    assert "over cheetah_run and reacher_easy takes runs of one name for one method" in text
+    assert "though they differ in transition: the only groups" in text
 
 
 def test_files_of_an_earlier_comparison_go(make_run, tmp_path):

@@ -1,6 +1,5 @@
 """Tests of agents.runs.provenance."""
 
-import json
 import subprocess
 
 import pytest
