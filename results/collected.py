@@ -10,7 +10,7 @@ import yaml
 
 from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
-from agents.runs.records import METRICS, read_metrics, read_scores
+from agents.runs.records import METRICS, read_metrics, read_scores, read_sessions
 
 KEPT = "runs"  # where, in the folder of a study
 _CONFIG = "config.yaml"
@@ -24,9 +24,10 @@ def collect(root, folder):
     """Copies the small files of runs that are finished or were evaluated.
 
     A run that came less far than its copy leaves that alone: another machine may have
-    begun it anew. What was measured of a run stays where one with as many steps lacks it:
-    the machine that measured it had the weights. What names a folder below `root` names it
-    in a copy as that is given: where a run lay on one machine tells others nothing.
+    begun it anew. What was measured of a run stays where the same run, which began when
+    it did and has as many steps, lacks it: another machine may have measured it. What
+    names a folder below `root` names it in a copy as that is given: where a run lay on one
+    machine tells others nothing.
 
     Args:
         root: folder that holds runs; it need not be there.
@@ -59,9 +60,14 @@ def _steps(run):
     return max((row["environment_steps"] for row in read_metrics(run)), default=0)
 
 
+def _identity(run):
+    """When a run began, and how far its weights have come."""
+    return read_sessions(run)[:1], _steps(run)
+
+
 def _copy(run, kept, root):
     kept.parent.mkdir(parents=True, exist_ok=True)
-    is_the_same = _steps(run) == _steps(kept)
+    is_the_same = _identity(run) == _identity(kept)
     config = read_config(run) | {"logdir": _below(root, run)}
     with replacing_folder(kept) as folder:
         (folder / _CONFIG).write_text(yaml.safe_dump(config, sort_keys=False))

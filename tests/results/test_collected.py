@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from agents.runs import history, records
 from results.collected import collect, has_all_steps
 
@@ -82,7 +84,12 @@ def test_what_was_measured_of_a_run_is_kept_too_forecasts_for_all_dimensions(
     assert (kept / "calibration.csv").read_text() == "run,dimension,n\na,all,0.7\n"
 
 
-def test_what_was_measured_elsewhere_stays_until_the_run_goes_on(make_run, tmp_path):
+@pytest.mark.parametrize(
+    ("seed", "returns"), [(0, [[1.0], [2.0]]), (1, [[1.0]])], ids=["gone on", "begun anew"]
+)
+def test_what_was_measured_elsewhere_stays_while_the_weights_are_the_same(
+    make_run, tmp_path, seed, returns
+):
     run = make_run(tmp_path / "logdir", 0, [[1.0]])
     for name in ("planners.csv", "spread.csv"):
         (run / name).write_text("run,n\na,1\n")
@@ -92,7 +99,7 @@ def test_what_was_measured_elsewhere_stays_until_the_run_goes_on(make_run, tmp_p
     collect(tmp_path / "logdir", tmp_path / "runs")
     assert (kept / "planners.csv").exists()
     assert (kept / "spread.csv").exists()
-    make_run(tmp_path / "other", 0, [[1.0], [2.0]])  # its weights are others
+    make_run(tmp_path / "other", seed, returns)
     collect(tmp_path / "other", tmp_path / "runs")
     assert not (kept / "planners.csv").exists()
     assert not (kept / "spread.csv").exists()
