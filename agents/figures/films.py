@@ -48,7 +48,6 @@ def save_video(folder, name, frames, frames_per_second=20):
             file.name,
             even.shape[2:0:-1],
             fps=frames_per_second,
-            quality=8,
             macro_block_size=2,
             output_params=["-f", "mp4"],
             ffmpeg_log_level="error",
