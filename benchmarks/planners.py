@@ -86,12 +86,16 @@ def compare(run, episodes):
     return rows
 
 
-def fewest_evaluations(rows, kind, score):
-    """The fewest evaluations with which planners of a kind reach a score, or None."""
+def fewest_evaluations(rows, kind, score, grace=0):
+    """The fewest evaluations with which planners of a kind reach a score, or None.
+
+    A mean may be `grace` standard errors below.
+    """
     reached = [
         row["evaluations"]
         for row in rows
-        if row["planner"] == kind and row["mean_return"] >= score
+        if row["planner"] == kind
+        and row["mean_return"] + grace * row["standard_error"] >= score
     ]
     return min(reached, default=None)
 
@@ -100,13 +104,22 @@ def conclusion(rows):
     """What the scores say about the two kinds, as one sentence."""
     kinds = ["CrossEntropy", "ImprovedCrossEntropy"]
     target = _NEAR * max(row["mean_return"] for row in rows if row["planner"] == kinds[0])
-    counts = [fewest_evaluations(rows, kind, target) for kind in kinds]
+    exact, graced = (
+        [fewest_evaluations(rows, kind, target, grace) for kind in kinds]
+        for grace in (0, 1)
+    )
     text = "; ".join(
         f"{kind} takes {count or 'no tried number of'} evaluations"
-        for kind, count in zip(kinds, counts, strict=True)
+        for kind, count in zip(kinds, exact, strict=True)
     )
     text = f"for {target:.0f}, {_NEAR:.0%} of {kinds[0]}'s best, {text}"
-    return text + (f": {counts[0] / counts[1]:.1f} times fewer" if all(counts) else "")
+    if not all(exact):
+        return text
+    times, with_grace = (f"{cem / icem:.1f}" for cem, icem in (exact, graced))
+    text += f": {times} times fewer"
+    if with_grace == times:
+        return text
+    return f"{text}, {with_grace} where a mean may be a standard error below that"
 
 
 def main():

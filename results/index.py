@@ -23,7 +23,8 @@ _ABOUT = f"""
 Made by `python -m results`; no number of a table is typed by hand. A score is an
 undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap
 interval over seeds; in parentheses: the extremes of seeds. Each page has its commands,
-commit and hardware. {FEW_NOTE}
+commit and hardware; a commit with +changes had edits that no commit holds.
+{FEW_NOTE}
 """.strip()
 _SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
@@ -90,6 +91,8 @@ def _cell(folder, table, column, words):
     extremes = [rows[0].get(f"{column}{end}") for end in ("_lowest", "_highest")]
     if all(interval):
         text += f" [{_text(interval[0])}, {_text(interval[1])}]{_few(rows[0])}"
+    elif f"{column}_low" in rows[0] and rows[0].get("seeds") == "1":
+        text += " (one seed)"
     if all(extremes) and extremes[0] != extremes[1]:
         text += f" ({_text(extremes[0])} to {_text(extremes[1])})"
     return text

@@ -11,7 +11,8 @@ FEWEST_SEEDS = 5  # for an interval that deserves the name
 FEW = "†"
 FEW_NOTE = (
     f"{FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range; "
-    "of two or three, that of a probability leaves 0.5 out by chance once in three to five."
+    "between equals, that of a probability of improvement leaves 0.5 out in one comparison "
+    "of three (two seeds each) or of five (three seeds each)."
 )
 _REPEAT_NOTE = (
     "Published scores are of other protocols. Methods that hold an action for another "

@@ -87,7 +87,7 @@ def main(arguments=None):
     rows = run(options.hidden, options.filter)
     words = sys.argv[1:] if arguments is None else arguments
     facts = report.origin(" ".join(["python -m benchmarks.mesh", *words]))
-    largest = f"the largest model on {DEVICES} of {MEMORY / 1e9:.0f} GB"
+    largest = f"the largest model on {DEVICES} of {MEMORY / 1e9:.0f} GB each"
     title = f"Memory per device when weights are split; {largest}"
     table = report.Report("mesh", title, NOTES, COLUMNS)
     table.show(rows, facts)

@@ -93,8 +93,9 @@ def against(own, method, stand_in=None):
         tasks the mean over seeds is higher; how many have as many seeds as an interval
         needs (`agents.compare.report.FEWEST_SEEDS`), and on how many of those its whole
         interval is; the least ratio and its task; the mean over tasks of our mean less
-        theirs; and the interquartile means over tasks of both, which leave out the best
-        and the worst tasks of each. Ours has its interval. None where there is no such
+        theirs, the task where that is greatest and the mean over the others; and the
+        interquartile means over tasks of both, which leave out the best and the worst
+        quarter of each, rounded down. Ours has its interval. None where there is no such
         task.
     """
     theirs = {}
@@ -117,6 +118,10 @@ def against(own, method, stand_in=None):
     row["with_interval"] = len(many)
     row["surely"] = sum(lows[task] > theirs[task] for task in many)
     row |= {"least": float(ratios[least]), "least_task": least}
+    leads = {task: means[task] - theirs[task] for task in theirs}
+    greatest = max(leads, key=leads.get)
+    others = [lead for task, lead in leads.items() if task != greatest]
+    row |= {"greatest_task": greatest, "ahead_elsewhere": _mean(others) if others else ""}
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
     scores, published = [own[task] for task in theirs], _mean(list(theirs.values()))
 

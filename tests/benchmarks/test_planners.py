@@ -3,15 +3,20 @@
 from benchmarks.planners import conclusion, fewest_evaluations, planners
 
 
-def test_fewest_evaluations_of_those_that_reach_the_score():
-    rows = [
-        {"planner": "A", "evaluations": 100, "mean_return": 9.0},
-        {"planner": "A", "evaluations": 10, "mean_return": 8.0},
-        {"planner": "A", "evaluations": 1, "mean_return": 1.0},
-        {"planner": "B", "evaluations": 2, "mean_return": 9.0},
+def scores(planner, *found):
+    """Rows of a planner: pairs of evaluations and mean return; a standard error of 1."""
+    columns = ("evaluations", "mean_return")
+    return [
+        {"planner": planner, "standard_error": 1.0, **dict(zip(columns, each, strict=True))}
+        for each in found
     ]
+
+
+def test_fewest_evaluations_of_those_that_reach_the_score():
+    rows = scores("A", (100, 9.0), (10, 8.0), (1, 1.0)) + scores("B", (2, 9.0))
     assert fewest_evaluations(rows, "A", 7.5) == 10
     assert fewest_evaluations(rows, "B", 9.5) is None
+    assert fewest_evaluations(rows, "B", 9.5, grace=1) == 2
 
 
 def test_planners_of_each_kind_get_cheaper():
@@ -24,13 +29,17 @@ def test_planners_of_each_kind_get_cheaper():
 
 
 def test_conclusion_tells_how_many_times_fewer():
-    rows = [
-        {"planner": "CrossEntropy", "evaluations": 1000, "mean_return": 100.0},
-        {"planner": "CrossEntropy", "evaluations": 300, "mean_return": 98.0},
-        {"planner": "ImprovedCrossEntropy", "evaluations": 100, "mean_return": 97.0},
-        {"planner": "ImprovedCrossEntropy", "evaluations": 10, "mean_return": 50.0},
-    ]
+    rows = scores("CrossEntropy", (1000, 100.0), (300, 98.0))
+    rows += scores("ImprovedCrossEntropy", (100, 97.0), (10, 50.0))
     assert conclusion(rows) == (
         "for 97, 97% of CrossEntropy's best, CrossEntropy takes 300 evaluations; "
         "ImprovedCrossEntropy takes 100 evaluations: 3.0 times fewer"
+    )
+
+
+def test_conclusion_tells_what_a_standard_error_changes():
+    rows = scores("CrossEntropy", (1000, 100.0), (300, 97.5), (200, 96.5))
+    rows += scores("ImprovedCrossEntropy", (100, 97.5))
+    assert conclusion(rows).endswith(
+        "3.0 times fewer, 2.0 where a mean may be a standard error below that"
     )

@@ -47,6 +47,7 @@ def test_a_method_is_compared_on_the_tasks_that_it_has():
     assert row["iqm_high"] == 300.0
     # 500 and 0 were published
     assert (row["ahead"], row["ahead_low"], row["ahead_high"]) == (0.0, -50.0, 50.0)
+    assert (row["greatest_task"], row["ahead_elsewhere"]) == ("b", -250.0)
 
 
 def test_a_mean_is_surely_higher_where_an_interval_of_enough_seeds_is():
