@@ -178,7 +178,20 @@ def deserialize(config, custom_objects=None):
     # Keras looks registered classes up by another name while it reads HDF5 files.
     if (found := _registered_class(config)) is not None:
         return found.from_config(config["config"])
-    return tf.keras.saving.deserialize_keras_object(config, custom_objects=custom_objects)
+    try:
+        return tf.keras.saving.deserialize_keras_object(config, custom_objects)
+    except ValueError as error:
+        return _deserialized_by_name(config, custom_objects, error)
+
+
+def _deserialized_by_name(config, custom_objects, error):
+    """A layer or activation of Keras, which it finds in HDF5 files only among its kind."""
+    if config.get("class_name") == "function":
+        return tf.keras.activations.deserialize(config["config"], custom_objects)
+    try:
+        return tf.keras.layers.deserialize(config, custom_objects)
+    except ValueError:
+        raise error from None
 
 
 def _registered_class(config):

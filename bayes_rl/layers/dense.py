@@ -57,7 +57,7 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     bias = WeightAttribute()
 
     def __init__(self, *, units, **kwargs):
-        if units < 1:
+        if units is None or units < 1:
             raise ValueError(f"units must be at least 1, got {units}")
         super().__init__(units=units, **kwargs)
 

@@ -27,6 +27,11 @@ def dense(inputs, kernel):
         >>> dense(tf.ones([5, 2, 7, 3]), tf.ones([5, 3, 4])).shape
         TensorShape([5, 2, 7, 4])
     """
+    if isinstance(inputs, (tf.RaggedTensor, tf.SparseTensor)):
+        raise ValueError(
+            f"inputs must be a tensor without gaps, got a {type(inputs).__name__}; "
+            "its to_tensor(), or tf.sparse.to_dense, makes it one"
+        )
     if not inputs.dtype.is_floating:
         inputs = tf.cast(inputs, kernel.dtype)
     leading = kernel.shape.rank - 1

@@ -15,8 +15,8 @@ def as_seed(seed):
     """Stateless seed from what a caller may give.
 
     Args:
-        seed: two ints or an integer tensor [2], or one int; None for a new seed from
-            TensorFlow's global generator.
+        seed: two ints or an integer tensor [2], or one int or integer tensor []; None for
+            a new seed from TensorFlow's global generator.
 
     Returns:
         Integer tensor [2].
@@ -33,6 +33,8 @@ def as_seed(seed):
         return tf.random.uniform([2], *limits, dtype=tf.int32)
     if isinstance(seed, numbers.Integral):
         seed = (0, seed)
+    elif tf.is_tensor(seed) and seed.shape.rank == 0 and seed.dtype.is_integer:
+        seed = tf.stack([tf.zeros_like(seed), seed])
     try:
         found = tf.convert_to_tensor(seed, getattr(seed, "dtype", tf.int64))
         is_seed = found.dtype.is_integer and found.shape.is_compatible_with([2])

@@ -77,12 +77,22 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
 
     def _converted(self, value):
         shape, dtype = self._drawn_shape(), self.dtype
-        value = map_parts(tf.convert_to_tensor, dtype, value, dtype)
+        value = map_parts(self._as_type, dtype, value, dtype)
         fits = map_parts(lambda s, v: v.shape.is_compatible_with(s), shape, shape, value)
         if not all(tf.nest.flatten(fits)):
             got = map_parts(lambda v: v.shape, shape, value)
             raise ValueError(f"value of {self._label()} must have shape {shape}, got {got}")
         return value
+
+    def _as_type(self, value, dtype):
+        try:
+            _check_whole(value, dtype)
+            return tf.convert_to_tensor(value, dtype)
+        except (TypeError, ValueError):
+            got = value.dtype.name if tf.is_tensor(value) else value
+            raise ValueError(
+                f"value of {self._label()} must be of type {dtype.name}, got {got}"
+            ) from None
 
     def _label(self):
         return f"random variable {self._name or self._distribution.name!r}"
@@ -208,11 +218,13 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         return variable
 
     def __str__(self):
-        if isinstance(self.value, tf.__internal__.EagerTensor):
-            shown = np.array2string(self.value.numpy())
+        shown = self.value
+        if isinstance(shown, tf.__internal__.EagerTensor):
+            shown = np.array2string(shown.numpy())
         else:
-            shown = self.value.name
-        return f'RandomVariable("{shown}", shape={self.shape}, dtype={self.dtype.name})'
+            shown = getattr(shown, "name", shown)
+        dtype = getattr(self.dtype, "name", self.dtype)
+        return f'RandomVariable("{shown}", shape={self.shape}, dtype={dtype})'
 
     def __repr__(self):
         kind = type(self._distribution).__name__
@@ -239,6 +251,13 @@ class RandomVariableSpec(PartsSpec):
     @property
     def value_type(self):
         return RandomVariable
+
+
+def _check_whole(value, dtype):
+    """TensorFlow would cut what NumPy holds."""
+    is_cut = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f"
+    if dtype.is_integer and is_cut and np.any(value != np.floor(value)):
+        raise ValueError
 
 
 def _scope_of(graph):

@@ -1,6 +1,7 @@
 """KLDivergence: what every cost of a posterior shares."""
 
 import contextlib
+import numbers
 
 import numpy as np
 import tensorflow as tf
@@ -57,7 +58,8 @@ class KLDivergence(
         seed: int; makes these draws the same at every call.
 
     Raises:
-        ValueError: `num_samples` is below 1.
+        ValueError: `num_samples` is below 1, or `scale_factor` is a negative number or of
+            another kind.
 
     Example:
         >>> class LaplaceKLDivergence(KLDivergence):
@@ -71,6 +73,7 @@ class KLDivergence(
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
         if num_samples < 1:
             raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+        _check_scale_factor(scale_factor)
         self._scale_factor = ScaleFactor(scale_factor)
         self.num_samples = num_samples
         self.seed = seed
@@ -136,12 +139,24 @@ class KLDivergence(
         return None if self.seed is None else [0, seed_of(self.seed, name)]
 
 
+def _check_scale_factor(value):
+    if callable(value) or tf.is_tensor(value) or isinstance(value, tf.Variable):
+        return
+    if not isinstance(value, numbers.Real) or value < 0:
+        raise ValueError(
+            "scale_factor must be a number that is not negative, a tf.Variable or a "
+            f"function that reads one, got {value!r}"
+        )
+
+
 class LocationScaleKLDivergence(KLDivergence):
     """KL divergence to a prior with two parameters, which may depend on the shape.
 
     A parameter is a number, an array that broadcasts to the weight, a `tf.Variable`, a
     Keras initializer that is not random, such as `ScaledNormalStdDev` with a constant
-    distribution, or a function of the shape.
+    distribution, or a function of the shape. A variable is read at every call; no layer
+    counts it among its weights, so `fit` does not train it. Priors that are trained have
+    classes of their own, such as `TrainableNormalKLDivergenceStdDev`.
     """
 
     prior_class = None

@@ -22,7 +22,8 @@ class NormalKLDivergence(LocationScaleKLDivergence):
     Args:
         mean: mean of the prior: a number, an array that broadcasts to the weight, a
             `tf.Variable`, a Keras initializer that is not random, or a function of the
-            weight's shape.
+            weight's shape. A variable is read at every call, but trained by nobody who
+            trains the layer's weights: see `TrainableNormalKLDivergenceStdDev`.
         stddev: standard deviation of the prior, above 0; likewise.
         scale_factor, num_samples, seed: as in `KLDivergence`.
 

@@ -53,8 +53,8 @@ def continuous_ranked_probability_score(draws, targets):
         >>> float(continuous_ranked_probability_score([0.0, 2.0], 1.0))
         0.0
     """
-    draws = tf.sort(tf.convert_to_tensor(draws), axis=0)
-    error = tf.reduce_mean(tf.abs(draws - targets), axis=0)
+    draws = tf.sort(_as_floating(draws), axis=0)
+    error = tf.reduce_mean(tf.abs(draws - tf.cast(targets, draws.dtype)), axis=0)
     count = tf.cast(tf.shape(draws)[0], draws.dtype)
     # Of the sorted draws, number i is the greater in i pairs and the less in the rest.
     rank = tf.range(tf.shape(draws)[0])
@@ -164,7 +164,7 @@ def interval_coverage(draws, targets, level=0.9):
     """
     if not 0 < level < 1:
         raise ValueError(f"level must be between 0 and 1, got {level}")
-    draws = tf.convert_to_tensor(draws)
+    draws = _as_floating(draws)
     targets = tf.cast(targets, draws.dtype)
     counts = tf.reduce_sum(tf.cast([draws <= targets, draws < targets], draws.dtype), 1)
     position = tf.cast(tf.shape(draws)[0] + 1, draws.dtype) * (1.0 - level) / 2.0
@@ -172,6 +172,11 @@ def interval_coverage(draws, targets, level=0.9):
     low = _share_reached(counts[0], position)
     above = tf.cast(tf.shape(draws)[0], draws.dtype) - counts[1]
     return tf.reduce_mean(low + _share_reached(above, position) - 1.0)
+
+
+def _as_floating(draws):
+    draws = tf.convert_to_tensor(draws)
+    return draws if draws.dtype.is_floating else tf.cast(draws, tf.float32)
 
 
 def _share_reached(count, position):

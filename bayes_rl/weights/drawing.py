@@ -51,9 +51,9 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         >>> weights["dense/kernel"].shape
         TensorShape([5, 3, 4])
     """
-    sample_shape = np.ravel(sample_shape).tolist()
-    if len(sample_shape) > 1 or any(size < 1 or size != int(size) for size in sample_shape):
-        raise ValueError(f"sample_shape must be () or [S], got {sample_shape}")
+    given, sample_shape = sample_shape, np.ravel(sample_shape).tolist()
+    if len(sample_shape) > 1 or not all(map(_is_size, sample_shape)):
+        raise ValueError(f"sample_shape must be () or [S], got {given!r}")
     seed = as_seed(seed)
     draws = {}
     for name, (_, weight) in named_weights(model).items():
@@ -64,6 +64,10 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
             shape = [*sample_shape, batch_size, size]
             draws[name] = rademacher(shape, _seed_of(name, seed))
     return draws
+
+
+def _is_size(size):
+    return isinstance(size, (int, float)) and size >= 1 and size == int(size)
 
 
 @tf.autograph.experimental.do_not_convert

@@ -137,7 +137,7 @@ class StochasticLayer:
         return weight
 
     def _cost_of_point(self, regularizer, variable):
-        return self.scaled(regularizer(variable))
+        return self.scaled(regularizer(variable)) if self.trainable else None
 
     def _cost_in_losses(self, key):
         weight = self.stochastic_weights[key]

@@ -4,7 +4,7 @@ import math
 
 import tensorflow as tf
 
-from bayes_rl.layers.ensembles.members import examples_of
+from bayes_rl.layers.ensembles.members import check_sizes, examples_of
 from bayes_rl.layers.normalization.replicas import mean_over_replicas
 from bayes_rl.layers.products import sizes
 from bayes_rl.serialization import register
@@ -70,10 +70,10 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: `axis` is not the last one of the inputs; they have another rank than
-            those it was built for, as under S held draws; or their number is no multiple of
-            `ensemble_size` (`tf.errors.InvalidArgumentError` where it is only known when
-            the graph runs).
+        ValueError: `ensemble_size` is below 1; `axis` is not the last one of the inputs;
+            they have another rank than those it was built for, as under S held draws; or
+            their number is no multiple of `ensemble_size`
+            (`tf.errors.InvalidArgumentError` where it is only known when the graph runs).
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -92,6 +92,7 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         name=None,
         **kwargs,
     ):
+        check_sizes(ensemble_size=ensemble_size)
         super().__init__(name=name, trainable=trainable, **kwargs)
         self.axis = axis
         self.ensemble_size = ensemble_size

@@ -26,11 +26,13 @@ class NCPNormalPerturb(tf.keras.layers.Layer):
 
         outputs = concat([inputs, inputs + noise], axis=0)    noise ~ Normal(mean, stddev)
 
+    Whole numbers, such as pixels, become numbers of the layer's type.
+
     Source: Hafner et al., 2018, equation 4.
 
     Args:
-        mean: of the noise.
-        stddev: of the noise, not below 0.
+        mean: of the noise, a number or an array that broadcasts to the inputs.
+        stddev: of the noise, not below 0; likewise.
         seed: int; with it every call adds the same noise.
         **kwargs: of `tf.keras.layers.Layer`.
 
@@ -44,15 +46,18 @@ class NCPNormalPerturb(tf.keras.layers.Layer):
     """
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, **kwargs):
-        if stddev < 0:
+        if np.any(np.less(stddev, 0)):
             raise ValueError(f"stddev must not be below 0, got {stddev}")
         super().__init__(**kwargs)
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
     def call(self, inputs):
         inputs = tf.convert_to_tensor(inputs)
+        if not inputs.dtype.is_floating:
+            inputs = tf.cast(inputs, self.compute_dtype)
         noise = tf.random.stateless_normal(tf.shape(inputs), as_seed(self.seed))
-        noise = tf.cast(self.mean + self.stddev * noise, inputs.dtype)
+        mean, stddev = (tf.cast(x, noise.dtype) for x in (self.mean, self.stddev))
+        noise = tf.cast(mean + stddev * noise, inputs.dtype)
         return tf.concat([inputs, inputs + noise], axis=0)
 
 

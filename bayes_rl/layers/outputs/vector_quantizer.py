@@ -22,8 +22,8 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
 
         P(value = codebook_k) = softmax(logits)_k
 
-    Gradients of a draw are those of the mean (straight-through), so they reach both
-    the logits and the codebook.
+    Gradients of a draw with respect to the logits are those of the mean (straight-through);
+    of the codebook the row that was drawn gets them.
 
     Source: Bengio et al., 2013, Estimating or Propagating Gradients Through Stochastic
     Neurons for Conditional Computation, section 4.

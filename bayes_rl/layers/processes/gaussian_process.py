@@ -10,6 +10,8 @@ from bayes_rl.numerics.linear_algebra import double, solve_lower, stable_cholesk
 from bayes_rl.random_variables.columns import MultivariateNormalColumns
 from bayes_rl.serialization import configured, register
 
+# Where the variance is 0, as that of a linear kernel is at the origin, a draw is the mean.
+_LEAST_VARIANCE = 1e-200
 _random_columns = make_random_variable(MultivariateNormalColumns)
 
 
@@ -56,7 +58,8 @@ class GaussianProcessBase(tf.keras.layers.Layer):
 
     def _jitter(self, covariance):
         variance = tf.reduce_mean(tf.linalg.diag_part(covariance), -1)
-        return self.covariance_fn.jitter * tf.stop_gradient(variance)
+        variance = tf.maximum(tf.stop_gradient(variance), _LEAST_VARIANCE)
+        return self.covariance_fn.jitter * variance
 
     def _factor(self, anchors, noise_variance=0.0):
         """Lower triangular L of the covariance at inputs [..., m, features]."""

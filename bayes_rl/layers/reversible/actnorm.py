@@ -1,9 +1,11 @@
 """ActNorm: an affine map of each channel, set by the first batch."""
 
+import numpy as np
 import tensorflow as tf
 
 from bayes_rl.layers.normalization.replicas import mean_over_replicas
 from bayes_rl.layers.reversible.base import ElementwiseAffine
+from bayes_rl.numerics.linear_algebra import double
 from bayes_rl.serialization import register
 
 
@@ -13,9 +15,10 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
 
         y = (x + bias) * exp(log_scale),  log |dx/dy| = -log_scale for each element
 
-    The first call with examples sets `bias` and `log_scale` so that its outputs have mean 0
-    and standard deviation 1 in each channel, over all replicas; from then on they are
-    trained. Until then both are 0, which is what `reverse` and densities use. A model of
+    The first call with examples that differ sets `bias` and `log_scale` so that its outputs
+    have mean 0 and standard deviation 1 in each channel, over all replicas; from then on
+    they are trained. Until then both are 0, which is what `reverse` and densities use; so
+    is the log scale of a channel in which those examples do not differ. A model of
     data that is trained by `log_prob` alone takes `Reverse(ActNorm())`: there data go
     through `call`.
 
@@ -88,15 +91,15 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
 
     def _start(self, inputs):
         """Sets the parameters by this batch unless an earlier one has."""
-        channels = self.bias.shape[-1]
-        flat = tf.reshape(tf.cast(inputs, self.bias.dtype), [-1, channels])
+        channels, dtype = self.bias.shape[-1], self.bias.dtype
+        # The mean of equal numbers is that number only in higher precision.
+        flat = double(tf.reshape(tf.cast(inputs, dtype), [-1, channels]))
         count = mean_over_replicas(tf.cast(tf.shape(flat)[0], flat.dtype))
         initialized = tf.convert_to_tensor(self.initialized)
-        is_set = initialized | (count == 0.0)
 
         def mean_of(values):
             local = tf.cond(
-                is_set,
+                initialized | (count == 0.0),
                 lambda: tf.zeros([channels], flat.dtype),
                 lambda: tf.reduce_sum(values(), axis=0),
             )
@@ -105,7 +108,9 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
 
         mean = mean_of(lambda: flat)
         stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(flat, mean)))
-        log_scale = -tf.math.log(stddev + self.epsilon)
-        self.bias.assign(tf.where(is_set, self.bias, -mean))
-        self.log_scale.assign(tf.where(is_set, self.log_scale, log_scale))
-        self.initialized.assign(initialized | (count > 0.0))
+        differs = stddev > np.finfo(dtype.as_numpy_dtype).eps * tf.abs(mean)
+        starts = ~initialized & tf.reduce_any(differs)
+        log_scale = -tf.math.log(tf.where(differs, stddev + self.epsilon, 1.0))
+        self.bias.assign(tf.where(starts, tf.cast(-mean, dtype), self.bias))
+        self.log_scale.assign(tf.where(starts, tf.cast(log_scale, dtype), self.log_scale))
+        self.initialized.assign(initialized | starts)

@@ -52,10 +52,23 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
         return super().__call__(inputs, *args, **kwargs)
 
     def build(self, input_shape):
+        self._check_mask(tf.TensorShape(input_shape))
         if not self.layer.built:
             event = self._known_event(tf.TensorShape(input_shape))
             self.layer(tf.zeros([1] + event, self.compute_dtype))
         super().build(input_shape)
+
+    def _check_mask(self, shape):
+        if self.mask is None:
+            return
+        positions = shape[-self.event_ndims :][: self.mask.ndim]
+        if shape.rank < self.event_ndims or not positions.is_compatible_with(
+            self.mask.shape
+        ):
+            raise ValueError(
+                f"mask of {type(self).__name__} {self.name!r} has shape "
+                f"{list(self.mask.shape)}, which is not that of one of the inputs {shape}"
+            )
 
     def _known_event(self, shape):
         event = shape[-self.event_ndims :]

@@ -203,3 +203,28 @@ def test_units_below_one_is_an_error():
 def test_unknown_initializer_names_the_nearest():
     with pytest.raises(ValueError, match="'trainable_norml' .* mean 'trainable_normal'"):
         ed.layers.DenseFlipout(1, kernel_initializer="trainable_norml")
+
+
+def test_units_that_are_not_given_are_an_error():
+    with pytest.raises(ValueError, match="units must be at least 1, got None"):
+        ed.layers.DenseFlipout(None)
+
+
+@pytest.mark.parametrize("layer_class", ["DenseReparameterization", "DenseFlipout"])
+def test_inputs_with_gaps_are_an_error(layer_class):
+    layer = getattr(ed.layers, layer_class)(2)
+    ragged = tf.RaggedTensor.from_row_lengths(tf.ones([6, 3]), [2, 1, 3])
+    with pytest.raises(
+        ValueError, match="tensor without gaps, got a RaggedTensor; its to_"
+    ):
+        layer(ragged)
+    with pytest.raises(ValueError, match="without gaps, got a SparseTensor"):
+        layer(tf.sparse.from_dense(tf.ones([6, 3])))
+
+
+def test_a_frozen_layer_costs_nothing_where_a_weight_is_a_point():
+    layer = ed.layers.DenseReparameterization(3, kernel_initializer="zeros")
+    layer.build([None, 2])
+    assert len(layer.losses) == 1
+    layer.trainable = False
+    assert layer.losses == []

@@ -113,3 +113,11 @@ def test_malformed_seeds_are_errors_of_one_line(seed):
 @pytest.mark.parametrize("seed", [3, (0, 3), np.array([0, 3]), tf.constant([0, 3]), [0, 3]])
 def test_one_seed_may_be_given_in_many_ways(seed):
     np.testing.assert_array_equal(as_seed(seed), [0, 3])
+
+
+def test_one_number_is_a_seed_of_any_kind():
+    expected = as_seed(5).numpy()
+    for seed in (np.int64(5), tf.constant(5), tf.constant(5, tf.int64)):
+        np.testing.assert_array_equal(as_seed(seed), expected)
+    with pytest.raises(ValueError, match="seed must be two integers, or one, got"):
+        as_seed(tf.constant(5.0))

@@ -142,3 +142,9 @@ def test_a_name_that_no_regularizer_has_is_an_error_at_once():
     with pytest.raises(ValueError, match="'kl' is not among the regularizers"):
         ed.regularizers.get("kl")
     assert isinstance(ed.regularizers.get("l2"), tf.keras.regularizers.L2)
+
+
+@pytest.mark.parametrize("scale_factor", [-1.0, "a", None])
+def test_scale_factors_that_are_none_are_named(scale_factor):
+    with pytest.raises(ValueError, match="scale_factor must be a number that is not nega"):
+        ed.regularizers.NormalKLDivergence(scale_factor=scale_factor)

@@ -124,3 +124,13 @@ def test_ends_at_draws_are_those_draws():
     draws = np.tile(np.arange(1.0, 6.0)[:, None], [1, 6])  # 1 to 5: the interval is [1, 5]
     targets = np.array([0.9, 1.0, 1.1, 4.9, 5.0, 5.1])
     assert uncertainty.interval_coverage(draws, targets, 2 / 3) == 4 / 6
+
+
+def test_draws_of_counts_are_scored_as_numbers():
+    draws, targets = np.array([[0, 2], [2, 3], [5, 4]]), np.array([1, 9])
+    for score in (
+        ed.uncertainty.continuous_ranked_probability_score,
+        lambda *given: ed.uncertainty.interval_coverage(*given, level=0.5),
+    ):
+        expected = score(draws.astype("float32"), targets.astype("float32"))
+        np.testing.assert_allclose(score(draws, targets), expected, rtol=1e-6)

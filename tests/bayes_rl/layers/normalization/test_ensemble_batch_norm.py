@@ -105,3 +105,8 @@ def test_an_axis_of_draws_is_an_error():
         pytest.raises(ValueError, match=r"'norm' .* rank 2, got \(6, 4, 5\).*ed.predict"),
     ):
         model(tf.ones([4, 3]))
+
+
+def test_an_ensemble_without_members_is_an_error():
+    with pytest.raises(ValueError, match="ensemble_size must be at least 1, got 0"):
+        ed.layers.EnsembleSyncBatchNorm(axis=-1, ensemble_size=0)

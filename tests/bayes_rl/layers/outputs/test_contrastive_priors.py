@@ -119,3 +119,23 @@ def test_empty_batch_costs_nothing():
 def test_prior_without_a_stddev_above_zero_is_an_error(stddev):
     with pytest.raises(ValueError, match="stddev must be above 0, got"):
         ed.layers.NCPNormalOutput(stddev=stddev)
+
+
+@pytest.mark.parametrize("dtype", ["int32", "uint8"])
+def test_whole_inputs_get_the_noise_of_others(dtype):
+    inputs = tf.constant([[0, 1, 255]])
+    layer = ed.layers.NCPNormalPerturb(stddev=0.4, seed=1)
+    expected = layer(tf.cast(inputs, tf.float32))
+    np.testing.assert_array_equal(layer(tf.cast(inputs, dtype)), expected)
+
+
+def test_each_feature_may_have_its_noise():
+    layer = ed.layers.NCPNormalPerturb([1.0, 2.0], np.array([0.0, 0.5]), seed=1)
+    first, second = tf.split(layer(tf.zeros([100, 2])), 2)
+    noise = (second - first).numpy()
+    assert (noise[:, 0] == 1.0).all()
+    assert noise[:, 1].std() > 0.3
+    copy = type(layer).from_config(layer.get_config())
+    np.testing.assert_array_equal(copy(tf.zeros([100, 2]))[100:], second)
+    with pytest.raises(ValueError, match=r"stddev must not be below 0, got \[1, -1\]"):
+        ed.layers.NCPNormalPerturb(stddev=[1, -1])

@@ -256,3 +256,16 @@ def test_learning_recovers_lengthscale_and_noise():
 def test_noise_is_in_the_variance_of_outputs_without_data():
     layer = ed.layers.GaussianProcess(1, noise_variance=0.25)
     np.testing.assert_allclose(layer(POINTS).variance(), np.full([5, 1], 1.25), rtol=1e-6)
+
+
+@pytest.mark.parametrize("given", [{}, {"noise_variance": 0.1}])
+def test_where_the_variance_is_zero_draws_are_the_mean(given):
+    if given:
+        given |= {"conditional_inputs": DATA, "conditional_outputs": TARGETS[:, :1]}
+    layer = ed.layers.GaussianProcess(
+        1, covariance_fn=ed.layers.LinearKernel(1.0, 0.0), mean_fn=slope, **given
+    )
+    outputs = layer(tf.zeros([1, 2]))
+    assert float(outputs.value) == float(outputs.mean()) == float(outputs.stddev()) == 0.0
+    assert np.isfinite(outputs.log_prob(outputs.mean()))
+    assert float(outputs.log_prob(tf.ones([1, 1]))) == -np.inf

@@ -139,3 +139,34 @@ def test_replicas_count_by_their_examples(two_devices):
     outputs = two_devices.run(tf.function(layer), [parts])
     first, _ = two_devices.experimental_local_results(outputs)
     np.testing.assert_allclose(first, ed.layers.ActNorm()(DATA), atol=1e-4)
+
+
+@pytest.mark.parametrize("batch", [DATA[:1, :1], tf.fill([64, 2, 3], 0.3), DATA[:0]])
+def test_examples_that_do_not_differ_start_nothing(batch):
+    layer = ed.layers.ActNorm()
+    np.testing.assert_array_equal(layer(batch), batch)
+    outputs = layer(DATA)
+    np.testing.assert_allclose(tf.reduce_mean(outputs, [0, 1]), 0.0, atol=1e-5)
+    np.testing.assert_allclose(tf.math.reduce_std(outputs, [0, 1]), 1.0, atol=1e-4)
+
+
+def test_a_channel_that_is_the_same_in_all_examples_is_not_scaled():
+    layer = ed.layers.ActNorm()
+    layer(DATA * [1.0, 0.0, 1.0] + [0.0, 0.3, 0.0])
+    np.testing.assert_array_equal(layer.log_scale == 0.0, [False, True, False])
+
+
+def test_networks_of_couplings_start_with_their_first_data():
+    def network(units):
+        normalised = ed.layers.ActNorm()
+        dense = tf.keras.layers.Dense
+        return normalised, tf.keras.Sequential([dense(8), normalised, dense(units)])
+
+    inputs = tf.random.stateless_normal([64, 4], [0, 1])
+    first, f = network(2)
+    second, g = network(8)
+    ed.layers.ReversibleResidual(f, tf.keras.layers.Dense(2))(inputs)
+    ed.layers.RealNVP(g, mask=[1, 0, 1, 0])(inputs)
+    for layer in (first, second):
+        assert bool(layer.initialized)
+        assert abs(layer.log_scale.numpy()).max() < 5

@@ -220,3 +220,10 @@ def test_positions_in_order_need_a_known_length(is_built):
     function = tf.function(layer, input_signature=[tf.TensorSpec([None, None])])
     with pytest.raises(ValueError, match=r"needs a known length, got .*\(None, None\)"):
         function.get_concrete_function()
+
+
+def test_a_mask_of_another_size_is_named():
+    flow = ed.layers.RealNVP(tf.keras.layers.Dense(6), mask=[1, 0], name="flow")
+    message = r"mask of RealNVP 'flow' has shape \[2\], which .* of the inputs \(5, 3\)"
+    with pytest.raises(ValueError, match=message):
+        flow(tf.ones([5, 3]))
