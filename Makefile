@@ -18,7 +18,7 @@ train: .venv/installed  ## train the default in .venv; ARGS="task=... seed=..."
 	@$(BIN)/bayes-rl train $(ARGS)
 
 test: .venv/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
-	$(PYTEST) -m "not slow" $(ARGS)
+	$(PYTEST) -m "not slow" --durations=20 --durations-min=4 $(ARGS)
 
 slow: .venv/installed-dev  ## the tests that take minutes
 	$(PYTEST) -m slow $(ARGS)
