@@ -14,7 +14,8 @@ class Flipout:
         noise = product(inputs * sign_input, perturbation) * sign_output
         outputs = finish(product(inputs, mean) + noise)
 
-    with signs -1 or 1, independent for each example and channel and constant over space.
+    with signs -1 or 1, independent for each example and channel and constant over space. A
+    tape records the draw before the signs, which is the kernel of no single example.
     The layer has `kernel_key`, the name of its kernel; `product(inputs, kernel)`, linear in
     both; `finish(outputs)`, which adds the bias and applies the activation;
     `channels(shape)`, numbers of channels of inputs and outputs for the kernel's shape; and
