@@ -1,7 +1,6 @@
 """make_log_joint_fn: the log joint density of a program with named random variables."""
 
 import collections
-import difflib
 import inspect
 
 import tensorflow as tf
@@ -9,6 +8,7 @@ import tensorflow as tf
 from bayes_rl.layers.base import make_weight
 from bayes_rl.random_variables.tracing import Owners, trace
 from bayes_rl.random_variables.transformed import TransformedRandomVariable
+from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.naming import named_weights
 
 
@@ -120,6 +120,5 @@ def _check_base(name, base, variables):
 def _check_all_used(kwargs, parameters, log_probs):
     for name in kwargs:
         if name not in parameters and name not in log_probs:
-            nearest = difflib.get_close_matches(name, log_probs, n=1)
-            hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+            hint = did_you_mean(name, log_probs)
             raise LookupError(f"the program has no random variable {name!r}{hint}")

@@ -1,10 +1,11 @@
 """Objects from names and configurations, and configurations from objects."""
 
-import difflib
 import inspect
 
 import numpy as np
 import tensorflow as tf
+
+from bayes_rl.spelling import did_you_mean
 
 # Classes whose own `from_config` gives the constructor what it finds.
 _PLAIN = (
@@ -161,10 +162,8 @@ def _from_name(name, aliases, keras_module):
     except ValueError:
         found = name
     if isinstance(found, str):  # as Keras gives some back that it does not know
-        nearest = difflib.get_close_matches(name, aliases, n=1)
-        hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
         kind = keras_module.__name__.rpartition(".")[2]
-        raise ValueError(f"{name!r} is not among the {kind}{hint}")
+        raise ValueError(f"{name!r} is not among the {kind}{did_you_mean(name, aliases)}")
     return found
 
 

@@ -123,6 +123,18 @@ class PlaNetAgent(tf_agent.TFAgent):
         names = ["loss", *self.model.loss_names, "latent_kl", *weight_kl, *value]
         return [*names, "gradient_norm"]
 
+    @property
+    def counts(self):
+        """How far the run has come: dict of ints."""
+        clock = self.clock
+        found = {
+            "episodes": clock.episodes,
+            "environment_steps": clock.environment_steps,
+            "agent_steps": clock.agent_steps,
+            "train_steps": self.train_step_counter,
+        }
+        return {name: int(count.numpy()) for name, count in found.items()}
+
     def steps_to_divergence(self):
         """The first gradient step since `pop_metrics` of which a metric was not finite.
 

@@ -44,7 +44,7 @@ class Judged(NamedTuple):
             "judged": self.role,
             "transition": self.config.transition,
             "run": self.folder,
-            "environment_steps": int(self.agent.clock.environment_steps.numpy()),
+            "environment_steps": self.agent.counts["environment_steps"],
         }
 
     @property

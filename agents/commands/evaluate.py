@@ -22,10 +22,10 @@ def evaluate(run, episodes):
         episodes: how many, at least 1.
     """
     config, agent = load_agent(run)
-    steps = int(agent.clock.environment_steps.numpy())
+    steps = agent.counts["environment_steps"]
     counts = {
         "environment_steps": steps,
-        "train_steps": int(agent.train_step_counter.numpy()),
+        "train_steps": agent.counts["train_steps"],
     }
     file = pathlib.Path(run) / "evaluation.csv"
     print(f"{config.task} after {steps:,} environment steps, {episodes} episodes each:")

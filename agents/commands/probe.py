@@ -38,7 +38,7 @@ def probe(run, episodes):
     config, agent = load_agent(run)
     angles = envs.wrapping_angles(config.task)
     seed = seed_of_run(config.seed, Purpose.PROBE)
-    steps = int(agent.clock.environment_steps.numpy())
+    steps = agent.counts["environment_steps"]
     counts = {"environment_steps": steps, "episodes": episodes}
     folder = pathlib.Path(run)
     rows, files = [], [folder / "probe.csv"]

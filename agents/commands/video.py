@@ -32,7 +32,7 @@ def video(run):
     """
     config, agent = load_agent(run)
     folder = pathlib.Path(run) / "videos"
-    steps = int(agent.clock.environment_steps.numpy())
+    steps = agent.counts["environment_steps"]
     try:
         recording = record(
             load_environments(config, 1, EVALUATION),

@@ -180,7 +180,7 @@ def _score(task, each):
     }
     row["each_seed"] = ", ".join(f"{score:.0f}" for score in seeds)
     row["minutes"] = float(np.median([minutes(run, each.steps) for run in each.runs]))
-    row |= _with_interval("iqm", seeds, interquartile_mean)
+    row |= with_interval("iqm", [seeds], interquartile_mean)
     spread = {"median": median, "spread_low": low, "spread_high": high}
     return row | {"mean": float(seeds.mean())} | spread
 
@@ -195,17 +195,15 @@ def _exploration(task, each):
         row |= {"found": each.found, "found_before": int(each.before.sum())}
     for column, name in _EXPLORED.items():
         statistic = statistics.median if column in _FIRSTS else interquartile_mean
-        row |= _with_interval(column, getattr(each, name), statistic)
+        row |= with_interval(column, [getattr(each, name)], statistic)
     return row
 
 
-def _with_interval(name, values, statistic):
-    lower, upper = statistics.interval([values], statistic)
-    return {
-        name: float(statistic(values)),
-        f"{name}_low": float(lower),
-        f"{name}_high": float(upper),
-    }
+def with_interval(name, scores, statistic):
+    """Dict of `name`, `name_low` and `name_high`; see `agents.statistics.interval`."""
+    low, high = statistics.interval(scores, statistic)
+    value = statistic(np.concatenate(scores))
+    return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def _cell(value):

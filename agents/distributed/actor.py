@@ -103,7 +103,7 @@ class Actor:
         self._beat("waiting for weights")
         self._greet()
         self._weights.pull()
-        self._beat("collecting", train_steps=int(self._agent.train_step_counter.numpy()))
+        self._beat("collecting", train_steps=self._agent.counts["train_steps"])
         self._collector.collect()
 
     def close(self):

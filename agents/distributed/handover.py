@@ -12,7 +12,13 @@ that all actors share, afterwards that of the order in which it was learned.
 import os
 import pathlib
 
-from agents.episodes.store import DamagedEpisodeError, read_number, write_episode
+from agents.episodes.store import (
+    DamagedEpisodeError,
+    next_numbers,
+    numbered_files,
+    read_number,
+    write_episode,
+)
 from agents.files import remove_temporary, sync_folder
 
 
@@ -74,10 +80,7 @@ class Handover:
         numbers = [
             _number_in(file) if number is None else number for file, number in self.files()
         ]
-        return [
-            max((n + stride for n in numbers if n % stride == row), default=row)
-            for row in rows
-        ]
+        return next_numbers(numbers, rows, stride)
 
     def _on_their_way(self):
         folders = sorted(self._folder.glob("actor_*"))
@@ -85,7 +88,7 @@ class Handover:
 
 
 def _files(folder):
-    return sorted(file for file in folder.glob("*.npz") if file.stem.isdecimal())
+    return [file for _, file in sorted(numbered_files(folder).items())]
 
 
 def _number(file):

@@ -113,7 +113,7 @@ class CollectedByActors:
 
     def learned(self, agent):
         """Sends the weights, at most once a second."""
-        self._beat("learning", train_steps=int(agent.train_step_counter.numpy()))
+        self._beat("learning", train_steps=agent.counts["train_steps"])
         self._push(agent)
 
     def close(self):

@@ -88,7 +88,7 @@ class TakenByAnother:
 
     def learned(self, agent):
         """Tells how far it is."""
-        self._beat("learning", train_steps=int(agent.train_step_counter.numpy()))
+        self._beat("learning", train_steps=agent.counts["train_steps"])
 
     def close(self):
         """Frees the environment."""

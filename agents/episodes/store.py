@@ -89,12 +89,7 @@ class EpisodeStore:
         Environment r of `count` runs the episodes r, r + count, r + 2 count and so on. One
         may be ahead of another, so each goes on after the largest of its own.
         """
-        return [
-            max(
-                (n + count for n in self._numbers.values() if n % count == row), default=row
-            )
-            for row in range(count)
-        ]
+        return next_numbers(self._numbers.values(), range(count), count)
 
     def append(self, episode):
         """Writes an episode; when this returns, it is on disk.
@@ -153,6 +148,17 @@ def readable_episodes(folder):
     for _, file in sorted(numbered_files(pathlib.Path(folder)).items()):
         with contextlib.suppress(DamagedEpisodeError, OSError):
             yield read_episode(file)
+
+
+def next_numbers(numbers, rows, stride):
+    """Numbers of the episodes that come next, one for each row.
+
+    Args:
+        numbers: of the episodes that there are.
+        rows: row r runs the episodes r, r + stride, r + 2 stride and so on.
+        stride: number of all rows.
+    """
+    return [max((n + stride for n in numbers if n % stride == r), default=r) for r in rows]
 
 
 def numbered_files(folder):

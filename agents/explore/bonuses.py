@@ -15,7 +15,7 @@ class Bonus(Settings, Strategy):
     """Return and bonus, each measured by its spread over candidates (see `balance`).
 
     Args:
-        beta: weight of the bonus.
+        beta: weight of the bonus against the return.
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
@@ -111,7 +111,7 @@ class Disagreement(Bonus):
     Source: Sekar et al., 2020, Planning to Explore via Self-Supervised World Models,
     equation 3, with draws of one posterior in place of an ensemble.
 
-    Args and errors: as in `InformationGain`, without `estimate`.
+    Args and errors: as in `Bonus`.
 
     Example:
         >>> from agents.planning.rollouts import Rollout
@@ -141,21 +141,7 @@ class InformationGain(Bonus):
     Source: Lindley, 1956, On a Measure of the Information Provided by an Experiment;
     Shyam et al., 2019, Model-Based Active Exploration, section 3.
 
-    Args:
-        beta: weight of the bonus against the return.
-        final_beta: its weight once it is annealed; None: `beta` all along.
-        annealing_steps: environment steps of the run to `final_beta`; None: they end
-            nothing.
-        annealing_rewards: rewards other than 0 to `final_beta`;
-            None: they end nothing.
-        bonus_from: environment steps of the run from which the bonus counts.
-        return_floor: spread of returns below which they count less, as in `balance`.
-        draws: of the weights, at least 2.
-        critic: whether a critic learns what the bonus is worth beyond the horizon, see
-            `agents.value.explorer`.
-        beta_rate: of tuning beta, see there; 0: as scheduled.
-        reward_from: environment steps of the run from which plans seek return; before it
-            they seek the bonus alone.
+    Args: as in `Bonus`, and
         estimate: "moment_matched" or "pairwise".
 
     Raises:
@@ -197,7 +183,7 @@ class UncertaintyPenalty(Bonus):
     Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2,
     with the epistemic stddev as the penalty.
 
-    Args and errors: as in `InformationGain`, without `estimate`.
+    Args and errors: as in `Bonus`.
 
     Example:
         >>> from agents.planning.rollouts import Rollout

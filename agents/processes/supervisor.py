@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import pathlib
 import signal
 import subprocess
 import time
@@ -17,7 +18,7 @@ from agents.processes.starting import (
     stopping,
 )
 from agents.runs import divergence
-from agents.runs.folder import learner_name, open_run
+from agents.runs.folder import Run, learner_name, open_run
 from agents.runs.following import Follower
 from agents.screen.progress import Progress
 
@@ -117,9 +118,8 @@ class Supervisor:
     def __init__(self, config, words, loopback, progress):
         self._loopback = loopback
         self._progress = progress
-        self._folder = open_run(config)
-        self._folder.close()
-        self._follower = Follower(self._folder.folder)
+        self._run = Run(pathlib.Path(config.logdir))
+        self._follower = Follower(self._run.folder)
         self._follower.update()
         self._shown = self._follower.newest.get("episodes", 0)
         self.environment_steps = self._follower.newest.get("environment_steps", 0)
@@ -128,7 +128,7 @@ class Supervisor:
             _Role(name, command_of(role, "--server", server, *options, *words))
             for name, role, options in _parts(config, learners)
         ]
-        self._folder.roles.mkdir(exist_ok=True)
+        self._run.roles.mkdir(parents=True, exist_ok=True)
         open_to_all = "which this system leaves open to all that reach this machine"
         where = "in a network of its own" if loopback.is_private else open_to_all
         self.banner = {
@@ -173,7 +173,7 @@ class Supervisor:
     def _start_if_due(self, role):
         if time.monotonic() < role.start_at:
             return
-        log = self._folder.roles / f"{role.name}.log"
+        log = self._run.roles / f"{role.name}.log"
         role.process = LoggedProcess(role.command, log, preexec_fn=self._prepare)
         role.started = role.heard = time.monotonic()
         role.beat = None
@@ -217,11 +217,11 @@ class Supervisor:
 
     def _diverged(self, role, status):
         first = role.name == learner_name(0)
-        folder = self._folder.folder if first else self._folder.folder / role.name
+        folder = self._run.folder if first else self._run.folder / role.name
         return status == 1 and divergence.read(folder) is not None
 
     def _listen(self, role):
-        beat, now = read_beat(self._folder.roles, role.name), time.monotonic()
+        beat, now = read_beat(self._run.roles, role.name), time.monotonic()
         if beat is not None and beat.process == role.process.pid:
             if role.beat is None or beat.count != role.beat.count:
                 role.heard = now

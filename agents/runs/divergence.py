@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 
-from agents.files import replacing
+from agents.files import write_text
 
 _FILE = "diverged.json"
 
@@ -36,8 +36,7 @@ class Divergence:
 
 def write(folder, divergence):
     """Leaves the trace in the folder of a run."""
-    with replacing(pathlib.Path(folder) / _FILE) as file:
-        file.write(json.dumps(dataclasses.asdict(divergence)).encode())
+    write_text(pathlib.Path(folder) / _FILE, json.dumps(dataclasses.asdict(divergence)))
 
 
 def read(folder):

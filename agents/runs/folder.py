@@ -10,7 +10,7 @@ import yaml
 
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
-from agents.files import replacing
+from agents.files import write_text
 from agents.locking import lock_folder
 from agents.runs.earlier import updated
 
@@ -115,8 +115,7 @@ def write_config(config):
     run = Run(pathlib.Path(config.logdir))
     run.folder.mkdir(parents=True, exist_ok=True)
     if not run.config_file.exists() or _differs(config, load_config(run.folder)):
-        with replacing(run.config_file) as file:
-            file.write(yaml.safe_dump(as_dict(config), sort_keys=False).encode())
+        write_text(run.config_file, yaml.safe_dump(as_dict(config), sort_keys=False))
 
 
 def _differs(config, saved):

@@ -32,7 +32,7 @@ def provenance():
     }
 
 
-def append_session(folder, counts):
+def note_session(folder, counts):
     """Adds a line to `sessions.jsonl` of a run: when, where and with what it went on.
 
     Args:

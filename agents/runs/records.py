@@ -15,7 +15,7 @@ import zlib
 
 import numpy as np
 
-from agents.files import replacing, sync_folder
+from agents.files import sync_folder, write_text
 
 METRICS, SCORES, SESSIONS = "metrics.jsonl", "scores.csv", "sessions.jsonl"
 SCORE_COLUMNS = {
@@ -122,8 +122,7 @@ def cut(run, episodes):
         if not file.exists():
             continue
         kept = [line for line, row in _lines(file, parse) if row["episodes"] <= episodes]
-        with replacing(file) as handle:
-            handle.write((header + "".join(kept)).encode())
+        write_text(file, header + "".join(kept))
 
 
 def _score(line):

@@ -46,10 +46,10 @@ class ProcessLauncher:
 
     Args:
         at_once: jobs that run at the same time, at least 1.
-        table: is told what happens, see `agents.sweep.table.SweepTable`; None: nobody is.
+        table: is told what happens, see `agents.sweep.table.SweepTable`.
     """
 
-    def __init__(self, at_once, table=None):
+    def __init__(self, at_once, table):
         self._at_once = at_once
         self._table = table
         self._running = {}  # job -> its process
@@ -73,7 +73,7 @@ class ProcessLauncher:
                 if len(wishes) > heard:
                     self._stop(kill=heard > 0)
                     heard = len(wishes)
-                self._show("refresh")
+                self._table.refresh()
                 time.sleep(_POLL_SECONDS)
         return results
 
@@ -85,7 +85,7 @@ class ProcessLauncher:
             self._end(job, FAILED, str(error), results)
             return
         self._running[job] = process
-        self._show("change", job, RUNNING)
+        self._table.change(job, RUNNING)
 
     def _collect(self, results, stopping):
         for job, process in list(self._running.items()):
@@ -102,7 +102,7 @@ class ProcessLauncher:
 
     def _end(self, job, state, reason, results):
         results[job] = state, reason
-        self._show("change", job, state, reason)
+        self._table.change(job, state, reason)
 
     def _stop(self, kill):
         for process in self._running.values():
@@ -111,8 +111,4 @@ class ProcessLauncher:
                     os.killpg(process.pid, signal.SIGKILL)
             else:
                 process.send_signal(signal.SIGINT)
-        self._show("stopping", kill)
-
-    def _show(self, what, *news):
-        if self._table is not None:
-            getattr(self._table, what)(*news)
+        self._table.stopping(kill)

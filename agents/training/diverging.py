@@ -33,7 +33,7 @@ def check(agent, first_step):
     steps, names = agent.steps_to_divergence()
     if names:
         terms = [name for name in names if name not in _WHOLE] or names
-        episode = int(agent.clock.episodes.numpy())
+        episode = agent.counts["episodes"]
         found = divergence.Divergence(episode, first_step + steps, tuple(terms))
         raise Diverged(found)
 

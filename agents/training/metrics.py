@@ -12,7 +12,6 @@ from tensorboard.plugins.image import metadata
 from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
-from agents.figures.films import gif
 from agents.runs import records
 
 
@@ -84,13 +83,16 @@ class MetricsLog:
         records.cut(self._run, episodes)
         self._kept_steps = environment_steps
 
-    def image(self, name, image, step):
-        """Shows an image, [height, width, 3] uint8, in TensorBoard."""
-        self._show(step, _picture(name, _png(image), image[None]))
-
-    def video(self, name, frames, step, frames_per_second=20):
-        """Shows a video, [time, height, width, 3] uint8, in TensorBoard."""
-        self._show(step, _picture(name, gif(frames, frames_per_second), frames))
+    def picture(self, name, file, step):
+        """Shows a PNG or GIF file in TensorBoard, as it is."""
+        encoded = pathlib.Path(file).read_bytes()
+        sizes = Image.open(io.BytesIO(encoded)).size
+        tensor = tensor_pb2.TensorProto(dtype="DT_STRING")
+        tensor.tensor_shape.dim.add(size=3)
+        tensor.string_val.extend([*(str(size).encode() for size in sizes), encoded])
+        words = metadata.create_summary_metadata("", "")
+        value = Summary.Value(tag=name, tensor=tensor, metadata=words)
+        self._show(step, Summary(value=[value]))
 
     def close(self):
         if self._writer is not None:
@@ -109,19 +111,3 @@ class MetricsLog:
 
     def _add(self, step, **content):
         self._writer.add_event(Event(wall_time=time.time(), step=step, **content))
-
-
-def _picture(name, encoded, frames):
-    """A summary of one image or GIF, [time, height, width, 3] before it was encoded."""
-    height, width = frames.shape[1:3]
-    tensor = tensor_pb2.TensorProto(dtype="DT_STRING")
-    tensor.tensor_shape.dim.add(size=3)
-    tensor.string_val.extend([str(width).encode(), str(height).encode(), encoded])
-    words = metadata.create_summary_metadata("", "")
-    return Summary(value=[Summary.Value(tag=name, tensor=tensor, metadata=words)])
-
-
-def _png(image):
-    file = io.BytesIO()
-    Image.fromarray(image).save(file, "PNG")
-    return file.getvalue()

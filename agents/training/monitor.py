@@ -3,7 +3,6 @@
 import pathlib
 
 import numpy as np
-from PIL import Image, ImageSequence
 
 import envs
 from agents.episodes.measures import cost, episode_return, reached_reward, rewarded_steps
@@ -16,6 +15,7 @@ from agents.seeds import Purpose, fold, seed_of_run
 from agents.training.foresight import value_report
 from agents.training.memory import release
 
+_SHOWN = {".png": "open_loop/figure", ".gif": "open_loop/video"}
 _PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
@@ -30,38 +30,17 @@ class Monitor:
         evaluator: `agents.episodes.evaluation.Evaluator` of the agent.
         metrics: `agents.training.metrics.MetricsLog` of the run.
         videos: folder of the run's films.
-        task: name, as `envs.load` takes it.
-        seed: int, of the run.
-        evaluation: `agents.config.schema.Evaluation`.
-        probe_every: collected episodes; 0: never.
-        video_every: likewise.
+        config: `agents.config.schema.Train`.
     """
 
-    def __init__(
-        self,
-        agent,
-        store,
-        evaluator,
-        metrics,
-        videos,
-        *,
-        task,
-        seed,
-        evaluation,
-        probe_every,
-        video_every,
-    ):
+    def __init__(self, agent, store, evaluator, metrics, videos, config):
         self._agent = agent
         self._store = store
         self._evaluator = evaluator
         self._metrics = metrics
         self._videos = videos
-        self._task = task
-        self._run_seed = seed
-        self._evaluation = evaluation
-        self._probe_every = probe_every
-        self._video_every = video_every
-        grid = grid_of(task)
+        self._config = config
+        grid = grid_of(config.task)
         self._coverage = Coverage(grid) if grid else None
 
     def see(self, episode):
@@ -91,7 +70,7 @@ class Monitor:
 
     def evaluation_is_due(self, is_last):
         """Whether it is time to evaluate; at the end of a run it always is."""
-        every = self._evaluation.every
+        every = self._config.evaluation.every
         return self._has_learned and bool(every) and (is_last or self._is_due(every))
 
     def evaluate(self):
@@ -100,7 +79,7 @@ class Monitor:
         Returns:
             A row for each episode, with its seed and return; and a dict of metrics.
         """
-        pairs = self._evaluator.episodes(self._evaluation.episodes)
+        pairs = self._evaluator.episodes(self._config.evaluation.episodes)
         scores = [
             {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
             for number, (seed, episode) in enumerate(pairs)
@@ -120,7 +99,7 @@ class Monitor:
         Returns:
             Dict of metrics, empty where it is not due or there are fewer than six episodes.
         """
-        if not self._is_due(self._probe_every) or not self._has_learned:
+        if not self._is_due(self._config.probe_every) or not self._has_learned:
             return {}
         indices = [index for index in self._store.indices if index < self._episodes]
         if len(indices) < _PROBED:
@@ -128,35 +107,35 @@ class Monitor:
         found = live_probe(
             self._agent.model,
             [self._store.read(index) for index in indices[-_PROBED:]],
-            envs.wrapping_angles(self._task),
+            envs.wrapping_angles(self._config.task),
             self._seed(Purpose.PROBE),
         )
         return {f"probe/{name}": value for name, value in found.items()}
 
     def film(self, episode):
         """Writes the open-loop prediction of an episode, where it is due."""
-        if not self._is_due(self._video_every) or not self._has_learned:
+        if not self._is_due(self._config.video_every) or not self._has_learned:
             return
-        step = int(self._agent.clock.environment_steps.numpy())
+        step = self._agent.counts["environment_steps"]
         name = f"open_loop_{step}"
-        seed = seed_of_run(self._run_seed, Purpose.FILM)
+        seed = seed_of_run(self._config.seed, Purpose.FILM)
         files = film(self._agent.model, episode, seed, self._videos, name)
         show(files, self._metrics, step)
         release(collect=True)
 
     @property
     def _episodes(self):
-        return int(self._agent.clock.episodes.numpy())
+        return self._agent.counts["episodes"]
 
     @property
     def _has_learned(self):
-        return int(self._agent.train_step_counter.numpy()) > 0
+        return self._agent.counts["train_steps"] > 0
 
     def _is_due(self, every):
         return every > 0 and self._episodes % every == 0
 
     def _seed(self, purpose):
-        return fold(seed_of_run(self._run_seed, purpose), self._episodes)
+        return fold(seed_of_run(self._config.seed, purpose), self._episodes)
 
 
 def banner(config, agent, environment):
@@ -186,18 +165,11 @@ def show(files, metrics, step):
         step: environment step.
     """
     for file in map(pathlib.Path, files):
-        if file.suffix == ".png":
-            metrics.image("open_loop/figure", _pixels(Image.open(file)), step)
-        elif file.suffix == ".gif":
-            frames = [_pixels(frame) for frame in ImageSequence.Iterator(Image.open(file))]
-            metrics.video("open_loop/video", np.stack(frames), step)
+        if file.suffix in _SHOWN:
+            metrics.picture(_SHOWN[file.suffix], file, step)
 
 
 def _in_words(entries):
     """`arm/angle 2, goal 1`."""
     sizes = [f"{'/'.join(map(str, path))} {size}" for path, size in entries.items()]
     return ", ".join(sizes)
-
-
-def _pixels(image):
-    return np.asarray(image.convert("RGB"))

@@ -17,7 +17,7 @@ from agents.episodes.replay import is_held_out
 from agents.files import remove_temporary
 from agents.replicas import told_by_all
 from agents.runs.divergence import forget
-from agents.runs.provenance import append_session
+from agents.runs.provenance import note_session
 from agents.screen.progress import Progress
 from agents.training.checking import check_episodes
 from agents.training.diverging import Diverged, tell
@@ -107,33 +107,22 @@ class Trainer:
         self._store = self._experience.store
         self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)
-        self._clock = self._agent.clock
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
         _remove_temporary(run, self._checkpoints)
         self._restore(run)
         self._metrics = MetricsLog(run.folder)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
-        self._monitor = Monitor(
-            self._agent,
-            self._store,
-            self._evaluator,
-            self._metrics,
-            run.videos,
-            task=config.task,
-            seed=config.seed,
-            evaluation=config.evaluation,
-            probe_every=config.probe_every,
-            video_every=config.video_every,
-        )
+        watched = (self._agent, self._store, self._evaluator, self._metrics)
+        self._monitor = Monitor(*watched, run.videos, config)
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
                 self._take(self._store.read(index))
         self._learning = None
-        self._saved = self._counts()
+        self._saved = self._agent.counts
         self._start_progress(run)
-        append_session(run.folder, self._saved)
+        note_session(run.folder, self._saved)
         self._ahead = CompilingAhead(self._acting())
 
     @property
@@ -148,7 +137,7 @@ class Trainer:
         episode = self._store.read(index)
         if self._take(episode):
             self._agent.model.see(episode)
-        self._clock.advance(
+        self._agent.clock.advance(
             index + 1,
             agent_steps(episode),
             environment_steps(episode, self._environment.action_repeat),
@@ -156,7 +145,7 @@ class Trainer:
         )
         row = {"collect/return": episode_return(episode)}
         if "train_steps" in episode:  # of an actor's weights
-            steps = int(self._agent.train_step_counter.numpy())
+            steps = self._agent.counts["train_steps"]
             row["collect/staleness"] = steps - int(episode["train_steps"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._monitor.explored(episode)
@@ -171,7 +160,7 @@ class Trainer:
             self._monitor.film(episode)
         self._checkpoints.save(self._episodes)
         release()
-        self._saved = self._counts()
+        self._saved = self._agent.counts
         self._progress.episode(self._saved | row)
 
     def close(self):
@@ -185,23 +174,23 @@ class Trainer:
     @property
     def has_learned(self):
         """Whether gradient steps have been taken."""
-        return int(self._agent.train_step_counter.numpy()) > 0
+        return self._agent.counts["train_steps"] > 0
 
     @property
     def saved(self):
         """What is on disk, in words; a checkpoint counts from the moment it is there."""
         is_saved = self._checkpoints.newest == self._episodes
-        saved = self._counts() if is_saved else self._saved
+        saved = self._agent.counts if is_saved else self._saved
         counts = {name.replace("_", " "): count for name, count in saved.items()}
         return ", ".join(f"{count:,} {name}" for name, count in counts.items())
 
     @property
     def _episodes(self):
-        return int(self._clock.episodes.numpy())
+        return self._agent.counts["episodes"]
 
     @property
     def _environment_steps(self):
-        return int(self._clock.environment_steps.numpy())
+        return self._agent.counts["environment_steps"]
 
     def _restore(self, run):
         """Several learners all go on from what the first of them has saved."""
@@ -211,7 +200,7 @@ class Trainer:
         if is_first:
             check_episodes(run, self._store, self._episodes)
         if self._config.learners > 1:
-            counts = told_by_all(self._devices, [*self._counts().values()])
+            counts = told_by_all(self._devices, [*self._agent.counts.values()])
             if (counts != counts[0]).any():  # one could not read the newest
                 raise ConnectionError("learners have found different checkpoints")
 
@@ -274,7 +263,7 @@ class Trainer:
         return self._monitor.evaluate()
 
     def _record(self, row, scores):
-        counts = self._counts()
+        counts = self._agent.counts
         kept = {
             key: counts[key] for key in ("environment_steps", "episodes", "train_steps")
         }
@@ -285,15 +274,7 @@ class Trainer:
     def _start_progress(self, run):
         words = banner(self._config, self._agent, self._environment)
         words["run"] = run.folder
-        counts = self._counts()
+        counts = self._agent.counts
         if counts["episodes"]:
             words["resumed at"] = self.saved
         self._progress.start(words, counts["environment_steps"])
-
-    def _counts(self):
-        return {
-            "episodes": self._episodes,
-            "environment_steps": self._environment_steps,
-            "agent_steps": int(self._clock.agent_steps.numpy()),
-            "train_steps": int(self._agent.train_step_counter.numpy()),
-        }

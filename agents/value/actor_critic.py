@@ -98,14 +98,10 @@ class ActorCritic(tf.Module):
 
         here, later = ahead(features, 0), ahead(features, steps)
         policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
-        target, weight = n_step_targets(
-            batch,
-            batch["reward"] / self._reward_unit(),
-            tf.reduce_min(self._slow(later, policy_action), 0),
-            self.discount,
-            steps,
-            stride,
-        )
+        reward = batch["reward"] / self._reward_unit()
+        rewards = [ahead(reward, count + 1) for count in range(steps)]
+        worth = tf.reduce_min(self._slow(later, policy_action), 0)
+        target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
         losses, best = self._policy_losses(here, ahead(noise[1], 0))

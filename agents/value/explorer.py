@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from agents.value.networks import Critics, SquashedNormal
 from agents.value.scales import LEAST_SCALE, make_scale, move, spread
-from agents.value.targets import after, targets_of_rewards
+from agents.value.targets import after, n_step_targets
 
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
@@ -120,7 +120,7 @@ class Explorer(tf.Module):
         action, _ = self.policy.sample(later, ahead(noise[0], steps))
         rewards = [each / size for each in bonuses]
         worth = tf.reduce_min(self._slow(later, action), 0)
-        target, weight = targets_of_rewards(batch, rewards, worth, self._discount, stride)
+        target, weight = n_step_targets(batch, rewards, worth, self._discount, stride)
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
         sought = sought._replace(beta=self.beta(sought.beta))

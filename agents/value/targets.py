@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 
-def n_step_targets(batch, reward, values, discount, steps, stride=1):
+def n_step_targets(batch, rewards, values, discount, stride=1):
     """Targets of the value of some steps' states and the actions taken there.
 
         y_t = sum over k < n of discount^k g_k r[t+k+1] + discount^n g_n V[t+n]
@@ -16,31 +16,14 @@ def n_step_targets(batch, reward, values, discount, steps, stride=1):
 
     Args:
         batch: is_first and is_terminal [B, T].
-        reward: [B, T].
+        rewards: list of n, below T, each of the shape of `values`: r[t+k+1] of k = 0, 1
+            and so on, see `after`.
         values: V of the states n steps after those, [B, ceil((T - n) / stride)].
         discount: of one step.
-        steps: n, below T.
         stride: t is 0, stride, 2 stride and so on.
 
     Returns:
         Targets and weights, of the shape of `values`.
-    """
-    rewards = [after(reward, count, steps, stride) for count in range(1, steps + 1)]
-    return targets_of_rewards(batch, rewards, values, discount, stride)
-
-
-def targets_of_rewards(batch, rewards, values, discount, stride=1):
-    """The same, of rewards that are known where they are needed alone.
-
-    Args:
-        batch: as above.
-        rewards: list of n, each of the shape of `values`: those of k = 0, 1 and so on.
-        values: as above.
-        discount: as above.
-        stride: as above.
-
-    Returns:
-        As above.
     """
     steps = len(rewards)
 

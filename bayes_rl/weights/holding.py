@@ -2,13 +2,13 @@
 
 import collections.abc
 import contextlib
-import difflib
 import threading
 import weakref
 
 import tensorflow as tf
 
 from bayes_rl.numerics import graphs
+from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.naming import (
     named_signs,
     named_weights,
@@ -156,8 +156,7 @@ def _checked(model, weights):
 
 
 def _unknown(name, slots):
-    nearest = difflib.get_close_matches(name, slots, n=1)
-    hint = f"; did you mean {nearest[0]!r}?" if nearest else ""
+    hint = did_you_mean(name, slots)
     return f"{name!r} is not a stochastic weight of the model{hint}"
 
 

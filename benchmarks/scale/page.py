@@ -1,6 +1,6 @@
 """The page of results about scale, and its figure."""
 
-from agents.files import replacing, write_text
+from agents.files import write_text
 from agents.screen.text import as_markdown
 
 _ABOUT = """\
@@ -134,8 +134,9 @@ def breaking(outcomes):
 
 
 def _draw(file, outcomes):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
+
+    from agents.figures.drawing import save_figure
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
@@ -150,8 +151,7 @@ def _draw(file, outcomes):
     axes.set(xscale="log", yscale="log", xlabel="actors", ylabel="environment steps / s")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7)
-    with replacing(file) as handle:
-        FigureCanvasAgg(figure).print_png(handle)
+    save_figure(figure, file)
 
 
 def _check_row(actors, real, model, of_one):

@@ -4,6 +4,7 @@ import numpy as np
 
 from agents import statistics
 from agents.compare.report import FEWEST_SEEDS
+from agents.compare.tables import with_interval
 from results.suite_page.standings import (
     METHODS,
     STEPS,
@@ -43,7 +44,7 @@ def tables(found):
 def _score(each):
     row = {"task": each.task, "transition": each.transition}
     row |= {"seeds": len(each.scores), "wanted": each.wanted, "environment_steps": STEPS}
-    row |= _with_interval("mean", [each.values], _mean)
+    row |= with_interval("mean", [each.values], _mean)
     row["iqm"] = float(statistics.interquartile_mean(each.values))
     row["each_seed"] = ", ".join(f"{score:.0f}" for score in each.values)
     finished = [run.folder for run in each.runs if run.config["seed"] in each.scores]
@@ -128,7 +129,7 @@ def against(own, method, stand_in=None):
     def ahead(values):
         return _mean(_means(values, scores)) - published
 
-    return row | _with_interval("ahead", scores, ahead) | over_tasks(scores)
+    return row | with_interval("ahead", scores, ahead) | over_tasks(scores)
 
 
 def over_tasks(scores):
@@ -143,7 +144,7 @@ def over_tasks(scores):
     def statistic(values):
         return statistics.interquartile_mean(_means(values, scores))
 
-    return _with_interval("iqm", scores, statistic)
+    return with_interval("iqm", scores, statistic)
 
 
 def difference(ours, theirs):
@@ -161,7 +162,7 @@ def difference(ours, theirs):
         means = _means(values, [*ours, *theirs])
         return _mean(means[..., : len(ours)]) - _mean(means[..., len(ours) :])
 
-    return _with_interval("difference", [*ours, *theirs], statistic)
+    return with_interval("difference", [*ours, *theirs], statistic)
 
 
 def _means(values, scores):
@@ -169,13 +170,6 @@ def _means(values, scores):
     ends = np.cumsum([len(each) for each in scores])[:-1]
     parts = np.split(values, ends, axis=-1)
     return np.stack([_mean(part) for part in parts], axis=-1)
-
-
-def _with_interval(name, scores, statistic):
-    """Dict of `name`, `name_low` and `name_high`; see `agents.statistics.interval`."""
-    low, high = statistics.interval(scores, statistic)
-    value = statistic(np.concatenate(scores))
-    return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
 def _mean(values):

@@ -53,29 +53,13 @@ class Policies:
         Args:
             act: None: as the others do.
         """
-        return self._make(Purpose.POLICY, Greedy(), None, act or self.act, self.latents)
+        own = {"strategy": Greedy(), "noise": None, "act": act or self.act, "sharers": 1}
+        return self._make(Purpose.POLICY, own)
 
     def exploring(self):
         """Acts by the strategy and with noise."""
-        purpose, strategy = Purpose.COLLECT_POLICY, self.strategy
-        return self._make(
-            purpose, strategy, self.noise, self.act, "samples", sharers=self.sharers
-        )
+        return self._make(Purpose.COLLECT_POLICY, {"latents": "samples"})
 
-    def _make(self, purpose, strategy, noise, act, latents, sharers=1):
-        return PlanningPolicy(
-            self.time_step_spec,
-            self.action_spec,
-            self.model,
-            planner=self.planner,
-            strategy=strategy,
-            noise=noise,
-            value=self.value,
-            act=act,
-            latents=latents,
-            clock=self.clock,
-            seed=seed_of_run(self.seed, purpose),
-            name=purpose.name.lower(),
-            compile=self.compile,
-            sharers=sharers,
-        )
+    def _make(self, purpose, own):
+        own |= {"seed": seed_of_run(self.seed, purpose), "name": purpose.name.lower()}
+        return PlanningPolicy(**{**vars(self), **own})

@@ -119,21 +119,18 @@ class PlanningPolicy(tf_policy.TFPolicy):
         observation = tensor_spec.zero_spec_nest(
             self.time_step_spec.observation, outer_dims=[batch_size]
         )
-        return ts.restart(observation, batch_size), self._initial_state(batch_size)
+        return ts.restart(observation, batch_size), self._get_initial_state(batch_size)
 
     def _variables(self):
         return [*self._model.variables, *(self._value.variables if self._value else ())]
 
     def _state_spec(self):
-        batched = self._initial_state(1)
+        batched = self._get_initial_state(1)
         return tf.nest.map_structure(
             lambda x: tensor_spec.TensorSpec(x.shape[1:], x.dtype), batched
         )
 
     def _get_initial_state(self, batch_size):
-        return self._initial_state(batch_size)
-
-    def _initial_state(self, batch_size):
         return {
             "latent": self._model.rssm.initial(batch_size)._asdict(),
             "action": tf.zeros([batch_size, self._action_size]),
@@ -147,7 +144,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         """The state of an episode without decisions, where one starts."""
         batch_size = is_first.shape[0]
         number = state["next_episode"]
-        start = self._initial_state(batch_size) | {
+        start = self._get_initial_state(batch_size) | {
             "seed": fold(tf.repeat(self._seed[tf.newaxis], batch_size, axis=0), number),
             "next_episode": number + batch_size * self._sharers,
         }

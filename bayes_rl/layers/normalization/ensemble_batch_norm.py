@@ -5,8 +5,8 @@ import math
 import tensorflow as tf
 
 from bayes_rl.layers.ensembles.members import check_sizes, examples_of
-from bayes_rl.layers.normalization.replicas import mean_over_replicas
 from bayes_rl.layers.products import sizes
+from bayes_rl.numerics.replicas import mean_over_replicas
 from bayes_rl.serialization import register
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.layers.normalization.replicas import mean_over_replicas
 from bayes_rl.layers.reversible.base import ElementwiseAffine
 from bayes_rl.numerics.linear_algebra import double
+from bayes_rl.numerics.replicas import mean_over_replicas
 from bayes_rl.serialization import register
 
 

@@ -9,6 +9,7 @@ import re
 import yaml
 
 from agents.runs.records import SCORE_COLUMNS
+from agents.screen.text import as_markdown
 from docs.making.reference.keys import cell
 from docs.making.results import RESULTS
 
@@ -22,6 +23,7 @@ _ENDS = {
 # file of a comparison -> what its rows are
 _COMPARED = {
     "scores": "a row for each group of runs of a task",
+    "curves": "a row for each group and evaluation: what the curves are drawn of",
     "published": "a row for each published method of a task",
     "exploration": "a row for each group: what it found, and when",
     "improvement": "a row for each pair of groups",
@@ -55,8 +57,8 @@ def meaning(column):
 
 def table(columns):
     """Markdown of a row for each column; the ends of intervals stand in one row each."""
-    rows = [f"| `{column}` | {cell(meaning(column))} |" for column in columns]
-    return "\n".join(["| column | meaning |", "| --- | --- |", *rows])
+    rows = [[f"`{column}`", cell(meaning(column))] for column in columns]
+    return as_markdown(["column", "meaning"], rows)
 
 
 def columns_of(name):

@@ -8,6 +8,7 @@ import typing
 import yaml
 
 from agents.config import choices, overrides, schema
+from agents.screen.text import as_markdown
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "word"}
 _GROUPS = ("planner", "explore", "value", "world_model")  # each file is a choice
@@ -85,11 +86,9 @@ def _group(group):
     """The tables of a group: its choices, and their keys with the values in each."""
     names = choices.groups()[group]
     default = choices.defaults()[group]
-    about = ["| choice | what it is |", "| --- | --- |"] + [
-        f"| `{group}={name}` | {cell(choices.about(group, name))}"
-        f"{' (default)' if name == default else ''} |"
-        for name in names
-    ]
+    said_of = {name: choices.about(group, name) for name in names}
+    said_of[default] += " (default)"
+    about = _choices(group, said_of)
     kinds = typing.get_type_hints(schema.Train)[group]
     said, found = {}, {}
     for name in names:
@@ -104,7 +103,7 @@ def _group(group):
             if row not in rows and not any(r[0] == row[0] for r in rows):
                 rows.append(row)
     keys = _table(["value in each choice"], rows) if rows else "It has no keys."
-    return f"## {group}\n\n" + "\n".join(about) + f"\n\n{keys}"
+    return f"## {group}\n\n" + about + f"\n\n{keys}"
 
 
 def _by_choice(cells):
@@ -121,11 +120,9 @@ def _by_choice(cells):
 def _presets():
     """The files of `experiment=`, as they are."""
     parts = ["## experiment", "A preset sets some of the keys above."]
-    rows = ["| choice | what it is |", "| --- | --- |"] + [
-        f"| `experiment={name}` | {cell(choices.about('experiment', name))} |"
-        for name in choices.groups()["experiment"]
-    ]
-    parts.append("\n".join(rows))
+    names = choices.groups()["experiment"]
+    said_of = {name: choices.about("experiment", name) for name in names}
+    parts.append(_choices("experiment", said_of))
     for name in choices.groups()["experiment"]:
         text = "\n".join(choices.read("experiment", name))
         parts.append(f"### experiment={name}\n\n```yaml\n{text}\n```")
@@ -193,9 +190,13 @@ def _row(name, field, hint, values, unit):
 
 
 def _table(values, rows):
-    head = ["key", *values, "type and range", "unit, meaning"]
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return as_markdown(["key", *values, "type and range", "unit, meaning"], rows)
+
+
+def _choices(group, about):
+    """The choices of a group, of a dict of name -> what it is."""
+    rows = [[f"`{group}={name}`", cell(text)] for name, text in about.items()]
+    return as_markdown(["choice", "what it is"], rows)
 
 
 def _kind(hint, field):

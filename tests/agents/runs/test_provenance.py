@@ -6,7 +6,7 @@ import pytest
 
 from agents.runs import provenance as module
 from agents.runs import records
-from agents.runs.provenance import append_session, provenance
+from agents.runs.provenance import note_session, provenance
 
 
 def test_code_machine_and_libraries_are_told():
@@ -70,7 +70,7 @@ def test_a_repository_around_the_place_of_installation_is_not_that_of_the_code(
 
 def test_every_session_is_a_line(tmp_path):
     for episodes in (0, 7):
-        append_session(tmp_path, {"episodes": episodes, "environment_steps": 0})
+        note_session(tmp_path, {"episodes": episodes, "environment_steps": 0})
     first, second = records.read_sessions(tmp_path)
     assert (first["episodes"], second["episodes"]) == (0, 7)
     assert first["started"].endswith("+00:00")
@@ -78,9 +78,9 @@ def test_every_session_is_a_line(tmp_path):
 
 def test_a_torn_session_takes_no_other_with_it(tmp_path, caplog):
     counts = {"episodes": 0, "environment_steps": 0}
-    append_session(tmp_path, counts)
+    note_session(tmp_path, counts)
     file = tmp_path / "sessions.jsonl"
     file.write_bytes(file.read_bytes()[:-20])  # the disk was full
-    append_session(tmp_path, counts | {"episodes": 7})
+    note_session(tmp_path, counts | {"episodes": 7})
     assert [row["episodes"] for row in records.read_sessions(tmp_path)] == [7]
     assert f"{file}: line 1 is torn or damaged" in caplog.text

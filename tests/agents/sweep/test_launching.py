@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from unittest.mock import Mock
 
 import pytest
 
@@ -70,7 +71,7 @@ def test_jobs_run_side_by_side_and_no_more_than_asked_for(make, tmp_path):
         "open('sign', 'a').write('-')"
     )
     jobs = [make(code, name) for name in "abcd"]
-    assert set(ProcessLauncher(2).launch(jobs).values()) == {(DONE, "")}
+    assert set(ProcessLauncher(2, Mock()).launch(jobs).values()) == {(DONE, "")}
     signs = (tmp_path / "sign").read_text()
     running = [signs[:end].count("+") - signs[:end].count("-") for end in range(9)]
     assert max(running) == 2
@@ -81,7 +82,7 @@ def test_failure_stops_nobody_and_its_last_line_is_told(make):
     silent = make("raise SystemExit(3)", "silent")
     killed = make("import os; os.kill(os.getpid(), 9)", "killed")
     good = make("print('hello')", "good")
-    results = ProcessLauncher(1).launch([bad, silent, killed, good])
+    results = ProcessLauncher(1, Mock()).launch([bad, silent, killed, good])
     assert results[bad] == (FAILED, "no space left (exit status 1)")
     assert results[silent] == (FAILED, "no output (exit status 3)")
     assert results[killed] == (FAILED, "killed by SIGKILL")
@@ -91,9 +92,9 @@ def test_failure_stops_nobody_and_its_last_line_is_told(make):
 
 def test_output_of_earlier_sessions_stays_and_explains_nothing(make):
     job = make("print('first')")
-    ProcessLauncher(1).launch([job])
+    ProcessLauncher(1, Mock()).launch([job])
     again = make("raise SystemExit(1)")
-    assert ProcessLauncher(1).launch([again])[again] == (
+    assert ProcessLauncher(1, Mock()).launch([again])[again] == (
         FAILED,
         "no output (exit status 1)",
     )
@@ -102,7 +103,7 @@ def test_output_of_earlier_sessions_stays_and_explains_nothing(make):
 
 def test_folder_that_cannot_be_made_is_a_failure(make, tmp_path):
     (tmp_path / "job").write_text("a file")
-    ((state, reason),) = ProcessLauncher(1).launch([make("")]).values()
+    ((state, reason),) = ProcessLauncher(1, Mock()).launch([make("")]).values()
     assert state == FAILED
     assert "File exists" in reason
 
@@ -111,7 +112,7 @@ def test_ctrl_c_lets_jobs_save_and_starts_no_more(make):
     jobs = [make(SAVES, "a"), make(SAVES, "b"), make(SAVES, "c")]
     handler = signal.getsignal(signal.SIGINT)
     interrupt(after=2)
-    results = ProcessLauncher(2).launch(jobs)
+    results = ProcessLauncher(2, Mock()).launch(jobs)
     assert set(results.values()) == {(STOPPED, "")}
     assert (jobs[0].folder / LOG).exists()
     assert not jobs[2].folder.exists()
@@ -122,5 +123,5 @@ def test_second_ctrl_c_kills(make):
     deaf = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); " + SLEEPS
     begun = time.monotonic()
     interrupt(after=1, times=2)
-    assert list(ProcessLauncher(1).launch([make(deaf)]).values()) == [(STOPPED, "")]
+    assert list(ProcessLauncher(1, Mock()).launch([make(deaf)]).values()) == [(STOPPED, "")]
     assert time.monotonic() - begun < 30

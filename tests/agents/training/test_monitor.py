@@ -26,18 +26,8 @@ def watch(make_config, agent, whole_run, tmp_path):
         agent.clock.episodes.assign(episodes)
         agent.train_step_counter.assign(train_steps)
         store = EpisodeStore(whole_run / "episodes")
-        return Monitor(
-            agent,
-            store,
-            Evaluator(config, agent),
-            MetricsLog(tmp_path),
-            tmp_path / "videos",
-            task=config.task,
-            seed=config.seed,
-            evaluation=config.evaluation,
-            probe_every=config.probe_every,
-            video_every=config.video_every,
-        )
+        watched = (agent, store, Evaluator(config, agent), MetricsLog(tmp_path))
+        return Monitor(*watched, tmp_path / "videos", config)
 
     return make
 

@@ -118,7 +118,8 @@ def test_losses_are_those_of_the_equations(batch, noise):
 
     later, _ = value._policy.sample(features[:, 2:], drawn[0, :, 2:])
     slow = tf.reduce_min(value._slow(features[:, 2:], later), 0)
-    target, weight = n_step_targets(rows, rows["reward"] / REPEAT, slow, DISCOUNT, 2)
+    rewards = [rows["reward"][:, 1:4] / REPEAT, rows["reward"][:, 2:5] / REPEAT]
+    target, weight = n_step_targets(rows, rewards, slow, DISCOUNT)
     assert 0 < np.mean(weight) < 1
     first, second = value._critics(features[:, :3], rows["action"][:, 1:4])
     errors = (first - target) ** 2 + (second - target) ** 2

@@ -18,7 +18,9 @@ def targets(steps, stride=1, terminal=(), first=(), reward=REWARD):
         "is_first": tf.constant(np.isin(rows, [0, *first])[None]),
     }
     values = tf.constant([VALUES[: len(reward) - steps : stride]])
-    found = n_step_targets(batch, tf.constant([reward]), values, 0.5, steps, stride)
+    reward = tf.constant([reward])
+    rewards = [after(reward, count, steps, stride) for count in range(1, steps + 1)]
+    found = n_step_targets(batch, rewards, values, 0.5, stride)
     return [each[0].numpy().tolist() for each in found]
 
 
@@ -75,8 +77,8 @@ def test_sequences_of_a_batch_do_not_mix():
         "is_terminal": tf.constant([[False, True, False], [False, False, False]]),
         "is_first": tf.constant([[True, False, True], [False, False, False]]),
     }
-    reward, values = tf.constant([[0.0, 1, 2], [0, 3, 4]]), tf.constant([[8.0, 8], [8, 8]])
-    found, weights = n_step_targets(batch, reward, values, 0.5, 1)
+    reward, values = tf.constant([[1.0, 2], [3, 4]]), tf.constant([[8.0, 8], [8, 8]])
+    found, weights = n_step_targets(batch, [reward], values, 0.5)
     np.testing.assert_array_equal(found, [[1.0, 6.0], [7.0, 8.0]])
     np.testing.assert_array_equal(weights, [[1.0, 0.0], [1.0, 1.0]])
 

@@ -2,8 +2,8 @@
 
 import tensorflow as tf
 
-from bayes_rl.layers.normalization.replicas import replica_count
 from bayes_rl.numerics.linear_algebra import double, solve_lower
+from bayes_rl.numerics.replicas import replica_count
 from bayes_rl.serialization import register
 
 LIKELIHOODS = ("gaussian", "binary_logistic", "poisson")
