@@ -67,37 +67,75 @@ def updated(values):
         >>> updated({"planner": {"_target_": "agents.planner.CrossEntropy"}})["planner"]
         {'kind': 'cem'}
     """
-    if values.get("task") in tuple(ALIASES):  # not yet by its own name
-        values["task"] = ALIASES[values["task"]]
+    for update in _UPDATES:
+        update(values)
+    return values
+
+
+def _name_the_task(values):
+    task = values.get("task")
+    if task in tuple(ALIASES):  # not yet by its own name
+        values["task"] = ALIASES[task]
+
+
+def _tell_the_repeat(values):
     if values.get("action_repeat") is None and _repeats_otherwise(values):
         values["action_repeat"] = _REPEAT
+
+
+def _add_later_keys(values):
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values
         if isinstance(parent, dict) and parent != {"kind": "none"}:
             parent.setdefault(last, value)
+
+
+def _add_continuation(values):
+    """No model had a continuation head; where no episode can end, none has one now."""
     task, model = values.get("task"), values.get("world_model")
     if isinstance(task, str) and isinstance(model, dict):
-        # No model had a continuation head; where no episode can end, none has one now.
         model.setdefault("continuation_scale", 0.0 if envs.can_end(task) else 1.0)
+
+
+def _name_kinds(values):
     for name, kinds in _KINDS.items():
         if isinstance(values.get(name), dict) and "_target_" in values[name]:
             values[name] = _with_kind(values[name], kinds)
-    noise, explore = (values.get(name) for name in ("action_noise", "explore"))
+
+
+def _end_no_noise(values):
+    noise = values.get("action_noise")
     if isinstance(noise, dict) and noise.get("steps") == 0:
         noise["final_stddev"] = None
-    if isinstance(explore, dict):
-        if values.get("act") == "policy" and not _filters_by_a_draw(explore):
-            explore = values["explore"] = {"kind": "greedy"}  # nothing was scored
-        if "annealing_rewarded_steps" in explore:
-            explore["annealing_rewards"] = explore.pop("annealing_rewarded_steps")
-        if explore.get("kind") in _BONUSES:
-            for name, value in _LATER_OF_BONUSES.items():
-                explore.setdefault(name, value)
-        total = values.get("environment_steps")
-        if isinstance(explore.get("annealed_at"), float | int) and isinstance(total, int):
-            values["explore"] = _in_steps(explore, total)
-    return values
+
+
+def _schedule_bonuses(values):
+    explore = values.get("explore")
+    if not isinstance(explore, dict):
+        return
+    if values.get("act") == "policy" and not _filters_by_a_draw(explore):
+        explore = values["explore"] = {"kind": "greedy"}  # nothing was scored
+    if "annealing_rewarded_steps" in explore:
+        explore["annealing_rewards"] = explore.pop("annealing_rewarded_steps")
+    if explore.get("kind") in _BONUSES:
+        for name, value in _LATER_OF_BONUSES.items():
+            explore.setdefault(name, value)
+    total = values.get("environment_steps")
+    if isinstance(explore.get("annealed_at"), float | int) and isinstance(total, int):
+        values["explore"] = _in_steps(explore, total)
+
+
+# In this order: what lacks tells a repeat, and kinds are named before their schedules.
+_UPDATES = (
+    _name_the_task,
+    _tell_the_repeat,
+    _add_later_keys,
+    _add_continuation,
+    _name_kinds,
+    _end_no_noise,
+    _schedule_bonuses,
+)
 
 
 def _repeats_otherwise(values):
