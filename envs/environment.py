@@ -200,16 +200,8 @@ class Environment(py_environment.PyEnvironment):
         self._rewards += is_rewarded
         self._check_finite("reward", total)
         if is_last:
-            return self._last(total, discount)
+            return ts.truncation(self._observe(), np.float32(total), np.float32(discount))
         return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
-
-    def _last(self, reward, discount):
-        return ts.TimeStep(
-            np.asarray(ts.StepType.LAST, np.int32),
-            np.asarray(reward, np.float32),
-            np.asarray(discount, np.float32),
-            self._observe(),
-        )
 
     def _check(self, action):
         action = np.asarray(action, np.float64)

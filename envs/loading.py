@@ -54,17 +54,7 @@ def load(
         >>> environment.reset().observation["observation"].shape
         (2,)
     """
-    arguments = dict(
-        task=task,
-        observation=observation,
-        action_repeat=action_repeat,
-        seed=seed,
-        action_cost=action_cost,
-        image_size=image_size,
-        camera=camera,
-        shadows=shadows,
-        first_episode=first_episode,
-    )
+    arguments = dict(locals())
     _warn(arguments)
     return make(**arguments)
 

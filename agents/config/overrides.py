@@ -225,15 +225,6 @@ def _in_one_line():
 
 def _check_task(config):
     try:
-        check_task(
-            config.task,
-            config.observation,
-            config.action_repeat,
-            config.seed,
-            config.action_cost,
-            config.image.size,
-            config.image.camera,
-            config.image.shadows,
-        )
+        check_task(**config.environment, seed=config.seed)
     except ValueError as error:
         raise UserError(str(error)) from None

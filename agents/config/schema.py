@@ -115,6 +115,14 @@ class Train(Settings):
     act: str = key(choices=("plan", "policy"))
     latents: str = key(choices=("means", "samples"))
 
+    @property
+    def environment(self):
+        """What `envs.load` takes of it, but the seed."""
+        names = ("task", "observation", "action_repeat", "action_cost")
+        image = {"camera": self.image.camera, "shadows": self.image.shadows}
+        own = {name: getattr(self, name) for name in names}
+        return own | image | {"image_size": self.image.size}
+
 
 def make_config(values):
     """Checks nested plain values and makes the config of a run from them.

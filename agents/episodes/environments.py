@@ -31,17 +31,11 @@ def load_environments(
     try:
         return envs.load_many(
             count,
-            config.task,
             seed=environment_seed(config.seed, purpose),
             processes=processes,
-            observation=config.observation,
-            action_repeat=config.action_repeat,
-            action_cost=config.action_cost,
-            image_size=config.image.size,
-            camera=config.image.camera,
-            shadows=config.image.shadows,
             first_episodes=first_episodes,
             stride=stride,
+            **config.environment,
         )
     except (ValueError, RuntimeError) as error:
         raise UserError(" ".join(str(error).split())) from error

@@ -286,3 +286,11 @@ def test_two_devices_compute_what_one_does(transition):
         assert two.metrics[name] == pytest.approx(value, rel=1e-5, abs=1e-6), name
     for mine, theirs in zip(one.variables, two.variables, strict=True):
         np.testing.assert_allclose(theirs, mine, rtol=1e-5, atol=1e-6)
+
+
+def test_counts_are_those_of_the_clock_and_of_gradient_steps(build_agent):
+    agent = build_agent()
+    agent.clock.advance(2, agent_steps=10, environment_steps=40)
+    agent.train_step_counter.assign(7)
+    steps = {"environment_steps": 40, "agent_steps": 10, "train_steps": 7}
+    assert agent.counts == {"episodes": 2} | steps
