@@ -22,11 +22,8 @@ def evaluate(run, episodes):
         episodes: how many, at least 1.
     """
     config, agent = load_agent(run)
-    steps = agent.counts["environment_steps"]
-    counts = {
-        "environment_steps": steps,
-        "train_steps": agent.counts["train_steps"],
-    }
+    counts = {name: agent.counts[name] for name in ("environment_steps", "train_steps")}
+    steps = counts["environment_steps"]
     file = pathlib.Path(run) / "evaluation.csv"
     print(f"{config.task} after {steps:,} environment steps, {episodes} episodes each:")
     rows = []

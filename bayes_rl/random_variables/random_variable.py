@@ -85,14 +85,13 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         return value
 
     def _as_type(self, value, dtype):
-        try:
-            _check_whole(value, dtype)
-            return tf.convert_to_tensor(value, dtype)
-        except (TypeError, ValueError):
-            got = value.dtype.name if tf.is_tensor(value) else value
-            raise ValueError(
-                f"value of {self._label()} must be of type {dtype.name}, got {got}"
-            ) from None
+        with contextlib.suppress(TypeError, ValueError):
+            if not _would_be_cut(value, dtype):
+                return tf.convert_to_tensor(value, dtype)
+        got = value.dtype.name if tf.is_tensor(value) else value
+        raise ValueError(
+            f"value of {self._label()} must be of type {dtype.name}, got {got}"
+        )
 
     def _label(self):
         return f"random variable {self._name or self._distribution.name!r}"
@@ -253,11 +252,10 @@ class RandomVariableSpec(PartsSpec):
         return RandomVariable
 
 
-def _check_whole(value, dtype):
-    """TensorFlow would cut what NumPy holds."""
-    is_cut = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f"
-    if dtype.is_integer and is_cut and np.any(value != np.floor(value)):
-        raise ValueError
+def _would_be_cut(value, dtype):
+    """Whether TensorFlow would make whole numbers of NumPy's that are not."""
+    is_floating = isinstance(value, (np.ndarray, np.generic)) and value.dtype.kind == "f"
+    return dtype.is_integer and is_floating and np.any(value != np.floor(value))
 
 
 def _scope_of(graph):

@@ -92,22 +92,22 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
     def _start(self, inputs):
         """Sets the parameters by this batch unless an earlier one has."""
         channels, dtype = self.bias.shape[-1], self.bias.dtype
-        # The mean of equal numbers is that number only in higher precision.
-        flat = double(tf.reshape(tf.cast(inputs, dtype), [-1, channels]))
-        count = mean_over_replicas(tf.cast(tf.shape(flat)[0], flat.dtype))
+        flat = tf.reshape(inputs, [-1, channels])
+        count = mean_over_replicas(tf.cast(tf.shape(flat)[0], tf.float64))
         initialized = tf.convert_to_tensor(self.initialized)
 
         def mean_of(values):
             local = tf.cond(
                 initialized | (count == 0.0),
-                lambda: tf.zeros([channels], flat.dtype),
+                lambda: tf.zeros([channels], tf.float64),
                 lambda: tf.reduce_sum(values(), axis=0),
             )
             # Replicas must meet outside of the condition, so no assignment can be in it.
             return tf.math.divide_no_nan(mean_over_replicas(local), count)
 
-        mean = mean_of(lambda: flat)
-        stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(flat, mean)))
+        # The mean of equal numbers is that number only in higher precision.
+        mean = mean_of(lambda: double(flat))
+        stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(double(flat), mean)))
         differs = stddev > np.finfo(dtype.as_numpy_dtype).eps * tf.abs(mean)
         starts = ~initialized & tf.reduce_any(differs)
         log_scale = -tf.math.log(tf.where(differs, stddev + self.epsilon, 1.0))
