@@ -8,8 +8,9 @@ blocks in a `tf.keras.Sequential`.
 """
 
 import argparse
-import subprocess
 import sys
+
+from benchmarks.measuring.processes import measured_by
 
 DEPTHS = (8, 64)
 KINDS = ("plain", "reversible")
@@ -53,12 +54,7 @@ def peak(kind, mode, depth, batch):
         depth: number of blocks.
         batch: number of examples.
     """
-    words = [kind, mode, str(depth), str(batch)]
-    command = [sys.executable, "-m", "benchmarks.reversible", "--measure", *words]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    return float(done.stdout.splitlines()[-1])
+    return measured_by("benchmarks.reversible", "--measure", kind, mode, depth, batch)
 
 
 def measure(kind, mode, depth, batch):

@@ -2,8 +2,9 @@
 
 import pathlib
 import resource
-import subprocess
 import sys
+
+from benchmarks.measuring.processes import measured_by
 
 
 def peak_of(case):
@@ -13,11 +14,7 @@ def peak_of(case):
         case: `benchmarks.cases.Case`, or None to import the libraries and do nothing.
     """
     words = [] if case is None else [case.kind, *case.words]
-    command = [sys.executable, "-m", "benchmarks.measuring.memory", *words]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    return float(done.stdout.splitlines()[-1])
+    return measured_by("benchmarks.measuring.memory", *words)
 
 
 def own_peak():

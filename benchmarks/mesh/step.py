@@ -5,9 +5,11 @@ of a tiny model on the same mesh, which has the same program.
 """
 
 import dataclasses
+import functools
 import json
-import subprocess
 import sys
+
+from benchmarks.measuring.processes import measured_by
 
 TINY = 4, 8  # hidden and filter
 
@@ -25,16 +27,10 @@ def measure(mesh, hidden, layers, filter):
         (bytes of weights and optimizer on each device, a list; bytes of the process beyond
         those of a tiny model).
     """
-    state, peak = _process(mesh, hidden, layers, filter)
-    return state, peak - _process(mesh, TINY[0], layers, TINY[1])[1]
-
-
-def _process(*words):
-    command = [sys.executable, "-m", "benchmarks.mesh.step", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode:
-        raise RuntimeError(f"{' '.join(command)} failed:\n{done.stderr}")
-    return json.loads(done.stdout.splitlines()[-1])
+    step = functools.partial(measured_by, "benchmarks.mesh.step", mesh)
+    state, peak = step(hidden, layers, filter)
+    _, least = step(TINY[0], layers, TINY[1])
+    return state, peak - least
 
 
 def main(mesh, hidden, layers, filter):
