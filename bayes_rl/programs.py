@@ -40,6 +40,9 @@ def make_log_joint_fn(model):
         is missing or belongs to no variable, KeyError where a variable has no name, and
         ValueError where two have the same.
 
+    Raises:
+        TypeError: the model is a `tf.function`.
+
     Example:
         >>> import bayes_rl as ed
         >>> def model():
@@ -50,6 +53,11 @@ def make_log_joint_fn(model):
         >>> bool(abs(log_joint(mean=1.0, x=2.0) - expected) < 1e-6)
         True
     """
+    if isinstance(model, tf.types.experimental.GenericFunction):
+        raise TypeError(
+            "the model is a tf.function, whose random variables are made only while it is "
+            "traced; pass the Python function, and make the log joint a tf.function"
+        )
     parameters = _named_parameters(model)
 
     def log_joint(*args, **kwargs):

@@ -117,7 +117,7 @@ class Environment(py_environment.PyEnvironment):
         self._kind = observation
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
-        self._middle, self._reach = _bounds(simulation)
+        self._scale = _to_bounds(simulation)
         self._steps, self._rewards, self._cost = 0, 0, 0.0
         self._is_open = True
         self._seed = seed
@@ -176,7 +176,7 @@ class Environment(py_environment.PyEnvironment):
 
     def _step(self, action):
         action = self._check(action)
-        scaled = self._middle + self._reach * action
+        scaled = self._scale(action)
         cost = self._action_cost * float(np.sum(np.square(action)))
         total, is_last, is_rewarded = 0.0, False, False
         limit = self._simulation.time_limit
@@ -250,14 +250,14 @@ class Environment(py_environment.PyEnvironment):
         return spec
 
 
-def _bounds(simulation):
-    """Middle and reach, [A] each, that map [-1, 1] to the bounds of a task.
+def _to_bounds(simulation):
+    """Maps actions [A] from [-1, 1] to the bounds of a task.
 
-    Unbounded actions stay as they are.
+    Those without bounds stay as they are; those with one are cut off there.
     """
-    limits = (simulation.action_minimum, simulation.action_maximum)
+    limits = simulation.action_minimum, simulation.action_maximum
     low, high = np.clip(limits, -_FAR, _FAR)  # infinite ones have no middle
     is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
-    return np.where(is_bounded, (high + low) / 2, 0.0), np.where(
-        is_bounded, (high - low) / 2, 1.0
-    )
+    middle = np.where(is_bounded, (high + low) / 2, 0.0)
+    reach = np.where(is_bounded, (high - low) / 2, 1.0)
+    return lambda action: np.clip(middle + reach * action, *limits)

@@ -115,6 +115,7 @@ class ObservationPolicy(tf_policy.TFPolicy):
             policy_state_spec=policy.policy_state_spec,
             clip=False,
             name=policy.name,
+            automatic_state_reset=False,  # the policy does it, and counts episodes
         )
 
     def _variables(self):

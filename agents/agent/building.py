@@ -2,7 +2,9 @@
 
 import contextlib
 import functools
+import random
 
+import numpy as np
 import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
@@ -34,6 +36,18 @@ def configure_tensorflow(config):
             tf.config.experimental.set_memory_growth(device, True)
 
 
+@contextlib.contextmanager
+def _initial_values_of(seed):
+    """Seeds the generators of the process, which environments may draw from as well."""
+    kept = random.getstate(), np.random.get_state()  # noqa: NPY002 those that Keras seeds
+    tf.keras.utils.set_random_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+
+
 def make_agent(config, environment, devices) -> PlaNetAgent:
     """The agent of a run, its variables made and initialized by the run's seed.
 
@@ -45,8 +59,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
     check_parts(config)
-    tf.keras.utils.set_random_seed(config.seed)  # of the initial values alone
-    with devices.scope():
+    with _initial_values_of(config.seed), devices.scope():
         model = make_world_model(config, time_step_spec, action_spec)
         clock = Clock(
             config.replay_capacity, config.hold_out_every, config.explore.counts_rewards

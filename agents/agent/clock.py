@@ -18,7 +18,9 @@ class Clock(tf.Module):
         environment_steps: those of the environment, before action repeat.
         agent_steps: actions chosen.
         rewards: rewards other than 0, or None.
-        replay_steps: [], agent steps in the replay.
+        replay_steps: [], agent steps in the replay, as if of every episode's steps the same
+            share were held out: min((1 - 1 / hold_out_every) agent_steps, capacity). The
+            replay itself holds whole episodes, the first among them.
     """
 
     def __init__(self, replay_capacity=None, hold_out_every=None, counts_rewards=False):

@@ -15,7 +15,7 @@ _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In
     policy = tf.saved_model.load("{folder}")
     TimeStep = collections.namedtuple("TimeStep", "step_type reward discount observation")
 
-    state = policy.get_initial_state()  # of each episode
+    state = policy.get_initial_state()  # of the first episode; carry it on
     kind = tf.constant([0])  # 0 at the start of an episode, then 1
     seen = tf.constant([observation], tf.{dtype})  # {shape}
     step = TimeStep(kind, tf.zeros([1]), tf.ones([1]), seen)

@@ -7,6 +7,7 @@ TensorFlow gives no memory back to the next run of the same process.
 """
 
 import contextlib
+import dataclasses
 import functools
 import itertools
 
@@ -49,10 +50,11 @@ def load(words):
     for override in others:
         _check_keys(override, keys, chosen)
     values = _set(composed, chosen, others)
+    config = make_config(values | {"logdir": values["logdir"] or "logdir"})
     if values["logdir"] is None:
-        task = str(values["task"]).replace(":", "_").replace("/", "_")
-        values["logdir"] = f"logdir/{task}/{chosen['explore']}/{values['seed']}"
-    config = make_config(values)
+        task = config.task.replace(":", "_").replace("/", "_")
+        logdir = f"logdir/{task}/{chosen['explore']}/{config.seed}"
+        config = dataclasses.replace(config, logdir=logdir)
     _check_task(config)
     return config
 

@@ -147,14 +147,18 @@ def as_dict(config):
     for field in dataclasses.fields(config):
         value, kinds = getattr(config, field.name), field.metadata["kinds"]
         if dataclasses.is_dataclass(value):
-            kind = {} if kinds is None else {"kind": _kind(value, kinds)}
+            kind = {} if kinds is None else {"kind": _kind(field.name, value, kinds)}
             value = kind | as_dict(value)
         values[field.name] = value
     return values
 
 
-def _kind(value, kinds):
-    return next(kind for kind, made in kinds.items() if made is type(value))
+def _kind(name, value, kinds):
+    for kind, made in kinds.items():
+        if made is type(value):
+            return kind
+    own = type(value).__name__
+    raise UserError(f"{name} is a {own}, which is none of {', '.join(kinds)}; register it")
 
 
 def flatten(values, prefix=""):

@@ -82,8 +82,10 @@ def open_run(config):
         A `Run`; a context manager.
 
     Raises:
-        UserError: the folder holds a run with other values, is in use, or is no folder.
+        UserError: the config is not valid; the folder holds a run with other values, is in
+            use, or is no folder.
     """
+    make_config(as_dict(config))  # one whose parts were replaced was not checked
     check_run(config)
     run = Run(pathlib.Path(config.logdir))
     try:

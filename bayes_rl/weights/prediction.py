@@ -22,7 +22,8 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
 
     Any model that Keras can call works, as each draw is held on its own: the model never
     sees an axis of draws. One whose outputs are joint over the examples of a batch, such as
-    a Gaussian process, takes all inputs at once, with `batch_size=N`. Means over the first
+    a Gaussian process, takes all inputs at once, with `batch_size=N`; so does one that
+    splits a batch among the members of an ensemble. Means over the first
     axis are the predictive distribution; see `bayes_rl.uncertainty`. A Flipout layer uses
     its kernel as it is, for all examples.
 

@@ -79,6 +79,11 @@ def test_errors_name_the_variable():
         ed.make_log_joint_fn(twice)(first=1.0)
 
 
+def test_a_model_that_is_a_function_of_tensorflow_is_refused():
+    with pytest.raises(TypeError, match="the model is a tf.function, .* pass the Python"):
+        ed.make_log_joint_fn(tf.function(lambda: ed.Normal(0.0, 1.0, name="x")))
+
+
 def test_log_joint_of_a_network_has_the_prior_of_its_weights(network):
     kernel, bias = tf.constant([[0.5], [-1.0]]), tf.constant([0.25])
     value = regression(network)(

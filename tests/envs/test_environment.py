@@ -97,6 +97,28 @@ def test_actions_beyond_the_bounds_are_clipped():
     assert play(first, [[3.0]])[0] == play(second, [[1.0]])[0]
 
 
+class Taking(Breaking):
+    """Remembers its action, of which parts are bounded on one side or on none."""
+
+    action_minimum = np.array([0.0, -np.inf, -np.inf, 2.0])
+    action_maximum = np.array([np.inf, -0.5, np.inf, 4.0])
+
+    def step(self, action):
+        self.action = action
+        return super().step(action)
+
+
+def test_actions_with_one_bound_stay_as_they_are_within_it():
+    environment = Environment(simulation := Taking("none", 0.0), "state", 1, seed=0)
+    for given, expected in (
+        ([-0.5, -0.75, -0.75, -1.0], [0.0, -0.75, -0.75, 2.0]),
+        ([0.5, 0.75, 0.75, 0.5], [0.5, -0.5, 0.75, 3.5]),
+    ):
+        environment.reset()
+        environment.step(np.array(given, np.float32))
+        np.testing.assert_array_equal(simulation.action, expected)
+
+
 @pytest.mark.parametrize(
     ("action", "message"), [([0.0, 0.0], "shape"), ([np.nan], "must be finite")]
 )

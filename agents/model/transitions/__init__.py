@@ -11,7 +11,7 @@ class, and a line in `SOURCES`; a class may stand there itself.
     last_layer.py     such a posterior in the last layer alone
     rank1.py          a kernel times vectors with a posterior
     dropout.py        units that are there in a draw, or not
-    ensemble.py       members that learn from other sequences
+    ensemble.py       members that learn from other sequences of a batch
 """
 
 import importlib

@@ -1,4 +1,4 @@
-"""Members with weights of their own, which learn from other sequences."""
+"""Members with weights of their own, which learn from other sequences of a batch."""
 
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
@@ -15,15 +15,18 @@ class Ensemble(Source):
     """M transitions, each with kernels and biases of its own; a draw is one of them.
 
     Member m learns from the sequences m, m + M, m + 2 M, ... of each batch, so no two see
-    the same, and a step costs what it costs without members. S draws are members in a
-    random order; none comes twice before all have come once. The average of the members'
-    weights is no member, nor near one: central is the first member, at the cost of one.
-    Strategies that average predictions over draws, such as `explore=pets`, ask for draws.
-    Points have no density, so there is no KL.
+    the same in one step, and a step costs what it costs without members. Batches are drawn
+    from all that is replayed, so over many steps all see all of it: they differ by their
+    initial values and by the order of what they see, as in the source; none has a
+    bootstrap sample of its own.
+
+    S draws are members in a random order; none comes twice before all have come once. The
+    average of the members' weights is no member, nor near one: central is the first member,
+    at the cost of one. Strategies that average predictions over draws, such as
+    `explore=pets`, ask for draws. Points have no density, so there is no KL.
 
     Source: Lakshminarayanan et al., 2017, Simple and Scalable Predictive Uncertainty
-    Estimation using Deep Ensembles; Osband et al., 2016, Deep Exploration via Bootstrapped
-    DQN, section 3 (members that see other data).
+    Estimation using Deep Ensembles, section 2.4.
 
     Args: as in `Source`.
     """

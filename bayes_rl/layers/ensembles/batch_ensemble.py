@@ -27,8 +27,10 @@ class DenseBatchEnsemble(MemberLayer, DenseReparameterization):
                              + bias[k])
 
     for the examples of member k: the batch is [ensemble_size * examples, ...], the examples
-    of the first member first. `tf.tile` gives every member the same examples. A member
-    costs its vectors only, and one product serves all.
+    of the first member first. `tf.tile` gives every member the same examples, within each
+    batch: `fit` and `predict` of tiled data cut it into batches that members share
+    otherwise, unless `batch_size` is all of it. A member costs its vectors only, and one
+    product serves all.
 
     Source: Wen et al., 2020, BatchEnsemble: An Alternative Approach to Efficient Ensemble
     and Lifelong Learning, equations 1 and 5.

@@ -12,7 +12,7 @@ from tf_agents.trajectories import time_step as ts
 
 import agents
 import envs
-from agents.agent.acting import LoadedAgent
+from agents.agent.acting import LoadedAgent, ObservationPolicy
 from agents.agent.clock import Clock
 
 
@@ -57,6 +57,40 @@ def test_what_was_seen_is_remembered_until_a_reset(make_agent):
     expected = [[1.5, 2.5], [11.5, 22.5], [4.5, 4.5], [5.5, 5.5]]
     np.testing.assert_array_equal(actions, expected)
     assert actions[0].dtype == np.float32
+
+
+class Counting(tf_policy.TFPolicy):
+    """Its action is the number of episodes that have begun, which is its state."""
+
+    def __init__(self):
+        one = tf.TensorSpec([1], tf.float32)
+        seen = {"observation": one, "position": one, "velocity": one}
+        super().__init__(
+            ts.time_step_spec(seen),
+            one,
+            policy_state_spec=one,
+            clip=False,
+            automatic_state_reset=False,
+        )
+
+    def _variables(self):
+        return []
+
+    def _get_initial_state(self, batch_size):
+        return tf.zeros([batch_size, 1])
+
+    def _action(self, time_step, policy_state, seed):
+        begun = tf.cast(time_step.is_first(), tf.float32)[:, tf.newaxis]
+        return policy_step.PolicyStep(policy_state + begun, policy_state + begun)
+
+
+def test_a_policy_of_observations_alone_counts_episodes_as_the_policy_in_it():
+    policy = ObservationPolicy(Counting())
+    state, seen, counted = policy.get_initial_state(1), tf.zeros([1, 1]), []
+    for step in (ts.restart(seen, 1), ts.transition(seen, tf.zeros([1]))) * 2:
+        action, state, _ = policy.action(step, state)
+        counted.append(action.numpy().item())
+    assert counted == [1, 1, 2, 2]
 
 
 def test_observation_of_an_environment_is_understood(make_agent):

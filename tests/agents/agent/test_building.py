@@ -1,5 +1,7 @@
 """Tests of agents.agent.building."""
 
+import random
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -25,6 +27,16 @@ def test_initial_values_depend_on_the_seed_alone(build_agent):
     )
     np.testing.assert_array_equal(first, again)
     assert np.mean(first != other) > 0.5
+
+
+def test_generators_that_environments_may_draw_from_go_on_as_before(build_agent):
+    drawn = []
+    for build in (build_agent, lambda: None):
+        random.seed(5)
+        np.random.seed(5)  # noqa: NPY002 the one of the process
+        build()
+        drawn.append([random.random(), np.random.uniform()])  # noqa: NPY002
+    assert drawn[0] == drawn[1]
 
 
 def test_the_parts_are_those_of_the_config(agent, build_agent):

@@ -45,7 +45,7 @@ def test_replay_steps_stop_at_the_capacity():
         assert clock.replay_steps.numpy() == expected
 
 
-def test_steps_that_are_held_out_are_not_in_the_replay():
+def test_the_share_of_steps_that_is_held_out_is_not_in_the_replay():
     clock = Clock(hold_out_every=4)
     clock.advance(1, agent_steps=20, environment_steps=40)
     assert clock.replay_steps.numpy() == 15.0

@@ -116,6 +116,11 @@ def test_run_folder_is_named_after_task_strategy_and_seed():
     assert config.logdir == "logdir/gym_Pendulum-v1/information_gain_if_rare/2"
 
 
+def test_a_seed_has_one_run_folder_however_it_is_written():
+    first, second = (overrides.load([word]).logdir for word in ("seed=1e3", "seed=1000"))
+    assert first == second == "logdir/cartpole_swingup/information_gain_if_rare/1000"
+
+
 def test_a_task_has_one_name():
     config = overrides.load(["task=cup_catch", "logdir=runs/${task}"])
     assert (config.task, config.logdir) == ("ball_in_cup_catch", "runs/ball_in_cup_catch")

@@ -6,6 +6,7 @@ import pytest
 from agents.config import overrides
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
+from agents.explore import Greedy
 from agents.model.transitions import SOURCES
 
 
@@ -227,3 +228,13 @@ def test_config_is_frozen(values):
 def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):
     with pytest.raises(UserError, match=re.escape(message)):
         overrides.load(words)
+
+
+def test_a_part_of_a_class_that_is_not_registered_is_an_error_that_names_it():
+    @dataclasses.dataclass(frozen=True)
+    class Hopeful(Greedy):
+        pass
+
+    config = dataclasses.replace(overrides.load([]), explore=Hopeful())
+    with pytest.raises(UserError, match="explore is a Hopeful, which is none of .*greedy.*; register it"):
+        as_dict(config)

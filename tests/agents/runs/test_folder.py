@@ -24,6 +24,13 @@ def test_run_keeps_its_config(config):
         assert load_config(run.folder) == config
 
 
+def test_a_config_whose_parts_were_replaced_is_checked_before_it_is_written(config):
+    wrong = dataclasses.replace(config, sequence_length=1)
+    with pytest.raises(UserError, match="sequence_length must be at least 2, got 1"):
+        open_run(wrong)
+    open_run(config).close()
+
+
 def test_same_config_resumes(config):
     open_run(config).close()
     before = os.stat(f"{config.logdir}/config.yaml").st_mtime_ns
