@@ -6,6 +6,7 @@ import errno
 import io
 import os
 import pathlib
+import re
 import shutil
 import tempfile
 
@@ -133,12 +134,33 @@ def sync_folder(folder):
 
 
 def remove_temporary(folder):
-    """Removes the temporary files and folders that killed processes left in `folder`."""
+    """Removes the temporary files and folders that killed processes left in `folder`.
+
+    What bears the number of another process of this machine that lives stays.
+    """
     for path in pathlib.Path(folder).glob(".*.tmp"):
+        if _is_of_another(path.name):
+            continue
         if path.is_dir():
             shutil.rmtree(path, ignore_errors=True)
         else:
             path.unlink(missing_ok=True)
+
+
+def _is_of_another(name):
+    found = re.fullmatch(r"\..+\.(\d{1,7})(\.old)?\.tmp", name)
+    process = int(found[1]) if found else os.getpid()
+    return process != os.getpid() and _lives(process)
+
+
+def _lives(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:  # it is another user's
+        pass
+    return True
 
 
 def write_csv(file, rows):

@@ -5,6 +5,8 @@ import os
 
 from agents.errors import UserError
 
+LOCK = ".lock"  # of a folder, whoever has it
+
 
 def lock_folder(folder):
     """Keeps other processes out of a folder until the file is closed or this process ends.
@@ -18,7 +20,7 @@ def lock_folder(folder):
     Raises:
         UserError: another process has it; the message tells which.
     """
-    lock = open(folder / ".lock", "a+")  # noqa: SIM115  it stays open as long as the run
+    lock = open(folder / LOCK, "a+")  # noqa: SIM115  it stays open as long as the run
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

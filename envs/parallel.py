@@ -28,7 +28,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     Raises:
         ValueError, RuntimeError: as `envs.load`.
-        EnvironmentFailedError: a process has ended by itself.
+        EnvironmentFailedError: a process has ended by itself, or an earlier call was
+            interrupted.
     """
 
     _hint = '; a script must keep its work under if __name__ == "__main__":'
@@ -37,6 +38,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         super().__init__()
         self._processes = []
         self._connections = []
+        self._interruption = None
         context = multiprocessing.get_context("spawn")
         try:
             for given in arguments:
@@ -119,8 +121,24 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     def _ask_all(self, name, given):
         """Sends every request before it waits for an answer.
 
-        All answers are taken before an error is raised, so that none is left in a pipe.
+        All answers are taken before an error is raised, so that none is left in a pipe;
+        where that is interrupted, the environments are closed.
         """
+        if self._interruption:
+            raise EnvironmentFailedError(
+                f"the environments were interrupted ({self._interruption}) and are closed; "
+                "load them again"
+            )
+        try:
+            return self._answers(name, given)
+        except (ValueError, RuntimeError):
+            raise
+        except BaseException as error:
+            self._interruption = type(error).__name__
+            self.close()
+            raise
+
+    def _answers(self, name, given):
         for number, arguments in enumerate(given):
             self._send(number, name, arguments)
         answers, errors = [], []

@@ -9,6 +9,7 @@ one place and is counted once. On its way it bears the number of its episode in 
 that all actors share, afterwards that of the order in which it was learned.
 """
 
+import functools
 import os
 import pathlib
 
@@ -20,6 +21,7 @@ from agents.episodes.store import (
     write_episode,
 )
 from agents.files import remove_temporary, sync_folder
+from agents.locking import lock_folder
 
 
 class Handover:
@@ -35,9 +37,14 @@ class Handover:
         self._ready.mkdir(parents=True, exist_ok=True)
 
     def open(self, actor):
-        """Makes the folder of an actor; removes what an earlier process left unfinished."""
+        """Makes the folder of an actor; removes what an earlier process left unfinished.
+
+        Raises:
+            UserError: another process is that actor.
+        """
         folder = self._folder / f"actor_{actor}"
         folder.mkdir(exist_ok=True)
+        _hold(folder.absolute())
         remove_temporary(folder)
 
     def finish(self, actor, episode):
@@ -85,6 +92,12 @@ class Handover:
     def _on_their_way(self):
         folders = sorted(self._folder.glob("actor_*"))
         return [file for folder in [*folders, self._ready] for file in _files(folder)]
+
+
+@functools.cache  # a process that opens a folder again has it
+def _hold(folder):
+    """Keeps other processes out of a folder until this one ends."""
+    return lock_folder(folder)
 
 
 def _files(folder):

@@ -73,14 +73,14 @@ class TakenByAnother:
         return []
 
     def collect(self, agent):
-        """Waits until the first learner has taken one more episode.
+        """Waits until the first learner has taken an episode that `agent` has not counted.
 
         Raises:
             ConnectionError: it was started again, and waits for all others to be, too.
         """
-        known = len(self.store.indices)
+        counted = agent.counts["episodes"]
         self._beat("waiting for the first learner")
-        while len(self.store.indices) <= known:
+        while max(self.store.indices, default=-1) < counted:
             if self._process_of_first() != self._first:
                 raise ConnectionError("the first learner has been started again")
             interrupts.pause()

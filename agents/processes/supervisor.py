@@ -8,6 +8,7 @@ import subprocess
 import time
 
 from agents.errors import UserError
+from agents.locking import lock_folder
 from agents.processes.heartbeat import read_beat
 from agents.processes.loopback import Loopback
 from agents.processes.starting import (
@@ -18,7 +19,7 @@ from agents.processes.starting import (
     stopping,
 )
 from agents.runs import divergence
-from agents.runs.folder import Run, learner_name, open_run
+from agents.runs.folder import Run, check_run, learner_name, open_run
 from agents.runs.following import Follower
 from agents.screen.progress import Progress
 
@@ -29,6 +30,7 @@ _START = 60.0  # likewise before its first one
 _LONG_WAIT = 15.0  # after which a wait is spoken of
 _MOST_BACKOFF = 10.0
 _STEADY = 60.0  # a process that lived so long has failed by chance
+_PATIENCE = 10.0  # for an earlier process of the run, which may still be ending
 
 
 def supervise(config, words):
@@ -41,9 +43,12 @@ def supervise(config, words):
     Returns:
         Exit status: 0, 1 where the model diverged, 2 where a process found what was typed
         to be wrong, or 130 after Ctrl-C.
+
+    Raises:
+        UserError: as `agents.runs.folder.open_run`, or another process supervises the run.
     """
-    _wait_for_the_folder(config)
     with (
+        _alone(config),
         contextlib.closing(Loopback()) as loopback,
         Progress(config.environment_steps) as progress,
         stopping() as wishes,
@@ -63,13 +68,22 @@ def supervise(config, words):
     return status
 
 
-def _wait_for_the_folder(config, patience=10.0):
-    """Writes the run's config; an earlier learner of it may still be ending."""
-    until = time.monotonic() + patience
+@contextlib.contextmanager
+def _alone(config):
+    """Writes the run's config; keeps others from supervising the run before it learns."""
+    check_run(config)
+    roles = Run(pathlib.Path(config.logdir)).roles
+    roles.mkdir(parents=True, exist_ok=True)
+    with _patiently(lock_folder, roles):
+        _patiently(open_run, config).close()
+        yield
+
+
+def _patiently(take, what):
+    until = time.monotonic() + _PATIENCE
     while True:
         try:
-            open_run(config).close()
-            return
+            return take(what)
         except UserError:
             if time.monotonic() > until:
                 raise
@@ -187,7 +201,9 @@ class Supervisor:
         """The run's exit status, where it ends with this process, else None."""
         reason, role.process = role.process.reason, None
         if role.learns and (status == 0 or self._diverged(role, status)):
-            role.is_done = True  # so will be the first of them, which says how it ended
+            role.is_done = True  # so will be the first of them, whose status is the run's
+            if status:
+                self._progress.note(f"{role.name}: {reason}")
             return status if role.name == learner_name(0) else None
         if status == 2:  # no other process of this command would do better
             self._progress.note(f"{role.name}: {reason}")

@@ -11,7 +11,7 @@ import yaml
 from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
 from agents.files import write_text
-from agents.locking import lock_folder
+from agents.locking import LOCK, lock_folder
 from agents.runs.earlier import updated
 
 _LENGTH = "environment_steps"
@@ -188,7 +188,7 @@ def check_run(config):
 
 
 def _has_files(folder):
-    return any(path.is_file() for path in folder.rglob("*"))
+    return any(path.is_file() and path.name != LOCK for path in folder.rglob("*"))
 
 
 def _has_numbers(run):

@@ -1,6 +1,7 @@
 """Tests of agents.files."""
 
 import errno
+import os
 
 import pytest
 
@@ -14,6 +15,8 @@ from agents.files import (
     write_text,
 )
 from tests.agents.disks import files_up_to
+
+DEAD = 2**22 + 1  # above the numbers that Linux gives to processes
 
 
 def test_file_is_the_old_one_until_the_block_ends(tmp_path):
@@ -77,11 +80,28 @@ def test_folder_is_the_old_one_until_the_block_ends(tmp_path):
 
 
 def test_temporary_files_alone_are_removed(tmp_path):
-    for name in (".numbers.123.tmp", "numbers", "kept.tmp"):
+    for name in (f".numbers.{DEAD}.tmp", ".000001.tmp", "numbers", "kept.tmp"):
         (tmp_path / name).touch()
-    (tmp_path / ".policy.123.tmp" / "variables").mkdir(parents=True)
+    (tmp_path / f".policy.{DEAD}.tmp" / "variables").mkdir(parents=True)
+    (tmp_path / f".policy.{DEAD}.old.tmp").mkdir()
+    (tmp_path / f".policy.{os.getpid()}.tmp").mkdir()
     remove_temporary(tmp_path)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["kept.tmp", "numbers"]
+
+
+@pytest.mark.parametrize("answer", [None, PermissionError])
+def test_what_another_process_is_writing_stays(tmp_path, monkeypatch, answer):
+    def kill(process, number):
+        assert (process, number) == (os.getppid(), 0)
+        if answer:
+            raise answer
+
+    monkeypatch.setattr("os.kill", kill)
+    names = [f".policy.{os.getppid()}{end}.tmp" for end in ("", ".old")]
+    for name in names:
+        (tmp_path / name).mkdir()
+    remove_temporary(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
 
 
 @pytest.mark.parametrize("path", ["", "new", "new/below"])

@@ -1,6 +1,7 @@
 """Tests of environments side by side."""
 
 import pickle
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ from tf_agents.environments import tf_py_environment
 
 import envs
 from envs import worker
+from envs.parallel import ParallelEnvironment
 
 
 @pytest.fixture(scope="module")
@@ -88,6 +90,21 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
         environments.step(np.zeros([2, 1], np.float32))
     environments.close()
     assert not any(process.is_alive() for process in environments._processes)
+    environments.close()
+
+
+def test_an_interruption_closes_all_so_that_no_answer_comes_late(monkeypatch):
+    environments = ParallelEnvironment([{"task": "fake", "seed": 0}])
+    environments.reset()
+    with monkeypatch.context() as patch:
+        patch.setattr(environments, "_receive", Mock(side_effect=KeyboardInterrupt))
+        with pytest.raises(KeyboardInterrupt):
+            environments.step(np.ones([1, 1], np.float32))
+    assert not environments._processes[0].is_alive()
+    closed = r"interrupted \(KeyboardInterrupt\) and are closed"
+    for call in (environments.reset, environments.render, environments.get_info):
+        with pytest.raises(envs.EnvironmentFailedError, match=closed):
+            call()
     environments.close()
 
 

@@ -30,7 +30,8 @@ keep() {{
     sleep 5
   done
 }}
-step() {{ srun --exact --nodes=1 --ntasks=1 "$@"; }}
+# Since Slurm 22.05 srun does not take --cpus-per-task from the job.
+step() {{ srun --exact --nodes=1 --ntasks=1 --cpus-per-task={cores} "$@"; }}
 
 keep step --nodelist="${{hosts[0]}}" --gpus=0 \
   bayes-rl server --server "$server" "${{run[@]}}" &

@@ -4,6 +4,8 @@ import pytest
 
 from agents.distributed.handover import Handover
 from agents.episodes.store import EpisodeStore
+from agents.errors import UserError
+from agents.locking import lock_folder
 
 
 def test_an_episode_is_in_one_place_from_its_actor_to_the_learner(
@@ -65,7 +67,20 @@ def test_an_actor_goes_on_after_its_newest_episode_wherever_that_is(
 
 def test_what_a_killed_actor_was_writing_goes(run, handover):
     handover.open(0)
-    (run.episodes / "actor_0" / ".000003.npz.77.tmp").write_bytes(b"half")
+    (run.episodes / "actor_0" / ".000003.npz.4194305.tmp").write_bytes(b"half")
     handover.open(0)
-    assert list((run.episodes / "actor_0").iterdir()) == []
+    assert [file.name for file in (run.episodes / "actor_0").iterdir()] == [".lock"]
     assert Handover(run.episodes).files() == []
+
+
+def test_one_process_at_a_time_has_an_actor(run, handover):
+    folder = run.episodes / "actor_1"
+    folder.mkdir()
+    with lock_folder(folder):  # as another process has it
+        handover.open(0)
+        with pytest.raises(UserError, match=f"{folder} is in use by another process"):
+            handover.open(1)
+    handover.open(1)
+    Handover(run.episodes).open(1)
+    with pytest.raises(UserError, match="in use"):
+        lock_folder(folder)

@@ -112,15 +112,27 @@ def test_a_learner_learns_from_what_the_first_has_taken(
     store.append(make_episode(0, rows=6))
     experience = TakenByAnother(config, part, serve(), beat)
     assert experience.store.indices == [0]
+    agent = build_agent()
+    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
 
     def take(*_):
         store.append(make_episode(3, rows=6))
 
     monkeypatch.setattr(module.interrupts, "pause", take)
-    experience.collect(build_agent())
+    experience.collect(agent)
     assert experience.store.indices == [0, 1]
     assert int(experience.store.read(1)["number"]) == 3
     assert beat.states == ["waiting for the first learner", "learning"]
+
+
+def test_a_learner_does_not_wait_for_what_the_first_took_a_moment_ago(
+    config, run, part, serve, beat, make_episode, build_agent, monkeypatch
+):
+    experience = TakenByAnother(config, part, serve(), beat)
+    EpisodeStore(run.episodes).append(make_episode(0, rows=6))
+    monkeypatch.setattr(module.interrupts, "pause", lambda: pytest.fail("it waits"))
+    experience.collect(build_agent())
+    assert beat.states[-1] == "learning"
 
 
 def test_a_learner_ends_where_the_first_was_started_again(

@@ -104,7 +104,7 @@ def test_an_error_of_the_system_is_no_damage(tmp_path, monkeypatch):
 
 
 def test_leftover_temporary_files_are_swept(tmp_path):
-    (tmp_path / ".000000.npz.17.tmp").write_bytes(b"half")
+    (tmp_path / ".000000.npz.4194305.tmp").write_bytes(b"half")
     store = EpisodeStore(tmp_path)
     assert len(store) == 0
     assert not list(tmp_path.iterdir())

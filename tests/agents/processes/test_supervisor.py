@@ -8,8 +8,10 @@ import time
 import pytest
 from rich.console import Console
 
+from agents.errors import UserError
+from agents.locking import lock_folder
 from agents.processes import supervisor as module
-from agents.processes.supervisor import Supervisor
+from agents.processes.supervisor import Supervisor, supervise
 from agents.runs import divergence
 from agents.screen.progress import Progress
 
@@ -61,10 +63,13 @@ def look_until(supervisor, is_enough, seconds=20):
 
 @pytest.mark.parametrize("status", [0, 1])
 def test_the_run_ends_with_its_learner(watch, run, status):
-    supervisor, _ = watch(learner=f"raise SystemExit({status})")
+    found = divergence.Divergence(3, 70, ("reward_loss",))
+    supervisor, text = watch(learner=f"print('bayes-rl: {found}'); exit({status})")
     if status:
-        divergence.write(run.folder, divergence.Divergence(3, 70, ("reward_loss",)))
+        divergence.write(run.folder, found)
     assert look_until(supervisor, lambda: False) == status
+    said = f"learner: {found} (exit status 1)\n"
+    assert text.getvalue().count(said) == status
 
 
 def test_what_dies_is_started_again_later_and_later(watch):
@@ -74,6 +79,40 @@ def test_what_dies_is_started_again_later_and_later(watch):
     server = supervisor._roles[0]
     assert server.failures == 3
     assert 1.5 < server.start_at - time.monotonic() < 2.5
+
+
+def test_one_supervisor_at_a_time_has_a_run(make_config, run, monkeypatch):
+    monkeypatch.setattr(module, "_PATIENCE", 0.0)
+    config = make_config("actors=1", f"logdir={run.folder}")
+
+    class Second:
+        """Starts while the first has no learner yet that holds the run's folder."""
+
+        banner, environment_steps = {}, 0
+
+        def __init__(self, *_):
+            pass
+
+        def look(self):
+            assert run.config_file.exists()
+            with pytest.raises(UserError, match=f"{run.roles} is in use by another"):
+                supervise(config, [])
+            return 0
+
+        def stop(self):
+            pass
+
+    monkeypatch.setattr(module, "Supervisor", Second)
+    assert supervise(config, []) == 0
+    assert supervise(config, []) == 0
+
+
+def test_a_supervisor_waits_until_an_earlier_one_has_ended(make_config, run, monkeypatch):
+    run.roles.mkdir(parents=True)
+    lock = lock_folder(run.roles)
+    monkeypatch.setattr(module.time, "sleep", lambda _: lock.close())
+    with module._alone(make_config("actors=1", f"logdir={run.folder}")):
+        assert lock.closed
 
 
 SEVERAL = "learners=2", "strategy=multi_worker"

@@ -100,6 +100,7 @@ def test_config_that_was_cut_is_told_and_not_taken_for_other_values(config):
 def test_lost_config_is_an_error(config):
     with open_run(config) as run:
         (run.episodes / "ready").mkdir(parents=True)
+        (run.episodes / "ready" / ".lock").touch()
         run.config_file.unlink()
     open_run(config).close()  # a run that was killed at its very start
     run.config_file.unlink()

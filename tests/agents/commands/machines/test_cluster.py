@@ -37,7 +37,8 @@ def job(tmp_path, capsys):
     """Writes the job script and the programs that it calls; runs it."""
 
     def run(status, *words):
-        assert main(["cluster", "slurm", "--actors", "2", "--gpus", "3", *words]) == 0
+        options = ["--actors", "2", "--gpus", "3", "--cores", "5"]
+        assert main(["cluster", "slurm", *options, *words]) == 0
         script = capsys.readouterr().out
         role = ROLE.format(python=sys.executable, status=status)
         programs = {
@@ -76,7 +77,8 @@ def test_each_role_is_started_and_a_dead_learner_again(job):
         *["learner " + words.format("")] * 2,
     ]
     assert (sorted(started), status) == (sorted(expected), 0)
-    assert "#SBATCH --ntasks=4\n" in script
+    assert "#SBATCH --ntasks=4\n#SBATCH --cpus-per-task=5\n" in script
+    assert "srun --exact --nodes=1 --ntasks=1 --cpus-per-task=5 " in script
     assert "#SBATCH --gpus=3\n" in script
 
 

@@ -120,7 +120,7 @@ def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd,
     assert train_run(folder, *short, "environment_steps=80") == 0
     for file in ("episodes/000001.npz", "checkpoints/000004/variables.index"):
         (folder / file).write_bytes((folder / file).read_bytes()[:-30])
-    (folder / ".metrics.jsonl.1.tmp").write_text("half")
+    (folder / ".metrics.jsonl.4194305.tmp").write_text("half")
     capfd.readouterr()
     assert train_run(folder, *short, "environment_steps=120") == 0
     said = "".join([*capfd.readouterr(), caplog.text])
