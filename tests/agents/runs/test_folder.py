@@ -25,8 +25,8 @@ def test_run_keeps_its_config(config):
 
 
 def test_a_config_whose_parts_were_replaced_is_checked_before_it_is_written(config):
-    wrong = dataclasses.replace(config, sequence_length=1)
-    with pytest.raises(UserError, match="sequence_length must be at least 2, got 1"):
+    wrong = dataclasses.replace(config, transition="deterministic")
+    with pytest.raises(UserError, match="transition=deterministic has no draws"):
         open_run(wrong)
     open_run(config).close()
 
