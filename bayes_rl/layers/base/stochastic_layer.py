@@ -36,8 +36,9 @@ class StochasticLayer:
     def __init__(self, *args, **kwargs):
         names = [name for name in own_names(type(self)) if name in kwargs]
         own = {name: kwargs.pop(name) for name in names}
+        scale = kwargs.pop("kl_scale", None)  # of a configuration
         super().__init__(*args, **kwargs)
-        self._kl_scale = PassingScaleFactor()
+        self._kl_scale = PassingScaleFactor(scale)
         for name, value in own.items():
             is_constraint = name.endswith("_constraint")
             setattr(self, name, constraints.get(value) if is_constraint else value)
@@ -47,7 +48,9 @@ class StochasticLayer:
         for name, value in own.items():
             # What Keras serializes for SavedModels has to be an object.
             own[name] = serialize(value) if hasattr(value, "get_config") else value
-        return {**super().get_config(), **own}
+        scale = self.kl_scale.value
+        scaled = {} if scale is None else {"kl_scale": float(scale)}
+        return {**super().get_config(), **own, **scaled}
 
     @property
     def stochastic_weights(self):

@@ -134,22 +134,30 @@ def test_scale_is_no_weight_of_the_model(tmp_path):
     for each in (model, scaled):
         each(INPUTS)
     assert [w.shape for w in model.weights] == [w.shape for w in scaled.weights]
-    scaled.save(tmp_path / "model.keras")
     tf.saved_model.save(scaled, str(tmp_path / "saved"))
-    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
-    ed.scale_kl(loaded, 0.1)
-    np.testing.assert_allclose(sum(loaded.losses), sum(scaled.losses), rtol=1e-5)
 
 
-def test_scale_is_part_of_a_saved_model(tmp_path):
-    model = MODELS["sequential"]()
+@pytest.mark.parametrize("kind", ["sequential", "functional", "recurrent"])
+@pytest.mark.parametrize("suffix", ["", ".keras", ".h5"])
+def test_scale_is_part_of_a_model_that_is_saved_whole(tmp_path, kind, suffix):
+    model = MODELS[kind]()
     model(INPUTS)
     ed.scale_kl(model, 0.25)
-    model.save(tmp_path / "model")
-    loaded = tf.keras.models.load_model(tmp_path / "model")
+    model.save(tmp_path / f"model{suffix}")
+    loaded = tf.keras.models.load_model(tmp_path / f"model{suffix}")
     np.testing.assert_allclose(loaded.losses, model.losses, rtol=1e-5)
     ed.scale_kl(loaded, 0.5)
     np.testing.assert_allclose(loaded.losses, [2 * x for x in model.losses], rtol=1e-5)
+
+
+def test_a_clone_has_the_scale_and_one_of_its_own():
+    model = MODELS["functional"]()
+    ed.scale_kl(model, 0.25)
+    clone = tf.keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.losses, model.losses, rtol=1e-5)
+    ed.scale_kl(clone, 0.5)
+    np.testing.assert_allclose(clone.losses, [2 * x for x in model.losses], rtol=1e-5)
 
 
 @pytest.mark.parametrize("suffix", [".weights.h5", ".tf"])
