@@ -16,6 +16,7 @@ from agents.figures import calibration as figures
 from agents.files import write_csv
 from agents.insight.calibration import SHOWN, judge
 from agents.insight.coverage import Coverage, grid_of
+from agents.insight.forecasts import horizon_of, long_enough
 from agents.insight.uncertainty import recalibration, saved_fits
 from agents.insight.uncertainty.worth import SPREADS, look, measure
 from agents.runs import grouping
@@ -60,9 +61,12 @@ class Judged(NamedTuple):
         return trained_on, held_out
 
     def act(self, actions, count):
-        """`count` episodes to judge by, and as many others to fit to."""
+        """`count` episodes to judge by, as many to fit to; fewer where some are short."""
         found = held_out_episodes(self.config, self.agent, actions, 2 * count)
-        return found[:count], found[count:]
+        kept = long_enough(found) or found
+        _tell_left_out(found, kept, f"too short for forecasts, actions: {actions}")
+        middle = (len(kept) + 1) // 2
+        return kept[:middle], kept[middle:]
 
 
 def calibrate(run, twin, episodes):
@@ -73,7 +77,9 @@ def calibrate(run, twin, episodes):
 
     Open-loop forecasts are judged as they are, and once their spread was fitted to other
     episodes: planned ones that the run held out, and where these are fewer, fresh ones of
-    its policy beside them; and fresh ones of random actions. `calibration.csv` and
+    its policy beside them; and fresh ones of random actions. What is too short for any
+    forecast is left out, and of what is fitted to also what is shorter than those judged
+    need, unless nothing else is left; a line says how many. `calibration.csv` and
     `figures/calibration.png` have, for the intervals of 50, 80 and 95 %, the pooled
     coverage and the deviation, see `agents.insight.calibration`; the file has each
     dimension in rows of its own, beside those of `all`. The fits of RUN,
@@ -88,11 +94,11 @@ def calibrate(run, twin, episodes):
     Args:
         run: folder of the run.
         twin: folder of a run to compare with, such as a deterministic one, or None.
-        episodes: of each kind, at least 1.
+        episodes: of each kind, at least 1; files name as many, whatever was left out.
 
     Raises:
-        UserError: the runs do not predict the same observations or are one, or episodes are
-            too short.
+        UserError: the runs do not predict the same observations or are one, or all episodes
+            of a kind are too short.
     """
     if twin and pathlib.Path(run).resolve() == pathlib.Path(twin).resolve():
         raise UserError(f"calibrate compares two runs, got {run} twice")
@@ -104,14 +110,17 @@ def calibrate(run, twin, episodes):
     fresh = {f"policy of {r.name}": some for r, (some, _) in zip(runs, own, strict=True)}
     fresh["random"] = random[0]
     curves, worth = [], []
-    for each, (_, others) in zip(runs, own, strict=True):
+    for each, (judged, others) in zip(runs, own, strict=True):
         trained_on, held_out = each.collected
-        own_episodes = held_out if len(held_out) >= episodes else held_out + others
+        horizons = {"policy": horizon_of(judged), "random": horizon_of(random[0])}
+        enough = len(long_enough(held_out, horizons["policy"])) >= episodes
+        own_episodes = held_out if enough else held_out + others
         model, fitted_to = each.agent.model, {"policy": own_episodes, "random": random[1]}
-        fits = {
-            kind: recalibration.fit(model, some, fold(seed, 0))
-            for kind, some in fitted_to.items()
-        }
+        fits = {}
+        for kind, some in fitted_to.items():
+            kept = long_enough(some, horizons[kind]) or long_enough(some)
+            _tell_left_out(some, kept, f"too short to be fitted to: {each.name}, {kind}")
+            fits[kind] = recalibration.fit(model, kept, fold(seed, 0)) if kept else None
         if each is runs[0] and all(fits.values()):
             saved_fits.save(fits, folder, each.about["environment_steps"])
         for actions, found in fresh.items():
@@ -120,7 +129,7 @@ def calibrate(run, twin, episodes):
         worth += _worth(each, trained_on, fresh, seed)
     curves.sort(key=lambda curve: list(fresh).index(curve.actions))
     files = _write(folder, config.task, runs, curves, worth, episodes)
-    _print_tables(runs, curves, episodes)
+    _print_tables(runs, curves)
     _print_worth(worth)
     for file in files:
         print(file)
@@ -136,6 +145,11 @@ def _load(folders):
         Judged(config.transition if differ else role, role, str(folder), config, agent)
         for role, folder, (config, agent) in zip(roles, folders, loaded, strict=True)
     ]
+
+
+def _tell_left_out(episodes, kept, why):
+    if len(kept) < len(episodes):
+        print(f"left out {len(episodes) - len(kept)} of {len(episodes)} episodes {why}")
 
 
 def _worth(judged, trained_on, fresh, seed):
@@ -177,7 +191,7 @@ def _write(folder, task, runs, curves, worth, episodes):
     return files + drawn
 
 
-def _print_tables(runs, curves, episodes):
+def _print_tables(runs, curves):
     config = runs[0].config
     print(f"{config.task}, observation={config.observation}")
     for each in runs:
@@ -188,13 +202,13 @@ def _print_tables(runs, curves, episodes):
         "how far each dimension is off, on average; and negative log likelihood (nats per\n"
         "dimension). Agent steps are those after the last observation seen.\n"
     )
-    steps = curves[0].steps
-    shown = sorted({0, int(np.argmin(np.abs(steps - 10))), len(steps) - 1})
     levels = [f"{round(100 * level)} %" for level in SHOWN]
     header = ["", "steps", *levels, *(f"{level} off" for level in levels), "nll"]
     for actions in dict.fromkeys(each.actions for each in curves):
-        print(f"{episodes} episodes, actions: {actions}")
         own = [each for each in curves if each.actions == actions]
+        print(f"{len(own[0].scores.coverage)} episodes, actions: {actions}")
+        steps = own[0].steps
+        shown = sorted({0, int(np.argmin(np.abs(steps - 10))), len(steps) - 1})
         table = [each.line(place) for place in shown for each in own]
         show(header, table)
         print()

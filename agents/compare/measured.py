@@ -1,14 +1,19 @@
 """What `bayes-rl probe` and `bayes-rl calibrate` left in the folders of runs, over seeds.
 
-Each number is the median over seeds, beside the lowest and the highest of them.
+Each number is the median over the seeds that have it, beside the lowest and the highest of
+them; nan where none has. `seeds` is of the number that the fewest have. Runs whose episodes
+end differ in environment steps: up to 5 per cent above the least they are pooled under it.
 """
 
 import csv
 import io
+import itertools
 import logging
+import math
 
 import numpy as np
 
+_ALIKE = 1.05  # times the least environment steps of runs that are pooled
 _COUNTS = ("environment_steps", "episodes", "step")
 _PROBED = ("environment_steps", "episodes", "actions", "target", "input", "probe")
 _FORECAST = (
@@ -65,14 +70,34 @@ def _rows(groups, command, name, keys, columns):
         found = {}
         for run in group.runs:
             for line in _lines(run.folder / name, command, keys, columns):
-                found.setdefault(tuple(line[key] for key in keys), []).append(line)
-        for values, own in found.items():
-            row = {"task": group.task, "group": group.label, "seeds": len(own)}
-            row |= dict(zip(keys, values, strict=True))
+                what = tuple(line[key] for key in keys if key != "environment_steps")
+                found.setdefault(what, []).append((run.folder, line))
+        for own in itertools.chain.from_iterable(map(_pool, found.values())):
+            row = {"task": group.task, "group": group.label, "seeds": _seeds(own, columns)}
+            row |= {key: own[0][key] for key in keys}
             for column in columns:
                 row |= _median(column, [line[column] for line in own])
             rows.append(row)
     return rows
+
+
+def _pool(found):
+    """Lists of lines of about as many environment steps, a run's once, the least first."""
+    pools, most = [], -1
+    for run, line in sorted(found, key=lambda each: each[1]["environment_steps"]):
+        steps = line["environment_steps"]
+        if steps > most or run in pools[-1]:
+            pools.append({})
+            most = _ALIKE * steps
+        pools[-1][run] = line
+    return [list(pool.values()) for pool in pools]
+
+
+def _seeds(lines, columns):
+    """How many have the number that the fewest have; one that none has does not count."""
+    known = np.isfinite([[line[column] for column in columns] for line in lines])
+    counts = known.sum(axis=0)
+    return int(min(counts[counts > 0], default=len(lines)))
 
 
 def _lines(file, command, keys, columns):
@@ -98,5 +123,6 @@ def _lines(file, command, keys, columns):
 
 
 def _median(column, values):
-    edges = {f"{column}_lowest": np.min(values), f"{column}_highest": np.max(values)}
-    return {key: float(x) for key, x in ({column: np.median(values)} | edges).items()}
+    known = [value for value in values if math.isfinite(value)] or [math.nan]
+    edges = {f"{column}_lowest": min(known), f"{column}_highest": max(known)}
+    return {key: float(x) for key, x in ({column: np.median(known)} | edges).items()}

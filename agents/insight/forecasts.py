@@ -17,6 +17,22 @@ _COMPONENTS = 100  # of each mixture; a few for pictures
 _PICTURES = {"starts": 1, "components": 20, "steps": (1, 2, 5, 10, 20, 50)}
 
 
+def horizon_of(episodes):
+    """Agent steps ahead that are judged, as far as the shortest episode lets one.
+
+    Example:
+        >>> horizon_of([{"reward": np.zeros(rows)} for rows in (15, 9)])
+        2
+    """
+    rows = min(len(episode["reward"]) for episode in episodes)
+    return min(HORIZON, (rows - CONTEXT) // 2)
+
+
+def long_enough(episodes, horizon=1):
+    """The episodes that are long enough for forecasts of so many agent steps ahead."""
+    return [each for each in episodes if horizon_of([each]) >= horizon]
+
+
 class ForecastTimes:
     """Which rows of episodes are forecast, and from which.
 
@@ -34,7 +50,7 @@ class ForecastTimes:
 
     def __init__(self, model, episodes):
         rows = min(len(episode["reward"]) for episode in episodes)
-        horizon = min(HORIZON, (rows - CONTEXT) // 2)
+        horizon = horizon_of(episodes)
         if horizon < 1:
             raise UserError(
                 f"episodes need at least {CONTEXT + 2} rows for forecasts, got {rows}"

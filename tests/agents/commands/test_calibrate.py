@@ -4,13 +4,15 @@ import csv
 import dataclasses
 import shutil
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from agents.commands.calibrate import Judged, calibrate
+from agents.episodes.store import readable_episodes
 from agents.errors import UserError
 from agents.insight.uncertainty import saved_fits
-from agents.runs.folder import load_config
+from agents.runs.folder import Run, load_config
 
 STEPS = 160  # of `whole_run`
 WEIGHTS = ("mean weights", "1 draw", "5 draws", "20 draws", "20 draws, recalibrated")
@@ -105,6 +107,87 @@ def test_planned_episodes_that_a_run_held_out_are_fitted_to(whole_run):
     trained_on, held_out = judged.collected
     assert [int(episode["number"]) for episode in held_out] == [5, 7]
     assert [int(episode["number"]) for episode in trained_on] == [0, 2, 4, 6]
+
+
+@pytest.fixture
+def calibrate_on(monkeypatch, untraced, whole_run, whole_agent, tmp_path):
+    """Calibrates by 2 episodes of given rows, at most 21; returns the folder."""
+    folder = shutil.copytree(whole_run, tmp_path / "run")
+    stored = list(readable_episodes(Run(folder).episodes))
+    for name in ("save", "save_worth"):  # drawing takes seconds
+        monkeypatch.setattr(f"agents.commands.calibrate.figures.{name}", lambda *_: None)
+
+    def make(**rows):
+        def episodes(config, agent, actions, count):
+            pairs = zip(stored, rows[actions], strict=False)
+            return [{key: x[:n] for key, x in each.items() if x.ndim} for each, n in pairs]
+
+        monkeypatch.setattr("agents.commands.calibrate.held_out_episodes", episodes)
+        monkeypatch.setattr("agents.commands.calibrate.load_agent", lambda _: whole_agent)
+        calibrate(folder, None, 2)
+        return folder
+
+    return make
+
+
+def steps_ahead(folder):
+    found = {}
+    for row in read(folder):
+        found.setdefault(row["actions"].split()[0], set()).add(int(row["step"]))
+    return {actions: max(steps) for actions, steps in found.items()}
+
+
+def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsys):
+    folder = calibrate_on(policy=[13] * 4, random=[9] * 4)
+    assert steps_ahead(folder) == {"policy": 4, "random": 2}
+    said = capsys.readouterr().out
+    assert "left out" not in said
+    lines = [line.split() for line in said.splitlines() if "mean weights" in line]
+    assert [line[3] for line in lines] == ["1", "4", "1", "2"]
+
+
+def test_short_episodes_are_left_out_of_what_is_fitted_to(calibrate_on, capsys):
+    folder = calibrate_on(policy=[13, 13, 9, 14], random=[11, 9, 7, 8])
+    said = capsys.readouterr().out
+    about = "episodes too short to be fitted to: reparameterization"
+    assert f"left out 1 of 2 {about}, policy" in said
+    assert f"{about}, random" not in said  # none is as long as those judged
+    assert steps_ahead(folder) == {"policy": 4, "random": 2}
+    fits = [saved_fits.load(folder, STEPS, kind) for kind in ("policy", "random")]
+    assert [len(fit.shift) for fit in fits] == [4, 1]
+
+
+def test_fresh_episodes_are_fitted_to_where_held_out_ones_are_too_short(
+    monkeypatch, calibrate_on, capsys
+):
+    stored = [{"reward": np.zeros(rows)} for rows in (13, 8, 7)]
+    monkeypatch.setattr(Judged, "collected", ([], stored))
+    fitted_to = []
+    monkeypatch.setattr(
+        "agents.commands.calibrate.recalibration.fit",
+        lambda model, episodes, seed: fitted_to.append(
+            [len(e["reward"]) for e in episodes]
+        ),
+    )
+    calibrate_on(policy=[13, 13, 14, 9], random=[9] * 4)
+    assert fitted_to == [[13, 14], [9, 9]]
+    assert "left out 3 of 5 episodes too short to be fitted to" in capsys.readouterr().out
+
+
+def test_episodes_too_short_for_any_forecast_are_left_out(calibrate_on, capsys):
+    folder = calibrate_on(policy=[6, 9, 9, 9], random=[6, 9, 3, 4])
+    said = capsys.readouterr().out
+    assert "left out 1 of 4 episodes too short for forecasts, actions: policy" in said
+    assert "left out 3 of 4 episodes too short for forecasts, actions: random" in said
+    assert "\n1 episodes, actions: random" in said
+    assert steps_ahead(folder) == {"policy": 2, "random": 2}
+    mended = {r["actions"] for r in read(folder) if r["forecast"].endswith("recalibrated")}
+    assert mended == {"policy of reparameterization"}  # no random one is left to fit to
+
+
+def test_a_kind_of_which_none_is_long_enough_is_refused(calibrate_on):
+    with pytest.raises(UserError, match="at least 7 rows for forecasts, got 5"):
+        calibrate_on(policy=[9] * 4, random=[6, 6, 6, 5])
 
 
 @pytest.mark.slow

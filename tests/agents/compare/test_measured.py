@@ -146,9 +146,58 @@ def test_a_file_whose_last_number_may_be_cut_is_left_out(folder, tmp_path, caplo
     assert f"left out: {file} is damaged" in caplog.text
 
 
-def test_number_that_one_seed_lacks_is_a_dash(folder, tmp_path):
+def _write_worths(make_run, folder, steps, worths):
+    """A run for each seed; a run with several numbers was calibrated as often."""
+    for seed, (steps_of, own) in enumerate(zip(steps, worths, strict=True)):
+        about = {"judged": "run", "episodes": 4, "spread": "epistemic", "measure": "auroc"}
+        write_csv(
+            make_run(folder / str(seed), seed, [[1.0]]) / "spread.csv",
+            [
+                about | {"environment_steps": step, "value": value}
+                for step, value in zip(steps_of, own, strict=True)
+            ],
+        )
+
+
+@pytest.mark.parametrize(
+    ("steps", "worths", "expected"),
+    [
+        ([[40_017], [40_003], [40_008]], [[0.6], [0.7], [0.9]], [(3, 40_003, 0.7)]),
+        ([[1000], [1050]], [[0.6], [0.8]], [(2, 1000, 0.7)]),
+        ([[1000], [1051]], [[0.6], [0.8]], [(1, 1000, 0.6), (1, 1051, 0.8)]),
+        (  # at two points of a run, which are never two seeds
+            [[1000, 1030], [1010, 1040]],
+            [[0.1, 0.5], [0.3, 0.7]],
+            [(2, 1000, 0.2), (2, 1030, 0.6)],
+        ),
+    ],
+)
+def test_runs_of_about_as_many_steps_are_pooled(
+    make_run, tmp_path, steps, worths, expected
+):
+    _write_worths(make_run, tmp_path / "runs", steps, worths)
+    compare([tmp_path / "runs"], tmp_path / "out")
+    rows = read(tmp_path / "out" / "spread.csv")
+    found = [(int(r["seeds"]), int(r["environment_steps"]), r["value"]) for r in rows]
+    assert [each[:2] for each in found] == [each[:2] for each in expected]
+    values = [float(value) for *_, value in found]
+    assert values == pytest.approx([value for *_, value in expected])
+
+
+def test_number_that_one_seed_lacks_is_that_of_the_others(folder, tmp_path):
     file = folder / "1" / "probe.csv"
     file.write_text(file.read_text().replace("0.6", "nan"))
+    compare([folder], tmp_path / "out")
+    latent, embedding = read(tmp_path / "out" / "probes.csv")
+    columns = ("r_squared", "r_squared_lowest", "r_squared_highest")
+    assert [float(latent[column]) for column in columns] == pytest.approx([0.6, 0.5, 0.7])
+    assert (latent["seeds"], embedding["seeds"]) == ("2", "3")
+
+
+def test_number_that_all_seeds_lack_is_a_dash(folder, tmp_path):
+    for seed, share in enumerate(("0.5", "0.6", "0.7")):
+        file = folder / str(seed) / "probe.csv"
+        file.write_text(file.read_text().replace(share, "nan"))
     compare([folder], tmp_path / "out")
     text = (tmp_path / "out" / "comparison.md").read_text()
     assert "| velocity 0 | - | -0.10 (-0.10 to -0.10) |" in text

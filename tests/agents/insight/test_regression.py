@@ -1,5 +1,6 @@
 """Tests of agents.insight.regression."""
 
+import itertools
 import warnings
 
 import numpy as np
@@ -105,6 +106,20 @@ def test_interval_holds_the_truth_as_often_as_it_says():
         share = r_squared_and_interval(list(y), list(p), resamples=300)
         inside += share.low[0] <= truth <= share.high[0]
     assert inside / repeats == pytest.approx(0.95, abs=0.05)
+
+
+def test_interval_is_of_r_squared_about_the_mean_of_each_resample():
+    """Episodes differ in their means, so that resamples differ in theirs."""
+    rng = np.random.default_rng(6)
+    targets = [mean + 0.3 * rng.normal(size=[20, 2]) for mean in range(5)]
+    predictions = [each + 0.5 * rng.normal(size=each.shape) for each in targets]
+    drawn = [
+        r_squared([targets[n] for n in some], [predictions[n] for n in some])
+        for some in itertools.product(range(5), repeat=5)  # all there are
+    ]
+    _, low, high = r_squared_and_interval(targets, predictions)
+    expected = np.percentile(drawn, [2.5, 97.5], axis=0)
+    np.testing.assert_allclose([low, high], expected, atol=0.02)
 
 
 def test_resamples_without_variation_are_left_out_of_the_interval():

@@ -49,6 +49,10 @@ def test_edges_leave_out_equally_many_at_both_ends(confidence, expected):
     assert list(edges(np.arange(11), confidence)) == expected
 
 
+def test_edges_between_two_values_are_the_outer():
+    assert edges(np.arange(10.0), 0.8) == (0, 9)
+
+
 def test_parts_are_drawn_whole():
     """All that varies is between parts: as if each were a single value."""
     middles = np.random.default_rng(0).normal(size=40)

@@ -11,6 +11,7 @@ from agents.insight.forecasts import ForecastTimes, broadest
 from agents.insight.uncertainty.levels import SHARES
 from agents.insight.uncertainty.recalibration import (
     Recalibration,
+    _around,
     _loss,
     fit,
     fit_to,
@@ -184,6 +185,13 @@ def test_forecasts_of_certain_weights_are_of_no_draws(make_model, episodes):
 
 def test_pictures_stay_as_they_are(make_model, episodes):
     assert fit(make_model(image_size=32), episodes, SEED) is None
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"), [(0, (0, 1)), (4, (0, 9)), (6, (4, 9)), (8, (8, 9))]
+)
+def test_as_many_steps_are_before_a_step_as_after_it(step, expected):
+    assert _around(step, 9, 25) == slice(*expected)
 
 
 def test_few_episodes_are_fitted_to_with_the_steps_around():

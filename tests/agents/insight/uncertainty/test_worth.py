@@ -82,6 +82,16 @@ def test_spread_shrinks_as_it_was_made_to(found):
     assert sum(found[f"spread_{least}"].steps for least in VISITS) == 6 * ROWS
 
 
+def test_a_class_of_visits_begins_at_its_least_and_ends_before_the_next():
+    visits = np.array([0, 1, 9, 10, 99, 100, 999, 1000, 5000])
+    spread = 1.0 + np.arange(len(visits))
+    steps = Steps(spread, spread, spread, visits)
+    found = {each.name: each for each in measure({"policy": [steps]}, "epistemic")}
+    of_classes = [found[f"spread_{least}"] for least in VISITS]
+    assert [each.steps for each in of_classes] == [1, 2, 2, 2, 2]
+    assert [each.value for each in of_classes] == [1.0, 2.5, 4.5, 6.5, 8.5]
+
+
 def test_without_a_grid_there_is_the_correlation_alone(known):
     blind = [each._replace(visits=np.full(ROWS, -1)) for each in known]
     found = measure({"policy": blind}, "epistemic")
