@@ -15,9 +15,9 @@ def scale_kl(model, scale):
 
     Keras' losses are means over examples, so 1 / (number of training examples) makes the
     loss of `compile` and `fit` the negative evidence bound per example. The scale is a
-    variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations keep
-    its value, so models that are saved or cloned whole have it; weights and checkpoints do
-    not.
+    variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations
+    keep its value, so models that are saved or cloned whole have it; weights and
+    checkpoints do not.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.4; Tran
     et al., 2019, Bayesian Layers, Figure 3.

@@ -236,5 +236,7 @@ def test_a_part_of_a_class_that_is_not_registered_is_an_error_that_names_it():
         pass
 
     config = dataclasses.replace(overrides.load([]), explore=Hopeful())
-    with pytest.raises(UserError, match="explore is a Hopeful, which is none of .*greedy.*; register it"):
+    with pytest.raises(
+        UserError, match="explore is a Hopeful, which is none of .*greedy.*; register it"
+    ):
         as_dict(config)
