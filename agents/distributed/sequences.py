@@ -1,7 +1,7 @@
 """Sequences of the replay server: how episodes become its items, and items batches.
 
 Each sequence of T rows inside an episode is an item, so that to draw an item at random is
-to draw an episode by its length and a start in it. Where an episode is shorter than T, or
+to draw an episode by its length and a start in it. Where an episode is shorter than 2 T, or
 the task ended it, a sequence that starts in it goes on with the episodes that the same
 process inserts next; see `agents.episodes.replay.Replay`.
 """
@@ -12,7 +12,7 @@ import numpy as np
 import reverb
 import tensorflow as tf
 
-from agents.episodes.replay import KEYS
+from agents.episodes.replay import KEYS, goes_on
 
 TABLE = "sequences"
 
@@ -41,12 +41,11 @@ class SequenceWriter:
         Raises:
             TimeoutError: the server did not confirm them in time.
         """
-        rows = len(episode["reward"])
-        goes_on = rows < self._length or bool(episode["is_terminal"][-1])
+        start = (self._episodes, goes_on(episode, self._length))
         self._episodes += 1
-        for row in range(rows):
+        for row in range(len(episode["reward"])):
             self._writer.append({key: np.asarray(episode[key][row]) for key in KEYS})
-            self._starts.append((self._episodes, goes_on))
+            self._starts.append(start)
             if self._is_item():
                 trajectory = {
                     key: self._writer.history[key][-self._length :] for key in KEYS
@@ -62,8 +61,8 @@ class SequenceWriter:
     def _is_item(self):
         if len(self._starts) < self._length:
             return False
-        episode, goes_on = self._starts[0]
-        return goes_on or episode == self._episodes
+        episode, leaves_it = self._starts[0]
+        return leaves_it or episode == self._starts[-1][0]
 
 
 class ReplayServer:

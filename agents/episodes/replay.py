@@ -33,11 +33,13 @@ class Replay:
     """The newest episodes in memory, sampled as sequences.
 
     A sequence starts at a uniform offset of a uniformly drawn episode and stays inside
-    it. Where the episode is shorter than the sequence, it starts at any of its rows and
+    it. Where the episode is shorter than two sequences, it starts at any of its rows and
     goes on with the start of another episode; `is_first` is true there, so that no
-    boundary is crossed unseen. So it does where the task ended the episode: inside of it
-    the end would stand in the last row of one sequence alone, and be met T times less
-    often than what comes before.
+    boundary is crossed unseen. Inside of it there would be few offsets, and critics, which
+    learn from rows of a sequence that are a stride apart, would never meet most of its
+    decisions. So it does where the task ended the episode: inside of it the end would stand
+    in the last row of one sequence alone, and be met T times less often than what comes
+    before.
 
     Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels
     (PlaNet): one chunk at a random offset from each sampled episode.
@@ -209,14 +211,18 @@ class Replay:
             )
 
 
+def goes_on(episode, length):
+    """Whether sequences of `length` rows start in all its rows and go on after its last."""
+    return _rows(episode) < 2 * length or bool(episode["is_terminal"][-1])
+
+
 def _rows(episode):
     return len(episode["reward"])
 
 
 def _offset(random, episode, length):
     rows = _rows(episode)
-    goes_on = rows < length or episode["is_terminal"][-1]
-    return random.integers(rows if goes_on else rows - length + 1)
+    return random.integers(rows if goes_on(episode, length) else rows - length + 1)
 
 
 def _spec(episode):

@@ -32,9 +32,9 @@ def drawn(address, batches=60):
 def test_every_sequence_inside_an_episode_is_drawn_alike(serve, make_episode):
     address = serve()
     writer = SequenceWriter(reverb.Client(address), length=5)
-    for number, rows in ((0, 7), (1, 5), (2, 9)):
+    for number, rows in ((0, 11), (1, 10), (2, 13)):
         writer.insert(make_episode(number, rows), timeout=10)
-    starts = [(0, 0), (0, 1), (0, 2), (1, 0), *((2, row) for row in range(5))]
+    starts = [(n, row) for n, count in enumerate([7, 6, 9]) for row in range(count)]
     size = reverb.Client(address).server_info(timeout=5)[TABLE].current_size
     assert size == len(starts)
     seen, is_first = drawn(address)

@@ -66,10 +66,10 @@ def test_rows_of_a_sequence_belong_together():
 
 
 def test_offsets_and_episodes_are_uniform():
-    batch = make_replay(12, 20, ended=False).sample(batch_size=20_000, length=8, seed=0)
+    batch = make_replay(16, 20, ended=False).sample(batch_size=20_000, length=8, seed=0)
     episode, row = np.moveaxis(batch["observation"][:, 0], -1, 0)
     assert stats.chisquare(np.unique(episode, return_counts=True)[1]).pvalue > 0.01
-    for number, rows in enumerate([12, 20]):
+    for number, rows in enumerate([16, 20]):
         offsets, counts = np.unique(row[episode == number], return_counts=True)
         np.testing.assert_array_equal(offsets, range(rows - 8 + 1))
         assert stats.chisquare(counts).pvalue > 0.01
@@ -97,9 +97,11 @@ def test_no_boundary_is_crossed_unseen():
     assert set(row[:, 0][episode[:, 0] == 0]) == {0, 1, 2}
 
 
-def test_episode_as_long_as_the_sequence_is_taken_whole():
-    batch = make_replay(5, ended=False).sample(batch_size=4, length=5, seed=0)
-    np.testing.assert_array_equal(batch["observation"][..., 1], 4 * [range(5)])
+@pytest.mark.parametrize(("rows", "starts"), [(5, 5), (9, 9), (10, 6)])
+def test_of_less_than_two_sequences_all_rows_are_starts(rows, starts):
+    batch = make_replay(rows, ended=False).sample(batch_size=200, length=5, seed=0)
+    assert set(batch["observation"][:, 0, 1]) == set(range(starts))
+    assert batch["is_first"][:, 1:].any() == (starts == rows)
 
 
 def test_equal_seeds_give_equal_batches():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.episodes.replay import Replay
 from agents.value.targets import after, n_step_targets
 
 REWARD = [9.0, 1.0, 2.0, 3.0, 4.0]  # the first led to row 0 and stands in no target
@@ -91,3 +92,24 @@ def test_rows_ahead_are_those_of_the_steps_with_a_target(count, steps, stride, r
     tensor = tf.reshape(tf.range(10), [1, 5, 2])
     found = after(tensor, count, steps, stride)
     np.testing.assert_array_equal(found[0], [[2 * row, 2 * row + 1] for row in rows])
+
+
+@pytest.mark.parametrize(("decisions", "missed"), [(31, 0), (33, 0), (62, 0), (63, 2)])
+def test_critics_learn_from_all_decisions_of_short_episodes(decisions, missed):
+    rows, length, stride = np.arange(decisions + 1), 32, 4
+    replay = Replay(1000)
+    replay.add(
+        {
+            "observation": rows[:, np.newaxis].astype(np.float32),
+            "action": np.zeros([len(rows), 1]),
+            "reward": np.zeros(len(rows)),
+            "is_first": rows == 0,
+            "is_terminal": np.zeros(len(rows), bool),
+            **dict.fromkeys(["position", "velocity"], np.zeros([len(rows), 1])),
+        }
+    )
+    batch = {key: tf.constant(x) for key, x in replay.sample(2000, length, 0).items()}
+    learned = after(batch["observation"], 0, 1, stride)[..., 0]
+    zero = tf.zeros(learned.shape)
+    _, weights = n_step_targets(batch, [zero], zero, 0.99, stride)
+    assert set(learned[weights > 0].numpy()) == set(range(decisions - missed))
