@@ -89,15 +89,15 @@ def test_what_a_killed_actor_could_not_deliver_the_next_one_delivers_once(
     make_actor, address, serve, handover, make_episode
 ):
     handover.open(0)
-    handover.finish(0, make_episode(2, rows=9))
+    handover.finish(0, make_episode(2, rows=10))
     make_actor(0)
     assert [file.stem for file in handover.ready()] == ["000002"]
-    assert size(address) == 9 - 5 + 1
-    handover.finish(0, make_episode(4, rows=9))
+    assert size(address) == 10 - 5 + 1
+    handover.finish(0, make_episode(4, rows=10))
     later = serve()  # has read the file
     before = size(later)
     make_actor(0, later)
-    assert size(later) == before == 2 * (9 - 5 + 1)
+    assert size(later) == before == 2 * (10 - 5 + 1)
     assert len(handover.ready()) == 2
 
 

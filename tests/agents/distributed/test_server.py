@@ -17,25 +17,25 @@ def test_a_new_server_has_read_every_episode_once(
     config, serve, run, handover, make_episode
 ):
     handover.open(0)
-    handover.finish(0, make_episode(4, rows=6))
-    handover.release(handover.finish(0, make_episode(2, rows=7)))
+    handover.finish(0, make_episode(4, rows=10))
+    handover.release(handover.finish(0, make_episode(2, rows=11)))
     address = serve()
     assert greet(config, address)["numbers"] == [2, 4]
-    assert size(address) == (7 - 5 + 1) + (6 - 5 + 1)
+    assert size(address) == (11 - 5 + 1) + (10 - 5 + 1)
     assert greet(config, serve())["serving"] != greet(config, address)["serving"]
 
 
 def test_it_holds_no_more_than_the_replay_does(
     make_config, run, serve, handover, make_episode
 ):
-    words = ["actors=1", "sequence_length=5", "replay_capacity=7", f"logdir={run.folder}"]
+    words = ["actors=1", "sequence_length=5", "replay_capacity=15", f"logdir={run.folder}"]
     config = make_config(*words)
     handover.open(0)
     for number in range(5):
-        handover.finish(0, make_episode(number, rows=6))
+        handover.finish(0, make_episode(number, rows=11))
     address = serve(config)
     assert greet(config, address)["numbers"] == [0, 1, 2, 3, 4]
-    assert size(address) == 2 * (6 - 5 + 1)
+    assert size(address) == 2 * (11 - 5 + 1)
 
 
 def test_a_damaged_episode_is_passed_over(config, serve, handover, make_episode):
@@ -77,7 +77,7 @@ def test_held_out_episodes_are_read_and_not_inserted(
     config = make_config(*words)
     handover.open(0)
     for number in range(4):
-        handover.finish(0, make_episode(number, rows=6))
+        handover.finish(0, make_episode(number, rows=10))
     address = serve(config)
     assert greet(config, address)["numbers"] == [0, 1, 2, 3]
-    assert size(address) == 2 * (6 - 5 + 1)
+    assert size(address) == 2 * (10 - 5 + 1)
