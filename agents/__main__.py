@@ -14,7 +14,7 @@ try:
     from agents import interrupts
     from agents.commands.words.options import ROLES
     from agents.commands.words.parser import parse
-    from agents.errors import UserError
+    from agents.errors import InUseError, UserError
     from agents.files import output_folder, refusal
     from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
@@ -36,8 +36,8 @@ def main(argv=None):
         argv: words after the program's name; None takes those of the process.
 
     Returns:
-        Exit status: 0, 1 after a run that failed, 2 after a mistake in what was
-        typed, 130 after Ctrl-C.
+        Exit status: 0, 1 after a run that failed or that another process has, 2 after a
+        mistake in what was typed, 130 after Ctrl-C.
     """
     _be_quiet()
     _be_plain_in_notebooks()
@@ -48,7 +48,7 @@ def main(argv=None):
             return _do(options) or 0
     except UserError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
-        return 2
+        return 1 if isinstance(error, InUseError) else 2
     except EnvironmentFailedError as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 1

@@ -7,6 +7,10 @@ class UserError(ValueError):
     """A mistake that a user can put right; its message is one line that says how."""
 
 
+class InUseError(UserError):
+    """Another process has what is asked for; once it has ended, the same is right."""
+
+
 def nearest(word, choices, least=0.5):
     """The end of an error message: `; did you mean 'flipout'?`, or nothing.
 

@@ -3,7 +3,7 @@
 import fcntl
 import os
 
-from agents.errors import UserError
+from agents.errors import InUseError
 
 LOCK = ".lock"  # of a folder, whoever has it
 
@@ -18,7 +18,7 @@ def lock_folder(folder):
         The open file; where the file system has no locks, nobody is kept out.
 
     Raises:
-        UserError: another process has it; the message tells which.
+        InUseError: another process has it; the message tells which.
     """
     lock = open(folder / LOCK, "a+")  # noqa: SIM115  it stays open as long as the run
     try:
@@ -27,7 +27,7 @@ def lock_folder(folder):
         lock.seek(0)
         process = lock.read().strip()
         lock.close()
-        raise UserError(
+        raise InUseError(
             f"{folder} is in use by another process ({process}); "
             "wait until it ends, or start a new run with another logdir"
         ) from None

@@ -253,11 +253,12 @@ class Environment(py_environment.PyEnvironment):
 def _to_bounds(simulation):
     """Maps actions [A] from [-1, 1] to the bounds of a task.
 
-    Those without bounds stay as they are; those with one are cut off there.
+    Those without bounds stay as they are; those with one are moved inside where it is
+    narrower, so that the whole of [-1, 1] has an effect.
     """
     limits = simulation.action_minimum, simulation.action_maximum
     low, high = np.clip(limits, -_FAR, _FAR)  # infinite ones have no middle
     is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
-    middle = np.where(is_bounded, (high + low) / 2, 0.0)
+    middle = np.where(is_bounded, (high + low) / 2, np.clip(0.0, low + 1, high - 1))
     reach = np.where(is_bounded, (high - low) / 2, 1.0)
     return lambda action: np.clip(middle + reach * action, *limits)

@@ -38,7 +38,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         super().__init__()
         self._processes = []
         self._connections = []
-        self._interruption = None
+        self._ended = None
         context = multiprocessing.get_context("spawn")
         try:
             for given in arguments:
@@ -51,7 +51,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
                 self._processes.append(process)
                 self._connections.append(connection)
             for number in range(len(arguments)):
-                self._receive(number, self._hint)
+                _result(*self._receive(number, self._hint))
             self._observation_spec = self._ask(0, "observation_spec")
             self._action_spec = self._ask(0, "action_spec")
             self.action_repeat = self._ask(0, "action_repeat")
@@ -90,6 +90,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         return _stack(self._ask_all("get_info", [()] * self.batch_size))
 
     def close(self):
+        self._ended = self._ended or "are closed"
         for connection in self._connections:
             try:
                 connection.send(None)
@@ -116,7 +117,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     def _ask(self, number, name):
         self._send(number, name, ())
-        return self._receive(number)
+        return _result(*self._receive(number))
 
     def _ask_all(self, name, given):
         """Sends every request before it waits for an answer.
@@ -124,47 +125,28 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         All answers are taken before an error is raised, so that none is left in a pipe;
         where that is interrupted, the environments are closed.
         """
-        if self._interruption:
-            raise EnvironmentFailedError(
-                f"the environments were interrupted ({self._interruption}) and are closed; "
-                "load them again"
-            )
+        if self._ended:
+            raise EnvironmentFailedError(f"the environments {self._ended}; load them again")
         try:
-            return self._answers(name, given)
-        except (ValueError, RuntimeError):
-            raise
+            for number, arguments in enumerate(given):
+                self._send(number, name, arguments)
+            received = [self._receive(number) for number in range(len(given))]
         except BaseException as error:
-            self._interruption = type(error).__name__
+            self._ended = f"were interrupted ({type(error).__name__}) and are closed"
             self.close()
             raise
-
-    def _answers(self, name, given):
-        for number, arguments in enumerate(given):
-            self._send(number, name, arguments)
-        answers, errors = [], []
-        for number in range(len(given)):
-            try:
-                answers.append(self._receive(number))
-            except (ValueError, RuntimeError) as error:
-                errors.append(error)
-        if errors:
-            raise errors[0]
-        return answers
+        return [_result(*answer) for answer in received]
 
     def _send(self, number, name, given):
-        try:
+        with contextlib.suppress(ConnectionError):  # told where its answer is missed
             self._connections[number].send((name, given))
-        except OSError as error:
-            raise self._death(number) from error
 
     def _receive(self, number, hint=""):
+        """Whether the answer is a result, and it; else it is an error."""
         try:
-            is_result, answer = self._connections[number].recv()
-        except (EOFError, OSError) as error:
-            raise self._death(number, hint) from error
-        if not is_result:
-            raise answer
-        return answer
+            return self._connections[number].recv()
+        except (EOFError, ConnectionError):
+            return False, self._death(number, hint)
 
     def _death(self, number, hint=""):
         process = self._processes[number]
@@ -184,6 +166,12 @@ def _interrupts_kept_off():
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _result(is_result, answer):
+    if not is_result:
+        raise answer
+    return answer
 
 
 def _stack(nests):

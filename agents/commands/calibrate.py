@@ -83,7 +83,8 @@ def calibrate(run, twin, episodes):
     `figures/calibration.png` have, for the intervals of 50, 80 and 95 %, the pooled
     coverage and the deviation, see `agents.insight.calibration`; the file has each
     dimension in rows of its own, beside those of `all`. The fits of RUN,
-    `recalibration.json`, are what its films and probes use from there on.
+    `recalibration.json`, are what its films and probes use from there on; a kind without
+    episodes to fit to has none.
 
     `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
     `agents.insight.uncertainty.worth`: a row for each `spread` and `measure`, its `value`
@@ -120,15 +121,20 @@ def calibrate(run, twin, episodes):
         for kind, some in fitted_to.items():
             kept = long_enough(some, horizons[kind]) or long_enough(some)
             _tell_left_out(some, kept, f"too short to be fitted to: {each.name}, {kind}")
+            if not kept:
+                print(
+                    f"no episode to fit to, forecasts stay as they are: {each.name}, {kind}"
+                )
             fits[kind] = recalibration.fit(model, kept, fold(seed, 0)) if kept else None
-        if each is runs[0] and all(fits.values()):
-            saved_fits.save(fits, folder, each.about["environment_steps"])
         for actions, found in fresh.items():
             fit = fits[actions.partition(" ")[0]]
             curves += judge(model, found, seed, actions, each.name, fit)
+        if each is runs[0]:
+            saved_fits.save(fits, folder, each.about["environment_steps"])
         worth += _worth(each, trained_on, fresh, seed)
     curves.sort(key=lambda curve: list(fresh).index(curve.actions))
-    files = _write(folder, config.task, runs, curves, worth, episodes)
+    title = f"{config.task}, {_counts(fresh)}"
+    files = _write(folder, title, runs, curves, worth, episodes)
     _print_tables(runs, curves)
     _print_worth(worth)
     for file in files:
@@ -173,7 +179,15 @@ def _worth(judged, trained_on, fresh, seed):
     return [(judged.name, row) for row in rows]
 
 
-def _write(folder, task, runs, curves, worth, episodes):
+def _counts(fresh):
+    """Such as "100 episodes of each kind": how many are judged."""
+    counts = {kind: len(some) for kind, some in fresh.items()}
+    if len(set(counts.values())) == 1:
+        return f"{counts['random']} episodes of each kind"
+    return "episodes: " + ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _write(folder, title, runs, curves, worth, episodes):
     """The files of RUN; their paths."""
     about = {each.name: each.about | {"episodes": episodes} for each in runs}
     rows = [
@@ -185,7 +199,6 @@ def _write(folder, task, runs, curves, worth, episodes):
     write_csv(files[0], rows)
     write_csv(files[1], [about[name] | row for name, row in worth])
     drawn = [folder / "figures" / name for name in ("calibration.png", "spread.png")]
-    title = f"{task}, {episodes} episodes of each kind"
     figures.save(drawn[0], curves, title)
     figures.save_worth(drawn[1], worth, title)
     return files + drawn

@@ -50,8 +50,9 @@ def load(words):
     for override in others:
         _check_keys(override, keys, chosen)
     values = _set(composed, chosen, others)
-    config = make_config(values | {"logdir": values["logdir"] or "logdir"})
-    if values["logdir"] is None:
+    is_named = values["logdir"] is not None
+    config = make_config(values if is_named else values | {"logdir": "logdir"})
+    if not is_named:
         task = config.task.replace(":", "_").replace("/", "_")
         logdir = f"logdir/{task}/{chosen['explore']}/{config.seed}"
         config = dataclasses.replace(config, logdir=logdir)

@@ -40,7 +40,7 @@ class Handover:
         """Makes the folder of an actor; removes what an earlier process left unfinished.
 
         Raises:
-            UserError: another process is that actor.
+            InUseError: another process is that actor.
         """
         folder = self._folder / f"actor_{actor}"
         folder.mkdir(exist_ok=True)

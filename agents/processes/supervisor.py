@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from agents.errors import UserError
+from agents.errors import InUseError
 from agents.locking import lock_folder
 from agents.processes.heartbeat import read_beat
 from agents.processes.loopback import Loopback
@@ -45,7 +45,8 @@ def supervise(config, words):
         to be wrong, or 130 after Ctrl-C.
 
     Raises:
-        UserError: as `agents.runs.folder.open_run`, or another process supervises the run.
+        UserError: as `agents.runs.folder.open_run`; an `InUseError`, where another process
+            supervises the run.
     """
     with (
         _alone(config),
@@ -84,7 +85,7 @@ def _patiently(take, what):
     while True:
         try:
             return take(what)
-        except UserError:
+        except InUseError:
             if time.monotonic() > until:
                 raise
             time.sleep(_POLL)

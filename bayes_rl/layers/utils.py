@@ -50,7 +50,6 @@ def add_weight(cls):
             is_random = name in self.stochastic_weights
             return self.random_variable(name) if is_random else weight
 
-    Stochastic.get_config = cls.get_config
     return functools.update_wrapper(Stochastic, cls, updated=())
 
 

@@ -15,9 +15,9 @@ def scale_kl(model, scale):
 
     Keras' losses are means over examples, so 1 / (number of training examples) makes the
     loss of `compile` and `fit` the negative evidence bound per example. The scale is a
-    variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations
-    keep its value, so models that are saved or cloned whole have it; weights and
-    checkpoints do not.
+    variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations of
+    layers keep its value, so models that are saved or cloned whole have it; weights,
+    checkpoints and models of your own class, which makes its layers anew, do not.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.4; Tran
     et al., 2019, Bayesian Layers, Figure 3.
@@ -49,7 +49,7 @@ def scale_kl(model, scale):
             "examples) makes the loss the evidence bound per example",
             stacklevel=2,
         )
-    scales = [m.kl_scale for m in modules_of(model) if hasattr(m, "kl_scale")]
+    scales = [m.kl_scale for m in _with_templates(model) if hasattr(m, "kl_scale")]
     if not scales:
         raise ValueError("the model has no layer with a posterior, so no KL to scale")
     variable = scales[0].value
@@ -61,6 +61,14 @@ def scale_kl(model, scale):
         each.value = variable
     forget_functions(model)
     return variable
+
+
+def _with_templates(model):
+    """Modules of a model, and those that only the configurations of others are made of."""
+    for module in modules_of(model):
+        yield module
+        if isinstance(module, tf.keras.layers.Bidirectional):
+            yield from modules_of(module.layer)
 
 
 def forget_functions(model):

@@ -6,13 +6,13 @@ import sys
 
 import pytest
 
-from agents.errors import UserError
+from agents.errors import InUseError
 from agents.locking import lock_folder
 
 
 def test_one_at_a_time_has_a_folder(tmp_path):
     with lock_folder(tmp_path):
-        with pytest.raises(UserError) as error:
+        with pytest.raises(InUseError) as error:
             lock_folder(tmp_path)
         assert str(error.value) == (
             f"{tmp_path} is in use by another process ({os.getpid()}); "

@@ -19,7 +19,7 @@ import envs
 from agents.__main__ import main
 from agents.config import choices, overrides
 from agents.config.schema import as_dict, flatten
-from agents.errors import UserError
+from agents.errors import InUseError, UserError
 
 _COMMANDS = ("train", "evaluate", "probe", "calibrate", "plot", "compare", "video")
 ROOT = pathlib.Path(__file__).parents[2]
@@ -102,6 +102,7 @@ def test_mistake_is_answered_by_one_line_and_nothing_is_written(
     [
         (KeyboardInterrupt(), 130, "stopped"),
         (UserError("strategy tpu needs a TPU"), 2, "bayes-rl: strategy tpu needs a TPU"),
+        (InUseError("x is in use"), 1, "bayes-rl: x is in use"),
     ],
 )
 def test_end_of_a_command_is_told_in_a_line(error, status, said, monkeypatch, capsys):

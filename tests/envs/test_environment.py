@@ -100,19 +100,19 @@ def test_actions_beyond_the_bounds_are_clipped():
 class Taking(Breaking):
     """Remembers its action, of which parts are bounded on one side or on none."""
 
-    action_minimum = np.array([0.0, -np.inf, -np.inf, 2.0])
-    action_maximum = np.array([np.inf, -0.5, np.inf, 4.0])
+    action_minimum = np.array([5.0, -np.inf, -np.inf, 2.0, -7.0])
+    action_maximum = np.array([np.inf, -0.5, np.inf, 4.0, np.inf])
 
     def step(self, action):
         self.action = action
         return super().step(action)
 
 
-def test_actions_with_one_bound_stay_as_they_are_within_it():
+def test_actions_with_one_bound_are_moved_inside_where_it_is_narrower():
     environment = Environment(simulation := Taking("none", 0.0), "state", 1, seed=0)
     for given, expected in (
-        ([-0.5, -0.75, -0.75, -1.0], [0.0, -0.75, -0.75, 2.0]),
-        ([0.5, 0.75, 0.75, 0.5], [0.5, -0.5, 0.75, 3.5]),
+        ([-1.0, -0.75, -0.75, -1.0, -1.0], [5.0, -2.25, -0.75, 2.0, -1.0]),
+        ([0.5, 1.0, 0.75, 0.5, 1.0], [6.5, -0.5, 0.75, 3.5, 1.0]),
     ):
         environment.reset()
         environment.step(np.array(given, np.float32))

@@ -93,15 +93,16 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
     environments.close()
 
 
-def test_an_interruption_closes_all_so_that_no_answer_comes_late(monkeypatch):
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, TimeoutError, ValueError])
+def test_an_interruption_closes_all_so_that_no_answer_comes_late(monkeypatch, kind):
     environments = ParallelEnvironment([{"task": "fake", "seed": 0}])
     environments.reset()
     with monkeypatch.context() as patch:
-        patch.setattr(environments, "_receive", Mock(side_effect=KeyboardInterrupt))
-        with pytest.raises(KeyboardInterrupt):
+        patch.setattr(environments._connections[0], "recv", Mock(side_effect=kind))
+        with pytest.raises(kind):
             environments.step(np.ones([1, 1], np.float32))
     assert not environments._processes[0].is_alive()
-    closed = r"interrupted \(KeyboardInterrupt\) and are closed"
+    closed = rf"interrupted \({kind.__name__}\) and are closed; load them again"
     for call in (environments.reset, environments.render, environments.get_info):
         with pytest.raises(envs.EnvironmentFailedError, match=closed):
             call()

@@ -18,16 +18,17 @@ def save(fits, folder, steps):
     """Writes fits to the folder of a run, as one readable file.
 
     Args:
-        fits: dict of who acts, `policy` or `random`, -> `Recalibration`.
+        fits: dict of who acts, `policy` or `random`, -> `Recalibration`, or None.
         folder: of the run.
         steps: environment steps that the model had seen; they are of no other.
     """
     values = {"environment_steps": steps}
     for actions, found in fits.items():
-        values[actions] = {
-            name: value if np.ndim(value) == 0 else _six_digits(value).tolist()
-            for name, value in vars(found).items()
-        }
+        if found is not None:
+            values[actions] = {
+                name: value if np.ndim(value) == 0 else _six_digits(value).tolist()
+                for name, value in vars(found).items()
+            }
     write_text(pathlib.Path(folder) / FILE, json.dumps(values, indent=1) + "\n")
 
 

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
-from bayes_rl.layers.base import takes
+from bayes_rl.layers.base import ScaledKL, takes
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
 
@@ -47,7 +47,7 @@ def _einsum(equation, *tensors):
     kernel_initializer="trainable_normal",
     kernel_regularizer="normal_kl_divergence",
 )
-class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
+class MultiHeadAttentionReparameterization(ScaledKL, tf.keras.layers.MultiHeadAttention):
     """Multi-head attention that draws its kernels from their posteriors at every call.
 
         query, key, value = inputs projected, for each head
@@ -125,6 +125,7 @@ class MultiHeadAttentionReparameterization(tf.keras.layers.MultiHeadAttention):
             activity_regularizer=self._activity_regularizer,
             name=f"{self.name}/{name}",
             dtype=self._dtype_policy,
+            kl_scale=self.kl_scale,
             **options,
         )
         projection = _Projection(

@@ -2,11 +2,13 @@
 
 * arguments.py: Constructors of layers: Keras' arguments, with other defaults and more of
   them
+* scaled_kl.py: What `ed.scale_kl` finds on a layer
 * stochastic_layer.py: The mixin, left of a Keras layer
 * stochastic_weight.py: A weight with a posterior, as its layer keeps it
 """
 
 from bayes_rl.layers.base.arguments import REQUIRED, takes
+from bayes_rl.layers.base.scaled_kl import ScaledKL
 from bayes_rl.layers.base.stochastic_layer import StochasticLayer
 from bayes_rl.layers.base.stochastic_weight import (
     StochasticWeight,
@@ -16,6 +18,7 @@ from bayes_rl.layers.base.stochastic_weight import (
 
 __all__ = [
     "REQUIRED",
+    "ScaledKL",
     "StochasticLayer",
     "StochasticWeight",
     "WeightAttribute",

@@ -5,7 +5,7 @@ import inspect
 import tensorflow as tf
 
 from bayes_rl.initializers.seeding import fresh
-from bayes_rl.layers.base import REQUIRED, takes
+from bayes_rl.layers.base import REQUIRED, ScaledKL, takes
 from bayes_rl.layers.ensembles.batch_ensemble import Conv2DBatchEnsemble, DenseBatchEnsemble
 from bayes_rl.layers.ensembles.hyperparameters import get_lambda
 from bayes_rl.layers.ensembles.members import align, repeat, vectors_of_members
@@ -15,7 +15,7 @@ from bayes_rl.serialization import register
 _FAST_WEIGHTS = {"regularize_fast_weights": True, "fast_weights_eq_contraint": False}
 
 
-class _HyperBatchEnsemble(tf.keras.layers.Layer):
+class _HyperBatchEnsemble(ScaledKL, tf.keras.layers.Layer):
     """Two BatchEnsembles, `main` and `delta`; see `DenseHyperBatchEnsemble`."""
 
     member_class = None
@@ -52,7 +52,8 @@ class _HyperBatchEnsemble(tf.keras.layers.Layer):
             for key, value in options.items()
         }
         name = f"{self.name}_{name}"
-        return self.member_class(**options, name=name, dtype=self.dtype_policy)
+        shared = {"dtype": self.dtype_policy, "kl_scale": self.kl_scale}
+        return self.member_class(**options, name=name, **shared)
 
     def build(self, input_shape):
         for layer in (self.main, self.delta):

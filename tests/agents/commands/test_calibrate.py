@@ -182,7 +182,10 @@ def test_episodes_too_short_for_any_forecast_are_left_out(calibrate_on, capsys):
     assert "\n1 episodes, actions: random" in said
     assert steps_ahead(folder) == {"policy": 2, "random": 2}
     mended = {r["actions"] for r in read(folder) if r["forecast"].endswith("recalibrated")}
-    assert mended == {"policy of reparameterization"}  # no random one is left to fit to
+    assert mended == {"policy of reparameterization"}
+    assert "no episode to fit to, forecasts stay as they are" in said
+    fits = {kind: saved_fits.load(folder, STEPS, kind) for kind in ("policy", "random")}
+    assert [kind for kind, fit in fits.items() if fit is None] == ["random"]
 
 
 def test_a_kind_of_which_none_is_long_enough_is_refused(calibrate_on):

@@ -73,6 +73,7 @@ from agents.errors import UserError
         (["~planner"], "cannot read '~planner'; keys can only be set"),
         (["seed=0,1"], "seed=0,1 are several values; add -m"),
         (["logdir=${tsk}"], "'tsk' not found"),
+        (["logdir="], "logdir must be a word, got nothing"),
         (["batch_size="], "batch_size must be a whole number, got nothing"),
         (["task=cartpole_swingp"], "did you mean 'cartpole_swingup'?"),
         (["seed=4294967296"], "seed must be"),

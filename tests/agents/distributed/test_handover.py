@@ -4,7 +4,7 @@ import pytest
 
 from agents.distributed.handover import Handover
 from agents.episodes.store import EpisodeStore
-from agents.errors import UserError
+from agents.errors import InUseError
 from agents.locking import lock_folder
 
 
@@ -78,9 +78,9 @@ def test_one_process_at_a_time_has_an_actor(run, handover):
     folder.mkdir()
     with lock_folder(folder):  # as another process has it
         handover.open(0)
-        with pytest.raises(UserError, match=f"{folder} is in use by another process"):
+        with pytest.raises(InUseError, match=f"{folder} is in use by another process"):
             handover.open(1)
     handover.open(1)
     Handover(run.episodes).open(1)
-    with pytest.raises(UserError, match="in use"):
+    with pytest.raises(InUseError, match="in use"):
         lock_folder(folder)

@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.console import Console
 
-from agents.errors import UserError
+from agents.errors import InUseError
 from agents.locking import lock_folder
 from agents.processes import supervisor as module
 from agents.processes.supervisor import Supervisor, supervise
@@ -95,7 +95,7 @@ def test_one_supervisor_at_a_time_has_a_run(make_config, run, monkeypatch):
 
         def look(self):
             assert run.config_file.exists()
-            with pytest.raises(UserError, match=f"{run.roles} is in use by another"):
+            with pytest.raises(InUseError, match=f"{run.roles} is in use by another"):
                 supervise(config, [])
             return 0
 

@@ -44,6 +44,45 @@ MODELS = {
         ]
     ),
 }
+WHOLE = {name: MODELS[name] for name in ("sequential", "functional", "recurrent")}
+
+
+def attention():
+    inputs = tf.keras.Input([3])
+    words = tf.keras.layers.Reshape([3, 1])(inputs)
+    attended = ed.layers.MultiHeadAttentionFlipout(2, 2)(words, words)
+    return tf.keras.Model(inputs, dense()(tf.keras.layers.Flatten()(attended)))
+
+
+def bidirectional():
+    cell = tf.keras.layers.RNN(ed.layers.LSTMCellFlipout(4))
+    both = tf.keras.layers.Bidirectional(cell)
+    return tf.keras.Sequential([tf.keras.layers.Reshape([1, 3]), both])
+
+
+@tf.keras.utils.register_keras_serializable()
+@ed.layers.utils.add_weight
+class Decorated(tf.keras.layers.Layer):
+    def __init__(self, units=4, **kwargs):
+        super().__init__(**kwargs)
+        self.units = units
+
+    def build(self, shape):
+        kernel = ed.initializers.TrainableNormal()
+        prior = ed.regularizers.NormalKLDivergence()
+        options = {"initializer": kernel, "regularizer": prior}
+        self.add_weight("kernel", [shape[-1], self.units], **options)
+        super().build(shape)
+
+    def call(self, inputs):
+        return inputs @ self.draw("kernel")
+
+    def get_config(self):
+        return {**super().get_config(), "units": self.units}
+
+
+WHOLE |= {"attention": attention, "bidirectional": bidirectional}
+WHOLE |= {"decorated": lambda: tf.keras.Sequential([Decorated()])}
 
 
 @pytest.mark.parametrize("is_built", [True, False])
@@ -137,10 +176,10 @@ def test_scale_is_no_weight_of_the_model(tmp_path):
     tf.saved_model.save(scaled, str(tmp_path / "saved"))
 
 
-@pytest.mark.parametrize("kind", ["sequential", "functional", "recurrent"])
+@pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize("suffix", ["", ".keras", ".h5"])
 def test_scale_is_part_of_a_model_that_is_saved_whole(tmp_path, kind, suffix):
-    model = MODELS[kind]()
+    model = WHOLE[kind]()
     model(INPUTS)
     ed.scale_kl(model, 0.25)
     model.save(tmp_path / f"model{suffix}")
@@ -148,6 +187,23 @@ def test_scale_is_part_of_a_model_that_is_saved_whole(tmp_path, kind, suffix):
     np.testing.assert_allclose(loaded.losses, model.losses, rtol=1e-5)
     ed.scale_kl(loaded, 0.5)
     np.testing.assert_allclose(loaded.losses, [2 * x for x in model.losses], rtol=1e-5)
+
+
+def test_a_mirrored_model_is_cloned_with_its_scale():
+    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+        model = MODELS["functional"]()
+        ed.scale_kl(model, 0.25)
+    clone = tf.keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.losses, [float(x) for x in model.losses], rtol=1e-5)
+
+
+def test_a_layer_that_is_made_of_layers_keeps_their_scale():
+    options = {"kernel_initializer": "trainable_normal", "lambda_key_to_index": {}}
+    layer = ed.layers.DenseHyperBatchEnsemble(2, **options)
+    ed.scale_kl(layer, 0.25)
+    copy = type(layer).from_config(layer.get_config())
+    assert [float(each.kl_scale.value) for each in (copy.main, copy.delta)] == [0.25] * 2
 
 
 def test_a_clone_has_the_scale_and_one_of_its_own():
