@@ -63,7 +63,7 @@ class EpisodeStore:
         if lost := sorted({*range(self.next_index)} - {*ever}):
             numbers = ", ".join(map(str, lost))
             log.warning("%s lacks what was episode %s; it goes on without", folder, numbers)
-        self.indices = [index for index in sorted(found) if self._survives(index)]
+        self.indices = [i for i in sorted(found) if self._survives(i, self._file(i))]
 
     def __len__(self):
         return len(self.indices)
@@ -114,19 +114,20 @@ class EpisodeStore:
             The number of the episode; None where the file is damaged and was put aside.
         """
         index = self.next_index
+        is_whole = self._survives(index, file)  # read where nobody else looks
+        self.next_index += 1
+        if not is_whole:
+            return None
         os.replace(file, self._file(index))
         sync_folder(self._folder)
-        self.next_index += 1
-        if not self._survives(index):
-            return None
         self.indices.append(index)
         return index
 
     def _file(self, index):
         return self._folder / f"{index:06d}.npz"
 
-    def _survives(self, index):
-        file = self._file(index)
+    def _survives(self, index, file):
+        """Whether a file that is or will be an episode is whole; else it is put aside."""
         try:
             self._numbers[index] = _number(read_episode(file), index)
         except OSError as error:  # too many open files, a network that is away
@@ -136,7 +137,7 @@ class EpisodeStore:
             ) from None
         except DamagedEpisodeError as error:
             self._damaged.mkdir(exist_ok=True)
-            os.replace(file, self._damaged / file.name)
+            os.replace(file, self._damaged / self._file(index).name)
             sync_folder(self._folder)
             log.warning("%s is damaged (%s); moved to %s", file, error, self._damaged)
             return False

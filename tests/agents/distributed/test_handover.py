@@ -34,14 +34,19 @@ def test_the_learner_may_take_episodes_by_number(handover, make_episode):
 
 
 def test_a_damaged_file_is_put_aside_and_its_number_is_not_used(
-    run, handover, make_episode
+    run, handover, make_episode, monkeypatch
 ):
     handover.open(0)
     handover.release(handover.finish(0, make_episode(0, rows=3)))
     (file,) = handover.ready()
     file.write_bytes(file.read_bytes()[:-50])
     store = EpisodeStore(run.episodes)
-    assert store.adopt(file) is None
+    places = []
+    with monkeypatch.context() as patch:
+        patch.setattr("os.replace", lambda *files: places.append(files[1]))
+        assert store.adopt(file) is None
+    assert places == [run.episodes / "damaged" / "000000.npz"]  # no learner may see it
+    assert EpisodeStore(run.episodes).adopt(file) is None
     assert (store.indices, store.next_index) == ([], 1)
     assert (run.episodes / "damaged" / "000000.npz").exists()
 
