@@ -14,7 +14,7 @@ _BENCHMARKS = {
     "mesh": ("Weights over devices", "python -m benchmarks.mesh"),
     "scale": ("Runs of many processes", "python -m benchmarks.scale"),
     "cheap_environment/scale": (
-        "Runs of many processes where little is learned",
+        "Runs of many processes where little is learned (the whole command on the page)",
         "python -m benchmarks.scale task=fake observation=pixels ...",
     ),
     "examples": ("What the layers are worth", "python -m results.examples_page"),
@@ -23,7 +23,8 @@ _ABOUT = f"""
 Made by `python -m results`; no number of a table is typed by hand. A score is an
 undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap
 interval over seeds; in parentheses: the extremes of seeds. Each page has its commands,
-commit and hardware; a commit with +changes had edits that no commit holds.
+commit and hardware; a commit with +changes had edits that no commit holds. On another kind
+of processor a seed may end as another seed does.
 {FEW_NOTE}
 """.strip()
 _SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task

@@ -187,7 +187,8 @@ def _first_reward(axes, place, each, never):
 
 
 def _found(each):
-    return ", ".join(filter(None, [each.group.label, f"{each.found} of {len(each.steps)}"]))
+    count = f"{each.found} of {len(each.steps)}"
+    return textwrap.fill(", ".join(filter(None, [each.group.label, count])), 40)
 
 
 def _curves(groups, curves, unit):

@@ -40,7 +40,7 @@ as PlaNet and we do on the tasks that it has, most others for 2. A published mea
 exact here, and of five seeds a bootstrap interval holds the mean of many in about 85 of 100
 cases: a whole interval above says less than it seems. Over tasks there is an interval once
 each has two seeds. Minutes, the median of the runs, are
-those of training and evaluation, start-up aside, with two runs on the machine.
+those of training and evaluation, start-up aside, with two runs or more on the machine.
 {FEW_NOTE}
 """.strip()
 
@@ -71,7 +71,7 @@ def make(folder, study):
 
 
 def _keep_films(root, folder):
-    """Copies films of each task's first seed, where it is finished; names of pictures."""
+    """Copies films of each task's first seed, where it is finished; names of all."""
     for run in runs_below(root):
         config = read_config(run)
         is_shown = (config["seed"], config["transition"]) == (0, default_transition())
@@ -80,7 +80,7 @@ def _keep_films(root, folder):
             if film.exists() and is_shown:
                 folder.mkdir(parents=True, exist_ok=True)
                 shutil.copy(film, folder / f"{config['task']}_{config['seed']}{ending}")
-    return sorted(file.name for file in folder.glob("*.png"))
+    return sorted(file.name for file in folder.glob("*.*"))
 
 
 def _page(study, found, parts, figures, films):
@@ -110,7 +110,13 @@ def _progress(found):
     """How many runs are finished, how far the others have come, and whether they match."""
     finished = sum(len(each.scores) for each in found.values())
     wanted = sum(each.wanted for each in found.values())
-    lines = [f"{finished} of {wanted} runs are finished."]
+    missing = [
+        f"{each.wanted - len(each.scores)} of {each.task}, {each.transition}"
+        for each in found.values()
+        if len(each.scores) < each.wanted
+    ]
+    absent = f" Missing: {'; '.join(missing)}." if missing else ""
+    lines = [f"{finished} of {wanted} runs are finished.{absent}"]
     lines += [
         f"- {each.task}, {each.transition}: its runs differ in more than their seed"
         for each in found.values()
@@ -224,11 +230,18 @@ def _planners(runs):
 def _films(names):
     if not names:
         return ""
+    pictures = [name.removesuffix(".png") for name in names if name.endswith(".png")]
     title = (
-        "An episode of the agent at the end of a run, and what its model predicts of one "
-        "open loop, by `bayes-rl video RUN`"
+        "An episode of the agent at the end of a run (a click shows the film), and what "
+        "its model predicts of one open loop, by `bayes-rl video RUN`"
     )
-    return "\n\n".join([title, *(f"![{name[:-4]}](films/{name})" for name in names)])
+    return "\n\n".join([title, *(_picture(name, names) for name in pictures)])
+
+
+def _picture(name, names):
+    """A picture, a link to the film of which it is the strip."""
+    shown = f"![{name}](films/{name}.png)"
+    return f"[{shown}](films/{name}.mp4)" if f"{name}.mp4" in names else shown
 
 
 def _table(title, columns, rows):

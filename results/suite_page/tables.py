@@ -29,7 +29,8 @@ def tables(found):
     own = {task: each for (task, kind), each in found.items() if kind == default}
     done = {task: each.values for task, each in own.items() if each.scores}
     core = {task: done[task] for task in done if own[task].wanted >= _CORE}
-    kinds = {"core": core} | ({"all": done} if done.keys() > core.keys() else {})
+    others = len(done) - len(core)
+    kinds = {"core": core} | ({f"core and {others} others": done} if others else {})
     return {
         "scores": [_score(each) for each in found.values() if each.scores],
         "against": [

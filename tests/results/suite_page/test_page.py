@@ -41,7 +41,7 @@ def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
     )
     row = "| cheetah_run | reparameterization | 2† | 700 [650, 750] | 700 | 750, 650 |"
     assert row in text
-    assert "| all | TD-MPC2 | 2 | 1 of 1 | 0 of 0 |" in text
+    assert "| core and 1 others | TD-MPC2 | 2 | 1 of 1 | 0 of 0 |" in text
     assert "| cheetah_run | 700 (n = 2†) | 700 (n = 2†) | 0 [-100, 100] |" in text
     assert "Commit abc, Test 1, 2 cores, 8 GiB." in text
     assert (tmp_path / "suite" / "curves.png").stat().st_size > 10_000
@@ -97,7 +97,8 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
     kept = (tmp_path / "suite" / "films").iterdir()
     assert sorted(file.name for file in kept) == ["cheetah_run_0.mp4", "cheetah_run_0.png"]
     page = (tmp_path / "suite" / "README.md").read_text()
-    assert "![cheetah_run_0](films/cheetah_run_0.png)" in page
+    strip = "![cheetah_run_0](films/cheetah_run_0.png)"
+    assert f"[{strip}](films/cheetah_run_0.mp4)" in page
 
 
 def test_planners_that_were_compared_on_a_run_are_shown(study, tmp_path):
