@@ -1,5 +1,7 @@
 """What the figures of runs have in common."""
 
+import textwrap
+
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
@@ -14,6 +16,7 @@ _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#
 _STYLES = ("-", "--", ":", "-.")
 _DOTS = 100  # of a figure, per inch
 _ENTRY, _FEW_ENTRIES = 0.19, 4  # inches of a legend's entry; entries that have room
+_WIDEST = 56  # characters of a line of an entry
 _LABEL = 0.48  # inches that numbers and label of an axis take below it
 _UNITS = {
     "environment_steps": "environment steps (before action repeat)",
@@ -68,7 +71,9 @@ def legend_below(axes):
     below = ScaledTranslation(0, -_LABEL, axes.figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
     place["bbox_transform"] = axes.transAxes + below
-    axes.legend(fontsize="small", frameon=False, **place)
+    legend = axes.legend(fontsize="small", frameon=False, **place)
+    for entry in legend.get_texts():
+        entry.set_text(textwrap.fill(entry.get_text(), _WIDEST))
 
 
 def make_room(figure, grid):
@@ -78,7 +83,10 @@ def make_room(figure, grid):
         figure: of `panels`.
         grid: dict of name -> axes, each with a legend.
     """
-    entries = max(len(axes.get_legend().get_texts()) for axes in grid.values())
+    entries = max(
+        sum(1 + entry.get_text().count("\n") for entry in axes.get_legend().get_texts())
+        for axes in grid.values()
+    )
     rows = next(iter(grid.values())).get_gridspec().nrows
     more = rows * _ENTRY * max(entries - _FEW_ENTRIES, 0)
     figure.set_figheight(figure.get_figheight() + more)

@@ -1,5 +1,6 @@
 """Which runs belong together, and what tells groups of them apart."""
 
+import collections
 import dataclasses
 
 from agents.config import choices
@@ -13,6 +14,7 @@ _SAME += ("environment_steps",)  # a longer run begins like a short one
 # what a file of configs/explore/ sets: a strategy, and the noise that goes with it
 _STRATEGY = ("explore.",)
 _WITH_NOISE = (*_STRATEGY, "action_noise.")
+USUAL = "the usual values"  # label of what others change in some keys each
 # what two runs must share for their forecasts to be of the same thing
 _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
 
@@ -44,7 +46,9 @@ def labels(configs, most=4):
     differs between tasks alone is not told: see `unlike`.
 
     A strategy is named by the file of configs/explore/ whose values it has, since it may
-    differ from another one in several keys.
+    differ from another one in several keys. Where too many keys differ, but each config in
+    few of them from what most have, as where one setting is changed at a time, it is named
+    by those few, and one that has all the others share by `USUAL`.
 
     Args:
         configs: nested dicts, one for each group of runs.
@@ -64,10 +68,12 @@ def labels(configs, most=4):
     differing = [key for key in _differing_in_a_task(flats) if key not in alike]
     # a name says more than values
     differing.sort(key=lambda key: key != "explore" and not key.endswith(".kind"))
+    told = [[key for key in differing if key in flat] for flat in flats]
+    if len(differing) > most:
+        told = _unusual(flats, told, most) or told
     texts = []
-    for flat in flats:
-        own = [key for key in differing if key in flat]
-        parts = [_text(key, flat[key]) for key in own[:most]]
+    for flat, own in zip(flats, told, strict=True):
+        parts = [_text(key, flat[key]) for key in own[:most]] or [USUAL] * bool(differing)
         if len(own) > most:
             parts.append(f"and {len(own) - most} more")
         texts.append((flat.get("task"), ", ".join(parts)))
@@ -77,6 +83,21 @@ def labels(configs, most=4):
         else f"{text} ({texts[:index].count((task, text)) + 1})"
         for index, (task, text) in enumerate(texts)
     ]
+
+
+def _unusual(flats, told, most):
+    """The keys in which each has another value than most; None where one has too many."""
+    usual = {}
+    for key in {key for own in told for key in own}:
+        values = collections.Counter(repr(flat.get(key, ())) for flat in flats)
+        ((usual[key], count),) = values.most_common(1)
+        if count <= len(flats) / 2:
+            return None
+    unusual = [
+        [key for key in own if repr(flat[key]) != usual[key]]
+        for flat, own in zip(flats, told, strict=True)
+    ]
+    return unusual if max(map(len, unusual)) <= most else None
 
 
 def unlike(configs):

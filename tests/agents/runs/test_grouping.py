@@ -68,6 +68,17 @@ def test_what_two_runs_do_not_observe_alike_is_named(make, word, difference):
     assert str(error.value) == f"b does not predict the observations of a: {difference}"
 
 
+def test_where_one_setting_is_changed_at_a_time_it_is_the_name(make):
+    words = ["kl_weight=1", "averaging=0", "value=none", "batch_size=8", "value.stride=2"]
+    words += ["world_model.standardize=false", "action_noise.stddev=1"]
+    configs = [make(), *(make(word) for word in words)]
+    names = ["kl_weight=1.0", "averaging=0.0", "value=none", "batch_size=8"]
+    names += ["value.stride=2", "world_model.standardize=False"]
+    names += ["action_noise.stddev=1.0"]
+    assert grouping.labels(configs) == [grouping.USUAL, *names]
+    assert grouping.labels([make(), make(*words[:2], *words[3:])])[1].endswith(" more")
+
+
 def test_strategies_are_named_by_their_files(make):
     names = ["noise", "greedy", "information_gain", "information_gain_annealed"]
     configs = [make(f"explore={name}") for name in names]
