@@ -2,7 +2,7 @@
 
 * arguments.py: Constructors of layers: Keras' arguments, with other defaults and more of
   them
-* scaled_kl.py: What `ed.scale_kl` finds on a layer
+* scaled_kl.py: What `ed.scale_kl` finds on a layer made of layers
 * stochastic_layer.py: The mixin, left of a Keras layer
 * stochastic_weight.py: A weight with a posterior, as its layer keeps it
 """

@@ -9,7 +9,7 @@ from tensorflow_probability import distributions as tfd
 from bayes_rl import constraints, initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import own_names
-from bayes_rl.layers.base.scaled_kl import ScaledKL
+from bayes_rl.layers.base.scaled_kl import as_scale, configuration
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variables.tracing import is_tracing
@@ -18,7 +18,7 @@ from bayes_rl.serialization import serialize
 from bayes_rl.weights import held, warn_of_whole_kl
 
 
-class StochasticLayer(ScaledKL):
+class StochasticLayer:
     """Mixin, left of a Keras layer: initializers that are layers make posteriors.
 
     `add_weight` with such an initializer registers a stochastic weight named
@@ -37,7 +37,9 @@ class StochasticLayer(ScaledKL):
     def __init__(self, *args, **kwargs):
         names = [name for name in own_names(type(self)) if name in kwargs]
         own = {name: kwargs.pop(name) for name in names}
+        scale = as_scale(kwargs.pop("kl_scale", None))
         super().__init__(*args, **kwargs)
+        self._kl_scale = scale
         for name, value in own.items():
             is_constraint = name.endswith("_constraint")
             setattr(self, name, constraints.get(value) if is_constraint else value)
@@ -47,12 +49,17 @@ class StochasticLayer(ScaledKL):
         for name, value in own.items():
             # What Keras serializes for SavedModels has to be an object.
             own[name] = serialize(value) if hasattr(value, "get_config") else value
-        return {**super().get_config(), **own}
+        return {**super().get_config(), **own, **configuration(self.kl_scale)}
 
     @property
     def stochastic_weights(self):
         """Name within the layer -> `StochasticWeight`; empty before the layer is built."""
         return vars(self).get("_stochastic_weights", {})
+
+    @property
+    def kl_scale(self):
+        """What the costs of the layer's weights are multiplied by, see `ed.scale_kl`."""
+        return self._kl_scale
 
     def scaled(self, cost):
         """A cost times the scale of this moment."""
