@@ -46,12 +46,12 @@ def main(argv=None):
         with interrupts.kept():
             options = parse(argv)
             return _do(options) or 0
-    except UserError as error:
-        print(f"bayes-rl: {error}", file=sys.stderr)
-        return 1 if isinstance(error, InUseError) else 2
-    except EnvironmentFailedError as error:
+    except (EnvironmentFailedError, InUseError) as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 1
+    except UserError as error:
+        print(f"bayes-rl: {error}", file=sys.stderr)
+        return 2
     except OSError as error:
         if not (line := refusal(error)):
             raise

@@ -19,6 +19,7 @@ _BENCHMARKS = {
     ),
     "examples": ("What the layers are worth", "python -m results.examples_page"),
 }
+_ONE = "‡"  # marks a number of one seed
 _ABOUT = f"""
 Made by `python -m results`; no number of a table is typed by hand. A score is an
 undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap
@@ -26,6 +27,7 @@ interval over seeds; in parentheses: the extremes of seeds. Each page has its co
 commit and hardware; a commit with +changes had edits that no commit holds. On another kind
 of processor a seed may end as another seed does.
 {FEW_NOTE}
+{_ONE} One seed.
 """.strip()
 _SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
@@ -93,7 +95,7 @@ def _cell(folder, table, column, words):
     if all(interval):
         text += f" [{_text(interval[0])}, {_text(interval[1])}]{_few(rows[0])}"
     elif f"{column}_low" in rows[0] and rows[0].get("seeds") == "1":
-        text += " (one seed)"
+        text += _ONE
     if all(extremes) and extremes[0] != extremes[1]:
         text += f" ({_text(extremes[0])} to {_text(extremes[1])})"
     return text

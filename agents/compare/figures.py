@@ -12,12 +12,12 @@ from agents.figures.drawing import (
     count_seeds,
     finish,
     label,
-    legend_below,
-    make_room,
+    legends_below,
     panels,
     style,
     thin,
     tidy,
+    wrapped,
 )
 
 _BAND = (
@@ -40,10 +40,7 @@ def scores(groups, others):
     for task, axes in drawn.items():
         _published(axes, others[task])
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
-        legend_below(axes)
-    if drawn:
-        make_room(figure, drawn)
-    return figure
+    return _with_legends(figure, drawn)
 
 
 def coverage(groups):
@@ -53,7 +50,7 @@ def coverage(groups):
         found = (run.curve("environment_steps", "explore/coverage") for run in group.runs)
         return [curve for curve in found if curve is not None]
 
-    return _curves(groups, curves, "share of the task's grid visited")[0]
+    return _with_legends(*_curves(groups, curves, "share of the task's grid visited"))
 
 
 def sample_efficiency(groups, methods, unit):
@@ -84,7 +81,7 @@ def sample_efficiency(groups, methods, unit):
     finish(axes, "environment_steps", f"IQM of {unit}")
     title = textwrap.fill(f"Sample efficiency over {', '.join(tasks)}", 70)
     axes.set_title(title, fontsize="medium")
-    legend_below(axes)
+    legends_below(figure, grid)
     band = "band: its 95 % bootstrap interval, of two seeds and more."
     _say(figure, f"Line: IQM over seeds and tasks; {band}")
     return figure
@@ -115,7 +112,7 @@ def profiles(groups, methods, unit):
     axes.set_xlabel(f"threshold ({unit})")
     axes.set_ylim(0, 1.02)
     tidy(axes, "share of runs that score more")
-    legend_below(axes)
+    legends_below(figure, grid)
     _say(figure, "Performance profiles; band: 95 % bootstrap interval at each threshold.")
     return figure
 
@@ -188,7 +185,7 @@ def _first_reward(axes, place, each, never):
 
 def _found(each):
     count = f"{each.found} of {len(each.steps)}"
-    return textwrap.fill(", ".join(filter(None, [each.group.label, count])), 40)
+    return wrapped(", ".join(filter(None, [each.group.label, count])), 40)
 
 
 def _curves(groups, curves, unit):
@@ -207,9 +204,15 @@ def _curves(groups, curves, unit):
     for task, axes in grid.items():
         axes.set_title(task)
         finish(axes, "environment_steps", unit)
-        legend_below(axes)
     _say(figure, _BAND)
     return figure, grid
+
+
+def _with_legends(figure, drawn):
+    """The figure, or None."""
+    if drawn:
+        legends_below(figure, drawn)
+    return figure
 
 
 def _band(axes, group, curve, count):

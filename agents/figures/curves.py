@@ -15,7 +15,7 @@ from agents.figures.drawing import (
     count_seeds,
     finish,
     label,
-    legend_below,
+    legends_below,
     panels,
     save,
     style,
@@ -111,7 +111,7 @@ def _scores(groups):
         axes.set_title(task)
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
         finish(axes, "environment_steps", "return of evaluation episodes")
-        legend_below(axes)
+    legends_below(figure, grid)
     figure.suptitle(
         "Line: median; band: spread, 5 to 95 %, over seeds and evaluation episodes,\n"
         "as far as all seeds have come. Thin: median of each seed.",
@@ -159,7 +159,7 @@ def _returns(groups):
                 drawn |= _lines(axes, group, "environment_steps", "collect/return")
         axes.set_title(task)
         finish(axes, "environment_steps", "return of collected episodes")
-        legend_below(axes)
+    legends_below(figure, grid)
     return figure if drawn else None
 
 

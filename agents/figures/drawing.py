@@ -15,8 +15,8 @@ from agents.files import replacing
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _STYLES = ("-", "--", ":", "-.")
 _DOTS = 100  # of a figure, per inch
-_ENTRY, _FEW_ENTRIES = 0.19, 4  # inches of a legend's entry; entries that have room
-_WIDEST = 56  # characters of a line of an entry
+_ENTRY, _FEW_ENTRIES = 0.19, 4  # inches of a line of a legend; lines that have room
+_WIDEST = 64  # characters of a line of an entry
 _LABEL = 0.48  # inches that numbers and label of an axis take below it
 _UNITS = {
     "environment_steps": "environment steps (before action repeat)",
@@ -66,30 +66,35 @@ def tidy(axes, unit):
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def legend_below(axes):
-    """Puts the legend below the axes and their label, however high these are drawn."""
+def legends_below(figure, grid):
+    """Puts legends below the panels and their labels, and makes a figure higher for them.
+
+    Args:
+        figure: of `panels`.
+        grid: dict of name -> axes whose lines are drawn.
+    """
+    lines = max(_legend_below(axes) for axes in grid.values())
+    rows = next(iter(grid.values())).get_gridspec().nrows
+    more = rows * _ENTRY * max(lines - _FEW_ENTRIES, 0)
+    figure.set_figheight(figure.get_figheight() + more)
+
+
+def _legend_below(axes):
+    """How many lines of text the legend has."""
     below = ScaledTranslation(0, -_LABEL, axes.figure.dpi_scale_trans)
     place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0)}
     place["bbox_transform"] = axes.transAxes + below
     legend = axes.legend(fontsize="small", frameon=False, **place)
     for entry in legend.get_texts():
-        entry.set_text(textwrap.fill(entry.get_text(), _WIDEST))
+        entry.set_text(wrapped(entry.get_text(), _WIDEST))
+    return sum(1 + entry.get_text().count("\n") for entry in legend.get_texts())
 
 
-def make_room(figure, grid):
-    """Makes a figure higher where legends below its panels have many entries.
-
-    Args:
-        figure: of `panels`.
-        grid: dict of name -> axes, each with a legend.
-    """
-    entries = max(
-        sum(1 + entry.get_text().count("\n") for entry in axes.get_legend().get_texts())
-        for axes in grid.values()
-    )
-    rows = next(iter(grid.values())).get_gridspec().nrows
-    more = rows * _ENTRY * max(entries - _FEW_ENTRIES, 0)
-    figure.set_figheight(figure.get_figheight() + more)
+def wrapped(text, width):
+    """A text in lines of so many characters, which end after commas alone."""
+    fixed = "\N{NO-BREAK SPACE}"
+    whole = text.replace(" ", fixed).replace(f",{fixed}", ", ")
+    return textwrap.fill(whole, width).replace(fixed, " ")
 
 
 def label(group, count):

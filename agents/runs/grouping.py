@@ -63,9 +63,10 @@ def labels(configs, most=4):
     """
     whole = [_of_experiment(flatten(config)) for config in configs]
     flats = _with_named_strategies(whole)
-    # a name stands for keys, which others have alike
-    alike = {key for flat in whole for key in flat} - set(_differing_in_a_task(whole))
-    differing = [key for key in _differing_in_a_task(flats) if key not in alike]
+    # a name stands for keys, which others have alike, or as null
+    apart = {*_differing_in_a_task(whole)}
+    apart |= {"explore"} & {*_differing_in_a_task(flats)}
+    differing = [key for key in _keys(flats) if key in apart]
     # a name says more than values
     differing.sort(key=lambda key: key != "explore" and not key.endswith(".kind"))
     told = [[key for key in differing if key in flat] for flat in flats]
@@ -111,8 +112,7 @@ def unlike(configs):
         ['kl_weight']
     """
     flats = [_of_experiment(flatten(config)) for config in configs]
-    keys = dict.fromkeys(key for flat in flats for key in flat)
-    return [key for key in keys if key != "task" and _differs(key, flats)]
+    return [key for key in _keys(flats) if key != "task" and _differs(key, flats)]
 
 
 def check_same_observations(configs):
@@ -137,8 +137,13 @@ def _differing_in_a_task(flats):
     of_tasks = {}
     for flat in flats:
         of_tasks.setdefault(flat.get("task"), []).append(flat)
-    keys = dict.fromkeys(key for flat in flats for key in flat)
-    return [key for key in keys if any(_differs(key, own) for own in of_tasks.values())]
+    tasks = of_tasks.values()
+    return [key for key in _keys(flats) if any(_differs(key, own) for own in tasks)]
+
+
+def _keys(flats):
+    """Those of all, in order."""
+    return list(dict.fromkeys(key for flat in flats for key in flat))
 
 
 def _differs(key, flats):

@@ -30,7 +30,7 @@ def tables(found):
     done = {task: each.values for task, each in own.items() if each.scores}
     core = {task: done[task] for task in done if own[task].wanted >= _CORE}
     others = len(done) - len(core)
-    kinds = {"core": core} | ({f"core and {others} others": done} if others else {})
+    kinds = {"core": core} | ({f"core and {others} more": done} if others else {})
     return {
         "scores": [_score(each) for each in found.values() if each.scores],
         "against": [

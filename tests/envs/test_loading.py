@@ -91,6 +91,8 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
     environments.close()
     assert not any(process.is_alive() for process in environments._processes)
     environments.close()
+    with pytest.raises(envs.EnvironmentFailedError, match="are closed; load them again"):
+        environments.reset()
 
 
 @pytest.mark.parametrize("kind", [KeyboardInterrupt, TimeoutError, ValueError])

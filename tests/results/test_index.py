@@ -47,7 +47,7 @@ def test_an_interval_of_few_seeds_is_marked_in_an_answer(tmp_path, columns, coun
 def test_a_score_of_one_seed_is_marked_in_an_answer(tmp_path):
     (tmp_path / "t.csv").write_text("seeds,v,v_low,v_high,w\n1,5,,,3\n")
     study = {"answer": "{t.v: seeds=1} after {t.w: seeds=1}"}
-    assert answer(tmp_path, study) == "5 (one seed) after 3"
+    assert answer(tmp_path, study) == "5‡ after 3"
 
 
 def test_an_answer_that_nothing_was_measured_for_says_so(tmp_path):

@@ -115,7 +115,9 @@ def calibrate_on(monkeypatch, untraced, whole_run, whole_agent, tmp_path):
     folder = shutil.copytree(whole_run, tmp_path / "run")
     stored = list(readable_episodes(Run(folder).episodes))
     for name in ("save", "save_worth"):  # drawing takes seconds
-        monkeypatch.setattr(f"agents.commands.calibrate.figures.{name}", lambda *_: None)
+        monkeypatch.setattr(
+            f"agents.commands.calibrate.figures.{name}", lambda *given: print(given[-1])
+        )
 
     def make(**rows):
         def episodes(config, agent, actions, count):
@@ -142,6 +144,7 @@ def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsy
     assert steps_ahead(folder) == {"policy": 4, "random": 2}
     said = capsys.readouterr().out
     assert "left out" not in said
+    assert "fake, 2 episodes of each kind\n" in said
     lines = [line.split() for line in said.splitlines() if "mean weights" in line]
     assert [line[3] for line in lines] == ["1", "4", "1", "2"]
 
@@ -180,6 +183,7 @@ def test_episodes_too_short_for_any_forecast_are_left_out(calibrate_on, capsys):
     assert "left out 1 of 4 episodes too short for forecasts, actions: policy" in said
     assert "left out 3 of 4 episodes too short for forecasts, actions: random" in said
     assert "\n1 episodes, actions: random" in said
+    assert "fake, episodes: 2 policy of reparameterization, 1 random\n" in said
     assert steps_ahead(folder) == {"policy": 2, "random": 2}
     mended = {r["actions"] for r in read(folder) if r["forecast"].endswith("recalibrated")}
     assert mended == {"policy of reparameterization"}

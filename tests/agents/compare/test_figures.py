@@ -1,12 +1,15 @@
 """Tests of agents.compare.figures."""
 
 import logging
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from agents.compare import compare, figures
+from agents.runs.grouping import Group
 
 
 def test_all_figures_are_drawn(drawn, output):
@@ -84,3 +87,13 @@ def test_figures_over_tasks_are_given_as_many_seeds_of_each(
         title = "Sample efficiency over cartpole_swingup, reacher_easy"
         assert axes.get_title() == title
         assert axes.lines[0].get_ydata().tolist() == [0.05]
+
+
+def test_legends_of_many_groups_take_no_room_from_their_curves():
+    run = Mock(curve=lambda *_: (np.arange(3), np.arange(3.0)))
+    name = "explore=information_gain_annealed, transition=reparameterization"
+    groups = [Group(name, "pendulum_swingup", [run], number) for number in range(12)]
+    figure = figures.coverage(groups)
+    FigureCanvasAgg(figure).draw()
+    assert figure.axes[0].get_window_extent().height > 2 * figure.dpi
+    assert figure.axes[0].get_legend().get_window_extent().y0 >= 0

@@ -25,10 +25,9 @@ def test_a_legend_hides_no_label_and_takes_no_room_from_the_curves():
     for entries, length in ((3, 1), (12, 1), (5, 40)):
         figure, grid = drawing.panels(["task"], columns=1, size=(5.6, 3.8))
         for number in range(entries):
-            grid["task"].plot([0, 1], [0, number], label=f"method {number} " * length)
+            grid["task"].plot([0, 1], [0, number], label=f"method {number}, " * length)
         drawing.finish(grid["task"], "environment_steps", "return")
-        drawing.legend_below(grid["task"])
-        drawing.make_room(figure, grid)
+        drawing.legends_below(figure, grid)
         FigureCanvasAgg(figure).draw()
         label = grid["task"].xaxis.label.get_window_extent()
         legend = grid["task"].get_legend().get_window_extent()

@@ -70,11 +70,12 @@ def test_what_two_runs_do_not_observe_alike_is_named(make, word, difference):
 
 def test_where_one_setting_is_changed_at_a_time_it_is_the_name(make):
     words = ["kl_weight=1", "averaging=0", "value=none", "batch_size=8", "value.stride=2"]
-    words += ["world_model.standardize=false", "action_noise.stddev=1"]
-    configs = [make(), *(make(word) for word in words)]
+    words += ["world_model.standardize=false"]
+    constant = make("action_noise.final_stddev=null", "action_noise.steps=0")
+    configs = [make(), *(make(word) for word in words), constant]
     names = ["kl_weight=1.0", "averaging=0.0", "value=none", "batch_size=8"]
     names += ["value.stride=2", "world_model.standardize=False"]
-    names += ["action_noise.stddev=1.0"]
+    names += ["action_noise.final_stddev=None, action_noise.steps=0"]
     assert grouping.labels(configs) == [grouping.USUAL, *names]
     assert grouping.labels([make(), make(*words[:2], *words[3:])])[1].endswith(" more")
 

@@ -41,7 +41,7 @@ def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
     )
     row = "| cheetah_run | reparameterization | 2† | 700 [650, 750] | 700 | 750, 650 |"
     assert row in text
-    assert "| core and 1 others | TD-MPC2 | 2 | 1 of 1 | 0 of 0 |" in text
+    assert "| core and 1 more | TD-MPC2 | 2 | 1 of 1 | 0 of 0 |" in text
     assert "| cheetah_run | 700 (n = 2†) | 700 (n = 2†) | 0 [-100, 100] |" in text
     assert "Commit abc, Test 1, 2 cores, 8 GiB." in text
     assert (tmp_path / "suite" / "curves.png").stat().st_size > 10_000

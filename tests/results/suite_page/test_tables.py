@@ -97,7 +97,7 @@ def test_tables_have_what_is_finished():
     assert first["commits"] == ""
     counts = {(row["tasks"], row["method"]): row["n"] for row in parts["against"]}
     assert counts["core", "TD-MPC2"] == 1
-    assert counts["core and 1 others", "TD-MPC2"] == 2
+    assert counts["core and 1 more", "TD-MPC2"] == 2
     (twin,) = parts["twins"]
     assert (twin["task"], twin["difference"], twin["than_seeds"]) == ("a", 3.5, 2)
 
