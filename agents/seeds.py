@@ -17,12 +17,13 @@ class Purpose(enum.IntEnum):
     and replay draw by numpy, from other streams: see `agents.episodes.environments`.
     """
 
-    TRAIN = 0  # and, after each episode, the spread of what draws predict of it
+    TRAIN = 0
     POLICY = 1
     COLLECT_POLICY = 2
     FILM = 3
     PROBE = 4
     CALIBRATE = 5
+    SPREAD = 6  # of what draws predict of an episode
 
 
 def seed_of_run(seed, purpose):

@@ -22,7 +22,7 @@ from bayes_rl.weights import posteriors
 
 # Sizes of what is tried, no two alike, so that no axis passes for another.
 _ENVIRONMENTS, _PLANS, _STEPS, _LATENT_SIZE = 2, 3, 4, 5
-_INPUTS, _UNITS = 3, 4
+_INPUTS, _UNITS = 3, 61  # enough units that a rare dropout is seen in some draw
 _DRAWS = 64  # of which members of a small ensemble come in another order for another seed
 _SEEDS = ([0, 1], [0, 2])
 

@@ -165,7 +165,7 @@ def _worth(judged, trained_on, fresh, seed):
     for episode in trained_on if coverage else ():
         coverage.add(episode)
     episodes = [episode for some in fresh.values() for episode in some]
-    looks = iter(look(judged.agent.model, episodes, coverage, fold(seed, 1)))
+    looks = iter(look(judged.agent.model, episodes, coverage, fold(seed, 2)))
     steps = {}
     for actions, some in fresh.items():
         own = steps.setdefault(actions.partition(" ")[0], [])

@@ -45,7 +45,7 @@ def video(run):
         files = []
     else:
         episode = recording.episode
-        title = f"{config.task} after {steps} environment steps"
+        title = f"{config.task} after {steps:,} environment steps"
         files = save_recording(recording, folder, f"episode_{steps}", title)
     seed = seed_of_run(config.seed, Purpose.FILM)
     fit = saved_fits.load(run, steps, "policy")

@@ -78,10 +78,12 @@ def _compare(groups):
     }
     drawn = {
         "scores": figures.scores(groups, others),
+        "final_scores": figures.final_scores(scores),
         "sample_efficiency": figures.sample_efficiency(groups, alike, unit),
         "performance_profile": figures.profiles(groups, alike, unit),
         "probability_of_improvement": figures.improvement(pairs),
         "first_reward": figures.first_rewards(found),
+        "cost": figures.costs(found),
         "coverage": figures.coverage(groups),
     }
     return parts, drawn

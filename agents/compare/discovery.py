@@ -21,7 +21,7 @@ from agents.runs.grouping import Group
 
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
 _RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
-_COST = "explore/cost"
+_COST, _RANDOM = "explore/cost", "explore/is_random"
 _LAST = 10  # episodes whose returns are averaged
 _RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
 _OF_REWARD = ("episodes", "steps", "before", "rewarded")
@@ -133,11 +133,20 @@ def _share_of_random_rewards(runs):
     """The share of the agent steps of random episodes that are rewarded."""
     rewarded, steps = 0, 0
     for run in runs:
-        last = run.config.get("seed_episodes", 0)
-        rows = [row for row in run.metrics if row["episodes"] <= last]
-        rewarded += sum(row.get("explore/rewarded_steps", 0) for row in rows)
-        steps += rows[-1].get("agent_steps", 0) if rows else 0
+        before = 0
+        for row in run.metrics:
+            now = row.get("agent_steps", 0)
+            if _is_random(row, run):
+                rewarded += row.get("explore/rewarded_steps", 0)
+                steps += now - before
+            before = now
     return rewarded / steps if steps else 0.0
+
+
+def _is_random(row, run):
+    """Whether the actions of an episode were random; by order where it was not logged."""
+    is_early = row["episodes"] <= run.config.get("seed_episodes", 0)
+    return row.get(_RANDOM, is_early)
 
 
 def _without_first_rewards(exploration):
@@ -162,20 +171,18 @@ def first_reward(rows):
 
 
 def _has_explored(run, end=math.inf):
-    first = run.config.get("seed_episodes", 0) + 1
     rows = (row for row in run.metrics if row["environment_steps"] <= end)
-    return any(_REACHED in row and row["episodes"] >= first for row in rows)
+    return any(_REACHED in row and not _is_random(row, run) for row in rows)
 
 
 def _numbers(run, end):
     rows = [row for row in run.metrics if row["environment_steps"] <= end]
-    last_random = run.config.get("seed_episodes", 0)
-    planned = [row for row in rows if row["episodes"] > last_random]
+    planned = [row for row in rows if not _is_random(row, run)]
     coverage = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
     returns = [row[_RETURN] for row in planned if row.get(_RETURN) is not None]
     return [
         *(first_reward(planned) if planned else (math.nan, math.nan)),
-        any(row.get(_REACHED) for row in rows if row["episodes"] <= last_random),
+        any(row.get(_REACHED) for row in rows if _is_random(row, run)),
         end,
         _mean([row[_REACHED] for row in planned if row.get(_REACHED) is not None]),
         _first_tenth(planned, scale(run.config.get("task", ""))),

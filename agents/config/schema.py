@@ -45,7 +45,7 @@ class Evaluation(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
-    standardize: bool = key()  # observations, by their spread; rewards of gym, by size
+    standardize: bool = key()  # see configs/world_model
     # None of a size: by the rule of `agents.model.sizes`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)
@@ -195,6 +195,7 @@ def _check_together(config):
             "world_model.overshooting_distance must be below sequence_length "
             f"({config.sequence_length}), got {distance}"
         )
+    _check_overshooting(config.world_model)
     _check_learners(config)
     _check_held_out(config)
     check_schedules(config)
@@ -202,6 +203,15 @@ def _check_together(config):
     _check_members(config)
     _check_value(config)
     _check_critic(config)
+
+
+def _check_overshooting(model):
+    scales = model.overshooting_kl_scale, model.overshooting_reward_scale
+    if model.overshooting_distance and not any(scales):
+        raise UserError(
+            f"world_model.overshooting_distance={model.overshooting_distance} changes "
+            "nothing: overshooting_kl_scale or overshooting_reward_scale must be above 0"
+        )
 
 
 def _check_learners(config):
@@ -267,6 +277,11 @@ def _check_critic(config):
             f"explore.beta_rate={explore.beta_rate:g} tunes beta: explore.beta must be "
             f"above 0 and explore.final_beta null, got {explore.beta:g} and "
             f"{explore.final_beta}"
+        )
+    if explore.bonus_from:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} tunes beta from the first gradient "
+            f"step on: explore.bonus_from must be 0, got {explore.bonus_from}"
         )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import reverb
 import tensorflow as tf
 
-from agents.episodes.replay import KEYS, goes_on
+from agents.episodes.replay import SEQUENCE_KEYS, goes_on
 
 TABLE = "sequences"
 
@@ -44,11 +44,13 @@ class SequenceWriter:
         start = (self._episodes, goes_on(episode, self._length))
         self._episodes += 1
         for row in range(len(episode["reward"])):
-            self._writer.append({key: np.asarray(episode[key][row]) for key in KEYS})
+            self._writer.append(
+                {key: np.asarray(episode[key][row]) for key in SEQUENCE_KEYS}
+            )
             self._starts.append(start)
             if self._is_item():
                 trajectory = {
-                    key: self._writer.history[key][-self._length :] for key in KEYS
+                    key: self._writer.history[key][-self._length :] for key in SEQUENCE_KEYS
                 }
                 self._writer.create_item(TABLE, priority=1.0, trajectory=trajectory)
         try:
@@ -104,8 +106,11 @@ class ReplayServer:
         dataset = reverb.TrajectoryDataset(
             server_address=self._address,
             table=TABLE,
-            dtypes={key: self._specs[key].dtype for key in KEYS},
-            shapes={key: tf.TensorShape([length, *self._specs[key].shape]) for key in KEYS},
+            dtypes={key: self._specs[key].dtype for key in SEQUENCE_KEYS},
+            shapes={
+                key: tf.TensorShape([length, *self._specs[key].shape])
+                for key in SEQUENCE_KEYS
+            },
             max_in_flight_samples_per_worker=2 * batch_size,
         )
         dataset = dataset.map(lambda sample: dict(sample.data))

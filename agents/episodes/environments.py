@@ -6,8 +6,7 @@ import envs
 from agents.errors import UserError
 
 # Purposes of a run's seed; each has environment seeds of its own. They are numpy's, from a
-# stream apart from those of `agents.seeds.Purpose`. Evaluation takes more numbers where its
-# episodes do not fit side by side: 1 for the first of them, 1 + n after n.
+# stream apart from those of `agents.seeds.Purpose`.
 COLLECTION, EVALUATION = 0, 1
 
 

@@ -9,7 +9,7 @@ from agents.episodes.layout import check_episode
 
 _AHEAD = 2  # batches drawn while a gradient step is taken
 
-KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
+SEQUENCE_KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
 
 
 def is_held_out(episode, every):
@@ -132,7 +132,7 @@ class Replay:
                 # a continuation begins where its episode begins
                 offset = 0 if row else _offset(random, episode, length)
                 count = min(_rows(episode) - offset, length - row)
-                for key in KEYS:
+                for key in SEQUENCE_KEYS:
                     batch[key][sequence, row : row + count] = episode[key][
                         offset : offset + count
                     ]
@@ -226,4 +226,4 @@ def _offset(random, episode, length):
 
 
 def _spec(episode):
-    return {key: (episode[key].shape[1:], episode[key].dtype) for key in KEYS}
+    return {key: (episode[key].shape[1:], episode[key].dtype) for key in SEQUENCE_KEYS}

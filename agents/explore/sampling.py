@@ -3,7 +3,7 @@
 import dataclasses
 from typing import ClassVar
 
-from agents.explore.strategy import Strategy, returns
+from agents.explore.strategy import REDRAWS, Strategy, returns
 from agents.lazy import tf
 from agents.settings import Settings, key
 
@@ -39,7 +39,7 @@ class Thompson(Settings, Strategy):
         [[3.0]]
     """
 
-    redraw: str = key(choices=("episode", "decision"))
+    redraw: str = key(choices=REDRAWS)
     draws: int = key(least=1)
     trajectories: ClassVar[str] = "group"
 

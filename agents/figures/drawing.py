@@ -17,6 +17,7 @@ _STYLES = ("-", "--", ":", "-.")
 _DOTS = 100  # of a figure, per inch
 _ENTRY, _FEW_ENTRIES = 0.19, 4  # inches of a line of a legend; lines that have room
 _WIDEST = 64  # characters of a line of an entry
+_CHARACTERS = 14  # of a caption, in an inch
 _LABEL = 0.48  # inches that numbers and label of an axis take below it
 _UNITS = {
     "environment_steps": "environment steps (before action repeat)",
@@ -94,7 +95,13 @@ def wrapped(text, width):
     """A text in lines of so many characters, which end after commas alone."""
     fixed = "\N{NO-BREAK SPACE}"
     whole = text.replace(" ", fixed).replace(f",{fixed}", ", ")
-    return textwrap.fill(whole, width).replace(fixed, " ")
+    return textwrap.fill(whole, width, break_long_words=False).replace(fixed, " ")
+
+
+def say(figure, text):
+    """Writes above all panels what lines and bands are."""
+    lines = textwrap.fill(text, int(_CHARACTERS * figure.get_figwidth()))
+    figure.suptitle(lines, fontsize="small")
 
 
 def label(group, count):

@@ -14,7 +14,7 @@ from agents.figures.drawing import save_figure
 from agents.files import replacing
 
 _FRAME = 1.1  # inches, width of a frame in a strip
-_TITLE = 0.4  # inches, of a strip
+_TITLE = 0.35  # inches, of a strip
 _STRIP = 12  # frames of a strip, at most
 _SHORTEST = 0.02  # seconds of a frame; players slow down what is faster
 _ROWS = ("truth", "prediction", "error")
@@ -156,9 +156,9 @@ def save_strip(folder, name, rows, columns, title=""):
     Returns:
         The path of `<name>.png`.
     """
-    height = (_FRAME + 0.1) * len(rows) + (_TITLE if title else 0)
+    height = (_FRAME + 0.1) * len(rows) + 0.2 + (_TITLE if title else 0)
     figure = Figure(figsize=(_FRAME * len(columns) + 0.9, height), layout="constrained")
-    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.01, wspace=0.01, hspace=0.01)
+    figure.get_layout_engine().set(w_pad=0.01, h_pad=0.05, wspace=0.01, hspace=0.01)
     grid = figure.subplots(len(rows), len(columns), squeeze=False)
     for axes_row, (row, frames) in zip(grid, rows.items(), strict=True):
         axes_row[0].set_ylabel(row)

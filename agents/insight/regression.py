@@ -11,13 +11,14 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
 from sklearn.linear_model import Ridge
 from sklearn.model_selection import GroupKFold, KFold, cross_val_predict
 from sklearn.neural_network import MLPRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
+
+from agents.statistics.bootstrap import draw_seeds
 
 FOLDS = 5
 _PENALTIES = np.logspace(-4, 4, 9)  # of standardized inputs; the best for each target
@@ -192,19 +193,10 @@ def r_squared_and_interval(targets, predictions, resamples=2000):
     value = _share(*sums)
     if len(targets) < 2:
         return Share(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
+    drawn = draw_seeds(np.random.default_rng(0), resamples, len(targets))
+    found = _share(*(each[:, drawn] for each in sums))  # [D, resamples]
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
-        found = stats.bootstrap(
-            sums,
-            _share,
-            paired=True,
-            vectorized=True,
-            axis=-1,
-            n_resamples=resamples,
-            method="percentile",
-            rng=np.random.default_rng(0),
-        ).bootstrap_distribution
         return Share(value, *np.nanpercentile(found, [2.5, 97.5], axis=-1))
 
 
@@ -221,10 +213,8 @@ def _sums(targets, predictions):
     return tuple(np.stack(each, axis=-1).astype(np.float64) for each in sums)
 
 
-def _share(residual, total, squares, rows, axis=-1):
-    residual, total, squares, rows = (
-        each.sum(axis) for each in (residual, total, squares, rows)
-    )
+def _share(*sums):
+    residual, total, squares, rows = (each.sum(-1) for each in sums)
     variation = squares - total**2 / rows
     varies = variation > _CONSTANT**2 * rows
     return np.where(varies, 1 - residual / np.where(varies, variation, 1.0), np.nan)

@@ -70,11 +70,11 @@ class ImprovedCrossEntropy(Settings):
     @property
     def num_kept(self) -> int:
         """Elites that return as candidates."""
-        return int(self.keep_elites * self.elites)
+        return int(round(self.keep_elites * self.elites, 9))  # 0.29 x 100 is 28.999...
 
     @property
     def evaluations(self) -> int:
-        """Plans scored for one decision."""
+        """Plans scored for one decision, without proposals."""
         return sum(self.populations) + self.iterations * self.num_kept + 1
 
     def share(self, groups):

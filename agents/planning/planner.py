@@ -24,7 +24,7 @@ class Planner(Protocol):
     Attributes:
         horizon: H, decisions that it looks ahead.
         common_noise: whether all candidates meet the same noise of the latents.
-        evaluations: plans scored for one decision.
+        evaluations: plans scored for one decision, without proposals.
     """
 
     horizon: int

@@ -6,11 +6,13 @@ Nothing here needs TensorFlow, so that curves can be drawn from a run's folder a
 a run is kept for its numbers alone, metrics.jsonl.gz stands in for metrics.jsonl.
 """
 
+import itertools
 import json
 import logging
 import math
 import os
 import pathlib
+import shutil
 import zlib
 
 import numpy as np
@@ -111,7 +113,9 @@ def scores_were_written(run):
 def cut(run, episodes):
     """Takes back what was written after the given number of episodes.
 
-    Both files are rewritten whole or not at all; torn lines go as well.
+    Both files are rewritten whole or not at all; torn lines go as well. A run whose
+    checkpoints are gone begins anew: what it had measured of more than one episode is kept
+    beside the new numbers, `metrics.before_1.jsonl`.
 
     Args:
         run: folder of the run.
@@ -121,8 +125,19 @@ def cut(run, episodes):
         file = pathlib.Path(run) / name
         if not file.exists():
             continue
-        kept = [line for line, row in _lines(file, parse) if row["episodes"] <= episodes]
+        rows = list(_lines(file, parse))
+        kept = [line for line, row in rows if row["episodes"] <= episodes]
+        if not kept and any(row["episodes"] > episodes + 1 for _, row in rows):
+            _keep_aside(file)
         write_text(file, header + "".join(kept))
+
+
+def _keep_aside(file):
+    names = (f"{file.stem}.before_{number}{file.suffix}" for number in itertools.count(1))
+    aside = next(each for name in names if not (each := file.with_name(name)).exists())
+    shutil.copyfile(file, aside)
+    sync_folder(file.parent)
+    log.warning("%s: the run begins anew; its earlier numbers are in %s", file, aside.name)
 
 
 def _score(line):

@@ -6,6 +6,7 @@ Critics are of the policy, and the planner acts at least as well: what comes may
 import numpy as np
 import tensorflow as tf
 
+from agents.episodes.layout import first_rows
 from agents.insight.open_loop import filter_latents, stack
 from agents.seeds import fold
 
@@ -25,7 +26,7 @@ def value_report(model, value, episodes, seed):
         Dict, in rewards: `expected`, the mean value of the first states; `returned`, the
         mean of G; `error`, the mean of |value - G|.
     """
-    first = [{key: rows[:1] for key, rows in _rows(episode)} for episode in episodes]
+    first = [first_rows(episode, 1) for episode in episodes]
     embedding = model.encode(model.preprocess(stack(first, "observation"), fold(seed, 0)))
     noise = tf.zeros([len(episodes), 1, model.rssm.latent_size])
     known = (stack(first, "action"), stack(first, "is_first"), noise)
@@ -52,7 +53,3 @@ def discounted_return(rewards, discount):
     """
     rewards = np.asarray(rewards, np.float64)[1:]
     return float(np.sum(discount ** np.arange(len(rewards)) * rewards))
-
-
-def _rows(episode):
-    return ((key, episode[key]) for key in ("observation", "action", "is_first"))

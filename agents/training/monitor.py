@@ -59,14 +59,23 @@ class Monitor:
             "reached_reward": reached_reward(episode),
             "cost": cost(episode),
         }
+        if "number" in episode:  # since episodes have one
+            row["is_random"] = int(episode["number"]) < self._config.seed_episodes
         agent = self._agent
         if isinstance(agent.policies.strategy, Bonus):
-            row["beta"] = float(agent.policies.strategy.scheduled(agent.clock.elapsed))
+            row["beta"] = float(self._beta(agent.policies.strategy))
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._has_learned:
-            row |= spread_report(agent.model, episode, self._seed(Purpose.TRAIN))
+            row |= spread_report(agent.model, episode, self._seed(Purpose.SPREAD))
         return {f"explore/{name}": value for name, value in row.items()}
+
+    def _beta(self, strategy):
+        """The weight of the bonus in plans."""
+        scheduled = strategy.scheduled(self._agent.clock.elapsed)
+        if not strategy.critic:
+            return scheduled
+        return self._agent.value.explorer.beta(scheduled)
 
     def evaluation_is_due(self, is_last):
         """Whether it is time to evaluate; at the end of a run it always is."""

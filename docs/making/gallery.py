@@ -18,9 +18,9 @@ Films of agents, and what was measured, each with the page that has its commands
 hardware."""
 _OF_FILMS = """## Films
 
-Each is an evaluation episode at the end of a run, planned by the mean weights without
-noise: one seed, as fast as it happens. The commands train today's default; the suite's page
-says which runs are of an earlier agent."""
+Each is an evaluation episode at the end of a run, planned by averaged weights, their
+means, without noise: one seed, as fast as it happens. The commands train today's default;
+the suite's page says which runs are of an earlier agent."""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]+\.png\)")
 _SUITE = results.RESULTS / "suite"
 

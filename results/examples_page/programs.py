@@ -44,7 +44,9 @@ PROGRAMS = {
     "digits": Program(
         "A small convolutional net learns 1000 of scikit-learn's digits by each of these "
         "methods. Also judged: the same digits rotated, a shift, and whether the entropy "
-        "of the mean prediction tells printed letters from digits.",
+        "of the mean prediction tells printed letters from digits. Settings were chosen by "
+        "the likelihood of validation digits; the KL counts 0.3 of what Bayes' rule asks "
+        "for (0.03 for variational dropout): a cold posterior.",
         "deterministic",
         {
             "test": "Digits",
@@ -56,7 +58,8 @@ PROGRAMS = {
     "translation": Program(
         "A Bayesian Transformer translates number words to digits, beside its twin with "
         "one value for each weight: numbers not seen before, as they stand and as one says "
-        "them who hesitates, which training never showed.",
+        "them who hesitates, which training never showed. The KL counts a tenth of what "
+        "Bayes' rule asks for.",
         "deterministic",
         {"test": "Numbers", "hesitant": "Numbers said with hesitation, the shift"},
         tuple((test, score) for test in ("test", "hesitant") for score in _HONESTY),
@@ -82,7 +85,8 @@ PROGRAMS = {
     ),
     "images": Program(
         "Models of digits of 16x16 pixels and 17 grays, upsampled from 8x8; compared with "
-        "the Image Transformer that has one value for each weight. Bits are upper bounds.",
+        "the Image Transformer that has one value for each weight. Bits are upper bounds. "
+        "The KL counts a tenth of what Bayes' rule asks for.",
         "transformer",
         {"test": "Digits of 16x16"},
         (("test", "bits_per_dimension"),),

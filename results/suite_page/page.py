@@ -33,14 +33,14 @@ _FILMS = {
 }  # name below videos/ of a run -> ending of the copy's
 _NOTES = f"""
 A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
-(before action repeat), planned by the mean weights without noise. Brackets: the 95 %
-bootstrap interval over seeds. Published scores are means over seeds, of other protocols:
-TD-MPC's own repository holds an action for 8 (cartpole), 2 (finger, walker) or 4 steps,
-as PlaNet and we do on the tasks that it has, most others for 2. A published mean counts as
-exact here, and of five seeds a bootstrap interval holds the mean of many in about 85 of 100
-cases: a whole interval above says less than it seems. Over tasks there is an interval once
-each has two seeds. Minutes, the median of the runs, are
-those of training and evaluation, start-up aside, with two runs or more on the machine.
+(before action repeat), planned by averaged weights, their means, without noise. Brackets:
+the 95 % bootstrap interval over seeds. Published scores are means over seeds, of other
+protocols: TD-MPC's own repository holds an action for 8 (cartpole), 2 (finger, walker) or
+4 steps, as PlaNet and we do on the tasks that it has, most others for 2. A published mean
+counts as exact here, and of five seeds a bootstrap interval holds the mean of many in
+about 85 of 100 cases: a whole interval above says less than it seems. Over tasks there is
+an interval once each has two seeds. Minutes, the median of the runs, are those of
+training and evaluation, start-up aside, with two runs or more on the machine.
 {FEW_NOTE}
 """.strip()
 

@@ -27,7 +27,7 @@ ENVIRONMENT = {
     "seed": 7,
 }
 PIXELS = ["world_model.image_depth=2"]
-FAR = ["world_model.overshooting_distance=2"]
+FAR = ["world_model.overshooting_distance=2", "world_model.overshooting_kl_scale=1"]
 MODEL = {  # key: another value, words beside it
     "transition": ("flipout", []),
     "posterior_scale": (0.6, []),

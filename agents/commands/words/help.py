@@ -7,7 +7,7 @@ from agents.config import choices
 
 _EXAMPLES = """examples:
   bayes-rl train                                   the default, on a laptop
-  bayes-rl train experiment=debug                  everything once, within a minute
+  bayes-rl train experiment=debug                  nearly everything once, within a minute
   bayes-rl train task=walker_walk seed=1 planner.horizon=8
   bayes-rl train -m explore=noise,information_gain seed=0,1      several runs
   bayes-rl train experiment=paper --print-config   the config, without a run

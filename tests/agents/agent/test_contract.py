@@ -126,6 +126,11 @@ def test_sources_are_what_they_must_be(name):
     check_source(make_source(name, settings), name, settings.batch_size)
 
 
+def test_a_rare_dropout_is_a_source():
+    settings = load(["transition=dropout", "dropout_rate=0.001"])
+    check_source(make_source("dropout", settings), "dropout", settings.batch_size)
+
+
 class Posterior(Source):
     """A posterior over kernels and nothing else."""
 
@@ -160,7 +165,7 @@ CASES = [
         lambda self, units, activation, name: ed.layers.DenseReparameterization(
             units + 1, name=name
         ),
-        "dense must give a layer of 4 units where it is asked for 4, got 5",
+        "dense must give a layer of 61 units where it is asked for 61, got 62",
     ),
     Case(
         "dense",
@@ -173,12 +178,12 @@ CASES = [
     Case(
         "draw",
         lambda self, model, count, seed: ed.sample_weights(model, [count + 1], seed),
-        "'transition_hidden/kernel' the shape [64, 3, 4], got (65, 3, 4)",
+        "'transition_hidden/kernel' the shape [64, 3, 61], got (65, 3, 61)",
     ),
     Case(
         "draw",
         lambda self, model, count, seed: ed.sample_weights(model, seed=seed),
-        "'transition_hidden/kernel' the shape [64, 3, 4], got (3, 4)",
+        "'transition_hidden/kernel' the shape [64, 3, 61], got (3, 61)",
     ),
     Case(
         "draw",
@@ -207,7 +212,7 @@ CASES = [
     Case(
         "draw_for_training",
         lambda self, model, sequences, seed: (_drawn(self, model, sequences, seed), 4),
-        "the shape [4, 3, 4], got (8, 3, 4)",
+        "the shape [4, 3, 61], got (8, 3, 61)",
     ),
     Case(
         "costs", lambda *_: 0.5, "costs must give a dict of weights by their names, got fl"

@@ -73,6 +73,21 @@ def test_as_many_episodes_are_random_as_were_asked_for_with_several_environments
     assert (row["found_before"], row["found"]) == ("0", "1")
 
 
+def test_which_episodes_were_random_is_logged_for_their_order_may_differ(
+    make_run, tmp_path, read
+):
+    """Of two actors the fifth planned episode may be learned before the last random one."""
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=2)
+    for place, is_random in enumerate((True, False, True, False), 1):
+        row = {"episodes": place, "environment_steps": 1000 * place}
+        row |= {"agent_steps": 100 * place, "explore/is_random": is_random}
+        row |= {"explore/reached_reward": place == 3, "explore/rewarded_steps": place == 3}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert (row["found_before"], row["found"], row["rewarded_share"]) == ("1", "0", "0")
+
+
 def test_where_random_actions_are_rewarded_no_reward_is_first(make_run, tmp_path, read):
     folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
     for episode in (1, 2):

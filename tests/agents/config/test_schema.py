@@ -146,11 +146,23 @@ def test_members_learn_from_equally_many_sequences(words, message):
             ],
             "above 0 and explore.final_beta null, got 0.05 and 0.0",
         ),
+        (
+            ["explore.beta_rate=0.1", "explore.critic=true", "explore.bonus_from=9"],
+            "tunes beta from the first gradient step on: explore.bonus_from must be 0, "
+            "got 9",
+        ),
     ],
 )
 def test_a_critic_of_the_bonus_that_could_not_learn_is_refused(words, message):
     with pytest.raises(UserError, match=re.escape(message)):
         overrides.load(["explore=information_gain", *words])
+
+
+def test_overshooting_that_changes_nothing_is_refused():
+    with pytest.raises(
+        UserError, match="distance=5 changes nothing: overshooting_kl_scale"
+    ):
+        overrides.load(["world_model.overshooting_distance=5"])
 
 
 def test_a_stddev_of_pixels_is_not_learned():

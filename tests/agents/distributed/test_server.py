@@ -81,3 +81,28 @@ def test_held_out_episodes_are_read_and_not_inserted(
     address = serve(config)
     assert greet(config, address)["numbers"] == [0, 1, 2, 3]
     assert size(address) == 2 * (10 - 5 + 1)
+
+
+def test_a_server_that_is_slow_once_goes_on_serving(config, run, monkeypatch):
+    """Reverb says that it took too long; the next time it counts again."""
+    beats, answers = [], iter([reverb.errors.DeadlineExceededError("late"), None])
+    ask = reverb.Client.server_info
+
+    def server_info(client, timeout):
+        error = next(answers)
+        if error:
+            raise error
+        return ask(client, timeout=timeout)
+
+    def beat(state, **counts):
+        beats.append((state, counts))
+        if len(beats) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(reverb.Client, "server_info", server_info)
+    with pytest.raises(KeyboardInterrupt):
+        server.serve(config, run, None, beat)
+    (_, late, counted) = beats
+    assert late[0] == counted[0] == "serving"
+    assert "sequences" not in late[1]
+    assert counted[1]["sequences"] == 0

@@ -38,6 +38,13 @@ def test_a_legend_hides_no_label_and_takes_no_room_from_the_curves():
     assert min(heights[1:]) > 0.9 * heights[0]
 
 
+def test_names_are_broken_after_commas_alone():
+    text = "one=1, a.name.longer.than.the.line=1, two words=2"
+    assert (
+        drawing.wrapped(text, 20) == "one=1,\na.name.longer.than.the.line=1,\ntwo words=2"
+    )
+
+
 def test_a_saved_figure_has_a_palette_and_looks_as_it_was_drawn(tmp_path):
     figure = Figure(figsize=(3, 2))
     axes = figure.subplots()

@@ -3,9 +3,11 @@
 import imageio.v2 as imageio
 import numpy as np
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from agents.episodes.recording import Recording
+from agents.figures import films
 from agents.figures.films import (
     save_open_loop_video,
     save_recording,
@@ -108,3 +110,20 @@ def test_strip_shows_each_row_of_frames(tmp_path):
     pixels = np.asarray(Image.open(file).convert("RGB")).reshape(-1, 3)
     for colour in (*colours, *(255 - colours)):
         assert np.mean((pixels == colour).all(axis=1)) > 0.05
+
+
+@pytest.mark.parametrize("rows", [1, 3])
+def test_the_title_of_a_strip_is_above_the_names_of_columns(tmp_path, monkeypatch, rows):
+    drawn = []
+    monkeypatch.setattr(films, "save_figure", lambda figure, _: drawn.append(figure))
+    names = ["0.0 s", "0.4 s", "0.8 s"]
+    save_strip(
+        tmp_path, "strip", {str(row): make_frames(3) for row in range(rows)}, names, "gy"
+    )
+    (figure,) = drawn
+    FigureCanvasAgg(figure).draw()
+    title = figure.texts[0].get_window_extent()
+    first = figure.axes[0]
+    assert title.y0 > first.title.get_window_extent().y1
+    assert title.y1 <= figure.bbox.y1
+    assert first.get_window_extent().width > 100

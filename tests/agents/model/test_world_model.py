@@ -206,7 +206,8 @@ def test_heads_take_any_number_of_leading_axes(model, noise):
 
 
 def test_all_variables_exist_at_once(make_model, make_batch, noise):
-    model = make_model("world_model.overshooting_distance=2")
+    words = ["world_model.overshooting_distance=2", "world_model.overshooting_kl_scale=1"]
+    model = make_model(*words)
     before = len(model.variables)
     losses(model, make_batch(), noise(3, 5, 3))
     assert len(model.variables) == before

@@ -1,5 +1,7 @@
 """Tests of agents.planning.improved."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -62,6 +64,9 @@ def test_icem_keeps_its_best_elites_for_the_next_iteration_and_decision():
 
     _, (_, kept) = planner.plan(score, planner.initial_state(1, 1), (1, 1), SEED)
     assert planner.num_kept == 3
+    # as a float 0.29 x 100 is a little less than 29
+    wide = dataclasses.replace(planner, candidates=100, elites=100, keep_elites=0.29)
+    assert wide.num_kept == 29
     for population, later in zip(populations, (populations[1], kept[0]), strict=True):
         order = np.argsort(-population.sum((1, 2)), kind="stable")[:3]
         for best in population[order]:

@@ -151,6 +151,24 @@ def test_cut_to_nothing_keeps_the_header(tmp_path):
     assert records.read_scores(tmp_path) == [score(1)]
 
 
+def test_numbers_of_a_run_that_begins_anew_are_kept_aside(tmp_path, caplog):
+    for count in (1, 2):
+        write(tmp_path)
+        before = (tmp_path / "metrics.jsonl").read_text()
+        with caplog.at_level(logging.WARNING):
+            MetricsLog(tmp_path).cut(episodes=0, environment_steps=0)
+        assert records.read_metrics(tmp_path) == records.read_scores(tmp_path) == []
+        assert (tmp_path / f"metrics.before_{count}.jsonl").read_text() == before
+        assert (tmp_path / f"scores.before_{count}.csv").exists()
+        assert f"earlier numbers are in metrics.before_{count}.jsonl" in caplog.text
+
+
+def test_of_one_episode_that_was_not_saved_nothing_is_kept_aside(tmp_path):
+    write(tmp_path, episodes=1)
+    MetricsLog(tmp_path).cut(episodes=0, environment_steps=0)
+    assert not list(tmp_path.glob("*before*"))
+
+
 def test_cut_before_the_first_row_is_nothing(tmp_path):
     MetricsLog(tmp_path).cut(episodes=0, environment_steps=0)
     assert not list(tmp_path.iterdir())

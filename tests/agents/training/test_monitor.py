@@ -74,9 +74,30 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     assert set(told) == {
         "explore/cost",
         "explore/coverage",
+        "explore/is_random",
         "explore/reached_reward",
         "explore/rewarded_steps",
     }
+
+
+def test_what_is_random_goes_by_the_number_of_an_episode(watch, whole_run):
+    episode = EpisodeStore(whole_run / "episodes").read(0)
+    watcher = watch("seed_episodes=5", episodes=7, train_steps=0)
+    for number, is_random in ((4, True), (5, False)):
+        told = watcher.explored(episode | {"number": np.int64(number)})
+        assert told["explore/is_random"] == is_random
+
+
+def test_the_beta_of_a_bonus_is_the_one_that_plans_are_scored_by(
+    watch, whole_run, build_agent, monkeypatch
+):
+    words = ["value=td", "explore=information_gain", "explore.critic=true"]
+    critical = build_agent(*words, "explore.beta_rate=0.5")
+    critical.value.explorer._shift.assign(1.0)
+    watcher = watch(episodes=1, train_steps=0)
+    monkeypatch.setattr(watcher, "_agent", critical)
+    told = watcher.explored(EpisodeStore(whole_run / "episodes").read(0))
+    assert told["explore/beta"] == pytest.approx(0.05 * np.e)
 
 
 def test_task_without_a_grid_is_said_to_have_no_coverage(make_config, agent, environment):

@@ -142,7 +142,7 @@ def test_learning_waits_for_a_whole_sequence(train_run, tmp_path):
         ],
         [
             "transition=deterministic",
-            "world_model.overshooting_distance=2",
+            *("world_model.overshooting_distance=2", "world_model.overshooting_kl_scale=1"),
             "world_model.global_kl_scale=0.1",
             "action_repeat=3",  # which does not divide the episodes
         ],

@@ -1,5 +1,6 @@
-"""Figures of a comparison; each says its n and what its band is."""
+"""Curves of a comparison; each says its n and what its band is."""
 
+import collections
 import itertools
 import textwrap
 
@@ -14,19 +15,20 @@ from agents.figures.drawing import (
     label,
     legends_below,
     panels,
+    say,
     style,
     thin,
     tidy,
-    wrapped,
 )
 
 _BAND = (
     "Line: IQM over seeds; band: its 95 % bootstrap interval, of two seeds and more; "
     "thin: each seed."
 )
+_MOST = 5  # groups of a panel whose bands and seeds can be told apart
+_LINES = f" Of more than {_MOST} groups: the line alone."
 _SIZE = (5.6, 3.8)
 _SIGNS = "sD^v*Ph<>Xpd"  # of published methods
-_CHARACTERS = 14  # of a caption, in an inch
 
 
 def scores(groups, others):
@@ -83,7 +85,7 @@ def sample_efficiency(groups, methods, unit):
     axes.set_title(title, fontsize="medium")
     legends_below(figure, grid)
     band = "band: its 95 % bootstrap interval, of two seeds and more."
-    _say(figure, f"Line: IQM over seeds and tasks; {band}")
+    say(figure, f"Line: IQM over seeds and tasks; {band}")
     return figure
 
 
@@ -113,79 +115,8 @@ def profiles(groups, methods, unit):
     axes.set_ylim(0, 1.02)
     tidy(axes, "share of runs that score more")
     legends_below(figure, grid)
-    _say(figure, "Performance profiles; band: 95 % bootstrap interval at each threshold.")
+    say(figure, "Performance profiles; band: 95 % bootstrap interval at each threshold.")
     return figure
-
-
-def improvement(pairs):
-    """How likely one group beats another, a line for each pair; None without pairs.
-
-    Args:
-        pairs: list of `agents.compare.pairs.Improvement`.
-    """
-    if not pairs:
-        return None
-    figure, grid = panels(["all"], columns=1, size=(8.0, 1.2 + 0.45 * len(pairs)))
-    axes = grid["all"]
-    for place, pair in enumerate(reversed(pairs)):
-        axes.plot(pair.probability, place, "o", color="#0072B2")
-        axes.plot([pair.lower, pair.upper], [place, place], color="#0072B2", linewidth=2)
-    names = [
-        f"{pair.better} ({pair.runs[0]} runs)\n> {pair.worse} ({pair.runs[1]} runs)"
-        for pair in reversed(pairs)
-    ]
-    axes.set_yticks(range(len(pairs)), names, fontsize="small")
-    axes.axvline(0.5, color="0.6", linestyle="--")
-    axes.set_xlim(0, 1.02)
-    axes.set_xlabel("probability of improvement")
-    tidy(axes, "")
-    _say(figure, "Dot: P(X > Y); line: its 95 % bootstrap interval over seeds.")
-    return figure
-
-
-def first_rewards(found):
-    """When each seed found reward, and the median; a panel for each task.
-
-    Args:
-        found: dict of task -> list of `agents.compare.discovery.Exploration`.
-    """
-    found = {
-        task: own for task, own in found.items() if own and all(e.is_rare for e in own)
-    }
-    if not found:
-        return None
-    most = max(map(len, found.values()))
-    figure, grid = panels(list(found), columns=2, size=(6.4, 1.4 + 0.4 * most))
-    for task, axes in grid.items():
-        last = max(each.seen.max() for each in found[task])
-        for place, each in enumerate(reversed(found[task])):
-            _first_reward(axes, place, each, never=1.05 * last)
-        names = [_found(each) for each in reversed(found[task])]
-        axes.set_yticks(range(len(names)), names, fontsize="small")
-        finish(axes, "environment_steps", "")
-        axes.set_xlim(0, 1.1 * last)
-        axes.set_ylim(-0.6, len(names) - 0.4)
-        axes.set_title(f"First reward, {task}", fontsize="medium")
-    _say(figure, "Dots: seeds; >: never; bar: median and its 95 % bootstrap interval.")
-    return figure
-
-
-def _first_reward(axes, place, each, never):
-    colour = style(each.group)["color"]
-    median, low, high = (min(edge, never) for edge in each.median_of(each.steps))
-    if not np.isnan(low):
-        axes.plot([low, high], [place, place], color=colour, alpha=0.3, linewidth=7)
-    axes.plot([median, median], [place - 0.25, place + 0.25], color=colour, linewidth=2)
-    # seeds that found it at the same time stay visible
-    apart = place + 0.3 * (np.arange(len(each.steps)) / max(1, len(each.steps) - 1) - 0.5)
-    for steps, height in zip(each.steps, apart, strict=True):
-        sign = "o" if np.isfinite(steps) else ">"
-        axes.plot(min(steps, never), height, sign, color=colour, markersize=4)
-
-
-def _found(each):
-    count = f"{each.found} of {len(each.steps)}"
-    return wrapped(", ".join(filter(None, [each.group.label, count])), 40)
 
 
 def _curves(groups, curves, unit):
@@ -196,15 +127,16 @@ def _curves(groups, curves, unit):
         return None, {}
     tasks = list(dict.fromkeys(group.task for group, _ in seeds))
     figure, grid = panels(tasks, columns=3, size=_SIZE)
+    counts = collections.Counter(group.task for group, _ in seeds)
     for group, own in seeds:
-        axes = grid[group.task]
-        for steps, values in own if len(own) > 1 else []:
+        axes, has_room = grid[group.task], counts[group.task] <= _MOST
+        for steps, values in own if has_room and len(own) > 1 else []:
             axes.plot(steps, values, **thin(group))
-        _band(axes, group, curve_of(own), count_seeds(len(own)))
+        _band(axes, group, curve_of(own), count_seeds(len(own)), has_room)
     for task, axes in grid.items():
         axes.set_title(task)
         finish(axes, "environment_steps", unit)
-    _say(figure, _BAND)
+    say(figure, _BAND + _LINES * (max(counts.values()) > _MOST))
     return figure, grid
 
 
@@ -215,10 +147,11 @@ def _with_legends(figure, drawn):
     return figure
 
 
-def _band(axes, group, curve, count):
+def _band(axes, group, curve, count, with_band=True):
     steps, middle, low, high = curve
-    colour = style(group)["color"]
-    axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+    if with_band:
+        colour = style(group)["color"]
+        axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
     text = label(group, f"n = {count}")
     axes.plot(steps, middle, label=text, marker="o", markersize=2.5, **style(group))
 
@@ -252,8 +185,3 @@ def _count(tasks):
     if len(tasks) == 1:
         return count_seeds(len(tasks[0]))
     return f"{sum(map(len, tasks))} runs of {len(tasks)} tasks"
-
-
-def _say(figure, text):
-    lines = textwrap.fill(text, int(_CHARACTERS * figure.get_figwidth()))
-    figure.suptitle(lines, fontsize="small")

@@ -1,4 +1,4 @@
-"""Tests of agents.compare.figures."""
+"""Tests of agents.compare.figures.curves."""
 
 import logging
 from unittest.mock import Mock
@@ -16,6 +16,7 @@ def test_all_figures_are_drawn(drawn, output):
     names = {file.stem for file in output[0].glob("*.png")}
     assert names == {
         "coverage",
+        "final_scores",
         "first_reward",
         "performance_profile",
         "probability_of_improvement",
@@ -97,3 +98,15 @@ def test_legends_of_many_groups_take_no_room_from_their_curves():
     FigureCanvasAgg(figure).draw()
     assert figure.axes[0].get_window_extent().height > 2 * figure.dpi
     assert figure.axes[0].get_legend().get_window_extent().y0 >= 0
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_bands_of_many_groups_would_hide_each_other(number):
+    curves = [(np.arange(3), np.arange(3.0) * seed) for seed in range(2)]
+    runs = [Mock(curve=lambda *_, found=found: found) for found in curves]
+    groups = [Group(str(k), "pendulum_swingup", runs, k) for k in range(number)]
+    figure = figures.coverage(groups)
+    (axes,) = figure.axes
+    assert len(axes.collections) == (5 if number == 5 else 0)  # bands
+    assert len(axes.lines) == (15 if number == 5 else 6)  # seeds and middles
+    assert ("the line alone" in figure.get_suptitle()) == (number == 6)
