@@ -3,7 +3,7 @@
 import pathlib
 import sys
 
-from agents.agent.loading import load_agent
+from agents.agent.loading import load_parts
 from agents.episodes.collecting import as_py_policy
 from agents.episodes.environments import EVALUATION, load_environments
 from agents.episodes.held_out import held_out_episodes
@@ -30,7 +30,7 @@ def video(run):
     Args:
         run: folder of the run.
     """
-    config, agent = load_agent(run)
+    config, agent, entries = load_parts(run)
     folder = pathlib.Path(run) / "videos"
     steps = agent.counts["environment_steps"]
     try:
@@ -49,6 +49,7 @@ def video(run):
         files = save_recording(recording, folder, f"episode_{steps}", title)
     seed = seed_of_run(config.seed, Purpose.FILM)
     fit = saved_fits.load(run, steps, "policy")
-    files += film(agent.model, episode, seed, folder, f"open_loop_{steps}", fit)
+    name = f"open_loop_{steps}"
+    files += film(agent.model, episode, seed, folder, name, fit, entries)
     for file in files:
         print(file)

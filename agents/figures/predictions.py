@@ -79,10 +79,31 @@ def _curves(truth, predictions, context, labels, interval):
             axes.set_xlabel("agent step")
     handles, names = grid[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names))
+    figure.supylabel("in the units of the task", fontsize="medium")
     return figure
 
 
-def film(model, episode, seed, folder, name, fit=None):
+def names_of(entries, size):
+    """Names of the numbers of an observation.
+
+    Args:
+        entries: of the environment, see `envs.environment.Environment`; may be empty.
+        size: how many numbers there are.
+
+    Example:
+        >>> names_of({("arm", "angle"): 2, ("goal",): 1}, 3)
+        ['arm/angle 0', 'arm/angle 1', 'goal']
+        >>> names_of({}, 2)
+        ['observation 0', 'observation 1']
+    """
+    names = []
+    for path, count in (entries or {("observation",): size}).items():
+        name = "/".join(map(str, path))
+        names += [name] if count == 1 else [f"{name} {number}" for number in range(count)]
+    return names
+
+
+def film(model, episode, seed, folder, name, fit=None, entries=None):
     """Writes the open-loop prediction of the start of an episode; returns the files.
 
     For pixels the truth, the prediction and the error as GIF and mp4 and a strip of frames
@@ -96,6 +117,7 @@ def film(model, episode, seed, folder, name, fit=None):
         folder: where to.
         name: of the files, without ending.
         fit: `agents.insight.uncertainty.recalibration.Recalibration`, or None.
+        entries: see `names_of`.
     """
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
@@ -107,7 +129,7 @@ def film(model, episode, seed, folder, name, fit=None):
         return save_open_loop_video(folder, name, truth, prediction, context)
     draws = DRAWS if posteriors(model) else 0
     predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
-    labels = [f"observation {number}" for number in range(predicted.shape[-1])]
+    labels = names_of(entries, predicted.shape[-1])
     truth = episode["observation"]
     long_enough = rows >= CONTEXT + 2
     interval = _interval(model, whole, rows, seed, fit) if fit and long_enough else None

@@ -31,15 +31,17 @@ class Monitor:
         metrics: `agents.training.metrics.MetricsLog` of the run.
         videos: folder of the run's films.
         config: `agents.config.schema.Train`.
+        entries: of the environment, see `envs.environment.Environment`.
     """
 
-    def __init__(self, agent, store, evaluator, metrics, videos, config):
+    def __init__(self, agent, store, evaluator, metrics, videos, config, entries=None):
         self._agent = agent
         self._store = store
         self._evaluator = evaluator
         self._metrics = metrics
         self._videos = videos
         self._config = config
+        self._entries = entries
         grid = grid_of(config.task)
         self._coverage = Coverage(grid) if grid else None
 
@@ -128,7 +130,8 @@ class Monitor:
         step = self._agent.counts["environment_steps"]
         name = f"open_loop_{step}"
         seed = seed_of_run(self._config.seed, Purpose.FILM)
-        files = film(self._agent.model, episode, seed, self._videos, name)
+        given = (self._agent.model, episode, seed, self._videos, name)
+        files = film(*given, entries=self._entries)
         show(files, self._metrics, step)
         release(collect=True)
 

@@ -114,7 +114,8 @@ class Trainer:
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
         watched = (self._agent, self._store, self._evaluator, self._metrics)
-        self._monitor = Monitor(*watched, run.videos, config)
+        about = (run.videos, config, self._environment.entries)
+        self._monitor = Monitor(*watched, *about)
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:

@@ -128,15 +128,12 @@ def test_image_must_be_one(make_agent):
 
 def test_exploring_is_what_the_run_collects_with(whole_run, whole_parts, monkeypatch):
     monkeypatch.setattr("agents.agent.acting.load_parts", {whole_run: whole_parts}.get)
-    loaded = agents.load(whole_run, explore=True)
-    policy = whole_parts[1].collect_policy
-    observation = {name: tf.zeros([1, 1]) for name in ("position", "velocity")}
-    observation["observation"] = tf.constant([[0.3, -0.1]])
-    step = ts.restart(observation, batch_size=1)
-    expected = policy.action(step, policy.get_initial_state(1)).action
-    np.testing.assert_allclose([loaded.act([0.3, -0.1])], expected, atol=1e-5)
-    assert loaded._policy.name == "collect_policy"
-    assert agents.load(whole_run)._policy.name == "policy"
+    agent = whole_parts[1]
+    for action, policy in ((0.25, agent.policy), (0.75, agent.collect_policy)):
+        step = policy_step.PolicyStep(tf.constant([[action]]), policy.get_initial_state(1))
+        monkeypatch.setattr(policy, "action", lambda *_, step=step: step)
+    for explore, action in ((True, 0.75), (False, 0.25)):
+        assert agents.load(whole_run, explore=explore).act([0.3, -0.1]) == [action]
 
 
 def test_package_imports_nothing_before_it_is_used():

@@ -65,6 +65,7 @@ def test_compiled_gradients_are_those_of_eager_execution(
         np.testing.assert_allclose(one, two, rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_compiled_decisions_are_greedy_once_the_bonus_has_ended(
     build_agent, environment, quick_planner
 ):

@@ -21,13 +21,13 @@ def run(whole_run, tmp_path):
     return folder
 
 
-LOAD = "agents.commands.video.load_agent"
+LOAD = "agents.commands.video.load_parts"
 
 
 def test_a_run_from_states_is_filmed_and_its_predictions_drawn(
-    run, whole_agent, capsys, monkeypatch
+    run, whole_parts, capsys, monkeypatch
 ):
-    monkeypatch.setattr(LOAD, {run: whole_agent}.get)
+    monkeypatch.setattr(LOAD, {run: whole_parts}.get)
     video(run)
     files = [pathlib.Path(file) for file in capsys.readouterr().out.split()]
     names = [name.format(160) for name in [*EPISODE, "open_loop_{}.png"]]
@@ -46,7 +46,7 @@ def test_a_run_from_pixels_is_filmed_as_it_is_and_as_predicted(pixel_run, capsys
 
 
 def test_without_a_rendering_library_the_predictions_are_drawn(
-    run, whole_agent, capsys, monkeypatch
+    run, whole_parts, capsys, monkeypatch
 ):
     def fail(*_):
         raise RuntimeError("pictures need EGL or OSMesa and neither loads")
@@ -56,7 +56,7 @@ def test_without_a_rendering_library_the_predictions_are_drawn(
 
     monkeypatch.setattr("envs.simulations.fake.Line.render", fail)
     monkeypatch.setattr("agents.commands.video.held_out_episodes", stored)
-    monkeypatch.setattr(LOAD, {run: whole_agent}.get)
+    monkeypatch.setattr(LOAD, {run: whole_parts}.get)
     video(run)
     said = capsys.readouterr()
     assert said.out == f"{run}/videos/open_loop_160.png\n"

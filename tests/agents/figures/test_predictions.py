@@ -40,6 +40,20 @@ def test_an_episode_shorter_than_the_context_is_filmed(model, tmp_path, rows):
     assert file.exists()
 
 
+def test_curves_have_the_names_of_what_an_environment_tells(
+    model, make_episodes, tmp_path, monkeypatch
+):
+    drawn = []
+    monkeypatch.setattr(
+        predictions, "save_state_prediction", lambda *given: drawn.append(given[5])
+    )
+    (episode,) = make_episodes(np.zeros([1, 15]))
+    entries = {("angle",): 1, ("arm", "speed"): 1}
+    for given in (entries, None):
+        film(model, episode, (0, 3), tmp_path, "named", entries=given)
+    assert drawn == [["angle", "arm/speed"], ["observation 0", "observation 1"]]
+
+
 def test_a_film_of_recalibrated_forecasts_has_their_interval(
     model, make_episodes, tmp_path, monkeypatch
 ):

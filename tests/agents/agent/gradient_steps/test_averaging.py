@@ -66,7 +66,10 @@ def _values(agent):
     return [variable.numpy() for variable in _variables(agent)]
 
 
-@pytest.mark.parametrize(("strategy", "value"), [("default", "td"), ("mirrored", "none")])
+@pytest.mark.parametrize(
+    ("strategy", "value"),
+    [("default", "td"), pytest.param("mirrored", "none", marks=pytest.mark.slow)],
+)
 def test_all_that_decides_is_averaged_over_what_gradient_steps_have_learned(
     strategy, value, build_agent, replay
 ):

@@ -53,7 +53,7 @@ def test_strategies_choose_how_draws_are_used(
         assert np.ptp(mean, axis=0).max() > 1e-3, "the draws agree"
 
 
-@pytest.mark.parametrize("compile", [False, True])
+@pytest.mark.parametrize("compile", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_without_a_bonus_an_agent_acts_as_a_greedy_one(make_policy, clock, compile):
     schedule = {"final_beta": 0.0, "annealing_steps": 20, "bonus_from": 10}
     seeks = preset("explore", "information_gain", beta=100.0, **schedule)

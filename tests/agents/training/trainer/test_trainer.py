@@ -220,20 +220,18 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
             asked.append("waited")
 
     monkeypatch.setattr(training, "CompilingAhead", Ahead)
-    words = ["environments=2", "environment_steps=40", "seed_episodes=9", "video_every=0"]
+    words = ["environment_steps=40", "seed_episodes=9", "video_every=0"]
+    two = ["environments=2", "evaluation={every: 9, episodes: 3}"]
     with monkeypatch.context() as stopping:
         stopping.setattr(training.Trainer, "advance", _ctrl_c)
-        assert (
-            train_run(tmp_path / "run", *words, "evaluation={every: 9, episodes: 3}") == 130
-        )
+        assert train_run(tmp_path / "run", *words, *two) == 130
     for _ in range(2):  # the second finds a finished run
         assert train_run(tmp_path / "other", *words, "evaluation.every=0") == 0
-    collecting, evaluating = ("collect_policy", 2), ("policy", 3)
     closing = ["stopped", "waited"]
     assert asked == [
-        [collecting, evaluating],
+        [("collect_policy", 2), ("policy", 3)],
         *closing,
-        [collecting],
+        [("collect_policy", 1)],
         *closing,
         [],
         *closing,
