@@ -1,5 +1,6 @@
 """From a deterministic Keras model to a Bayesian one that starts where it was trained."""
 
+import contextlib
 import warnings
 
 import numpy as np
@@ -204,9 +205,11 @@ def _copy_weight(name, variable, copy):
 def _set_mean(weight, value):
     location = weight.initializer.parameter_names[0]
     if getattr(weight.initializer, location).shape == value.shape:
-        weight.initializer.assign(**{location: value})
-        if np.allclose(weight.mean(), value, rtol=1e-4, atol=1e-5):
-            return
+        # what its constraint cannot give is refused below, with what would be right
+        with contextlib.suppress(ValueError):
+            weight.initializer.assign(**{location: value})
+            if np.allclose(weight.mean(), value, rtol=1e-4, atol=1e-5):
+                return
     raise ValueError(
         f"{type(weight.initializer).__name__} cannot have the weights of {weight.name!r} "
         "as its mean; use a posterior with a mean of its own, such as 'trainable_normal'"

@@ -17,17 +17,19 @@ def make_random_variable(distribution_class):
 
     Returns:
         A function of the class's arguments and of `sample_shape`, `value` and `name`;
-        tracers see it.
+        tracers see it. That of `tfp.distributions.Sample` is the class's: of its event.
 
     Example:
         >>> Normal = make_random_variable(tfd.Normal)
         >>> Normal(0.0, 1.0, sample_shape=[3]).shape
         TensorShape([3])
     """
+    has_own_shape = issubclass(distribution_class, tfd.Sample)
 
     @traceable
     @functools.wraps(distribution_class, updated=())
-    def constructor(*args, sample_shape=(), value=None, **kwargs):
+    def constructor(*args, value=None, **kwargs):
+        sample_shape = () if has_own_shape else kwargs.pop("sample_shape", ())
         distribution = distribution_class(*args, **kwargs)
         return RandomVariable(distribution, sample_shape, value, kwargs.get("name"))
 

@@ -26,7 +26,8 @@ def uce_loss(entropy_reg=1e-5, sparse=True, return_all_loss_terms=False, num_cla
         num_classes: needed where `sparse`.
 
     Returns:
-        Function `(labels, alpha)` of labels and concentrations [B, num_classes], above 0.
+        Function `(labels, alpha)` of labels and concentrations [B, num_classes], above 0;
+        it raises a ValueError where these are of another number of classes.
 
     Raises:
         ValueError: labels are sparse and `num_classes` is missing.
@@ -50,6 +51,10 @@ def uce_loss(entropy_reg=1e-5, sparse=True, return_all_loss_terms=False, num_cla
 def _loss(labels, alpha, entropy_reg, num_classes, return_all_loss_terms):
     alpha = tf.convert_to_tensor(alpha)
     if num_classes is not None:
+        if not alpha.shape[-1:].is_compatible_with([num_classes]):
+            raise ValueError(
+                f"concentrations must have shape [B, {num_classes}], got {alpha.shape}"
+            )
         labels = tf.reshape(tf.cast(labels, tf.int32), tf.shape(alpha)[:-1])
         labels = tf.one_hot(labels, num_classes)
     labels = tf.cast(labels, alpha.dtype)

@@ -5,7 +5,7 @@ import tensorflow as tf
 from bayes_rl.initializers import TrainableNormalFixedStddev
 from bayes_rl.random_variables.families import normal_parameters
 from bayes_rl.regularizers.prior import keep_prior
-from bayes_rl.weights import forget_functions, named_weights
+from bayes_rl.weights import forget_functions, named_weights, renew_templates
 
 
 def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
@@ -30,7 +30,8 @@ def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
         min_stddev: above 0; keeps the KL of weights that are 0 finite.
 
     Raises:
-        ValueError: an argument is not above 0, or a posterior is not normal.
+        ValueError: an argument is not above 0, a posterior is not normal, or its constraint
+            does not give such a stddev.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -65,4 +66,5 @@ def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
             layer.set_regularizer(weight.key, kept)
             kept = layer.stochastic_weights[weight.key].regularizer
             kept.prior.assign(mean=mean)
+    renew_templates(model)
     forget_functions(model)

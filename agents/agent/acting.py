@@ -63,7 +63,7 @@ class LoadedAgent:
 
         Args:
             observation: array, as the run saw them. Or a dict: the observation of an
-                environment of `envs.load`, or that of the user's environment of the run.
+                environment of `envs.load`, of dm_control, or of the user's own environment.
 
         Returns:
             float32 [A] in [-1, 1], which stand for the bounds of the task's actions.
@@ -82,7 +82,9 @@ class LoadedAgent:
     def _array(self, observation):
         spec = self._policy.time_step_spec.observation
         if isinstance(observation, Mapping):
-            if self._entries and all(first in observation for first, *_ in self._entries):
+            firsts = {first for first, *_ in self._entries}
+            is_whole = "observation" in observation and "observation" not in firsts
+            if firsts and firsts <= observation.keys() and not is_whole:
                 observation = envs.concatenate(observation, self._entries)
             else:
                 observation = observation["observation"]

@@ -93,7 +93,7 @@ class Train(Settings):
     transition: str = key(choices=SOURCES)
     kl_weight: float = key(least=0)
     kl_weight_warmup: int = key(least=0)  # train steps
-    posterior_scale: float = key(above=0)  # initial stddev times sqrt(fan-in)
+    posterior_scale: float = key(least=1e-5)  # initial stddev times sqrt(fan-in)
     prior_scale: float = key(above=0)  # stddev of the prior of a weight
     ensemble_members: int = key(least=2)
     dropout_rate: float = key(above=0, below=1)

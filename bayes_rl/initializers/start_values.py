@@ -15,7 +15,8 @@ class ScaledNormalStdDev(tf.keras.initializers.Initializer):
         stddev = sqrt(scale / fan)
 
     As `stddev_initializer` of a trainable initializer it gives the stddev itself: the
-    variable starts at the constraint's inverse.
+    variable starts at the constraint's inverse, and without one at the stddev, an error if
+    the constraint changes that.
 
     Args:
         scale: above 0; the variance of a weight times fan.

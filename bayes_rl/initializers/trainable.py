@@ -2,6 +2,7 @@
 
 import functools
 
+import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
@@ -101,17 +102,13 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             return self._start(initializer, shape, dtype)
         fan_shape = self.expert_shape or self.weight_shape
         value = initializer(shape, dtype=dtype, fan_shape=fan_shape)
-        return self._unconstrained(name, value)
+        return unconstrained(name, value, getattr(self, f"{name}_constraint"))
 
     def _start(self, initializer, shape, dtype):
         """Values of an initializer; those of each expert where a weight's rows are such."""
         if self.expert_shape is not None and tuple(shape) == self.weight_shape:
             initializer = get_condconv_initializer(initializer, shape[0], self.expert_shape)
         return initializer(shape, dtype=dtype)
-
-    def _unconstrained(self, name, value):
-        constraint = getattr(self, f"{name}_constraint")
-        return constraint.inverse(value) if hasattr(constraint, "inverse") else value
 
     def parameters(self):
         """Values of the parameters after their constraints, in the order of their names."""
@@ -129,7 +126,8 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             **values: name of a parameter -> value, which broadcasts to its shape.
 
         Raises:
-            ValueError: it has no parameter of this name.
+            ValueError: it has no parameter of this name, or its constraint does not give
+                the value.
         """
         for name, value in values.items():
             if name not in self.parameter_names:
@@ -139,7 +137,8 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
                 )
             variable = getattr(self, name)
             value = tf.broadcast_to(tf.cast(value, variable.dtype), variable.shape)
-            variable.assign(self._unconstrained(name, value))
+            constraint = getattr(self, f"{name}_constraint")
+            variable.assign(unconstrained(name, value, constraint))
 
     def __call__(self, shape, dtype=None):
         """Random variable of the weight; builds the parameters at the first call.
@@ -177,6 +176,43 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             for part in ("initializer", "regularizer", "constraint"):
                 config[f"{name}_{part}"] = serialize(getattr(self, f"{name}_{part}"))
         return config
+
+
+def unconstrained(name, value, constraint):
+    """What a constraint maps to a value: its inverse, or the value where it has none.
+
+    Args:
+        name: of the parameter.
+        value: tensor of the parameter after the constraint.
+        constraint: function of a tensor, maybe with a method `inverse`; or None.
+
+    Returns:
+        Tensor of the variable.
+
+    Raises:
+        ValueError: the constraint does not map that to the value; not checked in graphs.
+
+    Example:
+        >>> exp = constraints.get("exp")
+        >>> round(float(unconstrained("stddev", tf.constant(10.0), exp)), 4)
+        2.3026
+    """
+    if constraint is None:
+        return value
+    raw = constraint.inverse(value) if hasattr(constraint, "inverse") else value
+    if not tf.executing_eagerly():
+        return raw
+    given, found = (np.ravel(x).astype(float) for x in (value, constraint(raw)))
+    # Where the least value of a constraint is near 0, it stands for 0.
+    wrong = ~np.isclose(found, given, rtol=0.01, atol=1e-6)
+    if np.any(wrong):
+        label = getattr(constraint, "__name__", type(constraint).__name__)
+        raise ValueError(
+            f"{name} cannot be {given[wrong][0]:.7g} under its constraint {label}, which "
+            f"gives {found[wrong][0]:.7g}; take a value in its range, and a constraint "
+            "with a method inverse, such as 'softplus'"
+        )
+    return raw
 
 
 def own(initializer, name, scope, dtype):

@@ -171,7 +171,8 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         return {**vars(self), "_value": value, "_draw": None, "_graph": None}
 
     def __getitem__(self, index):
-        if self.sample_shape.rank == 0 and self._is_within_batch(index):
+        is_mask = tf.bool == getattr(index, "dtype", None)  # for TFP, a number
+        if self.sample_shape.rank == 0 and not is_mask and self._is_within_batch(index):
             with contextlib.suppress(NotImplementedError):
                 sliced = self._distribution[index]
                 if self._is_given:

@@ -186,13 +186,10 @@ class TransformedDistribution(tfd.Distribution):
                 f"{expected} for outputs of rank {y.shape.rank} of which it mixes the last "
                 f"{self._mixed} axes, got rank {change.shape.rank}; set event_ndims"
             )
-        return log_prob + self._over_event(change, log_prob.dtype)
+        return log_prob + self._over_event(change, y, log_prob.dtype)
 
-    def _over_event(self, change, dtype):
-        """Sums a log determinant over those axes of the event that the layer leaves."""
-        if change.shape.rank:
-            axes = tf.range(self._mixed - self.base.event_shape.rank, 0)
-            change = tf.reduce_sum(change, axes)
+    def _over_event(self, change, y, dtype):
+        change = sum_over_event(change, y, self._mixed, self.base.event_shape.rank)
         return tf.cast(change, dtype)
 
     def _cdf(self, y):
@@ -226,9 +223,10 @@ class TransformedDistribution(tfd.Distribution):
                 "its Jacobian is not constant"
             )
         shape = tf.concat([self.batch_shape_tensor(), self.event_shape_tensor()], axis=0)
-        change = self.reversible_layer.log_det_jacobian(tf.zeros(shape, self.dtype))
+        y = tf.zeros(shape, self.dtype)
         entropy = self.base.entropy()
-        return entropy - self._over_event(change, entropy.dtype)
+        change = self.reversible_layer.log_det_jacobian(y)
+        return entropy - self._over_event(change, y, entropy.dtype)
 
     def _mean(self):
         return self._moment("mean")
@@ -250,6 +248,28 @@ class TransformedDistribution(tfd.Distribution):
 
     def _default_event_space_bijector(self):
         return tfp.bijectors.Identity()
+
+
+def sum_over_event(change, outputs, mixed, event_ndims):
+    """Sums log determinants over those axes of an event that a layer does not mix.
+
+    Args:
+        change: log determinants of the layer, of the shape of the outputs without the axes
+            that it mixes; or [], one that holds for each of them.
+        outputs: of the layer.
+        mixed: number of last axes that it mixes.
+        event_ndims: number of last axes of the event, at least `mixed`.
+
+    Returns:
+        Tensor of the shape of the outputs without the event.
+
+    Example:
+        >>> import tensorflow as tf
+        >>> sum_over_event(tf.constant(1.0), tf.zeros([2, 3, 4]), 1, 2).numpy()
+        array([3., 3.], dtype=float32)
+    """
+    shape = tf.shape(outputs)[: outputs.shape.rank - mixed]
+    return tf.reduce_sum(tf.broadcast_to(change, shape), tf.range(mixed - event_ndims, 0))
 
 
 def _with_event_rank(base, rank, layer):

@@ -16,7 +16,7 @@ from bayes_rl.regularizers.base import (
     prior_parameter,
 )
 from bayes_rl.serialization import register
-from bayes_rl.weights import forget_functions, named_weights
+from bayes_rl.weights import forget_functions, named_weights, renew_templates
 
 
 class PriorLayer(KLDivergence, tf.keras.layers.Layer):
@@ -31,6 +31,12 @@ class PriorLayer(KLDivergence, tf.keras.layers.Layer):
         tf.keras.layers.Layer.__init__(self, **kwargs)
         super().__init__(scale_factor, num_samples, seed)
         self.seed_scope = self.name
+
+    def unbuilt(self, **options):
+        """A copy without variables of its own, with some options changed."""
+        # The configuration has the value of a variable; the copy shares the variable.
+        config = self.get_config() | {"scale_factor": self.scale_factor} | options
+        return type(self).from_config(config)
 
     def _built_for(self, shape):
         shape = tuple(shape)
@@ -197,10 +203,7 @@ def own(regularizer, key, scope, shape, dtype):
             regularizer.prior_parameters(tuple(shape), dtype)
     if not isinstance(regularizer, PriorLayer):
         return regularizer
-    config = {**regularizer.get_config(), "name": f"{key}_prior", "dtype": dtype}
-    # The configuration has the value of a variable; the copy shares the variable.
-    config["scale_factor"] = regularizer.scale_factor
-    copy = type(regularizer).from_config(config)
+    copy = regularizer.unbuilt(name=f"{key}_prior", dtype=dtype)
     copy.seed_scope = f"{scope}_prior"
     copy.build(tuple(shape))
     return copy
@@ -241,6 +244,7 @@ def set_prior_to_posterior(model):
         for variable, value in zip(kept.weights, weight.initializer.weights, strict=True):
             variable.assign(value)
     if replaced:
+        renew_templates(model)
         forget_functions(model)
 
 

@@ -122,8 +122,9 @@ def mutual_information(prediction, num_samples=100, seed=None):
 
     Example:
         >>> import bayes_rl as ed
-        >>> float(mutual_information(ed.Categorical(probs=[[0.5, 0.5], [0.5, 0.5]])))
-        0.0
+        >>> prediction = ed.Categorical(probs=[[0.9, 0.1], [0.1, 0.9]])
+        >>> round(float(mutual_information(prediction)), 4)
+        0.3681
     """
     return entropy_parts(prediction, num_samples, seed).epistemic
 

@@ -73,23 +73,27 @@ def expected_calibration_error(labels, probabilities, num_bins=10):
     Args:
         labels: [N] or [N, 1], int.
         probabilities: [N, classes], such as `mean_probabilities` of the draws.
-        num_bins: number of bins of [0, 1].
+        num_bins: number of bins of [0, 1], at least 1.
 
     Returns:
         [], between 0 and 1.
 
     Raises:
-        ValueError: the labels have another shape.
+        ValueError: the labels have another shape, or `num_bins` is below 1.
 
     Example:
         >>> float(expected_calibration_error([0, 1], [[1.0, 0.0], [1.0, 0.0]]))
         0.5
     """
+    if num_bins < 1:
+        raise ValueError(f"num_bins must be at least 1, got {num_bins}")
     labels, probabilities = _labelled(labels, probabilities)
     confidence = tf.reduce_max(probabilities, axis=-1)
     classes = tf.argmax(probabilities, axis=-1, output_type=labels.dtype)
     is_right = tf.cast(classes == labels, confidence.dtype)
+    # Probabilities that were rounded to beyond 1 are in the last bin.
     bins = tf.cast(tf.math.ceil(confidence * num_bins), tf.int32) - 1
+    bins = tf.clip_by_value(bins, 0, num_bins - 1)
     # share * |accuracy - confidence| of a bin is the size of its sum of differences.
     sums = tf.math.unsorted_segment_sum(is_right - confidence, bins, num_bins)
     return tf.reduce_sum(tf.abs(sums)) / tf.cast(tf.size(labels), sums.dtype)

@@ -10,6 +10,7 @@ and S draws are S functions:
 Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
 """
 
+from bayes_rl.weights.axis_of_draws import check_inputs_are_whole
 from bayes_rl.weights.drawing import (
     kl_divergences,
     mean_weights,
@@ -26,3 +27,4 @@ from bayes_rl.weights.scaling import (
     scale_kl,
     warn_of_whole_kl,
 )
+from bayes_rl.weights.templates import renew_regularizers, renew_templates

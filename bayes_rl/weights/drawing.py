@@ -40,8 +40,8 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         the parameters of the posteriors.
 
     Raises:
-        ValueError: two weights have the same name; the model is not built; `seed` or
-            `sample_shape` is malformed.
+        ValueError: two weights have the same name; the model is not built; `seed`,
+            `sample_shape` or `batch_size` is malformed.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -51,9 +51,11 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         >>> weights["dense/kernel"].shape
         TensorShape([5, 3, 4])
     """
-    given, sample_shape = sample_shape, np.ravel(sample_shape).tolist()
-    if len(sample_shape) > 1 or not all(map(_is_size, sample_shape)):
+    given, sample_shape = sample_shape, as_sizes(sample_shape)
+    if sample_shape is None or len(sample_shape) > 1:
         raise ValueError(f"sample_shape must be () or [S], got {given!r}")
+    if not (batch_size is None or tf.is_tensor(batch_size)):
+        batch_size = as_size("batch_size", batch_size)
     seed = as_seed(seed)
     draws = {}
     for name, (_, weight) in named_weights(model).items():
@@ -66,8 +68,22 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     return draws
 
 
+def as_sizes(shape):
+    """Whole numbers above 0 as a list of ints; None where there are others."""
+    sizes = np.ravel(shape).tolist()
+    return [int(size) for size in sizes] if all(map(_is_size, sizes)) else None
+
+
 def _is_size(size):
-    return isinstance(size, (int, float)) and size >= 1 and size == int(size)
+    return isinstance(size, (int, float)) and size >= 1 and size % 1 == 0
+
+
+def as_size(name, given):
+    """One size as an int; a ValueError where it is none."""
+    size = as_sizes(given)
+    if size is None or len(size) != 1:
+        raise ValueError(f"{name} must be a whole number above 0, got {given!r}")
+    return size[0]
 
 
 @tf.autograph.experimental.do_not_convert

@@ -9,64 +9,8 @@ import tensorflow as tf
 
 from bayes_rl.numerics import graphs
 from bayes_rl.spelling import did_you_mean
-from bayes_rl.weights.naming import (
-    named_signs,
-    named_weights,
-    stochastic_layers,
-)
-
-_keras = tf.keras.layers
-_ELEMENTWISE = (
-    _keras.InputLayer,
-    _keras.Dense,
-    _keras.Activation,
-    _keras.ReLU,
-    _keras.LeakyReLU,
-    _keras.ELU,
-    _keras.ThresholdedReLU,
-    _keras.Dropout,
-    _keras.GaussianNoise,
-    _keras.GaussianDropout,
-    _keras.Add,
-    _keras.Subtract,
-    _keras.Multiply,
-    _keras.Average,
-    _keras.Maximum,
-    _keras.Minimum,
-)
-
-
-def check_axis_of_draws(model, draws):
-    """Checks that a model of Keras can be given an axis of S draws.
-
-    Layers that are not of Keras, and the models of subclasses, may do with it what they
-    say themselves.
-
-    Args:
-        model: as in `bayes_rl.sample_weights`.
-        draws: S.
-
-    Raises:
-        ValueError: a layer of Keras takes that axis for another one.
-    """
-    for root in model if isinstance(model, (list, tuple)) else [model]:
-        for layer in _parts_of(root):
-            if type(layer) not in _ELEMENTWISE:
-                raise ValueError(
-                    f"layer {layer.name!r} ({type(layer).__name__}) has no room for an "
-                    f"axis of {draws} draws; call ed.predict(model, inputs, draws), or "
-                    "hold one after the other"
-                )
-
-
-def _parts_of(layer):
-    """Layers of Keras that the outputs pass through."""
-    if isinstance(layer, tf.keras.Sequential) or getattr(layer, "_is_graph_network", False):
-        for part in layer.layers:
-            yield from _parts_of(part)
-    elif type(layer).__module__.startswith("keras."):
-        yield layer
-
+from bayes_rl.weights.axis_of_draws import check_axis_of_draws
+from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
 
 _local = threading.local()
 _GUARDED = "_bayes_rl_guarded"
@@ -82,13 +26,14 @@ def hold(model, weights):
     Inside, the model is deterministic. Weights with a leading axis S are S functions.
     Inputs of the rank that a layer was built for go whole to each: [N, ..., features] give
     [S, N, ..., units], as do inputs that have the axis, [S, N, ..., features]. Layers such
-    as pooling have no room for it; `bayes_rl.predict` holds draw by draw. Contexts nest,
-    the innermost counts; other threads do not see them. A `tf.function` that calls the
-    model must enter the context itself: traced in it, it would keep the first draw, and is
-    refused; traced before, it goes on to draw for itself. `fit`, `evaluate` and `predict`
-    of Keras, which are such functions, are refused in either order: call the model. With a
-    distribution strategy enter it in the function that the replicas run, each in a thread
-    of its own.
+    as pooling have no room for it, nor have models of Keras whose inputs are declared, by
+    `tf.keras.Input` or `input_shape`, or have one feature; `bayes_rl.predict` holds draw by
+    draw. Contexts nest, the innermost counts; other threads do not see them. A
+    `tf.function` that calls the model must enter the context itself: traced in it, it would
+    keep the first draw, and is refused; traced before, it goes on to draw for itself.
+    `fit`, `evaluate` and `predict` of Keras, which are such functions, are refused in
+    either order: call the model. With a distribution strategy enter it in the function that
+    the replicas run, each in a thread of its own.
 
     Args:
         model: as in `sample_weights`.
@@ -99,8 +44,8 @@ def hold(model, weights):
         None.
 
     Raises:
-        ValueError: a name is missing or unknown, a shape is wrong, or a layer of Keras
-            cannot be given S draws.
+        ValueError: a name is missing or unknown, a shape is wrong, numbers of draws differ,
+            or a layer of Keras cannot be given S draws.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -143,16 +88,25 @@ def _checked(model, weights):
         raise ValueError(_unknown(unknown[0], slots))
     if missing := sorted(named.keys() - weights.keys()):
         raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
-    values, draws = {}, tf.TensorShape([])
+    values, draws = {}, {}
     for name, value in weights.items():
         layer, key, shape = slots[name]
         value = _with_shape(name, tf.convert_to_tensor(value), shape)
         values[id(layer), key] = value
         if value.shape.rank is not None and value.shape.rank > len(shape):
-            draws = value.shape[:1]
-    if draws.rank:
-        check_axis_of_draws(model, draws[0])
+            draws[name] = value.shape[0]
+    if draws:
+        check_axis_of_draws(model, _number_of(draws))
     return values
+
+
+def _number_of(draws):
+    """S of a dict of name -> S; None where it is unknown."""
+    names = {count: name for name, count in draws.items() if count is not None}
+    if len(names) > 1:
+        found = " and ".join(f"{count} of {name!r}" for count, name in names.items())
+        raise ValueError(f"all weights must have the same number of draws, got {found}")
+    return next(iter(names), None)
 
 
 def _unknown(name, slots):

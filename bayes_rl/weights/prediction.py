@@ -8,9 +8,9 @@ import tensorflow as tf
 
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.random_variables.spec import with_whole_batch
-from bayes_rl.weights.drawing import sample_weights
+from bayes_rl.weights.drawing import as_size, sample_weights
 from bayes_rl.weights.holding import hold
-from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.naming import modules_of, named_signs, named_weights
 
 _SECONDS_WITHOUT_PROGRESS = 2.0
 
@@ -20,12 +20,12 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
 
         outputs[s] = model(inputs, training=False) with draw s held
 
-    Any model that Keras can call works, as each draw is held on its own: the model never
-    sees an axis of draws. One whose outputs are joint over the examples of a batch, such as
-    a Gaussian process, takes all inputs at once, with `batch_size=N`; so does one that
-    splits a batch among the members of an ensemble. Means over the first
-    axis are the predictive distribution; see `bayes_rl.uncertainty`. A Flipout layer uses
-    its kernel as it is, for all examples.
+    Any model that Keras can call works, unless it is stateful, as each draw is held on its
+    own: the model never sees an axis of draws. One whose outputs are joint over the
+    examples of a batch, such as a Gaussian process, takes all inputs at once, with
+    `batch_size=N`; so does one that splits a batch among the members of an ensemble. Means
+    over the first axis are the predictive distribution; see `bayes_rl.uncertainty`. A
+    Flipout layer uses its kernel as it is, for all examples.
 
     Source: Tran et al., 2019, Bayesian Layers, section 2.
 
@@ -45,10 +45,10 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         with distributions [S, N, ...]; what has no axis of examples is the first batch's.
 
     Raises:
-        ValueError: a number is below 1; there are no inputs, or they never end; draws do
-            not fit the model, differ in their number or have signs, which belong to the
-            examples of one batch; outputs are joint over the examples of each of several
-            batches.
+        ValueError: a number is not a whole one above 0; a layer is stateful; there are no
+            inputs, or they never end; draws do not fit the model, differ in their number or
+            have signs, which belong to the examples of one batch; outputs are joint over
+            the examples of each of several batches.
 
     Example:
         >>> import bayes_rl as ed
@@ -58,6 +58,7 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         >>> ed.predict(model, tf.ones([7, 9, 3]), 5, seed=1).shape
         (5, 7, 2)
     """
+    _check_stateless(model)
     batches = _batches(inputs, batch_size)
     if not getattr(model, "built", True):
         model(_inputs_of(next(iter(batches))))
@@ -78,6 +79,15 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     return outputs_of.joined(parts)
 
 
+def _check_stateless(model):
+    for module in modules_of(model):
+        if isinstance(module, tf.keras.layers.RNN) and module.stateful:
+            raise ValueError(
+                f"layer {module.name!r} is stateful, so draws would go on from states of "
+                "others; make it with stateful=False"
+            )
+
+
 def _batches(inputs, batch_size):
     if isinstance(inputs, tf.data.Dataset):
         if inputs.cardinality() == tf.data.INFINITE_CARDINALITY:
@@ -86,8 +96,7 @@ def _batches(inputs, batch_size):
                 "predicted, such as dataset.take(number of batches)"
             )
         return inputs
-    if batch_size < 1:
-        raise ValueError(f"batch_size must be at least 1, got {batch_size}")
+    batch_size = as_size("batch_size", batch_size)
     # A dataset would make one tensor of a list.
     inputs = tuple(inputs) if isinstance(inputs, list) else inputs
     return tf.data.Dataset.from_tensor_slices((inputs,)).batch(batch_size)
@@ -100,9 +109,8 @@ def _inputs_of(batch):
 def _weights(model, draws, seed):
     """Draws, and their number; None for one without an axis."""
     if not isinstance(draws, dict):
-        if draws < 1:
-            raise ValueError(f"draws must be at least 1, got {draws}")
-        return sample_weights(model, [draws], seed), int(draws)
+        draws = as_size("draws", draws)
+        return sample_weights(model, [draws], seed), draws
     if signs := sorted(draws.keys() & named_signs(model).keys()):
         raise ValueError(
             f"signs belong to examples of one batch, got {signs[0]!r}; draw weights "
@@ -149,7 +157,12 @@ class _Draws:
 
     def check_apart(self, inputs):
         """Checks that the outputs of several batches can be joined, by those of one."""
-        if all(spec.shape[1:].is_fully_defined() for spec in self._parts()):
+        size = tf.nest.flatten(inputs)[0].shape[0]
+        # An axis that happens to be as long may be one of examples.
+        if all(
+            spec.shape[1:].is_fully_defined() and spec.shape[:1] != [size]
+            for spec in self._parts()
+        ):
             return
         more = tf.nest.map_structure(lambda x: tf.concat([x, x], axis=0), inputs)
         for one, other in zip(self(0, inputs), self(0, more), strict=True):

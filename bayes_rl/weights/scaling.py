@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from bayes_rl.numerics import graphs
 from bayes_rl.weights.naming import modules_of
+from bayes_rl.weights.templates import with_templates
 
 
 def scale_kl(model, scale):
@@ -49,7 +50,7 @@ def scale_kl(model, scale):
             "examples) makes the loss the evidence bound per example",
             stacklevel=2,
         )
-    scales = [m.kl_scale for m in _with_templates(model) if hasattr(m, "kl_scale")]
+    scales = [m.kl_scale for m in with_templates(model) if hasattr(m, "kl_scale")]
     if not scales:
         raise ValueError("the model has no layer with a posterior, so no KL to scale")
     variable = scales[0].value
@@ -61,14 +62,6 @@ def scale_kl(model, scale):
         each.value = variable
     forget_functions(model)
     return variable
-
-
-def _with_templates(model):
-    """Modules of a model, and those that only the configurations of others are made of."""
-    for module in modules_of(model):
-        yield module
-        if isinstance(module, tf.keras.layers.Bidirectional):
-            yield from modules_of(module.layer)
 
 
 def forget_functions(model):

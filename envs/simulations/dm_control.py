@@ -38,6 +38,9 @@ class Physics:
         variant: name of the task in that domain.
         seed: int; the first episode is the one `suite.load` gives with it (but for lqr,
             which is always the system of seed 0).
+
+    Attributes:
+        entries: dict of the path of each part of the state -> its size, in order.
     """
 
     def __init__(self, domain, variant, seed):
@@ -50,6 +53,8 @@ class Physics:
         self.action_maximum = np.array(spec.maximum, np.float64)
         self.time_limit = TIME_LIMIT
         self.timestep = self._env.control_timestep()
+        seen = self._env.observation_spec()
+        self.entries = {(name,): int(np.prod(part.shape)) for name, part in seen.items()}
         self._domain = domain
         self._cameras = {}
 

@@ -58,6 +58,16 @@ def test_constructor_passes_shape_value_and_name():
     assert float(ed.Poisson(3.0, value=2.0)) == 2.0
 
 
+@pytest.mark.parametrize("given", [{"sample_shape": [3]}, {"sample_shape": 3}])
+def test_sample_shape_of_a_sample_is_its_event(given):
+    x = ed.Sample(tfd.Normal([0.0, 1.0], 1.0), **given, name="x")
+    assert (x.sample_shape, x.shape, x.event_shape) == ([], [2, 3], [3])
+    expected = tfd.Sample(tfd.Normal([0.0, 1.0], 1.0), [3]).log_prob(x)
+    np.testing.assert_allclose(x.log_prob(x), expected, rtol=1e-6)
+    again = ed.Sample(tfd.Normal([0.0, 1.0], 1.0), [3], value=tf.zeros([2, 3]))
+    assert (again.event_shape, float(again.value[0, 0])) == ([3], 0.0)
+
+
 def test_joint_distribution_has_a_value_of_parts():
     joint = ed.JointDistributionSequential([tfd.Normal(0.0, 1.0), tfd.Normal([1.0], 1.0)])
     first, second = joint.value

@@ -51,6 +51,12 @@ def test_gradients_are_finite_differences():
         np.testing.assert_allclose(gradient[index], slope, rtol=1e-4, atol=1e-7)
 
 
+@pytest.mark.parametrize("num_classes", [2, 4])
+def test_another_number_of_classes_than_concentrations_is_an_error(num_classes):
+    with pytest.raises(ValueError, match=rf"\[B, {num_classes}\], got .*\(3, 3\)"):
+        uce_loss(num_classes=num_classes)(LABELS, ALPHA)
+
+
 def test_sparse_labels_without_number_of_classes_are_an_error():
     with pytest.raises(ValueError, match="num_classes must be given for sparse labels"):
         uce_loss()

@@ -42,3 +42,17 @@ def test_start_at_means_needs_normal_posteriors():
         start_at_means(bayesian)
     with pytest.raises(ValueError, match="delta must be above 0, got 0"):
         start_at_means(bayesian, delta=0)
+
+
+@pytest.mark.parametrize("kind", ["attention", "bidirectional"])
+def test_prior_of_a_layer_in_a_layer_is_cloned(kind):
+    inputs = tf.keras.Input([5, 3])
+    if kind == "attention":
+        outputs = tf.keras.layers.MultiHeadAttention(2, 2)(inputs, inputs)
+    else:
+        outputs = tf.keras.layers.Bidirectional(tf.keras.layers.LSTM(2))(inputs)
+    bayesian = ed.to_bayesian(tf.keras.Model(inputs, outputs))
+    start_at_means(bayesian)
+    clone = tf.keras.models.clone_model(bayesian)
+    clone.set_weights(bayesian.get_weights())
+    np.testing.assert_allclose(clone.losses, bayesian.losses, rtol=1e-5)

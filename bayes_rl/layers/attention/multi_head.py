@@ -9,6 +9,7 @@ from bayes_rl.layers import products
 from bayes_rl.layers.base import ScaledKL, takes
 from bayes_rl.layers.dense import DenseFlipout, DenseReparameterization
 from bayes_rl.serialization import register
+from bayes_rl.weights import renew_regularizers
 
 
 class _Projection(tf.keras.layers.Layer):
@@ -133,6 +134,11 @@ class MultiHeadAttentionReparameterization(ScaledKL, tf.keras.layers.MultiHeadAt
         )
         projection.build(input_shape)
         return projection
+
+    def renew_regularizers(self):
+        """Gives configurations the regularizers that the projections have now."""
+        if self._built_from_signature:
+            renew_regularizers(self, self._query_dense.dense, prefix="_")
 
     def _build_attention(self, rank):
         super()._build_attention(rank)

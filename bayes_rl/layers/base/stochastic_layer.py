@@ -7,15 +7,15 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, initializers, regularizers
-from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.scaled_kl import as_scale, configuration
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
+from bayes_rl.layers.base.whole_inputs import with_draws
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import serialize
-from bayes_rl.weights import held, warn_of_whole_kl
+from bayes_rl.weights import check_inputs_are_whole, held, warn_of_whole_kl
 
 
 class StochasticLayer:
@@ -71,19 +71,20 @@ class StochasticLayer:
         super().build(input_shape)
 
     def __call__(self, inputs, *args, **kwargs):
-        return super().__call__(self._whole_for_each_draw(inputs), *args, **kwargs)
+        return super().__call__(self.whole_for_each_draw(inputs), *args, **kwargs)
 
     @tf.autograph.experimental.do_not_convert
-    def _whole_for_each_draw(self, inputs):
+    def whole_for_each_draw(self, inputs):
         """Inputs of the rank that the layer was built for have no axis of draws yet."""
         rank = tf.TensorShape(getattr(inputs, "shape", None)).rank
         is_paired = rank is None or rank != vars(self).get("_input_rank")
         draws = [] if is_paired else self.held_draws()
+        if draws:
+            check_inputs_are_whole()
         has_features = not self.looks_up and tf.as_dtype(inputs.dtype).is_floating
         if not draws or (rank == 2 and has_features):
             return inputs  # Products of matrices with S kernels need no copies.
-        inputs = tf.convert_to_tensor(inputs)
-        return tf.broadcast_to(inputs, [*draws, *products.sizes(inputs)])
+        return with_draws(inputs, draws)
 
     def sign_sizes(self):
         """Sizes of the signs per example that estimators such as Flipout can hold.
@@ -176,9 +177,10 @@ class StochasticLayer:
                 f"weight {weight.name!r} has no regularizer to replace; give the layer one "
                 "when it is made"
             )
-        copy = self._own_regularizer(
-            weight.regularizer, regularizers.get(regularizer), key, weight.shape
-        )
+        old, regularizer = weight.regularizer, regularizers.get(regularizer)
+        posterior, _, _ = weight.initializer.weights[0].name.rpartition(f"{key}/")
+        with tf.name_scope(posterior):  # In which variables of a built layer are named.
+            copy = self._own_regularizer(old, regularizer, key, weight.shape)
         self.stochastic_weights[key] = dataclasses.replace(weight, regularizer=copy)
 
     def _parameter_dtype(self):

@@ -145,7 +145,7 @@ class CondDense(_Conditional, DenseReparameterization):
         beside = tf.concat(tf.unstack(kernels, axis=-3), axis=-1)
         outputs = self.product(inputs, beside)
         shape = [*products.sizes(outputs)[:-1], self.num_experts, self.units]
-        weights = products.align(routing_weights, inputs)[..., tf.newaxis, :]
+        weights = align(self, routing_weights, inputs)[..., tf.newaxis, :]
         return tf.squeeze(tf.matmul(weights, tf.reshape(outputs, shape)), axis=-2)
 
 

@@ -68,7 +68,7 @@ class _HyperBatchEnsemble(ScaledKL, tf.keras.layers.Layer):
         data, lambdas, e = inputs
         main, delta = self.main, self.delta
         e_kernel, e_bias = self._split(e)
-        data = tf.cast(data, self.compute_dtype)
+        data = main.whole_for_each_draw(tf.cast(data, self.compute_dtype))
         examples = main.examples_in(data)
         kernels = [layer.draw("kernel", self.variable_dtype) for layer in (main, delta)]
         members = [self._vectors(main)]

@@ -35,10 +35,14 @@ def train_or_predict(layer, inputs, training):
     """
     if not tf.is_tensor(training):
         return layer.train(inputs) if training else _predict(layer, inputs)
+
+    def tensor(outputs):
+        return tf.cast(tf.convert_to_tensor(outputs), layer.compute_dtype)
+
     return tf.cond(
         training,
-        lambda: tf.convert_to_tensor(layer.train(inputs)),
-        lambda: tf.convert_to_tensor(_predict(layer, inputs)),
+        lambda: tensor(layer.train(inputs)),
+        lambda: tensor(_predict(layer, inputs)),
     )
 
 

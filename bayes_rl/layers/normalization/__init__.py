@@ -1,6 +1,5 @@
 """Batch normalization of ensembles, and bounds on the norm of a kernel.
 
 * ensemble_batch_norm.py: Batch normalization of each member of an ensemble
-* replicas.py: Replicas of a distribution strategy: their number, and means over them
 * spectral_normalization.py: Layers whose kernel is scaled to a bounded spectral norm
 """

@@ -54,6 +54,7 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
 
     for the examples of member k. In training mean and variance are those of the member's
     batch over all replicas, and moving averages follow them; else they are the averages.
+    An empty batch leaves these as they are.
 
     Source: Ioffe and Szegedy, 2015, Batch Normalization, algorithm 1; Wen et al., 2020,
     BatchEnsemble.
@@ -70,9 +71,9 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: `ensemble_size` is below 1; `axis` is not the last one of the inputs;
-            they have another rank than those it was built for, as under S held draws; or
-            their number is no multiple of `ensemble_size`
+        ValueError: `ensemble_size` is below 1, or `momentum` is not in its range; `axis` is
+            not the last one of the inputs; they have another rank than those it was built
+            for, as under S held draws; or their number is no multiple of `ensemble_size`
             (`tf.errors.InvalidArgumentError` where it is only known when the graph runs).
 
     Example:
@@ -93,6 +94,8 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         **kwargs,
     ):
         check_sizes(ensemble_size=ensemble_size)
+        if not 0 <= momentum <= 1:
+            raise ValueError(f"momentum must be 0 to 1, got {momentum}")
         super().__init__(name=name, trainable=trainable, **kwargs)
         self.axis = axis
         self.ensemble_size = ensemble_size
@@ -147,11 +150,17 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         ]
         if not self.trainable or (isinstance(training, (bool, int)) and not training):
             return averages
-        mean = mean_over_replicas(tf.reduce_mean(members, axis=1))
-        deviations = tf.math.squared_difference(members, mean[:, None])
-        variance = mean_over_replicas(tf.reduce_mean(deviations, axis=1))
+        count = mean_over_replicas(tf.cast(tf.shape(members)[1], members.dtype))
+
+        def mean_of(values):
+            total = mean_over_replicas(tf.reduce_sum(values, axis=1))
+            return tf.math.divide_no_nan(total, count)
+
+        mean = mean_of(members)
+        variance = mean_of(tf.math.squared_difference(members, mean[:, None]))
         is_training = tf.cast(training, tf.bool)
-        rate = tf.where(is_training, tf.cast(1.0 - self.momentum, mean.dtype), 0.0)
+        rate = tf.cast(1.0 - self.momentum, mean.dtype)
+        rate = tf.where(is_training & (count > 0), rate, 0.0)
         self.moving_mean.assign_add(rate * (mean - averages[0]))
         self.moving_variance.assign_add(rate * (variance - averages[1]))
         return [

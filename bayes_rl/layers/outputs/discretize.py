@@ -7,6 +7,7 @@ import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.distributions import make_random_variable
+from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
@@ -145,7 +146,8 @@ class Discretize(tf.keras.layers.Layer):
     """Turns a continuous random variable into one over evenly spaced values.
 
     Its value is the input's, moved to the nearest of the values. A Tensor is moved
-    likewise and stays a Tensor. `Discretize(x)` is short for `Discretize()(x)`.
+    likewise and stays a Tensor, of floating type. `Discretize(x)` is short for
+    `Discretize()(x)`.
 
     Source: Tran et al., 2019, Bayesian Layers, Figure 6 and footnote 4.
 
@@ -182,6 +184,8 @@ class Discretize(tf.keras.layers.Layer):
     def call(self, inputs):
         if not isinstance(inputs, RandomVariable):
             inputs = tf.convert_to_tensor(inputs)
+            if not inputs.dtype.is_floating:
+                inputs = tf.cast(inputs, parameter_dtype(self))
             return self._discretized(tfd.Deterministic(inputs)).nearest(inputs)
         base, event_rank = inputs.distribution, inputs.distribution.event_shape.rank
         if isinstance(base, tfd.Independent):

@@ -59,17 +59,22 @@ def monte_carlo_softmax(logits, var, num_samples=50, temp_scale=1.0, seed=None):
     Args:
         logits: [batch, classes], means.
         var: variances, [batch], [batch, 1] or [batch, classes], not negative.
-        num_samples: number of draws.
+        num_samples: number of draws, at least 1.
         temp_scale: temperature, above 0.
         seed: stateless seed, int tensor [2]; None for TensorFlow's global generator.
 
     Returns:
         [batch, classes], probabilities.
 
+    Raises:
+        ValueError: `num_samples` is below 1.
+
     Example:
         >>> monte_carlo_softmax(tf.zeros([1, 2]), tf.zeros([1])).numpy()
         array([[0.5, 0.5]], dtype=float32)
     """
+    if num_samples < 1:
+        raise ValueError(f"num_samples must be at least 1, got {num_samples}")
     logits = tf.convert_to_tensor(logits)
     var = tf.cast(var, logits.dtype)
     if var.shape.rank == logits.shape.rank - 1:

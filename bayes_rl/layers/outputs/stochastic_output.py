@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from bayes_rl import constraints, distributions
+from bayes_rl.initializers.trainable import unconstrained
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import configured, register
 
@@ -100,7 +101,9 @@ class Normal(StochasticOutput):
         **kwargs: of `StochasticOutput`.
 
     Raises:
-        ValueError: `stddev` is not above 0, or `units` is below 1.
+        ValueError: `stddev` is not above 0; `units` is below 1; or, when it is built,
+            `stddev_constraint` gives no stddev of 1 to start with, as a function without
+            `inverse` may.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -119,21 +122,19 @@ class Normal(StochasticOutput):
 
     def build(self, input_shape):
         if self.units is None and self.stddev is None:
-            one = tf.ones([], parameter_dtype(self))
             self.raw_stddev = self.add_weight(
                 "stddev",
                 [input_shape[-1]],
-                initializer=tf.keras.initializers.Constant(self._inverse(one).numpy()),
+                initializer=tf.keras.initializers.Constant(self._start()),
                 dtype=parameter_dtype(self),
                 experimental_autocast=False,
             )
         super().build(input_shape)
 
-    def _inverse(self, stddev):
-        constraint = self.stddev_constraint
+    def _start(self):
         with tf.init_scope():
-            value = tf.identity(stddev)
-            return constraint.inverse(value) if hasattr(constraint, "inverse") else value
+            one = tf.ones([], parameter_dtype(self))
+            return unconstrained("stddev", one, self.stddev_constraint).numpy()
 
     def random_variable(self, parameters):
         if self.stddev is not None:

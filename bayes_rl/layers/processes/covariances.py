@@ -46,13 +46,12 @@ class ParametricCovariance(Covariance):
 
     def _declare(self, name, value, can_be_zero=True):
         value = parameters.from_config(value)
-        if isinstance(value, (tf.Variable, tfp.util.TransformedVariable)):
+        if parameters.is_variable(value):
             setattr(self, name, value)
             return
-        if np.any(np.less(value, 0.0)):
-            raise ValueError(f"{name} must not be negative, got {value}")
-        if not can_be_zero and np.any(np.equal(value, 0.0)):
-            raise ValueError(f"{name} must be above 0, got {value}")
+        parameters.check_not_negative(**{name: value})
+        if not can_be_zero:
+            parameters.check_positive(**{name: value})
         if self.trainable_parameters:
             value = parameters.positive(value, self.variable_dtype, name)
         else:
@@ -84,7 +83,8 @@ class ExponentiatedQuadratic(ParametricCovariance):
         **kwargs: of `tf.keras.layers.Layer`.
 
     Raises:
-        ValueError: a parameter is out of its range, or 0 and to be trained.
+        ValueError: a parameter is out of its range, or 0 and to be trained; in a call, the
+            inputs have another number of features than there are lengthscales.
 
     Example:
         >>> covariance = ExponentiatedQuadratic(variance=2.0, lengthscale=1.0)
@@ -102,6 +102,12 @@ class ExponentiatedQuadratic(ParametricCovariance):
     def call(self, x1, x2):
         variance = parameters.value_of(self.variance, x1.dtype)
         lengthscale = parameters.value_of(self.lengthscale, x1.dtype)
+        features = x1.shape[-1:]
+        if lengthscale.shape.rank and not lengthscale.shape.is_compatible_with(features):
+            raise ValueError(
+                f"lengthscale must have shape () or {features}, one for each feature of "
+                f"the inputs, got {lengthscale.shape}"
+            )
         kernel = tfp.math.psd_kernels.ExponentiatedQuadratic()
         return variance * kernel.matrix(x1 / lengthscale, x2 / lengthscale)
 

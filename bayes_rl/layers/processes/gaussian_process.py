@@ -153,7 +153,7 @@ class GaussianProcess(GaussianProcessBase):
 
     Raises:
         ValueError: `units` is below 1, `noise_variance` is negative, or the data are
-            incomplete or of a wrong shape.
+            incomplete or of a wrong shape; in a call, the inputs have other features.
 
     Example:
         >>> import bayes_rl as ed
@@ -180,9 +180,8 @@ class GaussianProcess(GaussianProcessBase):
         super().__init__(units, mean_fn, covariance_fn, **kwargs)
         self.conditional_inputs = _data(conditional_inputs)
         self.conditional_outputs = _data(conditional_outputs)
-        if isinstance(noise_variance, (int, float)) and noise_variance < 0:
-            raise ValueError(f"noise_variance must not be negative, got {noise_variance}")
         self.noise_variance = parameters.from_config(noise_variance)
+        parameters.check_not_negative(noise_variance=self.noise_variance)
         self._check_data()
 
     def _check_data(self):
@@ -191,17 +190,35 @@ class GaussianProcess(GaussianProcessBase):
             raise ValueError(
                 "give both conditional_inputs and conditional_outputs, or none"
             )
-        expected = None if inputs is None else (inputs.shape[0], self.units)
-        if expected and tuple(outputs.shape) != expected:
+        if inputs is None:
+            return
+        rank = self.covariance_fn.feature_ndims + 1
+        if len(inputs.shape) != rank:
+            raise ValueError(
+                f"conditional_inputs must have rank {rank}, [number, *features], got "
+                f"{tuple(inputs.shape)}"
+            )
+        expected = (inputs.shape[0], self.units)
+        if tuple(outputs.shape) != expected:
             raise ValueError(
                 f"conditional_outputs must have shape {expected}, that is "
                 f"[number of conditional_inputs, units], got {tuple(outputs.shape)}"
+            )
+
+    def _check_features(self, points):
+        """Raises a ValueError where points have not the features of the data."""
+        features = tf.TensorShape(self.conditional_inputs.shape[1:])
+        if not features.is_compatible_with(points.shape[-features.rank :]):
+            raise ValueError(
+                f"layer {self.name!r} takes inputs of the features {features} of its "
+                f"conditional_inputs, got inputs of shape {points.shape}"
             )
 
     def call(self, inputs):
         points = self._points(inputs)
         if self.conditional_inputs is None:
             return self._prior(points, self.noise_variance)
+        self._check_features(points)
         anchors, targets = double(self.conditional_inputs), double(self.conditional_outputs)
         factor = self._factor(anchors, self.noise_variance)
         whitened = solve_lower(factor, targets - self._mean(anchors))

@@ -43,6 +43,16 @@ def positive(value, dtype, name):
     return tfp.util.TransformedVariable(start, tfp.bijectors.Softplus(), name=name)
 
 
+def is_variable(parameter):
+    """Whether a parameter is a variable, transformed or not.
+
+    Example:
+        >>> is_variable(tf.Variable(1.0)), is_variable(1.0)
+        (True, False)
+    """
+    return isinstance(parameter, (tf.Variable, tfp.util.TransformedVariable))
+
+
 def check_positive(**parameters):
     """Checks numbers and arrays; the values of variables are not looked at.
 
@@ -56,9 +66,25 @@ def check_positive(**parameters):
         >>> check_positive(variance=tf.Variable(-1.0), lengthscale=0.1)
     """
     for name, value in parameters.items():
-        is_variable = isinstance(value, (tf.Variable, tfp.util.TransformedVariable))
-        if not is_variable and not np.all(np.greater(value, 0.0)):
+        if not is_variable(value) and not np.all(np.greater(value, 0.0)):
             raise ValueError(f"{name} must be above 0, got {value}")
+
+
+def check_not_negative(**parameters):
+    """Checks numbers and arrays; the values of variables are not looked at.
+
+    Args:
+        **parameters: name -> parameter.
+
+    Raises:
+        ValueError: one is below 0.
+
+    Example:
+        >>> check_not_negative(variance=tf.Variable(-1.0), noise_variance=0.0)
+    """
+    for name, value in parameters.items():
+        if not is_variable(value) and np.any(np.less(value, 0.0)):
+            raise ValueError(f"{name} must not be negative, got {value}")
 
 
 def value_of(parameter, dtype):
@@ -75,7 +101,7 @@ def value_of(parameter, dtype):
         >>> float(value_of(0.1, tf.float64))
         0.1
     """
-    if isinstance(parameter, (tf.Variable, tfp.util.TransformedVariable)):
+    if is_variable(parameter):
         parameter = tf.convert_to_tensor(parameter)
     return tf.cast(parameter if tf.is_tensor(parameter) else np.asarray(parameter), dtype)
 

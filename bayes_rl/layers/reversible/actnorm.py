@@ -108,9 +108,15 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         # The mean of equal numbers is that number only in higher precision.
         mean = mean_of(lambda: double(flat))
         stddev = tf.sqrt(mean_of(lambda: tf.math.squared_difference(double(flat), mean)))
-        differs = stddev > np.finfo(dtype.as_numpy_dtype).eps * tf.abs(mean)
+        differs = stddev > _spacing(dtype) * tf.abs(mean)
         starts = ~initialized & tf.reduce_any(differs)
         log_scale = -tf.math.log(tf.where(differs, stddev + self.epsilon, 1.0))
         self.bias.assign(tf.where(starts, tf.cast(-mean, dtype), self.bias))
         self.log_scale.assign(tf.where(starts, tf.cast(log_scale, dtype), self.log_scale))
         self.initialized.assign(initialized | starts)
+
+
+def _spacing(dtype):
+    """Distance from 1 to the next number; NumPy has no `finfo` of bfloat16."""
+    one = dtype.as_numpy_dtype(1)
+    return float(np.nextafter(one, one + one)) - 1.0

@@ -14,7 +14,8 @@ class ReversibleLayer:
 
     `log_det_jacobian` takes the *output* and drops the axes that the layer mixes, which
     are the last `event_ndims`: none where it works element by element (then the result has
-    the shape of y), 1 for vectors ([..., d] to [...]), 2 for [length, channels].
+    the shape of y), 1 for vectors ([..., d] to [...]), 2 for [length, channels]. A scalar
+    holds for each of them: each element, each vector.
 
     A layer may say more of itself: `is_constant_jacobian`, and `output_mean`,
     `output_variance`, `output_mode`, each a function of the input's distribution.

@@ -41,8 +41,8 @@ class MADE(tf.keras.Model):
         **kwargs: of `tf.keras.Model`.
 
     Raises:
-        ValueError: `hidden_dims` is missing, `input_order` and `order` differ, or the
-            length of the inputs is not known.
+        ValueError: `hidden_dims` is missing or no list, `input_order` and `order` differ,
+            or the length of the inputs is not known.
 
     Example:
         >>> import bayes_rl as ed, tensorflow as tf
@@ -67,8 +67,10 @@ class MADE(tf.keras.Model):
         **kwargs,
     ):
         super().__init__(**kwargs)
-        if hidden_dims is None:
-            raise ValueError("hidden_dims must be a list of numbers of units, got None")
+        if np.ndim(hidden_dims) != 1:
+            raise ValueError(
+                f"hidden_dims must be a list of numbers of units, got {hidden_dims}"
+            )
         if order is not None and input_order not in ("left-to-right", order):
             raise ValueError(
                 f"order is another name of input_order, got {order!r} and {input_order!r}"

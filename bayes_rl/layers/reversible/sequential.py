@@ -5,6 +5,7 @@ from tensorflow.python.eager import record
 
 from bayes_rl.layers.reversible.base import ReversibleLayer
 from bayes_rl.layers.reversible.residual import gradients_through
+from bayes_rl.random_variables.transformed import sum_over_event
 from bayes_rl.serialization import register
 from bayes_rl.weights import held, hold, named_signs, named_weights, sample_weights
 
@@ -116,10 +117,8 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
         total = tf.zeros([], outputs.dtype)
         for layer in reversed(self.layers):
             change = layer.log_det_jacobian(outputs)
-            extra = self.event_ndims - getattr(layer, "event_ndims", 0)
-            total += (
-                tf.reduce_sum(change, tf.range(-extra, 0)) if change.shape.rank else change
-            )
+            mixed = getattr(layer, "event_ndims", 0)
+            total += sum_over_event(change, outputs, mixed, self.event_ndims)
             outputs = layer.reverse(outputs)
         return total
 

@@ -107,6 +107,14 @@ def test_parts_of_an_observation_are_put_together_as_in_the_run(make_agent):
     np.testing.assert_array_equal(action, [3.5, 5.5])
 
 
+def test_observations_of_dm_control_and_of_its_environment_here_are_told_apart(make_agent):
+    agent = make_agent({("position",): 1, ("velocity",): 1})  # as of the suite's point mass
+    suite = {"position": [1.0], "velocity": [2.0]}
+    np.testing.assert_array_equal(agent.act(suite), [1.5, 2.5])
+    here = {"observation": [1.0, 2.0], "position": [5.0, 6.0], "velocity": [7.0, 8.0]}
+    np.testing.assert_array_equal(agent.act(here), [2.5, 4.5])
+
+
 @pytest.mark.parametrize(
     ("observation", "message"),
     [

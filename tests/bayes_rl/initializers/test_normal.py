@@ -54,6 +54,51 @@ def test_scaled_stddev_is_relative_to_the_fan(constraint):
     np.testing.assert_allclose(initializer([100, 7]).stddev(), 0.005, rtol=1e-4)
 
 
+def test_scaled_stddev_needs_a_constraint_with_an_inverse():
+    initializer = initializers.TrainableNormal(
+        stddev_initializer=initializers.ScaledNormalStdDev(0.25, distribution="constant"),
+        stddev_constraint=tf.nn.softplus,
+    )
+    with pytest.raises(ValueError, match=r"stddev cannot be 0.05 .*softplus.* gives 0.71"):
+        initializer([100, 2])
+
+
+@pytest.mark.parametrize("constraint", ["softplus", "exp", "positive"])
+@pytest.mark.parametrize("value", [-1.0, [1.0, -0.1], float("nan")])
+def test_stddev_that_its_constraint_cannot_give_is_an_error(constraint, value):
+    initializer = initializers.TrainableNormal(stddev_constraint=constraint)
+    initializer.build([3, 2])
+    initializer.assign(stddev=2e-7)
+    np.testing.assert_allclose(initializer([3, 2]).stddev(), 2e-7, rtol=1e-3)
+    with pytest.raises(ValueError, match=f"stddev cannot be .*{constraint.title()}"):
+        initializer.assign(stddev=value)
+    np.testing.assert_allclose(initializer([3, 2]).stddev(), 2e-7, rtol=1e-3)
+
+
+@pytest.mark.parametrize(("constraint", "given"), [("softplus", 0.0), ("exp", 0.5e-7)])
+def test_stddev_below_the_least_of_its_constraint_is_an_error(constraint, given):
+    initializer = initializers.TrainableNormal(stddev_constraint=constraint)
+    initializer.build([3, 2])
+    with pytest.raises(ValueError, match=f"stddev cannot be {given:.7g} .* gives nan"):
+        initializer.assign(stddev=given)
+
+
+def test_projection_of_keras_keeps_the_values_in_its_range():
+    initializer = initializers.TrainableNormal(mean_constraint="non_neg")
+    initializer.build([2])
+    initializer.assign(mean=[0.0, 3.0])
+    np.testing.assert_array_equal(initializer([2]).mean(), [0.0, 3.0])
+    with pytest.raises(ValueError, match="mean cannot be -1 .* NonNeg, which gives"):
+        initializer.assign(mean=[3.0, -1.0])
+
+
+def test_values_are_assigned_in_graphs_too():
+    initializer = initializers.TrainableNormal()
+    initializer.build([2])
+    tf.function(lambda x: initializer.assign(stddev=x), jit_compile=True)(tf.ones([2]))
+    np.testing.assert_allclose(initializer([2]).stddev(), 1.0, rtol=1e-5)
+
+
 def test_shared_stddev_is_scaled_by_the_fan_of_the_weight():
     stddev = initializers.ScaledNormalStdDev(distribution="constant")
     weight = initializers.TrainableNormalSharedStddev(stddev_initializer=stddev)([100, 7])

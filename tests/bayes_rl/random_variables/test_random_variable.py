@@ -56,6 +56,13 @@ def test_slice_slices_the_distribution_and_the_value():
     np.testing.assert_array_equal(x[1].value, x.value[1])
 
 
+@pytest.mark.parametrize("kind", [tf.constant, np.array])
+def test_mask_takes_values(kind):
+    x = ed.Normal([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]], 1.0)
+    for mask in (kind([True, False, True]), kind([[True, False]] * 3)):
+        np.testing.assert_array_equal(x[mask], x.value[mask])
+
+
 def test_slice_within_the_batch_keeps_the_distribution_and_is_lazy():
     x = ed.MultivariateNormalDiag([[0.0, 1.0], [2.0, 3.0]])
     row = x[1]

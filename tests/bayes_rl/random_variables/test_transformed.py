@@ -8,7 +8,7 @@ import bayes_rl as ed
 from bayes_rl.layers.reversible.base import ElementwiseAffine, ReversibleLayer
 
 SCALE, SHIFT = tf.constant([-2.0, 3.0]), tf.constant([1.0, -1.0])
-MATRIX = tf.constant([[2.0, 0.0], [1.0, -0.5]])
+MATRIX = tf.constant([[2.0, 0.0], [1.0, -0.7]])
 
 
 class Affine(ElementwiseAffine, tf.keras.layers.Layer):
@@ -87,6 +87,44 @@ def test_elementwise_layer_sums_over_the_event_of_its_input():
     expected = tfd.MultivariateNormalDiag([-1.0, 5.0], [2.0, 9.0])
     np.testing.assert_allclose(y.log_prob(point), expected.log_prob(point), rtol=1e-6)
     np.testing.assert_allclose(y.entropy(), expected.entropy(), rtol=1e-6)
+
+
+class MixAlike(Mix):
+    """Its log determinant is that of any one vector: []."""
+
+    def log_det_jacobian(self, outputs):
+        return -tf.linalg.slogdet(MATRIX).log_abs_determinant
+
+
+class Double(Affine):
+    """Its log determinant is that of any one element: []."""
+
+    def call(self, inputs):
+        return 2.0 * inputs
+
+    def reverse(self, outputs):
+        return outputs / 2.0
+
+    def log_det_jacobian(self, outputs):
+        return -tf.math.log(2.0)
+
+
+@pytest.mark.parametrize(
+    ("layer", "bijector"),
+    [(MixAlike, tfp.bijectors.ScaleMatvecTriL(MATRIX)), (Double, tfp.bijectors.Scale(2.0))],
+)
+def test_scalar_log_determinant_counts_once_for_each_vector(layer, bijector):
+    base = tfd.Independent(tfd.Normal(tf.zeros([3, 5, 2]), 1.0), 2)
+    y = layer()(ed.RandomVariable(base))
+    expected = tfd.TransformedDistribution(base, bijector)
+    points = tf.random.stateless_normal([4, 3, 5, 2], [0, 1])
+    np.testing.assert_allclose(y.log_prob(points), expected.log_prob(points), rtol=1e-5)
+
+
+def test_entropy_counts_a_scalar_log_determinant_for_each_element():
+    y = Double()(ed.RandomVariable(tfd.MultivariateNormalDiag(tf.zeros([3, 4]))))
+    expected = tfd.MultivariateNormalDiag(tf.zeros([3, 4]), tf.fill([4], 2.0)).entropy()
+    np.testing.assert_allclose(y.entropy(), expected, rtol=1e-6)
 
 
 def test_sample_shape_becomes_the_event_where_the_layer_mixes_it():

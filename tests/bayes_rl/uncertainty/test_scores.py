@@ -53,6 +53,18 @@ def test_calibration_error_by_hand():
     np.testing.assert_allclose(error, (4 * 0.4 + 2 * 0.1) / 6, rtol=1e-5)
 
 
+def test_probability_rounded_beyond_one_is_of_the_last_bin():
+    probabilities = np.float32([[1.0000001, 0.0], [-1e-7, 0.95]])
+    error = uncertainty.expected_calibration_error([0, 0], probabilities)
+    np.testing.assert_allclose(error, 0.95 / 2, rtol=1e-5)
+
+
+@pytest.mark.parametrize("num_bins", [0, -1])
+def test_calibration_without_bins_is_an_error(num_bins):
+    with pytest.raises(ValueError, match=f"num_bins must be at least 1, got {num_bins}"):
+        uncertainty.expected_calibration_error([0], [[1.0, 0.0]], num_bins)
+
+
 def test_frequent_as_predicted_is_calibrated():
     probabilities = np.tile([[0.75, 0.25]], [8, 1]).astype(np.float32)
     labels = [0, 0, 0, 0, 0, 0, 1, 1]

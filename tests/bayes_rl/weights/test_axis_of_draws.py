@@ -104,3 +104,41 @@ def test_layers_without_room_for_draws_are_refused_by_name(kind):
         pass
     with ed.hold(model, ed.sample_weights(model)):  # one draw is no axis
         pass
+
+
+def dense(units, **kwargs):
+    return ed.layers.DenseReparameterization(units, **kwargs)
+
+
+ONE_FEATURE = {
+    "declared": (lambda: [dense(4, input_shape=[1]), dense(2)], (5, 1, 1)),
+    "built": (lambda: [dense(4), dense(2)], (5, 1, 1)),
+    "inner": (
+        lambda: [dense(1), tf.keras.Sequential([dense(2, input_shape=[1])])],
+        (1, 3),
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", ONE_FEATURE)
+def test_a_last_axis_that_keras_drops_is_refused(kind):
+    layers, shape = ONE_FEATURE[kind]
+    model = tf.keras.Sequential(layers())
+    model(normal(1, shape[-1]))
+    with (
+        pytest.raises(
+            ValueError, match=r"was made for inputs .* \(5, 1, 1\), which has one"
+        ),
+        ed.hold(model, ed.sample_weights(model, [5])),
+    ):
+        model(normal(*shape))
+
+
+def test_a_sequential_model_without_declared_inputs_takes_the_axis_of_draws():
+    model = tf.keras.Sequential([dense(4), tf.keras.Sequential([dense(2)])])
+    inputs = normal(1, 3)
+    model(inputs)
+    with ed.hold(model, ed.sample_weights(model, [5], seed=1)):
+        shared, paired = model(inputs), model(tf.repeat(inputs[tf.newaxis], 5, axis=0))
+    assert paired.shape == [5, 1, 2]
+    np.testing.assert_allclose(paired, shared, atol=1e-6)

@@ -95,7 +95,18 @@ def test_malformed_seed_is_an_error(seed):
         ed.sample_weights(make_model(), seed=seed)
 
 
-@pytest.mark.parametrize("shape", [[-1], [0], [2.5], [2, 3], None, "a"])
+@pytest.mark.parametrize("shape", [[-1], [0], [2.5], [float("inf")], [2, 3], None, "a"])
 def test_a_number_of_draws_is_a_whole_number_above_zero(shape):
     with pytest.raises(ValueError, match=r"sample_shape must be \(\) or \[S\], got ."):
         ed.sample_weights(make_model(), shape)
+
+
+@pytest.mark.parametrize("size", [-1, 0, 2.5, "a"])
+def test_a_number_of_examples_is_a_whole_number_above_zero(size):
+    with pytest.raises(ValueError, match="batch_size must be a whole number above 0, got"):
+        ed.sample_weights(make_model(), batch_size=size)
+
+
+def test_whole_numbers_may_be_floats():
+    draws = ed.sample_weights(make_model(), [5.0], batch_size=2.0)
+    assert draws["second/kernel/sign_input"].shape == [5, 2, 3]

@@ -187,3 +187,12 @@ def test_weights_that_are_no_dict_or_misspelt_are_one_clear_line():
     message = "'first/kernle' is not a .*; did you mean 'first/kernel'"
     with pytest.raises(ValueError, match=message), ed.hold(model, weights):
         pass
+
+
+def test_numbers_of_draws_that_differ_are_an_error():
+    model = make_model()
+    weights = ed.sample_weights(model, [5])
+    weights["second/kernel"] = weights["second/kernel"][:3]
+    message = "same number of draws, got 5 of 'first/kernel' and 3 of 'second/kernel'"
+    with pytest.raises(ValueError, match=message), ed.hold(model, weights):
+        pass

@@ -184,7 +184,8 @@ def test_progress_is_shown(capsys):
 @pytest.mark.parametrize(
     ("draws", "message"),
     [
-        (0, "draws must be at least 1, got 0"),
+        (0, "draws must be a whole number above 0, got 0"),
+        ("a", "draws must be a whole number above 0, got 'a'"),
         ({}, "lack"),
         ("signs", "signs belong to examples"),
         ("uneven", "must have the same number of draws"),
@@ -201,6 +202,45 @@ def test_wrong_draws_are_an_error(draws, message):
         draws["b/kernel"] = draws["b/kernel"][:1]
     with pytest.raises(ValueError, match=message):
         ed.predict(model, np.ones([5, 3]), draws)
+
+
+@pytest.mark.parametrize("size", [0, -1, 2.5, None])
+def test_a_batch_size_is_a_whole_number_above_zero(size):
+    model, inputs = dense_on_sequences()
+    with pytest.raises(ValueError, match="batch_size must be a whole number above 0, got"):
+        ed.predict(model, inputs, 2, batch_size=size)
+
+
+def test_whole_numbers_may_be_floats():
+    model, inputs = dense_on_sequences()
+    found = ed.predict(model, inputs, 2.0, seed=1, batch_size=2.0)
+    np.testing.assert_array_equal(found, ed.predict(model, inputs, 2, seed=1, batch_size=2))
+
+
+def test_stateful_layers_are_refused():
+    layer = tf.keras.layers.LSTM(3, stateful=True, batch_input_shape=[4, 5, 2])
+    model = tf.keras.Sequential([layer, ed.layers.DenseReparameterization(2)])
+    with pytest.raises(ValueError, match="layer 'lstm.*' is stateful.*stateful=False"):
+        ed.predict(model, np.ones([8, 5, 2]), 2, batch_size=4)
+
+
+class OfFour(tf.keras.Model):
+    """One output for all examples, and maybe one whose number of them is written down."""
+
+    def __init__(self, is_fixed):
+        super().__init__()
+        self.dense, self.is_fixed = ed.layers.DenseReparameterization(2), is_fixed
+
+    def call(self, inputs):
+        outputs = self.dense(inputs)
+        return tf.reshape(outputs, [4, 2]) if self.is_fixed else (outputs, tf.ones([4]))
+
+
+def test_an_output_as_long_as_a_batch_is_of_examples_or_not():
+    outputs, shared = ed.predict(OfFour(False), np.ones([8, 3]), 2, batch_size=4)
+    assert (outputs.shape, shared.shape) == ((2, 8, 2), (2, 4))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="reshape"):
+        ed.predict(OfFour(True), np.ones([8, 3]), 2, batch_size=4)
 
 
 def test_no_inputs_are_an_error():

@@ -95,6 +95,18 @@ def test_position_does_not_change_with_velocity(name):
     assert not np.array_equal(slow_all, fast_all)
 
 
+@pytest.mark.parametrize("domain", ["walker", "quadruped"])
+def test_entries_are_the_parts_of_the_state_in_its_order(domain):
+    physics = dm_control.Physics(domain, "walk", seed=0)
+    physics.reset(0)
+    seen = physics._time_step.observation
+    assert list(physics.entries) == [(name,) for name in seen]
+    parts = np.split(physics.state(), np.cumsum(list(physics.entries.values()))[:-1])
+    for part, value in zip(parts, seen.values(), strict=True):
+        np.testing.assert_array_equal(part, np.ravel(value))
+    physics.close()
+
+
 def test_withheld_entries():
     sizes = {
         name: envs.load(name, "position").observation_spec()["observation"].shape[0]

@@ -100,6 +100,10 @@ class EnsembleHeteroscedasticOutputs(tf.keras.layers.Layer):
         gibbs_cross_ent: in training log_probs = sum_i weight_i log probs_i, whose cross
             entropy is the members' mean one; otherwise as above
 
+    Of two classes the log probability of the other one is log_probs - logits. What Gibbs
+    averaging gives in training is not normalised: the probabilities sum to less than 1, so
+    a loss must take log_probs as they are, not logits.
+
     Source: Collier et al., 2021, Correlated Input-Dependent Label Noise in Large-Scale
     Image Classification, appendix, after Edward2.
 

@@ -10,11 +10,9 @@ Input-Dependent Label Noise; Collier et al., 2021, Correlated Input-Dependent La
 Large-Scale Image Classification.
 """
 
-import functools
 import math
 
 import tensorflow as tf
-import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl.layers import products
@@ -33,19 +31,23 @@ _LEAST_SCALE = 1e-3
 def averaged_outputs(logits, is_softmax, log_mean, eps):
     """(logits, log_probs, probs) of averaged probabilities, each [..., K].
 
+    Of binary outputs, log_probs - logits are those of the complement.
+
     Args:
         logits: of all samples or members.
         is_softmax: whether classes exclude each other, or outputs are binary.
         log_mean: function from log probabilities to the logarithm of their average.
         eps: least probability.
     """
+    least, most = math.log(eps), math.log1p(-eps)
     if is_softmax:
-        log_probs = tf.maximum(log_mean(tf.nn.log_softmax(logits)), math.log(eps))
+        log_probs = tf.maximum(log_mean(tf.nn.log_softmax(logits)), least)
         return log_probs, log_probs, tf.exp(log_probs)
-    log_probs, complements = (log_mean(tf.math.log_sigmoid(x)) for x in (logits, -logits))
-    limit = math.log1p(-eps) - math.log(eps)
-    logits = tf.clip_by_value(log_probs - complements, -limit, limit)
-    return logits, tf.math.log_sigmoid(logits), tf.sigmoid(logits)
+    log_probs, complements = (
+        tf.clip_by_value(log_mean(tf.math.log_sigmoid(x)), least, most)
+        for x in (logits, -logits)
+    )
+    return log_probs - complements, log_probs, tf.exp(log_probs)
 
 
 def noise_class(identifier):
@@ -222,7 +224,12 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
 
     def _outputs(self, logits):
         """What a call returns, for logits [..., samples, K] of all samples."""
-        log_mean = functools.partial(tfp.math.reduce_logmeanexp, axis=-2)
+        log_count = tf.math.log(tf.cast(tf.shape(logits)[-2], logits.dtype))
+
+        # That of TFP divides sizes, which are 0 in an empty batch.
+        def log_mean(log_probs):
+            return tf.reduce_logsumexp(log_probs, axis=-2) - log_count
+
         outputs = [*averaged_outputs(logits, self.is_softmax, log_mean, self.eps), None]
         if self.compute_pred_variance:
             link = tf.nn.softmax if self.is_softmax else tf.sigmoid

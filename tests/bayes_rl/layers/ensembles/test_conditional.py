@@ -177,3 +177,25 @@ def test_wrong_arguments_are_errors():
         layers.CondDense(4, num_experts=2)(tf.ones([4, 3]), tf.ones([4, 3]))
     with pytest.raises(ValueError, match="groups must be 1, got 3"):
         layers.CondConv2D(6, 3, 2, groups=3)(tf.ones([4, 5, 5, 3]), tf.ones([4, 2]))
+
+
+@pytest.mark.parametrize("draws", [2, 4])
+@pytest.mark.parametrize("shape", [(4, 5), (4, 6, 5)])
+@pytest.mark.parametrize("is_paired", [False, True])
+def test_each_draw_routes_each_example(draws, shape, is_paired):
+    options = {"kernel_initializer": wide_posterior(), "bias_initializer": wide_posterior()}
+    layer = layers.CondDense(2, num_experts=EXPERTS, **options)
+    inputs = tf.random.stateless_normal([draws, *shape], [0, 1])
+    inputs = inputs if is_paired else inputs[0]
+    layer(inputs[0] if is_paired else inputs, ROUTING)
+    weights = ed.sample_weights(layer, [draws], seed=1)
+    with ed.hold(layer, weights):
+        together = layer(inputs, ROUTING)
+    for draw in range(draws):
+        with ed.hold(layer, {name: value[draw] for name, value in weights.items()}):
+            alone = layer(inputs[draw] if is_paired else inputs, ROUTING)
+        np.testing.assert_allclose(together[draw], alone, atol=1e-5)
+
+
+def wide_posterior():
+    return ed.initializers.TrainableNormal(mean_initializer="random_normal")

@@ -170,3 +170,19 @@ def test_an_empty_batch_costs_nothing():
     inputs = [x[:0] for x in draw("dense")]
     assert layer(inputs).shape == [0, 4]
     np.testing.assert_array_equal(layer.losses, [0.0])
+
+
+@pytest.mark.parametrize("kind", ["dense", "conv", "dense over time"])
+@pytest.mark.parametrize("draws", [2, 6])
+def test_inputs_of_the_rank_built_for_go_whole_to_each_draw(kind, draws):
+    layer = make(kind.split()[0], kernel_initializer="trainable_normal")
+    data, *rest = draw(kind.split()[0])
+    if "over time" in kind:
+        data = tf.random.stateless_normal([6, 7, 3], [0, 3])
+    layer([data, *rest])
+    weights = ed.sample_weights(layer, [draws], seed=1)
+    with ed.hold(layer, weights):
+        together = layer([data, *rest])
+    for index in range(draws):
+        with ed.hold(layer, {name: value[index] for name, value in weights.items()}):
+            np.testing.assert_allclose(together[index], layer([data, *rest]), atol=1e-5)

@@ -98,6 +98,18 @@ def test_training_may_be_a_tensor(training):
     assert np.all(outputs[0] == outputs[1]) != training
 
 
+@pytest.mark.parametrize("activation", [None, "relu"])
+@pytest.mark.parametrize("policy", ["mixed_bfloat16", "float64"])
+def test_training_may_be_a_tensor_in_any_precision(policy, activation):
+    policy = tf.keras.mixed_precision.Policy(policy)
+    layer = ed.layers.DenseVariationalDropout(4, activation=activation, dtype=policy)
+    call = tf.function(lambda inputs, flag: layer(inputs, training=flag))
+    for training in (True, False):
+        outputs = call(INPUTS, tf.constant(training))
+        assert outputs.dtype == policy.compute_dtype
+        assert np.all(np.isfinite(tf.cast(outputs, tf.float32)))
+
+
 def test_cost_falls_with_the_dropout_rate():
     layer = make()
     posterior, costs = layer.kernel_initializer, []

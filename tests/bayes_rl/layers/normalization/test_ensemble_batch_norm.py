@@ -65,6 +65,33 @@ def test_replicas_share_the_statistics_of_all(two_devices):
     np.testing.assert_allclose(layer.moving_variance, alone.moving_variance, rtol=1e-4)
 
 
+def test_replicas_count_by_their_examples(two_devices):
+    with two_devices.scope():
+        layer = ed.layers.EnsembleSyncBatchNorm(axis=-1, momentum=0.0)
+        layer.build([None, 1])
+    rows = tf.constant([[0.0], [0.0], [9.0]])
+    call = tf.function(lambda x: layer(x, training=True))
+    for sizes in ([2, 1], [3, 0], [0, 0]):
+        parts = two_devices.experimental_distribute_values_from_function(
+            lambda context, sizes=sizes: tf.split(rows[: sum(sizes)], sizes)[
+                context.replica_id_in_sync_group
+            ]
+        )
+        two_devices.run(call, [parts])
+        np.testing.assert_allclose(layer.moving_mean, [[3.0]], rtol=1e-6)
+        np.testing.assert_allclose(layer.moving_variance, [[18.0]], rtol=1e-6)
+
+
+@pytest.mark.parametrize("jit_compile", [False, True])
+def test_empty_batch_changes_nothing(jit_compile):
+    layer = ed.layers.EnsembleSyncBatchNorm(axis=-1, ensemble_size=2, momentum=0.5)
+    layer.build([None, 5])
+    call = tf.function(layer, jit_compile=jit_compile)
+    assert call(tf.zeros([0, 5]), training=True).shape == [0, 5]
+    np.testing.assert_array_equal(layer.moving_mean, np.zeros([2, 5]))
+    np.testing.assert_array_equal(layer.moving_variance, np.ones([2, 5]))
+
+
 @pytest.mark.parametrize("ensemble_size", [1, 2])
 @pytest.mark.parametrize("use_tpu", [True, False])
 def test_function_normalises_each_member(ensemble_size, use_tpu):
@@ -110,3 +137,9 @@ def test_an_axis_of_draws_is_an_error():
 def test_an_ensemble_without_members_is_an_error():
     with pytest.raises(ValueError, match="ensemble_size must be at least 1, got 0"):
         ed.layers.EnsembleSyncBatchNorm(axis=-1, ensemble_size=0)
+
+
+@pytest.mark.parametrize("momentum", [3.0, -0.1, float("nan")])
+def test_momentum_outside_of_its_range_is_an_error(momentum):
+    with pytest.raises(ValueError, match=f"momentum must be 0 to 1, got {momentum}"):
+        ed.layers.EnsembleSyncBatchNorm(momentum=momentum)

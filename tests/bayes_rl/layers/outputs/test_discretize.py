@@ -84,6 +84,14 @@ def test_value_is_the_input_moved_to_the_nearest_bin():
     np.testing.assert_array_equal(moved, [0.0, 2.0])
 
 
+def test_integers_are_moved_as_numbers():
+    moved = ed.layers.Discretize()(tf.constant([-3, 2, 300]))
+    np.testing.assert_array_equal(moved, [0.0, 2.0, 255.0])
+    assert moved.dtype == tf.float32
+    moved = ed.layers.Discretize(0.0, 1.0, 2, dtype="float64")(tf.constant([3]))
+    assert moved.dtype == tf.float64
+
+
 def test_independent_variables_keep_their_event():
     x = ed.Independent(tfd.Normal([[1.0, 2.0]], 1.0), 1)
     output = ed.layers.Discretize()(x)

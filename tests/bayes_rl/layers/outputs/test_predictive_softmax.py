@@ -49,3 +49,8 @@ def test_monte_carlo_softmax_of_two_classes_is_the_integral():
 def test_unknown_likelihood_is_an_error():
     with pytest.raises(ValueError, match="likelihood must be one of .* got 'probit'"):
         mean_field_logits(LOGITS, likelihood="probit")
+
+
+def test_no_draws_are_an_error():
+    with pytest.raises(ValueError, match="num_samples must be at least 1, got 0"):
+        monte_carlo_softmax(LOGITS, VARIANCE, num_samples=0)

@@ -23,6 +23,18 @@ def test_normal_keeps_inputs_as_mean_and_starts_with_stddev_one():
     np.testing.assert_allclose(code.stddev(), np.ones([5, 3]), rtol=1e-5)
 
 
+@pytest.mark.parametrize("constraint", ["softplus", "exp", "positive", "non_neg", None])
+def test_normal_starts_with_stddev_one_under_any_constraint(constraint):
+    code = ed.layers.Normal(stddev_constraint=constraint)(INPUTS)
+    np.testing.assert_allclose(code.stddev(), np.ones([5, 3]), rtol=1e-5)
+
+
+def test_normal_cannot_start_under_a_constraint_without_inverse():
+    layer = ed.layers.Normal(stddev_constraint=tf.nn.softplus)
+    with pytest.raises(ValueError, match=r"stddev cannot be 1 .*softplus.* gives 1.31"):
+        layer(INPUTS)
+
+
 def test_normal_with_units_projects_to_mean_and_stddev():
     layer = ed.layers.Normal(2)
     code = layer(INPUTS)

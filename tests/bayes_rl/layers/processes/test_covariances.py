@@ -28,6 +28,21 @@ def test_exponentiated_quadratic(lengthscale):
     )
 
 
+@pytest.mark.parametrize("trained", [False, True])
+@pytest.mark.parametrize("lengthscale", [[1.0, 1.0], [1.0] * 4, [[1.0, 1.0, 1.0]]])
+def test_lengthscales_for_other_features_are_an_error(lengthscale, trained):
+    covariance = ed.layers.ExponentiatedQuadratic(1.0, lengthscale, trained)
+    shape = str(np.shape(lengthscale)).replace("(", r"\(").replace(")", r"\)")
+    with pytest.raises(ValueError, match=rf"shape \(\) or \(3,\), .*, got {shape}"):
+        at(covariance)
+
+
+def test_lengthscales_do_not_make_features():
+    covariance = ed.layers.ExponentiatedQuadratic(1.0, [1.0, 1.0, 1.0])
+    with pytest.raises(ValueError, match=r"shape \(\) or \(1,\), .* got \(3,\)"):
+        covariance(tf.zeros([1, 1]), tf.ones([1, 1]))
+
+
 def test_linear_kernel_on_features():
     covariance = ed.layers.LinearKernel(2.0, 0.5, encoder=tf.math.sin)
     np.testing.assert_allclose(

@@ -189,6 +189,26 @@ def test_errors():
         ed.layers.GaussianProcess(1)(tf.ones([3]))
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float64, tf.constant, int, np.array])
+def test_negative_noise_of_any_type_is_an_error(kind):
+    with pytest.raises(ValueError, match="noise_variance must not be negative, got .*-1"):
+        ed.layers.GaussianProcess(1, noise_variance=kind(-1))
+    layer = ed.layers.GaussianProcess(1, noise_variance=kind(1))
+    np.testing.assert_allclose(layer(POINTS).variance(), np.full([5, 1], 2.0), rtol=1e-6)
+
+
+def test_data_without_features_or_with_others_are_errors():
+    with pytest.raises(ValueError, match=r"inputs must have rank 2, .* got \(6,\)"):
+        ed.layers.GaussianProcess(
+            1, conditional_inputs=DATA[:, 0], conditional_outputs=TARGETS[:, :1]
+        )
+    layer = posterior()
+    with pytest.raises(ValueError, match=r"features \(2,\) of .* got inputs .*\(5, 3\)"):
+        layer(tf.zeros([5, 3]))
+    with pytest.raises(ValueError, match=r"features \(2,\) of .* got inputs .*\(5, 1\)"):
+        layer(POINTS[:, :1])
+
+
 def test_log_marginal_likelihood_of_noisy_outputs_and_its_slopes_are_those_of_sklearn():
     kernels = pytest.importorskip("sklearn.gaussian_process.kernels")
     from sklearn import gaussian_process

@@ -113,6 +113,14 @@ def test_replicas_start_with_the_statistics_of_all(two_devices):
     np.testing.assert_allclose(outputs, ed.layers.ActNorm()(DATA), atol=1e-4)
 
 
+@pytest.mark.parametrize("policy", ["bfloat16", "float16", "mixed_bfloat16", "float64"])
+def test_start_in_any_precision(policy):
+    layer = ed.layers.ActNorm(dtype=tf.keras.mixed_precision.Policy(policy))
+    outputs = tf.cast(layer(tf.cast(DATA, layer.compute_dtype)), tf.float32)
+    np.testing.assert_allclose(tf.reduce_mean(outputs, [0, 1]), 0.0, atol=0.02)
+    np.testing.assert_allclose(tf.math.reduce_std(outputs, [0, 1]), 1.0, atol=0.02)
+
+
 def test_start_is_exact_far_from_zero():
     data = 1e4 + DATA[:, 0] / 3.0
     layer = ed.layers.ActNorm()

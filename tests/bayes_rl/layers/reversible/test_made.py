@@ -94,6 +94,7 @@ def test_is_trained_as_a_keras_model():
     ("options", "message"),
     [
         ({"units": 3}, "hidden_dims must be a list of numbers of units, got None"),
+        ({"hidden_dims": 8}, "hidden_dims must be a list of numbers of units, got 8"),
         (
             {"hidden_dims": [], "input_order": "random", "order": "right-to-left"},
             "order is another name of input_order, got 'right-to-left' and 'random'",

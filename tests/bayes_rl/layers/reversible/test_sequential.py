@@ -3,6 +3,7 @@ import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
+from bayes_rl.layers.reversible.base import ReversibleLayer
 from tests.bayes_rl.layers.jacobians import log_det_of_inverse, randomize
 
 LAYERS = ed.layers
@@ -78,6 +79,30 @@ def test_reverse_and_log_determinant(chain):
     np.testing.assert_allclose(
         tf.broadcast_to(ours, [5]), log_det_of_inverse(layer, inputs), atol=1e-10
     )
+
+
+def test_log_determinant_of_one_vector_counts_for_each_vector():
+    class Double(ReversibleLayer, tf.keras.layers.Layer):
+        """Twice the inputs, with the log determinant of any one vector: []."""
+
+        event_ndims = 1
+
+        def call(self, inputs):
+            return 2.0 * inputs
+
+        def reverse(self, outputs):
+            return outputs / 2.0
+
+        def log_det_jacobian(self, outputs):
+            return tf.constant(-2.0 * np.log(2.0), outputs.dtype)
+
+    outputs = tf.zeros([3, 5, 2], tf.float64)
+    f, g = (tf.keras.layers.Dense(1, dtype="float64") for _ in range(2))
+    block = LAYERS.ReversibleResidual(f, g, dtype="float64")
+    chain = LAYERS.ReversibleSequential([Double(), block], dtype="float64")
+    chain(outputs)
+    found = chain.log_det_jacobian(outputs)
+    np.testing.assert_allclose(found, np.full(3, -10.0 * np.log(2.0)))
 
 
 @pytest.mark.parametrize("name", ["DenseReparameterization", "DenseFlipout"])

@@ -50,8 +50,32 @@ def test_gibbs_averages_log_probabilities_in_training_only():
     log_probs = layer(INPUTS, training=True)[1]
     expected = 0.3 * np.log(one) + 0.7 * np.log(other)
     np.testing.assert_allclose(log_probs[0], expected, rtol=1e-5)
+    np.testing.assert_allclose(layer(INPUTS, training=True)[2][0], np.exp(expected), 1e-5)
     probs = layer(INPUTS, training=False)[2]
     np.testing.assert_allclose(probs[0], 0.3 * one + 0.7 * other, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("training", "averaging"), [(True, "gibbs"), (False, "ensemble")])
+def test_two_classes_have_the_cross_entropy_of_their_averaging(training, averaging):
+    layer = make([0.1], [0.6], averaging="gibbs_cross_ent")
+    logits, log_probs, probs, _ = layer(INPUTS, training=training)
+    means = {
+        "gibbs": lambda *p: 0.3 * np.log(p[0]) + 0.7 * np.log(p[1]),
+        "ensemble": lambda *p: np.log(0.3 * p[0] + 0.7 * p[1]),
+    }
+    one, zero = means[averaging](0.1, 0.6), means[averaging](0.9, 0.4)
+    np.testing.assert_allclose(log_probs, np.full([4, 1], one), rtol=1e-5)
+    np.testing.assert_allclose(log_probs - logits, np.full([4, 1], zero), rtol=1e-5)
+    np.testing.assert_allclose(probs, np.full([4, 1], np.exp(one)), rtol=1e-5)
+
+
+@pytest.mark.parametrize("sure", [[0.0], [1.0]])
+def test_no_probability_of_two_classes_is_below_the_least(sure):
+    layer = make(sure, sure, eps=1e-3)
+    logits, log_probs, _, _ = layer(INPUTS)
+    least = np.log(1e-3) - np.log1p(-1e-3)
+    np.testing.assert_allclose(logits[0], [least * (1 - 2 * sure[0])], rtol=1e-5)
+    np.testing.assert_allclose(log_probs, tf.math.log_sigmoid(logits), rtol=1e-3)
 
 
 def test_two_classes_have_one_probability():

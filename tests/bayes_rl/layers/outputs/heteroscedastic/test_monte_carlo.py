@@ -128,6 +128,26 @@ def test_training_chooses_the_number_of_samples():
         np.testing.assert_allclose(log_probs, mean, rtol=1e-4)
 
 
+@pytest.mark.parametrize("jit_compile", [False, True])
+@pytest.mark.parametrize("kind", ["binary", "diagonal"])
+def test_empty_batch_has_no_outputs_and_gradients_of_zero(kind, jit_compile):
+    layer = LAYERS[kind](compute_pred_variance=True, train_mc_samples=5)
+    layer(INPUTS)
+
+    def call(inputs):
+        with tf.GradientTape() as tape:
+            outputs = layer(inputs)
+            total = tf.reduce_sum(outputs[1])
+        return outputs, tape.gradient(total, layer.trainable_variables)
+
+    # Of a batch of any size, since graphs of known sizes drop what is empty.
+    signature = None if jit_compile else [tf.TensorSpec([None, 3])]
+    call = tf.function(call, signature, jit_compile=jit_compile)
+    outputs, gradients = call(INPUTS[:0])
+    assert [x.shape for x in outputs] == [[0, layer.num_latents]] * 4
+    assert all(np.all(x == 0) for x in gradients)
+
+
 def test_improbable_classes_keep_finite_gradients():
     layer = ed.layers.MCSoftmaxDense(2, logits_only=True, train_mc_samples=10)
     layer(INPUTS)

@@ -1,0 +1,35 @@
+"""Inputs that go whole to each of S draws."""
+
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from bayes_rl.layers import products
+from bayes_rl.random_variables.random_variable import RandomVariable
+
+
+def with_draws(inputs, draws):
+    """Inputs with an axis of draws in front, the same for each of them.
+
+    Args:
+        inputs: tensor, or a random variable, whose distribution is kept.
+        draws: [S].
+
+    Returns:
+        [S, ...], of the kind of `inputs`.
+
+    Example:
+        >>> x = RandomVariable(tfd.Normal(tf.zeros([4, 3]), 1.0))
+        >>> with_draws(x, [2]).stddev().shape
+        TensorShape([2, 4, 3])
+    """
+    if not isinstance(inputs, RandomVariable):
+        return _broadcast(tf.convert_to_tensor(inputs), draws)
+    ones = [1] * inputs.distribution.batch_shape.rank
+    distribution = tfd.BatchBroadcast(
+        inputs.distribution, with_shape=[*draws, *inputs.sample_shape, *ones]
+    )
+    return RandomVariable(distribution, draw=lambda: _broadcast(inputs.value, draws))
+
+
+def _broadcast(tensor, draws):
+    return tf.broadcast_to(tensor, [*draws, *products.sizes(tensor)])

@@ -1,0 +1,76 @@
+"""Which layers and models of Keras can be given an axis of S draws."""
+
+import tensorflow as tf
+from keras.src.engine.base_layer_utils import call_context
+
+_keras = tf.keras.layers
+_ELEMENTWISE = (
+    _keras.InputLayer,
+    _keras.Dense,
+    _keras.Activation,
+    _keras.ReLU,
+    _keras.LeakyReLU,
+    _keras.ELU,
+    _keras.ThresholdedReLU,
+    _keras.Dropout,
+    _keras.GaussianNoise,
+    _keras.GaussianDropout,
+    _keras.Add,
+    _keras.Subtract,
+    _keras.Multiply,
+    _keras.Average,
+    _keras.Maximum,
+    _keras.Minimum,
+)
+
+
+def check_axis_of_draws(model, draws):
+    """Checks that a model of Keras can be given an axis of S draws.
+
+    Layers that are not of Keras, and the models of subclasses, may do with it what they
+    say themselves.
+
+    Args:
+        model: as in `bayes_rl.sample_weights`.
+        draws: S.
+
+    Raises:
+        ValueError: a layer of Keras takes that axis for another one.
+    """
+    for root in model if isinstance(model, (list, tuple)) else [model]:
+        for layer in _parts_of(root):
+            if type(layer) not in _ELEMENTWISE:
+                raise ValueError(
+                    f"layer {layer.name!r} ({type(layer).__name__}) has no room for an "
+                    f"axis of {draws} draws; call ed.predict(model, inputs, draws), or "
+                    "hold one after the other"
+                )
+
+
+def _parts_of(layer):
+    """Layers of Keras that the outputs pass through."""
+    if isinstance(layer, tf.keras.Sequential) or getattr(layer, "_is_graph_network", False):
+        for part in layer.layers:
+            yield from _parts_of(part)
+    elif type(layer).__module__.startswith("keras."):
+        yield layer
+
+
+def check_inputs_are_whole():
+    """Checks, in a call of a layer, that Keras took no axis from inputs with one of draws.
+
+    Its models do with a last axis of size 1, before their layers see it.
+
+    Raises:
+        ValueError: the model in whose call this is did.
+    """
+    model, inputs = call_context().layer, call_context().inputs
+    if not getattr(model, "_is_graph_network", False):
+        return
+    for given, known in zip(tf.nest.flatten(inputs), model.inputs, strict=False):
+        if given.shape[:-1].rank == known.shape.rank and given.shape[-1] == 1:
+            raise ValueError(
+                f"model {model.name!r} was made for inputs {known.shape}, so Keras drops "
+                f"the last axis of {given.shape}, which has one of draws; hold one draw "
+                "after the other"
+            )

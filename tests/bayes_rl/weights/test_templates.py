@@ -1,0 +1,60 @@
+import numpy as np
+import pytest
+import tensorflow as tf
+
+import bayes_rl as ed
+
+
+def attention():
+    inputs = tf.keras.Input([5, 3])
+    layer = ed.layers.MultiHeadAttentionReparameterization(2, 2)
+    return tf.keras.Model(inputs, layer(inputs, inputs))
+
+
+def recurrent(make):
+    return tf.keras.Sequential([tf.keras.Input([5, 3]), make()])
+
+
+def loop(**kwargs):
+    return tf.keras.layers.RNN(ed.layers.LSTMCellFlipout(2), **kwargs)
+
+
+WITH_INNER_LAYERS = {
+    "attention": attention,
+    "bidirectional": lambda: recurrent(lambda: tf.keras.layers.Bidirectional(loop())),
+    "two directions": lambda: recurrent(
+        lambda: tf.keras.layers.Bidirectional(
+            loop(), backward_layer=loop(go_backwards=True)
+        )
+    ),
+    "stacked": lambda: recurrent(
+        lambda: tf.keras.layers.RNN([ed.layers.LSTMCellFlipout(2) for _ in range(2)])
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "suffix", [".keras", ".h5", pytest.param("", marks=pytest.mark.slow)]
+)
+@pytest.mark.parametrize("kind", WITH_INNER_LAYERS)
+def test_prior_of_a_layer_in_a_layer_is_saved_and_cloned(tmp_path, kind, suffix):
+    model = WITH_INNER_LAYERS[kind]()
+    ed.regularizers.set_prior_to_posterior(model)
+    for variable in model.trainable_weights:
+        variable.assign_add(tf.ones_like(variable))
+    model.save(tmp_path / f"model{suffix}")
+    loaded = tf.keras.models.load_model(tmp_path / f"model{suffix}")
+    clone = tf.keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    assert min(model.losses) > 1
+    for other in (loaded, clone):
+        np.testing.assert_allclose(other.losses, model.losses, rtol=1e-5)
+
+
+def test_prior_that_is_made_late_is_named_as_its_posterior():
+    model = WITH_INNER_LAYERS["stacked"]()
+    ed.regularizers.set_prior_to_posterior(model)
+    names = [variable.name for variable in model.weights]
+    assert len(set(names)) == len(names) == 18
+    of_priors = [name for name in names if "_prior/" in name]
+    assert {name.replace("_prior", "") for name in of_priors} < set(names)
