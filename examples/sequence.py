@@ -7,7 +7,7 @@ or two with equal chance: a model that knows it has an entropy of 0 or of log 2 
 learns short strings, few of them, and is judged on other short ones and on longer ones than
 it saw. Of a Bayesian LSTM the entropy is split: into what is in the grammar, the mean
 entropy of each draw of the weights, and what draws disagree in, which more strings would
-teach. Its twin has one value for each weight.
+teach. Its twin has one value for each weight, the most probable one under the same prior.
 
 Sources: Reber, 1967, Implicit Learning of Artificial Grammars; Fortunato et al., 2017,
 Bayesian Recurrent Neural Networks; Tran et al., 2019, Bayesian Layers, figure 1.
@@ -117,7 +117,9 @@ def make_data(sizes, seed):
 def make_model(method, sizes):
     """An LSTM from symbols to logits of the next, with posteriors over kernels or not."""
     if method == "deterministic":
-        cell = tf.keras.layers.LSTMCell
+        cost = tf.keras.regularizers.L2(0.5 / (sizes.train * sizes.prior_stddev**2))
+        options = {"kernel_regularizer": cost, "recurrent_regularizer": cost}
+        cell = functools.partial(tf.keras.layers.LSTMCell, **options)
     else:
         names = {"reparameterization": "Reparameterization", "flipout": "Flipout"}
         posterior = ed.initializers.TrainableNormal(
