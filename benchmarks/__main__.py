@@ -7,7 +7,7 @@ import sys
 import time
 
 from agents.errors import UserError
-from benchmarks.measuring.options import make_parser
+from benchmarks.measuring.options import make_parser, use_threads
 from benchmarks.measuring.timing import CLOCKS, measure, quartiles
 
 
@@ -21,16 +21,13 @@ def main(arguments=None):
 
 def _measure(options, arguments):
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import tensorflow as tf
-
     from envs.quiet import import_gym
 
     import_gym()
     from benchmarks.cases import all_cases
     from benchmarks.measuring import report
 
-    if options.threads:
-        tf.config.threading.set_intra_op_parallelism_threads(options.threads)
+    use_threads(options.threads)
     chosen = [
         case
         for case in all_cases(options.words)

@@ -8,7 +8,7 @@ import sys
 import time
 import typing
 
-from benchmarks.measuring.options import make_parser
+from benchmarks.measuring.options import make_parser, use_threads
 from benchmarks.measuring.timing import CLOCKS
 
 NOTES = """\
@@ -215,19 +215,24 @@ def run(cases, repeats, clock=time.perf_counter):
     return rows
 
 
+def choose(cases, word):
+    """The cases that have a word in their name, and what each of them stands beside."""
+    chosen = []
+    for group, members in itertools.groupby(cases, key=lambda case: case.group):
+        first, *others = members
+        found = [case for case in others if word in f"{group}, {case.name}"]
+        if found or word in f"{group}, {first.name}":
+            chosen += [first, *found]
+    return chosen
+
+
 def main(arguments=None, scale=1.0):
     options = _parse(arguments)
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    import tensorflow as tf
-
     from benchmarks.measuring import report
 
-    if options.threads:
-        tf.config.threading.set_intra_op_parallelism_threads(options.threads)
-        tf.config.threading.set_inter_op_parallelism_threads(options.threads)
-    chosen = [
-        case for case in all_cases(scale) if options.only in f"{case.group}, {case.name}"
-    ]
+    use_threads(options.threads)
+    chosen = choose(all_cases(scale), options.only)
     if not chosen:
         sys.exit(f"no case has {options.only!r} in its name")
     rows = run(chosen, options.repeats, CLOCKS[options.clock])

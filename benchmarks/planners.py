@@ -3,9 +3,9 @@
     python -m benchmarks.planners RUN [--episodes 10]
 
 Every planner acts with the same model from the same starts. The last line says with how
-many plans per decision each kind first comes within 3 per cent of the best score of the
-cross-entropy method. Prints a table and writes `planners.csv` and the
-last line, `planners.txt`, to the run.
+many plans per decision, those that the policy proposes among them, each kind first comes
+within 3 per cent of the best score of the cross-entropy method. Prints a table and writes
+`planners.csv` and the last line, `planners.txt`, to the run.
 """
 
 import argparse
@@ -63,6 +63,7 @@ def compare(run, episodes):
     from agents.agent.loading import load_agent
     from agents.episodes.evaluation import Evaluator
     from agents.episodes.measures import episode_return
+    from benchmarks.measuring.flops import evaluations
 
     config, agent = load_agent(run)
     rows = []
@@ -77,7 +78,9 @@ def compare(run, episodes):
             "candidates": planner.candidates,
             "elites": planner.elites,
             "iterations": planner.iterations,
-            "evaluations": planner.evaluations,
+            "evaluations": evaluations(
+                dataclasses.replace(config, planner=planner), own.strategy
+            ),
             "mean_return": np.mean(returns),
             "standard_error": np.std(returns, ddof=1) / np.sqrt(len(returns)),
         }

@@ -5,8 +5,9 @@
 Both see a few hundred pairs. Then they translate numbers that they never saw, as they stand
 and as a speaker says them who hesitates, "four er hundred and five thousand and uh seven".
 The twin is the same network with one value for each weight, the most probable one under the
-same prior. Predictions of the Bayesian one are means over draws of its weights. Accuracy of digits and of whole numbers, negative log
-likelihood and calibration error go to a file, for each seed, network and test.
+same prior. Predictions of the Bayesian one are means over draws of its weights. Accuracy of
+digits and of whole numbers, negative log likelihood and calibration error go to a file, for
+each seed, network and test.
 
 With `--mesh 2x4` weights and examples are split over a mesh of devices; a machine without
 GPUs stands in with eight virtual CPU devices. Losses are those of a single device.

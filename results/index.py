@@ -9,10 +9,10 @@ from agents.screen.text import as_markdown, number
 
 # file of results/ -> what it shows, and the command that wrote it
 _BENCHMARKS = {
-    "benchmarks": ("Speed", "make bench"),
-    "layers": ("Speed", "python -m benchmarks.layers"),
-    "mesh": ("Weights over devices", "python -m benchmarks.mesh"),
-    "scale": ("Runs of many processes", "python -m benchmarks.scale"),
+    "benchmarks": ("Speed (the whole command on the page)", "make bench ARGS=..."),
+    "layers": ("Speed", "python -m benchmarks.layers --folder results"),
+    "mesh": ("Weights over devices", "python -m benchmarks.mesh --folder results"),
+    "scale": ("Runs of many processes", "python -m benchmarks.scale --folder results"),
     "cheap_environment/scale": (
         "Runs of many processes where little is learned (the whole command on the page)",
         "python -m benchmarks.scale task=fake observation=pixels ...",

@@ -54,7 +54,7 @@ class CrossEntropy(Settings):
 
     @property
     def evaluations(self) -> int:
-        """Plans scored for one decision."""
+        """Plans scored for one decision, without proposals."""
         return self.candidates * self.iterations
 
     def share(self, groups):

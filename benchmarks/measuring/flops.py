@@ -168,10 +168,10 @@ def decision(config, strategy, observation_size, action_size, environments=1):
     elif strategy.trajectories not in ("mean", "group"):
         plan *= strategy.draws
     proposing = _proposals(config) * horizon * (part["policy"] + latent)
-    return environments * (filtering + proposing + _evaluations(config, strategy) * plan)
+    return environments * (filtering + proposing + evaluations(config, strategy) * plan)
 
 
-def _evaluations(config, strategy):
+def evaluations(config, strategy):
     """Plans imagined for one decision: proposals return in every iteration and group."""
     planner, groups = config.planner, strategy.groups
     if groups > 1:

@@ -19,7 +19,25 @@ def make_parser(prog, description):
     parser.add_argument("--repeats", type=int, default=15, help="calls of each case")
     parser.add_argument("--threads", type=int, default=0, help="0: all")
     parser.add_argument("--only", default="", help="cases whose name has this in it")
-    parser.add_argument("--folder", default="results", help="for csv and md; '': none")
+    add_folder(parser, "csv and md")
     help = "processor: the time of all threads, without that of other processes"
     parser.add_argument("--clock", choices=CLOCKS, default="wall", help=help)
     return parser
+
+
+def add_folder(parser, files):
+    """Adds where to write; by default nowhere, so that pages of results stay."""
+    parser.add_argument("--folder", help=f"for {files}, such as results; default: none")
+
+
+def use_threads(count):
+    """Lets TensorFlow use so many threads, within an operation and beside each other.
+
+    Args:
+        count: of threads; 0: as many as there are cores.
+    """
+    import tensorflow as tf
+
+    if count:
+        tf.config.threading.set_intra_op_parallelism_threads(count)
+        tf.config.threading.set_inter_op_parallelism_threads(count)

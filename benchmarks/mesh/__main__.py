@@ -5,6 +5,7 @@ import pathlib
 import sys
 
 from benchmarks.measuring import report
+from benchmarks.measuring.options import add_folder
 from benchmarks.mesh.formula import Transformer, largest
 from benchmarks.mesh.step import measure
 
@@ -82,7 +83,7 @@ def main(arguments=None):
     parser = argparse.ArgumentParser("python -m benchmarks.mesh", description=__doc__)
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--filter", type=int, default=2048)
-    parser.add_argument("--folder", default="results", help="for csv and md; '': none")
+    add_folder(parser, "csv and md")
     options = parser.parse_args(arguments)
     rows = run(options.hidden, options.filter)
     words = sys.argv[1:] if arguments is None else arguments

@@ -6,12 +6,14 @@ import os
 import pathlib
 import signal
 import sys
+import tempfile
 
 from agents.errors import UserError
+from benchmarks.measuring.options import add_folder
 
 ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000
 LEARNERS = 1, 4, 16
-UPDATES = 300, 10
+FEW_UPDATES = 10  # where little is learned of an episode
 CHECKED = 1, 2, 4
 _QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
 
@@ -23,6 +25,7 @@ def main():
     from envs.quiet import import_gym
 
     import_gym()
+    from agents.config.overrides import load
     from benchmarks.measuring import report
     from benchmarks.scale import page
     from benchmarks.scale.costs import measure_costs
@@ -35,9 +38,11 @@ def main():
         checks = check(costs, words, options.episodes)
     except UserError as error:
         sys.exit(f"benchmarks.scale: {error}")
-    folder = pathlib.Path(options.folder)
-    page.write_page(folder, options.title, facts, costs, checks, simulated(costs))
-    print((folder / "scale.md").read_text())
+    outcomes = simulated(costs, load(words).updates_per_episode)
+    with tempfile.TemporaryDirectory() as nowhere:
+        folder = pathlib.Path(options.folder or nowhere)
+        page.write_page(folder, options.title, facts, costs, checks, outcomes)
+        print((folder / "scale.md").read_text())
 
 
 def check(costs, words, episodes):
@@ -58,13 +63,20 @@ def check(costs, words, episodes):
     return rows
 
 
-def simulated(costs):
-    """List of (`Layout`, `Outcome`)."""
+def simulated(costs, updates):
+    """List of (`Layout`, `Outcome`), with so many updates an episode and with few.
+
+    Args:
+        costs: `benchmarks.scale.costs.Costs`.
+        updates: of the run that was measured.
+    """
     from benchmarks.scale.simulation import Layout, simulate
 
     layouts = [
         Layout(actors, learners=learners, updates=updates)
-        for updates, learners, actors in itertools.product(UPDATES, LEARNERS, ACTORS)
+        for updates, learners, actors in itertools.product(
+            dict.fromkeys((updates, FEW_UPDATES)), LEARNERS, ACTORS
+        )
         if learners in costs.train
     ]
     return [(layout, simulate(costs, layout)) for layout in layouts]
@@ -76,7 +88,7 @@ def _parse():
     )
     parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="of the config")
     parser.add_argument("--title", default="Runs of many processes", help="of the page")
-    parser.add_argument("--folder", default="results", help="for scale.md and its figure")
+    add_folder(parser, "scale.md and its figure")
     parser.add_argument(
         "--episodes", type=int, default=20, help="of each real run (default: 20)"
     )

@@ -73,16 +73,12 @@ def simulate(costs, layout, episodes=None):
     episodes = episodes or max(30, 3 * layout.actors * layout.environments)
     run = _Run(costs, layout)
     run.until(episodes // 3)
-    begun, before = run.clock.now, dict(run.worked)
-    run.stalenesses.clear()
+    run.begin()
     done = run.until(episodes)
-    seconds = run.clock.now - begun
+    seconds = run.clock.now - run.begun
     steps = (done - episodes // 3) * costs.episode_steps * costs.action_repeat
     workers = {"actors": layout.actors, "learners": layout.learners, "server": 1}
-    busy = {
-        name: (run.worked[name] - before.get(name, 0.0)) / (count * seconds)
-        for name, count in workers.items()
-    }
+    busy = {name: run.worked[name] / (n * seconds) for name, n in workers.items()}
     stalenesses = run.stalenesses
     return Outcome(steps / seconds, sum(stalenesses) / len(stalenesses), busy)
 
@@ -99,13 +95,18 @@ class _Run:
         self._taken = [simpy.Store(self.clock) for _ in range(layout.actors)]
         self._train_steps = self._sent = 0
         self._pushed = 0.0
-        self.worked = collections.Counter()  # seconds of each kind of process
-        self.stalenesses = []
+        self.begin()
         self._learned = 0
         for actor in range(layout.actors):
             self.clock.process(self._collect(actor))
         self.clock.process(self._sample())
         self.clock.process(self._learn())
+
+    def begin(self):
+        """Measures from now on."""
+        self.begun = self.clock.now
+        self.worked = collections.Counter()  # seconds of each kind of process
+        self.stalenesses = []
 
     def until(self, episodes):
         while self._learned < episodes:
@@ -160,18 +161,23 @@ class _Run:
             yield turn
             yield from self._work("server", seconds)
         if who is not None:
-            self.worked[who] += seconds
+            self._book(who, seconds)
 
     def _work(self, who, seconds, times=1, processes=1):
         """Works on a core: one for each process, or one of those that all share."""
-        self.worked[who] += processes * seconds * times
         if self._cores is None:
             yield self.clock.timeout(seconds * times)
+            self._book(who, seconds * times, processes)
             return
         for _ in range(times):
             with self._cores.request() as core:
                 yield core
                 yield self.clock.timeout(seconds)
+            self._book(who, seconds, processes)
+
+    def _book(self, who, seconds, processes=1):
+        """Counts the last seconds as work, those since the measurement began."""
+        self.worked[who] += processes * min(seconds, self.clock.now - self.begun)
 
 
 def _sum_seconds(costs, layout):

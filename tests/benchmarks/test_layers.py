@@ -33,6 +33,14 @@ def test_the_reference_is_the_first_case_of_every_group_but_the_kl():
     assert row["milliseconds"] > 0
 
 
+def test_what_is_chosen_keeps_what_it_stands_beside():
+    cases = layers.all_cases(TINY)
+    chosen = layers.choose(cases, "Conv2DFlipout")
+    assert [case.name for case in chosen] == ["Keras", "Conv2DFlipout"] * 2
+    assert layers.choose(cases, "") == cases
+    assert layers.choose(cases, "elephant") == []
+
+
 def test_the_sizes_are_those_of_the_table():
     groups = {case.group for case in layers.all_cases()}
     assert groups == {

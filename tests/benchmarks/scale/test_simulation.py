@@ -26,6 +26,7 @@ NOTHING = Costs(
 
 def episodes_per_second(layout, **costs):
     outcome = simulate(dataclasses.replace(NOTHING, **costs), layout, episodes=300)
+    assert max(outcome.busy.values()) <= 1 + 1e-9  # nobody works longer than it is
     return outcome.steps_per_second / 80, outcome
 
 
