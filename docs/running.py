@@ -18,6 +18,9 @@ import time
 
 ROOT = pathlib.Path(__file__).parents[1]
 SECONDS = 180  # that a page may take on one core; a test machine may be busy with others
+_CODE = "bayes_rl", "agents", "envs", "configs", "examples", "benchmarks", "docs"
+_KINDS = dict.fromkeys(_CODE, (".py", ".yaml", ".csv"))
+_KINDS["results"] = (".py", ".yaml", ".csv", ".gz", ".md")
 _PATIENCE = 5  # times as long is waited for a cell
 _FIRST = "from docs import running; running.stop_at_failures(get_ipython())"
 
@@ -36,15 +39,19 @@ def prepare():
 
 @functools.cache
 def cache_folder():
-    """Where outputs are kept that belong to the code as it is now."""
-    files = [
-        file
-        for folder in ("bayes_rl", "agents", "envs", "configs", "results", "docs/making")
-        for kind in ("*.py", "*.yaml", "*.csv")
-        for file in sorted((ROOT / folder).rglob(kind))
-    ]
-    code = hashlib.sha256(b"".join(map(pathlib.Path.read_bytes, files))).hexdigest()
-    return ROOT / "docs" / "_build" / "cache" / code[:16]
+    """Where outputs are kept that belong to the code and the results as they are now."""
+    found = hashlib.sha256()
+    for file in sorted({*ROOT.glob("requirements*.txt"), *_used()}):
+        found.update(f"{file.relative_to(ROOT)}\n".encode() + file.read_bytes())
+    return ROOT / "docs" / "_build" / "cache" / found.hexdigest()[:16]
+
+
+def _used():
+    """Files that the code of pages may use; the page itself is compared apart."""
+    for folder, kinds in _KINDS.items():
+        for file in (ROOT / folder).rglob("*.*"):
+            if file.suffix in kinds and "_build" not in file.parts:
+                yield file
 
 
 def with_code():

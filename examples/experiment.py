@@ -55,8 +55,8 @@ def save(path, sizes, results, arguments=None):
 
 
 def commit():
-    """Of this code, with `-dirty` where it was changed since; "unknown" without git."""
-    words = ["git", "describe", "--always", "--dirty", "--abbrev=12"]
+    """Of this code, with `+changes` where it was changed since; "unknown" without git."""
+    words = ["git", "describe", "--always", "--dirty=+changes", "--abbrev=12"]
     try:
         done = subprocess.run(words, cwd=_FOLDER, capture_output=True, text=True)
     except OSError:  # git is not installed

@@ -13,13 +13,14 @@ from agents.model.networks import is_image
 from agents.seeds import fold
 from bayes_rl.weights import posteriors
 
+_MOST = 24  # panels of curves
 _COLUMNS = 3  # panels of curves side by side
 _LEGEND = 7  # inches that the legend of curves needs
 LEVEL = 0.95  # of the interval that is drawn
 
 
 def save_state_prediction(folder, name, truth, predictions, context, labels, interval=None):
-    """Saves curves of predicted against true observations, one panel each.
+    """Saves curves of predicted against true observations, one panel each, of 24 at most.
 
     Args:
         folder: where to; made where it is missing.
@@ -48,7 +49,8 @@ def save_state_prediction(folder, name, truth, predictions, context, labels, int
 
 
 def _curves(truth, predictions, context, labels, interval):
-    draws, length, size = predictions.shape
+    draws, length, numbers = predictions.shape
+    size = min(numbers, _MOST)
     columns = min(size, _COLUMNS)
     figure, grid = panels(range(size), columns, (max(4, _LEGEND / columns), 2.2))
     time = np.arange(1, length + 1)
@@ -79,7 +81,8 @@ def _curves(truth, predictions, context, labels, interval):
             axes.set_xlabel("agent step")
     handles, names = grid[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside upper center", ncols=len(names))
-    figure.supylabel("in the units of the task", fontsize="medium")
+    told = f", the first {size} of {numbers} numbers" if size < numbers else ""
+    figure.supylabel(f"in the units of the task{told}", fontsize="medium")
     return figure
 
 

@@ -25,7 +25,7 @@ def readable(lines):
 
     Example:
         >>> readable(["A sum.", "", "    y = a * b", "", "Of a * b."])
-        ['A sum.', '', '.. code-block:: text', '', '    y = a * b', '', 'Of a \\\\* b.']
+        ['A sum.', '', '.. code-block:: text', '', '    y = a * b', '', 'Of a \\* b.']
     """
     made, inside, literal, doctest = [], False, False, False
     for number, line in enumerate(lines):

@@ -3,11 +3,15 @@
 python -m examples.digits METHOD --seed 0 1 2 3 4     # for each method,
 python -m examples.regression --seed 0 1 2 3 4        # so the other programs, then
 python -m results.examples_page                       # of the files in logdir/
+
+Programs without a file stay on the page as they are.
 """
 
 import argparse
+import csv
 import json
 import pathlib
+import re
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -55,6 +59,32 @@ def section(name, rows, paths):
     if name == "digits" or paths[0].with_suffix(".png").exists():
         parts.append(f"![{name.replace('_', ' ')}](examples_{name}.png)")
     return "\n\n".join(parts)
+
+
+def kept_rows(folder, programs):
+    """Dict of program -> rows of examples.csv, of programs that have any there."""
+    found = {}
+    if (folder / "examples.csv").exists():
+        with open(folder / "examples.csv", newline="") as file:
+            for row in csv.DictReader(file):
+                seconds = float(row["seconds"]) if row["seconds"] else None
+                row |= {"seed": int(row["seed"]), "value": float(row["value"])}
+                found.setdefault(row["program"], []).append(row | {"seconds": seconds})
+    return {name: rows for name, rows in found.items() if name in programs}
+
+
+def kept_sections(folder, programs):
+    """Dict of program -> Markdown in examples.md."""
+    if not programs:
+        return {}
+    parts = re.split(r"^## ", (folder / "examples.md").read_text(), flags=re.MULTILINE)
+    starts = {name: f"`examples/{name}.py`" for name in programs}
+    return {
+        name: f"## {part.strip()}"
+        for name, start in starts.items()
+        for part in parts
+        if part.startswith(start)
+    }
 
 
 def draw(paths, tests, file):
@@ -105,11 +135,14 @@ def main(arguments=None):
     if not files:
         parser.error(f"no files in {options.logdir}; run python -m examples.digits METHOD")
     rows = {name: read(name, paths) for name, paths in files.items()}
-    all_rows = [row for own in rows.values() for row in own]
+    kept = kept_rows(options.folder, PROGRAMS.keys() - files.keys())
+    all_rows = [row for name in PROGRAMS for row in (kept | rows).get(name, ())]
+    sections = kept_sections(options.folder, kept)
+    sections |= {name: section(name, rows[name], paths) for name, paths in files.items()}
     facts = report.origin("python -m results.examples_page")
     parts = ["# What the layers are worth", _ABOUT]
     parts.append("\n".join(f"- {name}: {value}" for name, value in facts.items()))
-    parts += [section(name, rows[name], paths) for name, paths in files.items()]
+    parts += [sections[name] for name in PROGRAMS if name in sections]
     parts.append(f"## Cost\n\n{cost(all_rows)}")
     options.folder.mkdir(parents=True, exist_ok=True)
     save_pictures(files, options.folder)

@@ -59,7 +59,7 @@ PROGRAMS = {
         "A Bayesian Transformer translates number words to digits, beside its twin with "
         "one value for each weight: numbers not seen before, as they stand and as one says "
         "them who hesitates, which training never showed. The KL counts a tenth of what "
-        "Bayes' rule asks for.",
+        "Bayes' rule asks for; the twin has its most probable weights under that prior.",
         "deterministic",
         {"test": "Numbers", "hesitant": "Numbers said with hesitation, the shift"},
         tuple((test, score) for test in ("test", "hesitant") for score in _HONESTY),
@@ -78,7 +78,8 @@ PROGRAMS = {
     "sequence": Program(
         "LSTMs learn from 50 strings of Reber's grammar to say the next symbol, of new "
         "strings as long and of longer ones. The truth's entropy is 0 where the grammar "
-        "has one choice, 0.693 where it has two.",
+        "has one choice, 0.693 where it has two. Beside them the most probable weights "
+        "under the same prior.",
         "deterministic",
         {"test": "Strings", "long": "Longer strings, the shift"},
         tuple((test, score) for test in ("test", "long") for score in _HONESTY),

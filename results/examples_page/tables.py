@@ -8,6 +8,8 @@ from scipy import stats
 from agents.screen.text import as_markdown
 from results.examples_page.programs import PROGRAMS, SCORES
 
+_USUAL = "--seed", "--method", "--out"  # words of runs that the page shows
+
 
 def read(program, paths):
     """Rows of a program's files.
@@ -15,10 +17,15 @@ def read(program, paths):
     Returns:
         List of dicts with program, method, seed, data, seconds, test, score and value, a
         row a score; seconds are None where nothing was trained.
+
+    Raises:
+        SystemExit: a file is of a run that was made small, or otherwise than the page says.
     """
     rows = []
     for path in paths:
-        for found in json.loads(path.read_text())["results"]:
+        facts = json.loads(path.read_text())
+        _check_arguments(path, facts.get("arguments", ()))
+        for found in facts["results"]:
             own = {"program": program, "method": found["method"], "seed": found["seed"]}
             own |= {"data": found.get("data", ""), "seconds": found.get("seconds")}
             rows += [
@@ -28,6 +35,15 @@ def read(program, paths):
                 if score in found.get(test, {})
             ]
     return rows
+
+
+def _check_arguments(path, words):
+    for word in words:
+        if word.startswith("--") and word.partition("=")[0] not in _USUAL:
+            raise SystemExit(
+                f"{path} is of a run with {word}, which the page does not say: run the "
+                "program without it, or take the file away"
+            )
 
 
 def interval(values):

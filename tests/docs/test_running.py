@@ -16,6 +16,28 @@ def test_pages_with_code_are_found():
     assert "concepts/glossary.md" not in names
 
 
+def test_outputs_are_kept_apart_for_other_files_that_pages_use(tmp_path, monkeypatch):
+    for name in ("docs/figures.yaml", "examples/a.py", "results/a.md", "results/a.gz"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("1")
+    (tmp_path / "docs/page.md").write_text("1")
+    (tmp_path / "requirements.txt").write_text("1")
+    monkeypatch.setattr(running, "ROOT", tmp_path)
+
+    def folder():
+        running.cache_folder.cache_clear()
+        return running.cache_folder()
+
+    folders = [folder()]
+    for file in sorted(tmp_path.rglob("*.*")):
+        file.write_text("2")
+        folders.append(folder())
+    (tmp_path / "examples/a.py").rename(tmp_path / "examples/b.py")
+    folders.append(folder())
+    assert len(set(folders)) == len(folders) - 1  # the page itself is none of them
+    running.cache_folder.cache_clear()
+
+
 def test_a_command_that_fails_stops_a_page():
     shell = types.SimpleNamespace(user_ns={})
     shell.system = lambda command: shell.user_ns.update(_exit_code=len(command))

@@ -46,7 +46,7 @@ def test_the_file_says_how_it_was_made(tmp_path):
     file = tmp_path / "new" / "found.json"
     experiment.save(file, _Sizes(), [{"seed": 1}], ["--small"])
     found = json.loads(file.read_text())
-    assert re.fullmatch(r"unknown|.*[0-9a-f]{7,}(-dirty)?", found.pop("commit"))
+    assert re.fullmatch(r"unknown|.*[0-9a-f]{7,}(\+changes)?", found.pop("commit"))
     expected = {"arguments": ["--small"], "sizes": {"draws": 3}, "results": [{"seed": 1}]}
     assert found == expected
 

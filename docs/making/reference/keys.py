@@ -27,7 +27,7 @@ def documented(page):
     r"""The keys and choices that a page has a row of.
 
     Example:
-        >>> documented("| `seed` | 0 |\\n| `planner=cem` | ... |\\n")
+        >>> documented("| `seed` | 0 |\n| `planner=cem` | ... |\n")
         {'seed', 'planner=cem'}
     """
     return set(re.findall(r"^\| `([\w.=]+)` \|", page, re.MULTILINE))

@@ -56,7 +56,7 @@ def documented(text):
     r"""The dotted names that pages have an entry of.
 
     Example:
-        >>> documented(".. currentmodule:: bayes_rl\\n.. autofunction:: hold\\n")
+        >>> documented(".. currentmodule:: bayes_rl\n.. autofunction:: hold\n")
         {'bayes_rl.hold'}
     """
     names, module = set(), ""

@@ -20,6 +20,16 @@ def test_state_prediction_is_a_picture(tmp_path, draws, size):
     assert np.asarray(Image.open(file)).std() > 0
 
 
+def test_of_many_numbers_the_first_are_drawn(tmp_path, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(predictions, "save_figure", lambda figure, _: drawn.append(figure))
+    truth = np.zeros([20, 78])
+    save_state_prediction(tmp_path, "x", truth, truth[np.newaxis], 5, list(range(78)))
+    (figure,) = drawn
+    assert [axes.get_title() for axes in figure.axes] == list(map(str, range(24)))
+    assert figure.get_supylabel().endswith("the first 24 of 78 numbers")
+
+
 def test_state_prediction_of_another_shape_is_an_error(tmp_path):
     with pytest.raises(ValueError, match=r"shape \[draws, 20, 2\], got \(5, 20, 3\)"):
         save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 3]), 5, "ab")

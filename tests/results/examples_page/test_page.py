@@ -44,6 +44,37 @@ def test_the_page_has_tables_pictures_and_where_they_come_from(tmp_path):
     assert len((folder / "examples.csv").read_text().splitlines()) == 1 + 16 + 4
 
 
+def test_programs_without_new_files_stay_on_the_page(tmp_path):
+    logdir, folder = tmp_path / "logdir", tmp_path / "results"
+    logdir.mkdir()
+    arguments = ["--logdir", str(logdir), "--folder", str(folder)]
+    _write(logdir / "images.json", "vae", ["test"], bits_per_dimension=2.0)
+    _write(logdir / "sequence.json", "deterministic", ["test", "long"])
+    examples_page.main(arguments)
+    before = (folder / "examples.md").read_text(), (folder / "examples.csv").read_text()
+    (logdir / "images.json").unlink()
+    _write(logdir / "sequence.json", "deterministic", ["test", "long"], accuracy=0.75)
+    examples_page.main(arguments)
+    page, rows = (folder / "examples.md").read_text(), (folder / "examples.csv").read_text()
+    start = "## `examples/images.py`"
+    assert page[page.index(start) :] == before[0][before[0].index(start) :]
+    assert "| deterministic | 0.750" in page
+    assert rows == before[1].replace("accuracy,0.5", "accuracy,0.75").replace(
+        "images,vae,0,,7.0,test,accuracy,0.75", "images,vae,0,,7.0,test,accuracy,0.5"
+    ).replace("images,vae,1,,7.0,test,accuracy,0.75", "images,vae,1,,7.0,test,accuracy,0.5")
+
+
+@pytest.mark.parametrize("word", ["--small", "--validate", "--steps=3"])
+def test_a_run_that_the_page_does_not_tell_of_is_refused(tmp_path, word):
+    file = tmp_path / "sequence.json"
+    _write(file, "deterministic", ["test", "long"])
+    facts = json.loads(file.read_text()) | {"arguments": [word, "--seed", "1"]}
+    file.write_text(json.dumps(facts))
+    with pytest.raises(SystemExit, match=f"sequence.json is of a run with {word}, which"):
+        examples_page.main(["--logdir", str(tmp_path), "--folder", str(tmp_path / "out")])
+    assert not (tmp_path / "out").exists()
+
+
 def test_programs_claim_what_they_test():
     for program in PROGRAMS.values():
         assert {test for test, _ in program.claims} <= program.tests.keys()
