@@ -78,7 +78,7 @@ def test_readme_is_a_table_of_questions_with_links(folder):
     assert "| How? | By 0.5 (0.25 to 0.75). | [One](one/README.md) |" in text
     assert "| Is it? | Yes: 700 [650.4, never]. | [One](one/README.md) |" in text
     assert "| Is it? | not measured yet | One (an earlier agent) |" in text
-    assert "[layers.md](layers.md): `python -m benchmarks.layers`" in text
+    assert "[layers.md](layers.md): `python -m benchmarks.layers --folder results`" in text
 
 
 @pytest.mark.parametrize("name", MEASURED)
