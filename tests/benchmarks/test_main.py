@@ -1,6 +1,7 @@
 """The benchmark runs, at a tiny size; how fast things are is never asserted."""
 
 import csv
+import pathlib
 
 import pytest
 
@@ -8,6 +9,7 @@ from benchmarks import __main__ as benchmarks
 from benchmarks.cases import all_cases
 from benchmarks.measuring import peak
 
+RESULTS = pathlib.Path(benchmarks.__file__).parents[1] / "results"
 TINY = [
     "batch_size=20",
     "sequence_length=3",
@@ -68,3 +70,14 @@ def test_the_cases_are_compared_with_one_of_their_group():
     assert len(names) == len(cases)
     for case in cases:
         assert case.reference is None or (case.group, case.reference) in names
+
+
+def test_the_page_of_results_counts_what_cases_of_today_do():
+    """So that a change of the agent or of the cases is not shown with speeds of before."""
+    counted = {(case.group, case.name): case.flops / 1e9 for case in all_cases()}
+    with open(RESULTS / "benchmarks.csv") as file:
+        rows = {(row["group"], row["case"]): row for row in csv.DictReader(file)}
+    shown = {key: row["gflop"] for key, row in rows.items() if "best matrix" not in key[0]}
+    assert shown.keys() == counted.keys()
+    for key, gflop in shown.items():
+        assert float(gflop) == pytest.approx(counted[key], rel=1e-3)
