@@ -34,7 +34,7 @@ class Evaluator:
         self._seed = config.seed
         self._agent = agent
         self._policy = policy or agent.policy
-        self._py_policy = as_py_policy(self._policy)
+        self._policies = {}  # for each number of environments
         self._arena = Arena(config)
 
     def acting(self, count):
@@ -61,8 +61,10 @@ class Evaluator:
         self._arena.close()
 
     def _policy_for(self, environment, some):
-        del environment
-        return ActingLater(self._py_policy, some.start)
+        count = environment.batch_size
+        if count not in self._policies:
+            self._policies[count] = as_py_policy(self._policy)
+        return ActingLater(self._policies[count], some.start)
 
 
 def evaluation_seeds(seed, count):

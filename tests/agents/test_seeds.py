@@ -18,6 +18,7 @@ def test_purposes_keep_the_seeds_that_saved_runs_go_on_with():
         "FILM": [7, 3],
         "PROBE": [7, 4],
         "CALIBRATE": [7, 5],
+        "SPREAD": [7, 6],
     }
 
 
