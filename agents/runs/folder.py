@@ -297,5 +297,4 @@ def _is_longer(before, now):
 
 
 def _show(values, name):
-    value = values.get(name, "not set")
-    return "null" if value is None else value
+    return "null" if (value := values.get(name, "not set")) is None else value

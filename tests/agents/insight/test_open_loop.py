@@ -85,7 +85,7 @@ def test_draws_disagree_after_the_context_alone(model, episode):
 
 
 def test_a_narrow_posterior_disagrees_on_nothing(make_model, episode):
-    assert spread(make_model("posterior_scale=1e-5"), episode).max() < 1e-4
+    assert spread(make_model("posterior_scale=1e-5"), episode).max() < 1e-5
 
 
 def test_a_deterministic_transition_disagrees_on_nothing(make_model, episode):

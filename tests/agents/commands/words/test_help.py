@@ -2,9 +2,11 @@ import re
 
 import pytest
 
+from agents.__main__ import main
 from agents.commands.words.help import train_help
-from agents.config import choices
+from agents.config import choices, overrides
 from agents.config.overrides import all_keys
+from agents.config.schema import as_dict, flatten
 
 
 @pytest.fixture(params=["60", "80", "200"])
@@ -52,3 +54,13 @@ def test_descriptions_are_wrapped_to_the_terminal(monkeypatch):
     monkeypatch.setenv("COLUMNS", "90")
     listed = train_help().partition("configs/train.yaml:")[0].splitlines()
     assert max(map(len, listed)) <= 90
+
+
+def test_help_of_train_shows_every_key_and_choice(capsys):
+    main(["train", "--help"])
+    output = capsys.readouterr().out
+    assert all(
+        key.rpartition(".")[2] in output for key in flatten(as_dict(overrides.load([])))
+    )
+    for group, names in choices.groups().items():
+        assert all(f"{group}={name}" in output for name in names)
