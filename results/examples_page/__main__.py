@@ -29,7 +29,9 @@ over seeds. In brackets: Student's 95 % interval of the mean, over what is rando
 training and, where a seed chooses them, over the data. A score is bold where it is better
 than that of the method that the program's others stand beside, and struck through where
 worse, with Student's 95 % interval of the differences seed by seed on one side of 0; no
-correction for the number of comparisons. Calibration error: 10 bins.
+correction for the number of comparisons. Calibration error: 10 bins. Date, commit
+and processor below are those of the page; a program that was not run anew keeps its scores
+and seconds, and says of which commit its runs are.
 """.strip()
 
 
