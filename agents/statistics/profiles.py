@@ -3,6 +3,7 @@
 import numpy as np
 
 from agents.statistics.bootstrap import interval
+from agents.statistics.summaries import mean
 
 
 def performance_profile(scores, thresholds, repetitions=2000, **settings):
@@ -31,9 +32,5 @@ def performance_profile(scores, thresholds, repetitions=2000, **settings):
     """
     thresholds = np.asarray(thresholds, float)[:, np.newaxis]
     above = [np.asarray(values) > thresholds for values in scores]  # [points, seeds]
-    edges = interval(above, _share, repetitions=repetitions, **settings)
-    return _share(np.concatenate(above, axis=-1)), *edges
-
-
-def _share(values):
-    return np.mean(values, axis=-1)
+    edges = interval(above, mean, repetitions=repetitions, **settings)
+    return mean(np.concatenate(above, axis=-1)), *edges

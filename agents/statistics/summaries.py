@@ -21,6 +21,11 @@ def interquartile_mean(values):
     return ordered[..., cut : ordered.shape[-1] - cut].mean(axis=-1)
 
 
+def mean(values):
+    """The mean of the last axis, [..., values] -> [...]."""
+    return np.mean(values, axis=-1)
+
+
 def median(values):
     """The median of the last axis, [..., values] -> [...]."""
     return np.median(values, axis=-1)

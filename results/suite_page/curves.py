@@ -1,6 +1,5 @@
 """Figures of the suite: scores beside what was published, and how weights moved."""
 
-import numpy as np
 from matplotlib.ticker import EngFormatter
 
 from agents import statistics
@@ -60,7 +59,7 @@ def weights(found):
             for steps, values in seeds:
                 axes.plot(steps, values, **thin(group))
             steps, values = statistics.align(seeds)
-            axes.plot(steps, _mean(values), linewidth=2, **style(group))
+            axes.plot(steps, statistics.mean(values), linewidth=2, **style(group))
         axes.set_title(task, fontsize="medium")
         finish(axes, "environment_steps", "")
         axes.set_xlabel("")
@@ -92,19 +91,16 @@ def _own(axes, group):
     for steps, values in own:
         axes.plot(steps, values, **thin(group))
     steps, values = statistics.align(_finished(group) or own)
-    low, high = statistics.interval([values], _mean, repetitions=2000)
+    low, high = statistics.interval([values], statistics.mean, repetitions=2000)
     colour = style(group)["color"]
     axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
-    axes.plot(steps, _mean(values), label=group.label, linewidth=2, **style(group))
+    mean = statistics.mean(values)
+    axes.plot(steps, mean, label=group.label, linewidth=2, **style(group))
 
 
 def _finished(group):
     """The curves of the seeds that are finished."""
     return [curve for curve in seed_curves(group) if curve[0][-1] >= STEPS]
-
-
-def _mean(values):
-    return np.mean(values, axis=-1)
 
 
 def _published(axes, task):

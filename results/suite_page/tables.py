@@ -45,7 +45,7 @@ def tables(found):
 def _score(each):
     row = {"task": each.task, "transition": each.transition}
     row |= {"seeds": len(each.scores), "wanted": each.wanted, "environment_steps": STEPS}
-    row |= with_interval("mean", [each.values], _mean)
+    row |= with_interval("mean", [each.values], statistics.mean)
     row["iqm"] = float(statistics.interquartile_mean(each.values))
     row["each_seed"] = ", ".join(f"{score:.0f}" for score in each.values)
     finished = [run.folder for run in each.runs if run.config["seed"] in each.scores]
@@ -75,7 +75,7 @@ def _twins(found, default):
 
 def _twin(name, ours, theirs):
     """A row of the scores of each task, tuples of [seeds]; the fewest seeds count."""
-    means = [float(np.mean([_mean(each) for each in way])) for way in (ours, theirs)]
+    means = [float(np.mean(list(map(statistics.mean, way)))) for way in (ours, theirs)]
     counts = [min(map(len, way)) for way in (ours, theirs)]
     row = {"task": name, "seeds": counts[0], "mean": means[0]}
     row |= {"than_seeds": counts[1], "than_mean": means[1]}
@@ -116,19 +116,21 @@ def against(own, method, stand_in=None):
     row["runs"] = sum(len(own[task]) for task in theirs)
     row["above"] = sum(means[task] > theirs[task] for task in theirs)
     many = [task for task in theirs if len(own[task]) >= FEWEST_SEEDS]
-    lows = {task: statistics.interval([own[task]], _mean)[0] for task in many}
+    lows = {task: statistics.interval([own[task]], statistics.mean)[0] for task in many}
     row["with_interval"] = len(many)
     row["surely"] = sum(lows[task] > theirs[task] for task in many)
     row |= {"least": float(ratios[least]), "least_task": least}
     leads = {task: means[task] - theirs[task] for task in theirs}
     greatest = max(leads, key=leads.get)
     others = [lead for task, lead in leads.items() if task != greatest]
-    row |= {"greatest_task": greatest, "ahead_elsewhere": _mean(others) if others else ""}
+    row |= {"greatest_task": greatest}
+    row["ahead_elsewhere"] = statistics.mean(others) if others else ""
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
-    scores, published = [own[task] for task in theirs], _mean(list(theirs.values()))
+    scores = [own[task] for task in theirs]
+    published = statistics.mean(list(theirs.values()))
 
     def ahead(values):
-        return _mean(_means(values, scores)) - published
+        return statistics.mean(_means(values, scores)) - published
 
     return row | with_interval("ahead", scores, ahead) | over_tasks(scores)
 
@@ -161,7 +163,8 @@ def difference(ours, theirs):
 
     def statistic(values):
         means = _means(values, [*ours, *theirs])
-        return _mean(means[..., : len(ours)]) - _mean(means[..., len(ours) :])
+        mine, others = np.split(means, [len(ours)], axis=-1)
+        return statistics.mean(mine) - statistics.mean(others)
 
     return with_interval("difference", [*ours, *theirs], statistic)
 
@@ -170,8 +173,4 @@ def _means(values, scores):
     """The mean of each task, [..., tasks], of drawn seeds of all, [..., seeds]."""
     ends = np.cumsum([len(each) for each in scores])[:-1]
     parts = np.split(values, ends, axis=-1)
-    return np.stack([_mean(part) for part in parts], axis=-1)
-
-
-def _mean(values):
-    return np.mean(values, axis=-1)
+    return np.stack([statistics.mean(part) for part in parts], axis=-1)
