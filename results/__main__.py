@@ -38,7 +38,8 @@ def main(arguments=None):
         parser.error(f"no study {min(unknown)!r}; there are {', '.join(known)}")
     if options.missing:
         for name in options.names or ["suite"]:
-            print(*missing(_FOLDER / name, known[name]), sep="\n")
+            for command in missing(_FOLDER / name, known[name]):
+                print(command)
         return
     for name in options.names:
         make = suite_page.make if name == "suite" else studies.make

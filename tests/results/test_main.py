@@ -1,6 +1,7 @@
 """Tests of python -m results."""
 
 import pytest
+import yaml
 
 from results.__main__ import main
 
@@ -17,12 +18,31 @@ def test_an_unknown_study_is_named_with_those_that_there_are(capsys):
     assert "no study 'pairty'; there are suite, " in capsys.readouterr().err
 
 
-def test_runs_of_the_suite_that_are_missing_are_commands(capsys):
+@pytest.fixture
+def folder(monkeypatch, tmp_path):
+    """A results/ with two studies of a run each, of which none was done."""
+    monkeypatch.setattr("results.__main__._FOLDER", tmp_path)
+    studies = {}
+    for name in ("suite", "levers"):
+        run = f"{tmp_path}/logdir/{name}/0"
+        command = f"bayes-rl train task=fake environment_steps=4000 logdir={run}"
+        studies[name] = {"runs": f"{tmp_path}/logdir/{name}", "commands": [command]}
+    (tmp_path / "experiments.yaml").write_text(yaml.safe_dump(studies))
+    return tmp_path
+
+
+def test_runs_of_the_suite_that_are_missing_are_commands(folder, capsys):
     main(["--missing"])
     of_suite = capsys.readouterr().out
+    assert of_suite.startswith("bayes-rl train ")
+    assert "/logdir/suite/0" in of_suite
     main(["--missing", "suite", "levers"])
-    both = capsys.readouterr().out
-    assert both.startswith(of_suite)
-    levers = both.removeprefix(of_suite).splitlines()
-    assert levers
-    assert all("logdir/results/levers/" in line for line in levers)
+    first, second = capsys.readouterr().out.splitlines(keepends=True)
+    assert first == of_suite
+    assert "/logdir/levers/0" in second
+
+
+def test_nothing_is_printed_of_a_study_without_missing_runs(folder, make_run, capsys):
+    make_run(folder / "logdir/suite/0", 0, [[1.0]] * 4, environment_steps=4000)
+    main(["--missing"])
+    assert not capsys.readouterr().out
