@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from bayes_rl.numerics import graphs
 from bayes_rl.weights.naming import modules_of
-from bayes_rl.weights.templates import with_templates
+from bayes_rl.weights.templates import renew_backward_layers, with_templates
 
 
 def scale_kl(model, scale):
@@ -18,7 +18,9 @@ def scale_kl(model, scale):
     loss of `compile` and `fit` the negative evidence bound per example. The scale is a
     variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations of
     layers keep its value, so models that are saved or cloned whole have it; weights,
-    checkpoints and models of your own class, which makes its layers anew, do not.
+    checkpoints and models of your own class, which makes its layers anew, do not. The
+    `backward_layer` that a `Bidirectional` was given has that of the last call, or epoch of
+    `AnnealKL`.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.4; Tran
     et al., 2019, Bayesian Layers, Figure 3.
@@ -56,11 +58,12 @@ def scale_kl(model, scale):
     variable = scales[0].value
     if isinstance(variable, tf.Variable) and all(x.value is variable for x in scales):
         variable.assign(scale)
-        return variable
-    variable = tf.Variable(scale, trainable=False, dtype=tf.float32, name="kl_scale")
-    for each in scales:
-        each.value = variable
-    forget_functions(model)
+    else:
+        variable = tf.Variable(scale, trainable=False, dtype=tf.float32, name="kl_scale")
+        for each in scales:
+            each.value = variable
+        forget_functions(model)
+    renew_backward_layers(model)
     return variable
 
 
@@ -123,3 +126,6 @@ class AnnealKL(tf.keras.callbacks.Callback):
 
     def on_train_batch_begin(self, batch, logs=None):
         self.scale.assign(self.schedule(self.model.optimizer.iterations))
+
+    def on_epoch_end(self, epoch, logs=None):
+        renew_backward_layers(self.model)

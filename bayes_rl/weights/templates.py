@@ -25,9 +25,9 @@ def renew_templates(model):
             for layer in _with_posteriors(module.forward_layer):
                 if layer.name in templates:
                     renew_regularizers(templates[layer.name], layer)
-            _renew_backward_layer(module)
         if hasattr(module, "renew_regularizers"):
             module.renew_regularizers()
+    renew_backward_layers(model)
 
 
 def _with_posteriors(layer):
@@ -48,9 +48,13 @@ def renew_regularizers(template, layer, prefix=""):
             setattr(template, prefix + name, unbuilt())
 
 
-def _renew_backward_layer(module):
-    """Its configuration, which Keras keeps where that layer was given by itself."""
-    if (kept := vars(module).get("_backward_layer_config")) is not None:
-        config = tf.keras.saving.serialize_keras_object(module.backward_layer)
-        config["config"]["name"] = kept["config"]["name"]
-        module._backward_layer_config = config
+def renew_backward_layers(model):
+    """Lets configurations have backward layers as they are now.
+
+    Keras keeps that configuration from the start where the layer was given by itself.
+    """
+    for module in modules_of(model):
+        if (kept := vars(module).get("_backward_layer_config")) is not None:
+            config = tf.keras.saving.serialize_keras_object(module.backward_layer)
+            config["config"]["name"] = kept["config"]["name"]
+            module._backward_layer_config = config

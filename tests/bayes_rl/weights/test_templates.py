@@ -51,6 +51,26 @@ def test_prior_of_a_layer_in_a_layer_is_saved_and_cloned(tmp_path, kind, suffix)
         np.testing.assert_allclose(other.losses, model.losses, rtol=1e-5)
 
 
+def test_scale_of_the_kl_of_a_layer_in_a_layer_is_cloned_as_last_set():
+    model = WITH_INNER_LAYERS["two directions"]()
+    ed.scale_kl(model, 1.0)
+    ed.scale_kl(model, 0.5)
+    clone = tf.keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.losses, model.losses, rtol=1e-5)
+
+
+def test_annealed_scale_of_the_kl_of_a_layer_in_a_layer_is_cloned():
+    model = WITH_INNER_LAYERS["two directions"]()
+    model.compile(loss="mse")
+    examples = tf.ones([4, 5, 3]), tf.ones([4, 4])
+    anneal = ed.AnnealKL(lambda step: 1 / (1 + tf.cast(step, tf.float32)))
+    model.fit(*examples, batch_size=2, callbacks=[anneal], verbose=0)
+    clone = tf.keras.models.clone_model(model)
+    clone.set_weights(model.get_weights())
+    np.testing.assert_allclose(clone.losses, model.losses, rtol=1e-5)
+
+
 def test_prior_that_is_made_late_is_named_as_its_posterior():
     model = WITH_INNER_LAYERS["stacked"]()
     ed.regularizers.set_prior_to_posterior(model)
