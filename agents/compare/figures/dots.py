@@ -16,7 +16,7 @@ def final_scores(scores):
         scores: dict of task -> list of `agents.compare.scores.Scores`.
     """
     found = {
-        f"{task}, {own[0].steps:,} environment steps": [
+        f"{task}\n{own[0].steps:,} environment steps": [
             (each.group, each.seeds) for each in own
         ]
         for task, own in scores.items()

@@ -19,7 +19,7 @@ def make_scores(label, seeds, number=0):
 def test_each_seed_is_a_dot_and_the_bar_is_their_interquartile_mean():
     own = [make_scores("greedy", [300.0, 100.0, 200.0]), make_scores("noise", [40.0], 1)]
     (axes,) = figures.final_scores({"pendulum_swingup": own, "acrobot_swingup": []}).axes
-    assert axes.get_title() == "pendulum_swingup, 20,000 environment steps"
+    assert axes.get_title() == "pendulum_swingup\n20,000 environment steps"
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     assert names == ["greedy, n = 3", "noise, n = 1"]
     bars = [line.get_xdata().tolist() for line in axes.lines if len(line.get_xdata()) == 2]
