@@ -104,15 +104,14 @@ def improvement(pairs):
     """
     if not pairs:
         return None
-    figure, grid = panels(["all"], columns=1, size=(8.0, 1.2 + 0.45 * len(pairs)))
+    names = [_pair(pair) for pair in pairs]
+    most = max(name.count("\n") + 1 for name in names)
+    size = (8.0, 1.2 + (0.1 + 0.175 * most) * len(pairs))
+    figure, grid = panels(["all"], columns=1, size=size)
     axes = grid["all"]
     for place, pair in enumerate(pairs):
         axes.plot(pair.probability, place, "o", color="#0072B2")
         axes.plot([pair.lower, pair.upper], [place, place], color="#0072B2", linewidth=2)
-    names = [
-        f"{pair.better} ({pair.runs[0]} runs)\n> {pair.worse} ({pair.runs[1]} runs)"
-        for pair in pairs
-    ]
     _name(axes, names)
     axes.axvline(0.5, color="0.6", linestyle="--")
     axes.set_xlim(0, 1.02)
@@ -120,6 +119,11 @@ def improvement(pairs):
     tidy(axes, "")
     say(figure, "Dot: P(X > Y); line: its 95 % bootstrap interval over seeds.")
     return figure
+
+
+def _pair(pair):
+    better = wrapped(f"{pair.better} ({pair.runs[0]} runs)", _WIDTH)
+    return better + "\n" + wrapped(f"> {pair.worse} ({pair.runs[1]} runs)", _WIDTH)
 
 
 def _panels(found):

@@ -7,6 +7,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from agents.compare import figures
+from agents.compare.pairs import Improvement
 from agents.compare.scores import Scores
 from agents.runs.grouping import Group
 
@@ -57,3 +58,19 @@ def test_costs_are_drawn_of_tasks_where_something_costs(costs, is_drawn):
         assert axes.get_xlabel() == "reward lost in a planned episode of training"
         dots = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
         assert dots == [2, 4]
+
+
+def test_long_names_of_pairs_lie_within_the_figure():
+    name = "world_model.overshooting_distance=5, world_model.overshooting_kl_scale=0.1"
+    long = f"{name}, world_model.overshooting_reward_scale=10.0"
+    pairs = [
+        Improvement(better, worse, ("pendulum_swingup",), (3, 3), 3, 0.6, 0.4, 0.8)
+        for better, worse in ((long, "value=none"), ("value=none", long))
+    ]
+    figure = figures.improvement(pairs)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (axes,) = figure.axes
+    boxes = [tick.get_window_extent() for tick in axes.get_yticklabels()]
+    assert min(box.x0 for box in boxes) >= 0
+    assert boxes[0].y0 >= boxes[1].y1  # the first is on top, above the second
