@@ -123,7 +123,7 @@ def against(own, method, stand_in=None):
     leads = {task: means[task] - theirs[task] for task in theirs}
     greatest = max(leads, key=leads.get)
     others = [lead for task, lead in leads.items() if task != greatest]
-    row |= {"greatest_task": greatest}
+    row["greatest_task"] = greatest
     row["ahead_elsewhere"] = statistics.mean(others) if others else ""
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
     scores = [own[task] for task in theirs]
