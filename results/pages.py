@@ -3,6 +3,7 @@
 import json
 
 from agents.screen.text import as_markdown
+from results.answers import outcome
 
 
 def page(folder, study):
@@ -19,7 +20,7 @@ def page(folder, study):
     ]
     parts = [
         f"# {study['title']}",
-        study["question"],
+        outcome(folder, study),
         study["about"],
         made_by(study),
         sources(summary["sources"]),

@@ -8,7 +8,7 @@ import yaml
 
 from agents.runs.records import read_scores
 from docs.making import results
-from results.index import answer
+from results.answers import answer
 from results.studies import commanded_runs
 from results.suite_page.standings import default_transition, identity
 

@@ -12,6 +12,7 @@ from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.screen.text import as_markdown
+from results.answers import outcome
 from results.collected import KEPT, collect
 from results.pages import made_by, sources
 from results.studies import commanded_runs
@@ -67,7 +68,7 @@ def make(folder, study):
     write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
     drawn = save({"curves": curves(found), "weights": weights(found)}, folder)
     figures = {file.stem: f"![{file.stem}]({file.name})" for file in drawn}
-    write_text(folder / "README.md", _page(study, found, parts, figures, films))
+    write_text(folder / "README.md", _page(folder, study, found, parts, figures, films))
 
 
 def _keep_films(root, folder):
@@ -83,11 +84,11 @@ def _keep_films(root, folder):
     return sorted(file.name for file in folder.glob("*.*"))
 
 
-def _page(study, found, parts, figures, films):
+def _page(folder, study, found, parts, figures, films):
     runs = [run.folder for each in found.values() for run in each.runs]
     parts = [
         f"# {study['title']}",
-        study["question"],
+        outcome(folder, study),
         study["about"],
         made_by(study),
         sources(sources_of(runs)),

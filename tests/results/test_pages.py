@@ -7,7 +7,14 @@ import pytest
 from results.pages import page
 from results.summary import summarize
 
-STUDY = {"title": "One", "question": "Is it?", "about": "About.", "pictures": ["*.png"]}
+STUDY = {
+    "title": "One",
+    "question": "Is it?",
+    "answer": "Yes.",
+    "findings": ["Twice."],
+    "about": "About.",
+    "pictures": ["*.png"],
+}
 
 
 @pytest.fixture
@@ -26,7 +33,7 @@ def folder(make_run, tmp_path):
 def test_page_shows_tables_weights_commands_pictures_and_sources(folder):
     text = page(folder, STUDY)
     assert text.startswith(
-        "# One\n\nIs it?\n\nAbout.\n\nCommit abc, Test 1, 2 cores, 8 GiB."
+        "# One\n\nIs it?\n\nYes.\n\nTwice.\n\nAbout.\n\nCommit abc, Test 1, 2 cores, 8 GiB."
     )
     assert "\n\n| the tables |\n\n" in text
     assert "| fake |  | 10 to 5 |" in text

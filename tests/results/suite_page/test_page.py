@@ -27,7 +27,12 @@ def study(make_run, tmp_path):
             folder = runs / transition / task / str(seed)
             settings = {"transition": transition, "task": task, "every": 50_000}
             make_run(folder, seed, returns, **settings)
-    words = {"title": "The suite", "question": "Does it?", "about": "Briefly."}
+    words = {
+        "title": "The suite",
+        "question": "Does it?",
+        "about": "Briefly.",
+        "answer": "Yes.",
+    }
     commands = [COMMAND.format(t) for t in ("reparameterization", "deterministic")]
     return words | {"runs": str(runs), "commands": commands}
 
