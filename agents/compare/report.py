@@ -7,6 +7,7 @@ from agents.screen import text
 from agents.screen.text import as_markdown, decimals, number
 
 _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
+_CENTRAL = ("central weights", "mean weights")  # the second in files of earlier versions
 FEWEST_SEEDS = 5  # for an interval that deserves the name
 FEW = "†"
 FEW_NOTE = (
@@ -197,13 +198,13 @@ def _probes(rows):
 
 
 def _calibration(rows):
-    """Means over dimensions; of a run that was compared with, the mean weights alone."""
+    """Means over dimensions; of a run that was compared with, the central weights alone."""
     steps = {row["step"] for row in rows}
     nearest = (min(steps, key=lambda step: abs(step - at)) for at in _SHOWN_STEPS if steps)
     shown = sorted(set(nearest))
     lines = {}  # what is forecast -> the rows of its steps
     for row in rows:
-        if row["judged"] == "run" or row["forecast"].endswith("mean weights"):
+        if row["judged"] == "run" or row["forecast"].endswith(_CENTRAL):
             ahead = f"{row['environment_steps']:,}"
             key = (*_start(row), row["actions"], row["forecast"], ahead)
             lines.setdefault(key, {})[row["step"]] = row

@@ -111,11 +111,10 @@ def _check_critic(config):
             f"explore.beta_rate={explore.beta_rate:g} changes nothing: explore.critic must "
             "be true, got false"
         )
-    if explore.beta == 0 or explore.final_beta is not None:
+    if explore.final_beta is not None:
         raise UserError(
-            f"explore.beta_rate={explore.beta_rate:g} tunes beta: explore.beta must be "
-            f"above 0 and explore.final_beta null, got {explore.beta:g} and "
-            f"{explore.final_beta}"
+            f"explore.beta_rate={explore.beta_rate:g} tunes beta: explore.final_beta must "
+            f"be null, got {explore.final_beta:g}"
         )
     if explore.bonus_from:
         raise UserError(

@@ -56,6 +56,11 @@ def _check_annealing(explore):
 def _check_seeking(explore):
     """Refuses bonuses that never count, and times in which neither they nor rewards do."""
     seeking_from, bonus_from = explore.reward_from, explore.bonus_from
+    if explore.beta == 0 and not explore.final_beta:
+        raise UserError(
+            "the bonus never counts: explore.beta must be above 0, got 0; explore=noise "
+            "explores without one"
+        )
     if seeking_from and bonus_from:
         raise UserError(
             f"plans seek nothing before step {min(seeking_from, bonus_from)}: "

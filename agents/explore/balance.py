@@ -20,7 +20,7 @@ def balance(returns, bonus, beta, return_floor):
         returns: [B, N].
         bonus: [B, N].
         beta: [], may be negative.
-        return_floor: in the unit of a return.
+        return_floor: in the unit of `returns`.
 
     Returns:
         [B, N].

@@ -22,7 +22,8 @@ class Bonus(Settings, Strategy):
         annealing_rewards: rewards other than 0 to `final_beta`;
             None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
-        return_floor: spread of returns below which they count less.
+        return_floor: spread of returns below which they count less, in rewards that count
+            1 in the loss of the model: 1 itself, but where rewards may be of any size.
         draws: at least 2.
         critic: whether a critic learns what the bonus is worth beyond the horizon, see
             `agents.value.explorer`.

@@ -71,7 +71,7 @@ class Curves(NamedTuple):
     Attributes:
         actions: who acted in the episodes.
         name: whose forecasts they are.
-        draws: of the weights, in a mixture; 0: the mean weights.
+        draws: of the weights, in a mixture; 0: the central weights.
         recalibrated: whether their spread was fitted to other episodes.
         steps: agent steps ahead, [steps].
         scores: `Scores` of the episodes, stacked.
@@ -90,7 +90,7 @@ class Curves(NamedTuple):
     def label(self):
         """Whose forecasts, from which weights, and whether they were mended."""
         some = f"{self.draws} draw{'s' if self.draws > 1 else ''}"
-        label = f"{self.name}, {some if self.draws else 'mean weights'}"
+        label = f"{self.name}, {some if self.draws else 'central weights'}"
         return f"{label}, recalibrated" if self.recalibrated else label
 
     def rows(self):
@@ -143,7 +143,7 @@ def judge(model, episodes, seed, actions, name, fit=None):
         fit: `agents.insight.uncertainty.recalibration.Recalibration`, or None.
 
     Yields:
-        `Curves`: of the mean weights, and of mixtures of `SIZES` draws where the weights
+        `Curves`: of the central weights, and of mixtures of `SIZES` draws where the weights
         are uncertain; with a fit also recalibrated.
 
     Raises:

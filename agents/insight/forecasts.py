@@ -81,16 +81,16 @@ def count_components(model):
 def forecasts(model, episodes, times, seed):
     """Decoded means of the components of every mixture, one episode after another.
 
-    The filter sees all rows up to the start, under the mean weights. From there each
+    The filter sees all rows up to the start, under the central weights. From there each
     component draws the latent at the start, then one at each step, and keeps to one
-    function: that of the mean weights, or of a draw. Each episode has draws of its own, so
+    function: that of the central weights, or of a draw. Each episode has draws of its own, so
     that no chance of a few draws counts for all, and no two components of a mixture begin
     with the same noise. All have equally many components, K, so that none scores better for
     being finer:
 
-        mean weights   K latents
-        S draws        K / S latents for each draw; as many mixtures as the draws make,
-                       of which each is judged
+        central weights  K latents
+        S draws          K / S latents for each draw; as many mixtures as the draws make,
+                         of which each is judged
 
     Args:
         model: `agents.model.world_model.WorldModel`.
@@ -99,7 +99,7 @@ def forecasts(model, episodes, times, seed):
         seed: [2].
 
     Yields:
-        For each episode a dict from S (0: the mean weights) to an array
+        For each episode a dict from S (0: the central weights) to an array
         [mixtures, K, steps, starts, *observation].
     """
     count = count_components(model)

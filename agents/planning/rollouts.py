@@ -32,6 +32,17 @@ class Rollout(NamedTuple):
     novelty: tf.Tensor | float = 0.0
     trace: tf.Tensor | float = 1.0
 
+    def in_unit(self, reward):
+        """The same with rewards and values in units of a reward, [].
+
+        Example:
+            >>> rollout = Rollout(tf.constant([6.0]), mean=None, stddev=None, value=4.0)
+            >>> half = rollout.in_unit(2.0)
+            >>> half.reward.numpy().tolist(), half.value
+            ([3.0], 2.0)
+        """
+        return self._replace(reward=self.reward / reward, value=self.value / reward)
+
 
 class Value(Protocol):
     """What states beyond the horizon are worth.

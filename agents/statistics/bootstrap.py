@@ -43,34 +43,46 @@ def interval(scores, statistic, confidence=0.95, repetitions=50_000, seed=0):
     return edges(statistic(np.concatenate(drawn, axis=-1)), confidence)
 
 
-def interval_over_parts(statistic, parts, confidence=0.95, repetitions=500, seed=0):
+def interval_over_parts(statistic, kinds, confidence=0.95, repetitions=500, seed=0):
     """A statistic of what parts such as episodes have together, and its interval.
 
-    The parts are drawn anew, whole, because what is in one is alike. Draws of which the
-    statistic is nan are left out.
+    The parts are drawn anew, whole, because what is in one is alike; as many of each kind
+    as there are, because that was not left to chance. Draws of which the statistic is nan
+    are left out.
 
-    Source: Davison and Hinkley, 1997, Bootstrap Methods and their Application, section 3.8.
+    Source: Davison and Hinkley, 1997, Bootstrap Methods and their Application, sections
+    3.2 (strata) and 3.8.
 
     Args:
         statistic: function from [..., values] to a number.
-        parts: list of arrays, [..., values].
+        kinds: list with a list of parts for each kind, arrays [..., values].
         confidence: share of repetitions inside.
         repetitions: as of `interval`.
         seed: of the draws.
 
     Returns:
-        The statistic, lower and upper edge; nan for edges that are not known.
+        The statistic, lower and upper edge; nan for edges that are not known, as where
+        there is one part of a kind.
 
     Example:
-        >>> [float(x) for x in interval_over_parts(np.mean, [np.ones(2), np.ones(3)])]
+        >>> [float(x) for x in interval_over_parts(np.mean, [[np.ones(2), np.ones(3)]])]
         [1.0, 1.0, 1.0]
     """
+    parts = [part for some in kinds for part in some]
     value = statistic(np.concatenate(parts, axis=-1))
-    if len(parts) < 2 or np.isnan(value):
+    if min(map(len, kinds)) < 2 or np.isnan(value):
         return value, np.nan, np.nan
-    drawn = draw_seeds(np.random.default_rng(seed), repetitions, len(parts))
+    random = np.random.default_rng(seed)
+    firsts = np.cumsum([0, *map(len, kinds[:-1])])
+    drawn = [
+        first + draw_seeds(random, repetitions, len(some))
+        for first, some in zip(firsts, kinds, strict=True)
+    ]
     found = np.array(
-        [statistic(np.concatenate([parts[n] for n in row], axis=-1)) for row in drawn]
+        [
+            statistic(np.concatenate([parts[n] for n in row], axis=-1))
+            for row in np.concatenate(drawn, axis=1)
+        ]
     )
     known = found[~np.isnan(found)]
     return value, *(edges(known, confidence) if known.size else (np.nan, np.nan))

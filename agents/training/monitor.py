@@ -50,6 +50,20 @@ class Monitor:
         if self._coverage is not None:
             self._coverage.add(episode)
 
+    def next_bonus(self):
+        """What a bonus weighs in the plans of the next episode.
+
+        Returns:
+            Dict of metrics; empty for strategies without one.
+        """
+        strategy = self._agent.policies.strategy
+        if not isinstance(strategy, Bonus):
+            return {}
+        beta = strategy.scheduled(self._agent.clock.elapsed)
+        if strategy.critic:
+            beta = self._agent.value.explorer.beta(beta)
+        return {"explore/beta": float(beta)}
+
     def explored(self, episode):
         """What the newest episode adds to the knowledge of the task, before it is learned.
 
@@ -63,21 +77,11 @@ class Monitor:
         }
         if "number" in episode:  # since episodes have one
             row["is_random"] = int(episode["number"]) < self._config.seed_episodes
-        agent = self._agent
-        if isinstance(agent.policies.strategy, Bonus):
-            row["beta"] = float(self._beta(agent.policies.strategy))
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._has_learned:
-            row |= spread_report(agent.model, episode, self._seed(Purpose.SPREAD))
+            row |= spread_report(self._agent.model, episode, self._seed(Purpose.SPREAD))
         return {f"explore/{name}": value for name, value in row.items()}
-
-    def _beta(self, strategy):
-        """The weight of the bonus in plans."""
-        scheduled = strategy.scheduled(self._agent.clock.elapsed)
-        if not strategy.critic:
-            return scheduled
-        return self._agent.value.explorer.beta(scheduled)
 
     def evaluation_is_due(self, is_last):
         """Whether it is time to evaluate; at the end of a run it always is."""

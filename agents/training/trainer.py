@@ -134,6 +134,7 @@ class Trainer:
     def advance(self):
         """One episode: collect it or find it on disk, learn, evaluate, save."""
         started = time.monotonic()
+        row = self._monitor.next_bonus()  # before the clock goes on
         index = self._next_episode()
         episode = self._store.read(index)
         if self._take(episode):
@@ -144,7 +145,7 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
             nonzero_rewards(episode),
         )
-        row = {"collect/return": episode_return(episode)}
+        row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
             row["collect/staleness"] = steps - int(episode["train_steps"])

@@ -233,7 +233,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
             imagine = TRAJECTORIES[strategy.trajectories]
             drawn = self._noise_of_plans(plans, seed), weights, strategy.draws
             rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), self._value)
-            scores = self._score(strategy, rollout)
+            scores = self._score(strategy, rollout.in_unit(model.reward_unit))
             return one_for_each_plan(scores, strategy, plans.shape[:2])
 
         shape = (latent.belief.shape[0], self._action_size)

@@ -51,7 +51,7 @@ class Recalibration:
     Arrays are [steps, D]; further ahead all is as at the last.
 
     Attributes:
-        draws: of the weights, in the forecasts that it is of; 0: the mean weights.
+        draws: of the weights, in the forecasts that it is of; 0: the central weights.
         shift: of the mean, in units of the task.
         stddev: that every forecast has, in units of the task.
         tails: degrees of freedom.
@@ -141,7 +141,7 @@ def moments(components, draws):
 
     Args:
         components: [K, ...], of which each draw has K / S in a row.
-        draws: S; 0: the mean weights.
+        draws: S; 0: the central weights.
 
     Example:
         >>> [float(x) for x in moments(np.array([0.0, 0.0, 4.0, 4.0]), draws=2)]

@@ -52,7 +52,7 @@ class Steps(NamedTuple):
 
 
 class Measure(NamedTuple):
-    """One number on a spread, with the interval of 95 per cent over episodes.
+    """One number on a spread, with the interval of 95 per cent over episodes of each kind.
 
     Attributes:
         name: such as `rank_correlation`.
@@ -122,29 +122,33 @@ def measure(steps, spread):
         kind: [np.stack([getattr(s, spread), s.error, s.visits]) for s in some]
         for kind, some in steps.items()
     }
-    tables = [table for some in kinds.values() for table in some]
-    pooled = np.concatenate(tables, axis=1)
+    tables = list(kinds.values())
+    pooled = np.concatenate([table for some in tables for table in some], axis=1)
     if pooled[0].max() < _AGREE:
         return []
     found = [_measure("rank_correlation", rank_correlation, tables)]
     if len(kinds) > 1:
         found += [
-            _measure(f"rank_correlation_{kind}", rank_correlation, some)
+            _measure(f"rank_correlation_{kind}", rank_correlation, [some])
             for kind, some in kinds.items()
         ]
     if pooled[2].min() < 0:
         return found
     found.append(_measure("auroc", auroc, tables))
     for least, beyond in zip(VISITS, (*VISITS[1:], np.inf), strict=True):
-        chosen = [t[:, (t[2] >= least) & (t[2] < beyond)] for t in tables]
+        chosen = _of_visits(tables, least, beyond)
         found.append(_measure(f"spread_{least}", _median, chosen))
-    visited = [t[:, t[2] > 0] for t in tables]
-    return [*found, _measure("exponent", exponent, visited)]
+    return [*found, _measure("exponent", exponent, _of_visits(tables, 1, np.inf))]
+
+
+def _of_visits(tables, least, beyond):
+    """The steps whose cells had so many visits; tables of episodes, a list for each kind."""
+    return [[t[:, (t[2] >= least) & (t[2] < beyond)] for t in some] for some in tables]
 
 
 def _measure(name, statistic, tables):
     numbers = interval_over_parts(statistic, tables)
-    return Measure(name, *numbers, sum(table.shape[1] for table in tables))
+    return Measure(name, *numbers, sum(t.shape[1] for some in tables for t in some))
 
 
 def rank_correlation(table):

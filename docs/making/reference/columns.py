@@ -72,12 +72,13 @@ def columns_of(name):
 
 
 def metrics():
-    """The keys that runs of the suite have written to metrics.jsonl, in order."""
+    """The keys of metrics.jsonl: those of runs of the suite, then of other settings."""
     found = {}
     for file in sorted(RESULTS.glob("suite/runs/*/*/*/metrics.jsonl.gz")):
         for line in gzip.decompress(file.read_bytes()).decode().splitlines():
             found |= dict.fromkeys(json.loads(line))
-    return list(found)
+    others = (name for name in MEANINGS if re.fullmatch(r"\w+/\w+", name))
+    return list(found | dict.fromkeys(others))
 
 
 def page():

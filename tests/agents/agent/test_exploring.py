@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 
 from bayes_rl.weights import hold
+from docs.making.reference import columns
 
 WORDS = ["value=td", "explore=information_gain", "value.target_rate=0.5"]
 CRITIC = ["explore.critic=true", "explore.beta_rate=0.5"]
@@ -32,6 +33,11 @@ def make(build_agent, batch):
 @pytest.fixture(scope="module")
 def agent(make):
     return make(*CRITIC)
+
+
+def test_what_a_step_tells_is_explained(agent):
+    for name in agent.metric_names:
+        assert columns.meaning(f"train/{name}")
 
 
 def test_a_step_moves_all_of_the_explorer_and_nothing_else_otherwise(agent, make):

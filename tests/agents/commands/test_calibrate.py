@@ -15,7 +15,7 @@ from agents.insight.uncertainty import saved_fits
 from agents.runs.folder import Run, load_config
 
 STEPS = 160  # of `whole_run`
-WEIGHTS = ("mean weights", "1 draw", "5 draws", "20 draws", "20 draws, recalibrated")
+WEIGHTS = ("central weights", "1 draw", "5 draws", "20 draws", "20 draws, recalibrated")
 
 
 def read(run, name="calibration.csv"):
@@ -145,7 +145,7 @@ def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsy
     said = capsys.readouterr().out
     assert "left out" not in said
     assert "fake, 2 episodes of each kind\n" in said
-    lines = [line.split() for line in said.splitlines() if "mean weights" in line]
+    lines = [line.split() for line in said.splitlines() if "central weights" in line]
     assert [line[3] for line in lines] == ["1", "4", "1", "2"]
 
 
@@ -207,7 +207,7 @@ def test_twin_is_told_by_its_transition(whole_run, twin, capsys):
         "random",
     }
     theirs = [row for row in rows if row["judged"] == "other"]
-    label = "deterministic, mean weights"
+    label = "deterministic, central weights"
     assert {row["forecast"] for row in theirs} == {label, f"{label}, recalibrated"}
     columns = ("transition", "run", "environment_steps")
     (about,) = {tuple(row[column] for column in columns) for row in theirs}

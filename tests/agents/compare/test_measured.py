@@ -26,7 +26,7 @@ def folder(make_run, tmp_path):
 
 def _write_calibration(run, inside):
     rows = []
-    for forecast in ("mean weights", "5 draws"):
+    for forecast in ("central weights", "5 draws"):
         for judged, name in (("run", "reparameterization"), ("other", "flipout")):
             for dimension in ("all", "0", "1"):
                 about = {"actions": "policy of flipout", "forecast": f"{name}, {forecast}"}
@@ -93,8 +93,8 @@ def test_table_of_calibration_has_the_mean_of_dimensions(folder, tmp_path):
     lines = (tmp_path / "out" / "comparison.md").read_text().splitlines()
     shown = [line.split(" | ")[3:] for line in lines if "policy of flipout" in line]
     assert [cells[1] for cells in shown] == [
-        "reparameterization, mean weights",
-        "flipout, mean weights",  # its draws are in the file alone
+        "reparameterization, central weights",
+        "flipout, central weights",  # its draws are in the file alone
         "reparameterization, 5 draws",
     ]
     inside, off = "0.00, 0.01, 0.20", "0.25, 0.25, 0.25"

@@ -61,6 +61,10 @@ from agents.errors import UserError
             "the bonus never counts: explore.bonus_from must be below "
             "explore.annealing_steps=100000, got 100000",
         ),
+        (
+            ["explore=information_gain", "explore.beta=0", "explore.reward_from=1000"],
+            "the bonus never counts: explore.beta must be above 0, got 0; explore=noise",
+        ),
     ],
 )
 def test_half_a_schedule_is_refused(words, message):

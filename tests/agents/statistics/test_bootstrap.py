@@ -56,7 +56,7 @@ def test_edges_between_two_values_are_the_outer():
 def test_parts_are_drawn_whole():
     """All that varies is between parts: as if each were a single value."""
     middles = np.random.default_rng(0).normal(size=40)
-    value, lower, upper = interval_over_parts(np.mean, [np.full(9, m) for m in middles])
+    value, lower, upper = interval_over_parts(np.mean, [[np.full(9, m) for m in middles]])
     assert value == pytest.approx(middles.mean())
     error = 1.96 * middles.std() / np.sqrt(40)
     np.testing.assert_allclose([lower, upper], value + [-error, error], atol=0.08)
@@ -67,9 +67,27 @@ def test_parts_without_the_statistic_are_left_out_and_one_has_no_interval():
         return values.max() if values.any() else np.nan
 
     parts = [np.zeros(3), np.ones(3)]
-    assert interval_over_parts(ratio, parts) == (1.0, 1.0, 1.0)
-    assert np.isnan(interval_over_parts(ratio, parts[1:])[1:]).all()
-    assert np.isnan(interval_over_parts(ratio, parts[:1] * 2)).all()
+    assert interval_over_parts(ratio, [parts]) == (1.0, 1.0, 1.0)
+    assert np.isnan(interval_over_parts(ratio, [parts[1:]])[1:]).all()
+    assert np.isnan(interval_over_parts(ratio, [parts[:1] * 2])).all()
+
+
+def test_there_are_as_many_parts_of_each_kind_in_every_draw():
+    """Kinds that differ in level, each of which is the same all over, leave nothing open."""
+    low, high = [np.zeros(3)] * 4, [np.ones(3)] * 12
+    assert interval_over_parts(np.mean, [low, high]) == (0.75, 0.75, 0.75)
+    value, *edges_of = interval_over_parts(np.mean, [low, high[:1]])
+    assert value == 0.2
+    assert np.isnan(edges_of).all()
+
+
+def test_an_interval_over_kinds_is_as_wide_as_the_means_of_both_vary():
+    random = np.random.default_rng(0)
+    kinds = [[np.full(5, m) for m in random.normal(mean, 1, 40)] for mean in (0, 50)]
+    _, lower, upper = interval_over_parts(np.mean, kinds)
+    within = [np.std([part[0] for part in some]) for some in kinds]
+    error = 1.96 * np.hypot(*within) / 2 / np.sqrt(40)
+    assert (upper - lower) / 2 == pytest.approx(error, rel=0.15)
 
 
 def test_an_interval_of_five_seeds_holds_the_mean_of_many_in_about_85_of_100_cases():

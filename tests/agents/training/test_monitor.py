@@ -89,15 +89,18 @@ def test_what_is_random_goes_by_the_number_of_an_episode(watch, whole_run):
 
 
 def test_the_beta_of_a_bonus_is_the_one_that_plans_are_scored_by(
-    watch, whole_run, build_agent, monkeypatch
+    watch, build_agent, monkeypatch
 ):
     words = ["value=td", "explore=information_gain", "explore.critic=true"]
     critical = build_agent(*words, "explore.beta_rate=0.5")
     critical.value.explorer._shift.assign(1.0)
     watcher = watch(episodes=1, train_steps=0)
     monkeypatch.setattr(watcher, "_agent", critical)
-    told = watcher.explored(EpisodeStore(whole_run / "episodes").read(0))
-    assert told["explore/beta"] == pytest.approx(0.05 * np.e)
+    assert watcher.next_bonus() == {"explore/beta": pytest.approx(0.05 * np.e)}
+
+
+def test_a_strategy_without_a_bonus_tells_of_none(watch):
+    assert watch(episodes=1, train_steps=0).next_bonus() == {}
 
 
 def test_task_without_a_grid_is_said_to_have_no_coverage(make_config, agent, environment):

@@ -33,13 +33,16 @@ class NoPlanner(Planner):
         raise AssertionError("the planner was asked")
 
 
-def make_value(proposals=4, discount=0.9):
+def make_value(proposals=4, discount=0.9, reward_unit=1.0):
     """Critics and a policy of which nothing is as it was at first."""
     tf.keras.utils.set_random_seed(0)
     settings = preset(
         "value", "td", units=8, layers=1, proposals=proposals, discount=discount
     )
-    value, rng = ActorCritic(settings, 9, 1, lambda: 1.0, None), np.random.default_rng(0)
+    value, rng = (
+        ActorCritic(settings, 9, 1, lambda: reward_unit, None),
+        np.random.default_rng(0),
+    )
     for variable in value.trainable_variables:
         variable.assign_add(rng.normal(0.0, 0.5, variable.shape))
     return value
@@ -68,6 +71,22 @@ def test_the_policy_acts_by_its_mode_and_asks_no_planner(make_policy):
     assert not np.any(steps[0].action == steps[1].action)
     with pytest.raises(AssertionError, match="the planner was asked"):
         run(make_policy(value, NoPlanner()), FIRST)
+
+
+def test_strategies_score_in_the_unit_in_which_rewards_are_learned(
+    make_policy, model, monkeypatch
+):
+    """So that a floor or a beta serves rewards of any size."""
+    scored = []
+    for unit in (1.0, 0.25):
+        monkeypatch.setattr(type(model), "reward_unit", property(lambda _, u=unit: u))
+        spy = Spy()
+        run(make_policy(make_value(reward_unit=unit), PLANNER, spy), FIRST)
+        scored.append(spy.rollouts[0][0])
+    once, again = scored
+    assert np.any(once.reward) and np.any(once.value)
+    np.testing.assert_allclose(again.reward, once.reward, rtol=1e-5)
+    np.testing.assert_allclose(again.value, once.value, rtol=1e-5)
 
 
 @pytest.mark.parametrize("common_noise", [False, True])

@@ -243,7 +243,12 @@ def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
     words.append("explore=information_gain_annealed")
     for environment_steps in (40, 80):  # the second goes on with the first
         assert train_run(tmp_path, *words, f"environment_steps={environment_steps}") == 0
-    found = sum(row["explore/rewarded_steps"] for row in metrics(tmp_path))
+    rows = metrics(tmp_path)
+    found = sum(row["explore/rewarded_steps"] for row in rows)
+    before = np.cumsum([0] + [row["explore/rewarded_steps"] for row in rows[:-1]])
+    shares = np.maximum(before / 100, LENGTH * np.arange(4) / 10_000)
+    betas = [row["explore/beta"] for row in rows]  # of the episode, by what came before it
+    np.testing.assert_allclose(betas, 0.05 * (1 - shares), rtol=1e-5)
     _, agent = load_agent(tmp_path)
     assert int(agent.clock.rewards) == found > 0
     stored = [episode["rewards"] for _, episode in EpisodeStore(tmp_path / "episodes")]

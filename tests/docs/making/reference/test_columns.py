@@ -12,9 +12,13 @@ from docs.making.reference import columns
 def test_page_explains_what_was_written():
     found = re.findall(r"^\| `([^`]+)` \| (.+) \|$", columns.page(), re.MULTILINE)
     explained = dict(found)
-    assert {"train/weight_kl", "evaluation_episode", "iqm_low", "probability"} <= set(
-        explained
-    )
+    assert {
+        "train/weight_kl",
+        "train/novelty_loss",
+        "evaluation_episode",
+        "iqm_low",
+        "probability",
+    } <= set(explained)
     assert all(explained.values())
 
 
