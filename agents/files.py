@@ -12,8 +12,10 @@ import tempfile
 
 from agents.errors import UserError
 
-# What a disk answers where the program is right; else an error is ours.
+# What a disk answers where the program is right; else an error is ours. The last three tell
+# of a file where a folder is needed, or the other way round.
 _REFUSALS = ("EACCES", "EDQUOT", "EFBIG", "EIO", "ENOSPC", "EPERM", "EROFS")
+_REFUSALS += ("EEXIST", "EISDIR", "ENOTDIR")
 _REFUSALS = {getattr(errno, name) for name in _REFUSALS}
 
 

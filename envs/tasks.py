@@ -64,6 +64,7 @@ GYM_ENDLESS = ("Pendulum-v1",)
 # Entries of a gym task's observation that are velocities. Tasks that are not named here
 # do not offer the observation `position`.
 GYM_VELOCITIES = {"Pendulum-v1": (2,), "MountainCarContinuous-v0": (1,)}
+_MUJOCO_PY = ("gym.envs.mujoco", "gym.envs.robotics")  # modules of tasks that need it
 GYM_DISCRETE = (
     "Acrobot-v1",
     "Blackjack-v1",
@@ -241,14 +242,20 @@ def _check_gym(name):
 
     known = entry_points()
     if name not in known:
-        hint = _nearest(name, known, prefix="gym:")
+        usable = [each for each in known if _has_continuous(each, known[each])]
+        hint = _nearest(name, usable, prefix="gym:")
         raise ValueError(f"task 'gym:{name}' is not registered with gym{hint}")
-    if known[name].startswith(("gym.envs.mujoco", "gym.envs.robotics")):
+    if known[name].startswith(_MUJOCO_PY):
         raise ValueError(
             f"task 'gym:{name}' needs mujoco_py, which is not supported; the DeepMind "
             "Control Suite has tasks of its kind, such as 'cheetah_run'"
         )
     return name
+
+
+def _has_continuous(name, entry_point):
+    """Whether a task that gym has may be run here, as far as is known without making it."""
+    return name not in GYM_DISCRETE and not entry_point.startswith(_MUJOCO_PY)
 
 
 def _check_own(name):

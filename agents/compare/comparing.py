@@ -39,9 +39,14 @@ def compare(folders, out="comparison", console=None):
         The paths of the files: PNG, csv, and the tables as `comparison.md`.
 
     Raises:
-        UserError: there are no runs, nothing was recorded in them, or `out` is no folder.
+        UserError: there are no runs, nothing was recorded in them, or `out` is no folder,
+            or that of a run.
     """
     folder = output_folder(out)
+    if next(runs_below(folder), None) == folder:  # its scores.csv would be replaced
+        raise UserError(
+            f"{folder} is a run, which has files of its own; name another --out"
+        )
     with _noted() as notes:
         groups = grouping.arrange(_load(folders))
         _warn_of_twins(groups)

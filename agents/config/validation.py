@@ -61,18 +61,19 @@ def check_key(name, known):
     if name in known:
         return
     meant = _meant(name, known)
-    hint = f"did you mean {meant[0]!r}?" if meant else "bayes-rl train --help has them all"
+    named = " or ".join(map(repr, meant))
+    hint = f"did you mean {named}?" if meant else "bayes-rl train --help has them all"
     raise UserError(f"there is no key {name!r}; {hint}")
 
 
 def _meant(name, known):
-    """What a wrong key may mean, best first; sharing a section with a key tells nothing."""
+    """What a wrong key may mean; sharing a section with a key tells nothing."""
     section, _, last = name.rpartition(".")
     same = [each for each in known if each.rpartition(".")[2] == last]
     if same:
-        return matches(name, same, least=0)
+        return same
     inside = [each for each in known if each.rpartition(".")[0] == section]
     if section and inside:
         lasts = matches(last, [each.removeprefix(f"{section}.") for each in inside])
-        return [f"{section}.{each}" for each in lasts]
-    return matches(name, known)
+        return [f"{section}.{each}" for each in lasts[:1]]
+    return matches(name, known)[:1]

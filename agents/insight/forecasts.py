@@ -83,10 +83,10 @@ def forecasts(model, episodes, times, seed):
 
     The filter sees all rows up to the start, under the central weights. From there each
     component draws the latent at the start, then one at each step, and keeps to one
-    function: that of the central weights, or of a draw. Each episode has draws of its own, so
-    that no chance of a few draws counts for all, and no two components of a mixture begin
-    with the same noise. All have equally many components, K, so that none scores better for
-    being finer:
+    function: that of the central weights, or of a draw. Each episode has draws of its own,
+    so that no chance of a few draws counts for all, and no two components of a mixture
+    begin with the same noise. All have equally many components, K, so that none scores
+    better for being finer:
 
         central weights  K latents
         S draws          K / S latents for each draw; as many mixtures as the draws make,

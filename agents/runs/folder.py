@@ -238,7 +238,9 @@ def read_config(folder):
         )
     try:
         values = yaml.safe_load(run.config_file.read_text())
-    except (yaml.YAMLError, UnicodeDecodeError, OSError):
+    except OSError as error:
+        raise UserError(f"cannot read {run.config_file}: {error.strerror}") from None
+    except (yaml.YAMLError, UnicodeDecodeError):
         values = None
     if not isinstance(values, dict):
         raise UserError(

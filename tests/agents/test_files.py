@@ -55,6 +55,18 @@ def test_a_file_that_the_disk_refuses_is_named_and_the_old_one_stays(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["numbers"]
 
 
+def test_a_file_where_a_folder_is_needed_or_the_other_way_round_is_named(tmp_path):
+    folder, file = tmp_path / "videos", tmp_path / "figures"
+    folder.mkdir()
+    file.touch()
+    with pytest.raises(FileExistsError) as no_folder:
+        file.mkdir(exist_ok=True)
+    with pytest.raises(IsADirectoryError) as no_file:
+        folder.read_bytes()
+    assert refusal(no_folder.value) == f"File exists: {file}"
+    assert refusal(no_file.value) == f"Is a directory: {folder}"
+
+
 @pytest.mark.parametrize("number", [errno.ECONNRESET, errno.ENOENT, errno.EMFILE, None])
 def test_other_errors_of_the_system_are_no_refusals(number):
     assert refusal(OSError(number, "words", "file")) is None

@@ -14,6 +14,7 @@ BAD = [
     (dict(task=None), "task must be a name"),
     (dict(task="gym:CartPole-v1"), "discrete actions"),
     (dict(task="gym:Pendulum"), "did you mean 'gym:Pendulum-v1'"),
+    (dict(task="gym:MountainCar"), "did you mean 'gym:MountainCarContinuous-v0'"),
     (dict(task="gym:HalfCheetah-v2"), "mujoco_py"),
     (dict(task="gym:BipedalWalker-v3", observation="position"), "does not offer"),
     (dict(task="gym:Pendulum-v1", camera=1), "camera 0 only"),

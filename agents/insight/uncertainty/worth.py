@@ -142,7 +142,7 @@ def measure(steps, spread):
 
 
 def _of_visits(tables, least, beyond):
-    """The steps whose cells had so many visits; tables of episodes, a list for each kind."""
+    """Tables of the steps whose cells had so many visits, a list for each kind."""
     return [[t[:, (t[2] >= least) & (t[2] < beyond)] for t in some] for some in tables]
 
 

@@ -179,3 +179,11 @@ def test_comparing_needs_no_tensorflow():
     code = f"import agents.compare, sys; print({heavy} & {{*sys.modules}})"
     output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert output.stdout == "set()\n", output.stderr
+
+
+def test_the_folder_of_a_run_is_no_place_for_tables(make_run, tmp_path):
+    run = make_run(tmp_path / "run", 0, [[1.0]])
+    before = (run / "scores.csv").read_bytes()
+    with pytest.raises(UserError, match=r"run is a run, .* name another --out"):
+        compare([run], run)
+    assert (run / "scores.csv").read_bytes() == before

@@ -127,6 +127,11 @@ def test_hint_is_near_in_more_than_its_section(name, hint):
     assert str(error.value) == f"there is no key {name!r}; {hint}"
 
 
+def test_hint_names_all_sections_that_have_such_a_key():
+    with pytest.raises(UserError, match=r"did you mean 'a\.rate' or 'b\.rate'\?"):
+        check_key("rate", ["a.rate", "b.rate", "b.size"])
+
+
 def test_no_number_is_near_another():
     assert nearest(48, ["32", "64"]) == ""
 

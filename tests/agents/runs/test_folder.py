@@ -10,7 +10,7 @@ import pytest
 
 from agents.config import overrides
 from agents.errors import UserError
-from agents.runs.folder import check_run, load_config, open_run, runs_below
+from agents.runs.folder import check_run, load_config, open_run, read_config, runs_below
 from agents.runs.records import SCORE_COLUMNS, append_metrics, append_scores
 
 
@@ -214,3 +214,14 @@ def test_death_of_the_process_frees_the_run(config):
     subprocess.run([sys.executable, "-c", textwrap.dedent(code)], cwd=root, check=False)
     assert load_config(config.logdir) == config
     open_run(config).close()
+
+
+def test_a_config_that_cannot_be_read_is_not_called_damaged(tmp_path, monkeypatch):
+    (tmp_path / "config.yaml").write_text("task: fake\n")
+
+    def refuse(*_):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(pathlib.Path, "read_text", refuse)
+    with pytest.raises(UserError, match=r"cannot read .*config.yaml: Permission denied"):
+        read_config(tmp_path)

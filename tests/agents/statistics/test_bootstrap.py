@@ -73,7 +73,7 @@ def test_parts_without_the_statistic_are_left_out_and_one_has_no_interval():
 
 
 def test_there_are_as_many_parts_of_each_kind_in_every_draw():
-    """Kinds that differ in level, each of which is the same all over, leave nothing open."""
+    """Kinds that differ in level, each the same all over, leave nothing open."""
     low, high = [np.zeros(3)] * 4, [np.ones(3)] * 12
     assert interval_over_parts(np.mean, [low, high]) == (0.75, 0.75, 0.75)
     value, *edges_of = interval_over_parts(np.mean, [low, high[:1]])

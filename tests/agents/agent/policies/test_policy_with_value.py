@@ -84,7 +84,8 @@ def test_strategies_score_in_the_unit_in_which_rewards_are_learned(
         run(make_policy(make_value(reward_unit=unit), PLANNER, spy), FIRST)
         scored.append(spy.rollouts[0][0])
     once, again = scored
-    assert np.any(once.reward) and np.any(once.value)
+    assert np.any(once.reward)
+    assert np.any(once.value)
     np.testing.assert_allclose(again.reward, once.reward, rtol=1e-5)
     np.testing.assert_allclose(again.value, once.value, rtol=1e-5)
 
