@@ -144,6 +144,14 @@ def test_action_cost_is_charged_for_every_repeat():
     assert difference == pytest.approx(3 * 0.1 * 0.5**2, rel=1e-5)
 
 
+def test_actions_cost_by_what_was_chosen_whatever_their_bounds_are():
+    """Pendulum-v1 takes a torque of up to 2; its own reward is not asked for here."""
+    environment = envs.load("gym:Pendulum-v1", action_repeat=1, action_cost=0.1)
+    environment.reset()
+    environment._simulation.step = lambda _: (0.0, False, 1.0)
+    assert environment.step([1.0]).reward == pytest.approx(-0.1)
+
+
 def test_rewards_are_counted_before_what_actions_cost():
     rewards = iter([0.0, 0.0, 0.0, 1.0, -2.0, 0.0])
     environment = envs.load("fake", action_repeat=2, action_cost=0.1)

@@ -27,8 +27,8 @@ def documented(page):
     r"""The keys and choices that a page has a row of.
 
     Example:
-        >>> documented("| `seed` | 0 |\n| `planner=cem` | ... |\n")
-        {'seed', 'planner=cem'}
+        >>> sorted(documented("| `seed` | 0 |\n| `planner=cem` | ... |\n"))
+        ['planner=cem', 'seed']
     """
     return set(re.findall(r"^\| `([\w.=]+)` \|", page, re.MULTILINE))
 

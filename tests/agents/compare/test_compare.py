@@ -3,10 +3,14 @@
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 from agents.compare import compare
+from agents.compare.scores import comparable, final_scores
 from agents.errors import UserError
+from agents.runs import grouping, history
+from agents.runs.folder import runs_below
 
 
 def test_scores_are_those_of_seeds(output, read):
@@ -187,3 +191,20 @@ def test_the_folder_of_a_run_is_no_place_for_tables(make_run, tmp_path):
     with pytest.raises(UserError, match=r"run is a run, .* name another --out"):
         compare([run], run)
     assert (run / "scores.csv").read_bytes() == before
+
+
+def test_groups_that_lack_a_task_are_in_no_figure_over_all_tasks(make_run, tmp_path):
+    for task, groups in (("cheetah_run", "ab"), ("walker_run", "a")):
+        for name in groups:
+            words = {"task": task, "explore": {"kind": name}}
+            make_run(tmp_path / task / name, 0, [[500.0]], **words)
+    loaded = grouping.arrange([history.load(run) for run in runs_below(tmp_path)])
+    scores = {
+        task: final_scores([group for group in loaded if group.task == task])
+        for task in ("cheetah_run", "walker_run")
+    }
+    methods, unit = comparable(scores)
+    assert {name: np.ravel(own).tolist() for name, own in methods.items()} == {
+        "explore=a": [0.5, 0.5]
+    }
+    assert unit == "return / highest possible"

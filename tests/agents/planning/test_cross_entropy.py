@@ -3,6 +3,8 @@
 What all planners do is tested here of both; the rest is in test_improved.py.
 """
 
+import sys
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -216,3 +218,24 @@ def test_proposals_are_scored_beside_the_candidates_of_every_iteration(planner):
     assert sum(plans.shape[1] for plans in seen) == planner.evaluations + 4 * 8
     for plans in seen:
         np.testing.assert_array_equal(plans[:, -4:], proposals)
+
+
+@EACH
+def test_the_noise_of_scores_is_not_the_one_that_drew_the_candidates(planner, monkeypatch):
+    """Else a plan would score by what drew it."""
+    drew, scored = [], []
+    module = sys.modules[type(planner).__module__]
+    normal = module.normal
+
+    def told(shape, seed):
+        drew.append(tuple(seed.numpy()))
+        return normal(shape, seed)
+
+    def score(plans, seed):
+        scored.append(tuple(seed.numpy()))
+        return closeness(plans)
+
+    monkeypatch.setattr(module, "normal", told)
+    make_plan(planner, score)
+    assert drew
+    assert not set(drew) & set(scored)

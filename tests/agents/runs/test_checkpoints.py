@@ -1,4 +1,5 @@
 import errno
+import json
 import os
 import shutil
 
@@ -81,6 +82,37 @@ def test_damaged_checkpoint_is_put_aside_and_the_one_before_is_used(tmp_path, na
     assert "\n" not in line
     assert (tmp_path / "damaged" / "000003").is_dir()
     assert restored(tmp_path) == (2, 2.0, [])
+
+
+@pytest.mark.parametrize("changed", [{"episodes": 4}, {"sha256": {}}])
+def test_a_manifest_that_tells_of_another_checkpoint_is_not_believed(tmp_path, changed):
+    saved(tmp_path)
+    manifest = tmp_path / "000003" / "manifest.json"
+    manifest.write_text(json.dumps(json.loads(manifest.read_text()) | changed))
+    episodes, value, (line,) = restored(tmp_path)
+    assert (episodes, value) == (2, 2.0)
+    assert "manifest.json has changed" in line
+
+
+def test_what_is_added_to_a_model_between_two_saves_is_saved(tmp_path):
+    module = tf.Module()
+    module.first = tf.Variable(1.0)
+    checkpoints = Checkpoints(tmp_path, module=module)
+    checkpoints.save(1)
+    module.second = tf.Variable(2.0)
+    checkpoints.save(2)
+    module.second.assign(3.0)
+    assert checkpoints.restore() == 2
+    assert module.second.numpy() == 2.0
+
+
+def test_a_third_save_of_an_episode_does_not_replace_the_second(tmp_path):
+    saved(tmp_path, episodes=[7, 7, 7], keep=3)
+    assert sorted(each.name for each in tmp_path.iterdir()) == [
+        "000007",
+        "000007-1",
+        "000007-2",
+    ]
 
 
 def test_a_reader_of_a_damaged_checkpoint_uses_the_one_before_and_moves_nothing(tmp_path):

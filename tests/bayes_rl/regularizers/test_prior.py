@@ -186,6 +186,15 @@ def test_prior_that_was_kept_from_other_start_values_stays():
     np.testing.assert_allclose(layer.losses[0], 0.0, atol=1e-5)
 
 
+def test_a_prior_that_was_trained_is_not_trained_once_it_is_set():
+    layer = make(regularizers.PriorKLDivergence("trainable_normal", trainable_prior=True))
+    assert layer.kernel_regularizer.trainable_prior
+    regularizers.set_prior_to_posterior(layer)
+    assert not layer.kernel_regularizer.trainable_prior
+    assert not layer.kernel_regularizer.trainable_weights
+    np.testing.assert_allclose(layer.losses[0], 0.0, atol=1e-5)
+
+
 def test_kept_prior_is_not_trained_but_saved(tmp_path):
     model = model_of()
     count = len(model.trainable_weights)

@@ -173,3 +173,14 @@ def test_number_of_held_draws_may_be_unknown(make, inputs):
 
     with ed.hold(layer, weights):
         np.testing.assert_allclose(call(weights), layer(inputs), rtol=1e-4, atol=1e-6)
+
+
+def test_costs_of_certain_scales_are_scaled_and_end_where_the_layer_is_frozen():
+    layer = dense(**fixed_scales(0.5, 2.0))
+    before = [float(loss) for loss in layer.losses]
+    assert len(before) == 3
+    ed.scale_kl(layer, 0.01)
+    after = [float(loss) for loss in layer.losses]
+    np.testing.assert_allclose(after, 0.01 * np.array(before), rtol=1e-5)
+    layer.trainable = False
+    assert [float(loss) for loss in layer.losses] == []
