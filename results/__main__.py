@@ -41,9 +41,15 @@ def main(arguments=None):
             for command in missing(_FOLDER / name, known[name]):
                 print(command)
         return
-    for name in options.names:
-        make = suite_page.make if name == "suite" else studies.make
-        make(_FOLDER / name, known[name])
+    try:
+        for name in options.names:
+            make = suite_page.make if name == "suite" else studies.make
+            make(_FOLDER / name, known[name])
+    finally:  # what was made stays whole, where a later study has no runs
+        _write_pages(known)
+
+
+def _write_pages(known):
     for name, study in known.items():
         if (_FOLDER / name / "summary.json").exists():
             write_text(_FOLDER / name / "README.md", page(_FOLDER / name, study))

@@ -17,7 +17,7 @@ _CONFIG = "config.yaml"
 _NAMING = ("calibration.csv", "spread.csv")  # files whose rows name the folder of a run
 _FILES = ("scores.csv", "sessions.jsonl", "diverged.json")
 _MEASURED = ("probe.csv", "planners.csv", "planners.txt")  # afterwards, from the weights
-_DIGITS = 5  # of a metric; curves show no more, and they cost a third of the space
+_DIGITS = 5  # of a number; curves show no more, and they cost a third of the space
 
 
 def collect(root, folder):
@@ -95,7 +95,16 @@ def _copy_rows(source, target, root):
         copy.writeheader()
         for row in rows:
             if row.get("dimension", "all") == "all":
-                copy.writerow(row | {"run": _below(root, row["run"])})
+                numbers = {name: _shorter(word) for name, word in row.items()}
+                copy.writerow(numbers | {"run": _below(root, row["run"])})
+
+
+def _shorter(word):
+    """A fraction as it is kept; any other word as it is."""
+    try:
+        return str(_rounded(float(word))) if "." in word else word
+    except ValueError:
+        return word
 
 
 def _below(root, run):
@@ -108,5 +117,8 @@ def _below(root, run):
 
 def _round(pair):
     name, value = pair
-    short = float(f"{value:.{_DIGITS}g}") if isinstance(value, float) else value
-    return name, short
+    return name, _rounded(value) if isinstance(value, float) else value
+
+
+def _rounded(number):
+    return float(f"{number:.{_DIGITS}g}")

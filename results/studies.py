@@ -61,7 +61,7 @@ def _fill(folder, study, names):
     runs = [folder / name for name in names]
     summary = {"commands": study["commands"]}
     summary["runs"] = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
-    summary |= summarize(runs, folder / "evaluations.csv")
+    summary |= summarize(runs, folder)
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
 
 

@@ -5,7 +5,7 @@ import pathlib
 
 import numpy as np
 
-from agents.files import write_csv
+from agents.compare import tables
 from agents.runs.grouping import arrange
 from agents.runs.history import load
 from agents.runs.records import read_sessions
@@ -13,18 +13,18 @@ from agents.runs.records import read_sessions
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
 
 
-def summarize(runs, evaluations):
+def summarize(runs, folder):
     """How the weights of each group moved, and where all numbers come from.
 
     Args:
         runs: folders of runs.
-        evaluations: csv that takes every evaluation episode of every run.
+        folder: takes evaluations.csv, every evaluation episode of every run.
 
     Returns:
         Dict with `groups`, and `sources`: the commits and machines of all sessions.
     """
     groups = arrange([load(pathlib.Path(run)) for run in runs])
-    _write_evaluations(groups, evaluations)
+    tables.write({"evaluations": _evaluations(groups)}, folder)
     return {
         "groups": [
             {"task": group.task, "group": group.label, "weights": _weights(group.runs)}
@@ -63,12 +63,10 @@ def sources_of(runs):
     return list(sources.values())
 
 
-def _write_evaluations(groups, file):
-    rows = [
+def _evaluations(groups):
+    return [
         {"task": group.task, "group": group.label, "run_seed": run.config["seed"]} | row
         for group in groups
         for run in group.runs
         for row in run.scores
     ]
-    if rows:
-        write_csv(file, rows)

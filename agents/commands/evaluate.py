@@ -25,7 +25,7 @@ def evaluate(run, episodes):
     counts = {name: agent.counts[name] for name in ("environment_steps", "train_steps")}
     steps = counts["environment_steps"]
     file = pathlib.Path(run) / "evaluation.csv"
-    print(f"{config.task} after {steps:,} environment steps, {episodes} episodes each:")
+    print(f"{config.task} after {steps:,} environment steps; episodes of each: {episodes}")
     rows = []
     for act in ("plan", "policy") if agent.value else ("plan",):
         policy = agent.policies.exploiting(act)

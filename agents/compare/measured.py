@@ -123,6 +123,8 @@ def _lines(file, command, keys, columns):
 
 
 def _median(column, values):
+    """The median of seeds and its extremes; one seed has none."""
     known = [value for value in values if math.isfinite(value)] or [math.nan]
-    edges = {f"{column}_lowest": min(known), f"{column}_highest": max(known)}
-    return {key: float(x) for key, x in ({column: np.median(known)} | edges).items()}
+    edges = [None, None] if len(values) == 1 else [min(known), max(known)]
+    names = column, f"{column}_lowest", f"{column}_highest"
+    return dict(zip(names, [float(np.median(known)), *edges], strict=True))

@@ -36,6 +36,16 @@ def test_shared_stddev_starts_at_the_root_mean_square():
     np.testing.assert_allclose(posterior.stddev()[0, 0], expected, rtol=1e-3)
 
 
+def test_a_weight_that_costs_nothing_gets_no_prior():
+    layer = ed.layers.DenseReparameterization(2, kernel_regularizer=None)
+    model = tf.keras.Sequential([tf.keras.Input([3]), layer])
+    start_at_means(model, delta=0.2, min_stddev=0.01)
+    posterior = ed.posteriors(model)[f"{layer.name}/kernel"]
+    stddev = np.maximum(0.2 * np.abs(posterior.mean()), 0.01)
+    np.testing.assert_allclose(posterior.stddev(), stddev, rtol=1e-4)
+    assert model.losses == []
+
+
 def test_start_at_means_needs_normal_posteriors():
     bayesian = trained(initializer="trainable_deterministic")
     with pytest.raises(ValueError, match="normal posterior, got TrainableDeterministic"):

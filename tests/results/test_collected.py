@@ -78,10 +78,10 @@ def test_what_was_measured_of_a_run_is_kept_too_forecasts_for_all_dimensions(
 ):
     run = make_run(tmp_path / "logdir", 0, [[1.0]])
     (run / "probe.csv").write_text("target,r_squared\nx,0.5\n")
-    (run / "calibration.csv").write_text("run,dimension,n\na,all,0.7\na,3,0.9\n")
+    (run / "calibration.csv").write_text("run,dimension,n\na,all,0.712345678\na,3,0.9\n")
     (kept,) = collect(tmp_path / "logdir", tmp_path / "runs")
     assert (kept / "probe.csv").read_text() == (run / "probe.csv").read_text()
-    assert (kept / "calibration.csv").read_text() == "run,dimension,n\na,all,0.7\n"
+    assert (kept / "calibration.csv").read_text() == "run,dimension,n\na,all,0.71235\n"
 
 
 @pytest.mark.parametrize(

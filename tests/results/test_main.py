@@ -46,3 +46,23 @@ def test_nothing_is_printed_of_a_study_without_missing_runs(folder, make_run, ca
     make_run(folder / "logdir/suite/0", 0, [[1.0]] * 4, environment_steps=4000)
     main(["--missing"])
     assert not capsys.readouterr().out
+
+
+def test_pages_that_were_made_stay_where_a_later_study_has_no_runs(folder, monkeypatch):
+    """A study is made in place of its folder, page and all."""
+    page = folder / "levers" / "README.md"
+
+    def make(made, study):
+        if made.name == "suite":
+            raise SystemExit("no finished runs")
+        made.mkdir()
+        (made / "summary.json").write_text("{}")
+
+    monkeypatch.setattr("results.__main__.studies.make", make)
+    monkeypatch.setattr("results.__main__.suite_page.make", make)
+    monkeypatch.setattr("results.__main__.page", lambda *_: "what was found")
+    monkeypatch.setattr("results.__main__.readme", lambda *_: "all")
+    with pytest.raises(SystemExit, match="no finished runs"):
+        main(["levers", "suite"])
+    assert page.read_text() == "what was found"
+    assert (folder / "README.md").read_text() == "all"

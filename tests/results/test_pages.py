@@ -25,7 +25,7 @@ def folder(make_run, tmp_path):
     (folder / "comparison.md").write_text("| the tables |\n")
     (folder / "scores.png").touch()
     summary = {"commands": ["bayes-rl train"], "runs": {"finished": 3, "of": 5}}
-    summary |= summarize(runs, folder / "evaluations.csv")
+    summary |= summarize(runs, folder)
     (folder / "summary.json").write_text(json.dumps(summary))
     return folder
 

@@ -10,7 +10,7 @@ def test_groups_hold_how_weights_moved_and_every_evaluation_is_kept(make_run, tm
         make_run(tmp_path / "1", 1, [[2.0, 2.0], [30.0, 50.0]]),
         make_run(tmp_path / "2", 0, [[5.0, 5.0]], transition="deterministic"),
     ]
-    summary = summarize(runs, tmp_path / "evaluations.csv")
+    summary = summarize(runs, tmp_path)
     first, second = summary["groups"]
     assert first == {
         "task": "fake",
@@ -28,5 +28,5 @@ def test_what_was_not_finite_is_no_value_of_a_weight(make_run, tmp_path):
     run = make_run(tmp_path / "0", 0, [[1.0], [2.0]])
     row = {"episodes": 3, "environment_steps": 3000, "train/weight_kl/a": float("nan")}
     records.append_metrics(run, row)
-    (group,) = summarize([run], tmp_path / "evaluations.csv")["groups"]
+    (group,) = summarize([run], tmp_path)["groups"]
     assert group["weights"] == {"weight_kl/a": [10.0, 5.0]}

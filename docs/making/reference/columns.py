@@ -17,8 +17,8 @@ MEANINGS = yaml.safe_load(pathlib.Path(__file__).with_suffix(".yaml").read_text(
 _ENDS = {
     "_low": "lower end of its 95 % interval",
     "_high": "upper end of its 95 % interval",
-    "_lowest": "its lowest value over seeds",
-    "_highest": "its highest value over seeds",
+    "_lowest": "its lowest value over seeds, where there are several",
+    "_highest": "its highest value over seeds, where there are several",
 }
 # file of a comparison -> what its rows are
 _COMPARED = {

@@ -47,7 +47,7 @@ def test_planner_and_policy_are_scored_from_the_same_starts(copied):
 
 def test_each_way_of_acting_has_a_line_with_its_scores_and_its_time(copied):
     rows, (first, *lines, last), folder = copied
-    assert first == "fake after 160 environment steps, 3 episodes each:"
+    assert first == "fake after 160 environment steps; episodes of each: 3"
     assert last == folder / "evaluation.csv"
     for act, line in zip(("plan", "policy"), lines, strict=True):
         returns = [float(row["return"]) for row in rows if row["act"] == act]

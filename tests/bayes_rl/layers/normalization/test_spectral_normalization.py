@@ -49,6 +49,24 @@ def test_gradient_is_that_of_kernel_over_its_norm():
     np.testing.assert_allclose(ours, tape.gradient(loss, kernel), rtol=1e-3, atol=1e-4)
 
 
+def test_gradient_takes_the_singular_vectors_as_constants():
+    """Far from convergence too: d(cW/s) is c/s (G - <G, W> u v' / s), s = u' W v."""
+    tf.keras.utils.set_random_seed(0)
+    wrapped = dense()
+    layer = ed.layers.SpectralNormalization(wrapped)
+    layer.build([None, 5])
+    slope = np.random.default_rng(1).normal(size=[5, 4])
+    with tf.GradientTape() as tape:
+        loss = tf.reduce_sum(tf.constant(slope, tf.float32) * layer.update_weights())
+    u = layer.u.numpy()
+    v = u @ KERNEL
+    norm = np.linalg.norm(v)
+    assert norm < 0.995 * np.linalg.norm(KERNEL, 2)
+    outer = u.T @ v / norm
+    expected = 0.95 / norm * (slope - np.sum(slope * KERNEL) * outer / norm)
+    np.testing.assert_allclose(tape.gradient(loss, wrapped.kernel), expected, rtol=1e-4)
+
+
 def test_more_iterations_converge_faster():
     def error(iteration):
         tf.keras.utils.set_random_seed(0)
