@@ -11,9 +11,10 @@ _CENTRAL = ("central weights", "mean weights")  # the second in files of earlier
 FEWEST_SEEDS = 5  # for an interval that deserves the name
 FEW = "†"
 FEW_NOTE = (
-    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: an interval is little more than their range; "
-    "between equals, that of a probability of improvement leaves 0.5 out in one comparison "
-    "of three (two seeds each) or of five (three seeds each)."
+    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: an IQM of three is their mean, an interval "
+    "little more than their range; between equals, that of a probability of improvement "
+    "leaves 0.5 out in one comparison of three (two seeds each) or of five (three seeds "
+    "each)."
 )
 _REPEAT_NOTE = (
     "Published scores are of other protocols. Methods that hold an action for another "

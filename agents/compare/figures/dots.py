@@ -6,7 +6,8 @@ from agents import statistics
 from agents.figures.drawing import finish, panels, say, style, tidy, wrapped
 
 _APART = 0.15  # of a line's height: how far dots of seeds lie above and below it
-_ENDS = {"solid_capstyle": "butt"}  # or bars reach beyond their intervals
+# Without their ends bars would reach beyond their intervals.
+_BAR = {"alpha": 0.3, "linewidth": 7, "solid_capstyle": "butt"}
 _WIDTH = 46  # characters of a group's name
 
 
@@ -144,7 +145,7 @@ def _draw(axes, lines, never=np.inf):
         colour = style(group)["color"]
         middle, low, high = (min(edge, never) for edge in middle)
         if not np.isnan(low):
-            axes.plot([low, high], [place, place], color=colour, alpha=0.3, linewidth=7, **_ENDS)
+            axes.plot([low, high], [place, place], color=colour, **_BAR)
         axes.plot([middle, middle], [place - 0.25, place + 0.25], color=colour, linewidth=2)
         # seeds that are alike stay visible
         apart = np.linspace(-_APART, _APART, len(values)) if len(values) > 1 else [0]

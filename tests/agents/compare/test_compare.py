@@ -117,9 +117,9 @@ def test_markdown_holds_what_was_printed(output):
     assert row in text
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
-        "- † Fewer than 5 seeds: an interval is little more than their range; between "
-        "equals, that of a probability of improvement leaves 0.5 out in one comparison of "
-        "three (two seeds each) or of five (three seeds each).\n"
+        "- † Fewer than 5 seeds: an IQM of three is their mean, an interval little more "
+        "than their range; between equals, that of a probability of improvement leaves 0.5 "
+        "out in one comparison of three (two seeds each) or of five (three seeds each).\n"
     )
 
 
