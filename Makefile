@@ -3,6 +3,8 @@ ARGS ?=
 PYTHON ?=
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+# The exact versions for the Python of .venv.
+LOCK = -r requirements/python$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])').txt
 # Compiling the same graphs in more processes than this is slower on a laptop.
 WORKERS ?= 2
 # Tests that stand together share what they are prepared with.
@@ -29,10 +31,12 @@ check: .venv/installed-dev  ## style, imports and spelling
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
-release: .venv/installed-dev  ## sdist and wheel in dist/, tried in an empty environment
+release: .venv/installed-dev  ## sdist and wheel in dist/, tried on two Pythons
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation >/dev/null
-	@.ci/try-wheel dist/*.whl
+	@.ci/try-wheel dist/*.whl $(BIN)/python
+	@requirements/choose-python --other .venv-other $(BIN)/python && \
+	  .ci/try-wheel dist/*.whl .venv-other/bin/python
 
 bench: .venv/installed-dev  ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks $(ARGS)
@@ -47,20 +51,12 @@ docs-serve: docs  ## the site at http://localhost:8000
 	@.venv-docs/bin/python -m http.server --bind 127.0.0.1 --directory docs/_build/html 8000
 
 .venv/python:
-	@set -e; for python in $(PYTHON) python3.11 python3; do \
-	  if "$$python" -c 'import ensurepip, sys; sys.exit(sys.version_info[:2] != (3, 11))' \
-	      2>/dev/null; then \
-	    "$$python" -m venv --clear .venv; touch $@; exit 0; \
-	  fi; \
-	done; \
-	echo "Python 3.11 with ensurepip is needed, and neither python3.11 nor python3 is that." >&2; \
-	echo "Debian, Ubuntu: apt install python3.11-venv. Elsewhere: uv python install 3.11, or" >&2; \
-	echo "pyenv install 3.11. Or say where it is: make $(MAKECMDGOALS) PYTHON=/path/to/python3.11" >&2; \
-	exit 1
+	@requirements/choose-python .venv $(PYTHON)
+	@touch $@
 
-.venv/installed: requirements.txt setup.py | .venv/python
-	@echo "Installing requirements.txt into .venv; this takes some minutes." >&2
-	@$(PIP) install -r requirements.txt
+.venv/installed: $(wildcard requirements/*.txt) setup.py | .venv/python
+	@echo "Installing requirements/ into .venv; this takes some minutes." >&2
+	@$(PIP) install --no-deps $(LOCK)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -c 'from ctypes.util import find_library as find; import sys; \
 	  find("EGL") or find("OSMesa") or print("No EGL or OSMesa library: pixels and videos " \
@@ -68,15 +64,15 @@ docs-serve: docs  ## the site at http://localhost:8000
 	  file=sys.stderr)'
 	@touch $@
 
-.venv/installed-dev: requirements-dev.txt .venv/installed
-	@$(PIP) install -r requirements-dev.txt
+.venv/installed-dev: .venv/installed
+	@$(PIP) install --no-deps -r requirements/dev.txt
 	@touch $@
 
 # The site has an environment of its own: its tools need other versions than ours do.
-.venv-docs/installed: requirements-docs.txt requirements.txt setup.py | .venv/python
-	@echo "Installing requirements-docs.txt into .venv-docs; this takes some minutes." >&2
+.venv-docs/installed: $(wildcard requirements/*.txt) setup.py | .venv/python
+	@echo "Installing requirements/docs.txt into .venv-docs; this takes some minutes." >&2
 	@.venv/bin/python -m venv --clear .venv-docs
-	@set -e; for some in "-r requirements.txt" "-r requirements-docs.txt" \
+	@set -e; for some in "$(LOCK)" "-r requirements/docs.txt" \
 	    "--no-build-isolation --editable ."; do \
 	  .venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --no-deps \
 	    --no-compile $$some; \

@@ -2,6 +2,8 @@
 
 import sys
 
+from bayes_rl.compatibility import versions  # first: it chooses Keras  # isort: split
+
 from bayes_rl import (
     constraints,
     distributions,
