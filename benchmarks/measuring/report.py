@@ -126,13 +126,14 @@ class Report:
         places = [names.index(name) for name in self.shown]
         texts = self._texts(filter(self.is_shown, rows))
         first = [[row[place] for place in places] for row in texts]
+        every = self._texts(rows)
         parts = [
             f"# {self.title}",
             self.question,
             self.answer(rows, facts),
             as_markdown(self.shown, first),
             folded("How it was measured", self.notes, as_lines(facts)),
-            folded("All cases", as_markdown(names, self._texts(rows))),
+            folded("All cases", as_markdown(names, every) if every != first else ""),
         ]
         return "\n\n".join(filter(None, parts)) + "\n"
 

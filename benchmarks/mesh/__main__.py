@@ -86,9 +86,9 @@ def answer(rows, _):
     most, last = rows[-2], rows[-1]
     devices = most["mesh"].rpartition("x")[2]
     return (
-        f"On {devices} devices each keeps {most['share']:.2f} of the state of one device; "
-        f"{last['weights'] / 1e9:.1f} billion weights with a posterior fit on {DEVICES} "
-        f"devices of {MEMORY / 1e9:.0f} GB (computed)."
+        f"On {devices} devices each keeps {most['share']:.2f} of the state of one device. "
+        f"On {DEVICES} devices of {MEMORY / 1e9:.0f} GB, {last['weights'] / 1e9:.1f} "
+        "billion weights with a posterior fit (computed)."
     )
 
 

@@ -6,7 +6,7 @@ from agents.files import write_text
 from agents.screen.text import as_markdown, folded
 from benchmarks.measuring.report import as_lines
 
-_QUESTION = "How many actors does a run need before more of them bring nothing?"
+_QUESTION = "How many actors does a learner need?"
 _ABOUT = """\
 - `python -m benchmarks.scale` measures what each process of a run with actors does. It runs
   it on this machine, and simulates it (SimPy) for more processes than this machine has.

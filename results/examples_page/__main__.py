@@ -25,7 +25,7 @@ from results.examples_page.programs import PROGRAMS, SHIFT
 from results.examples_page.tables import cost, read, summarize, table, verdicts, words_of
 
 _TITLE = "How well Bayesian layers predict"
-_QUESTION = "Do Bayesian methods predict better than the plain method of a program?"
+_QUESTION = "Do Bayesian methods predict better than plain ones?"
 _COLUMNS = ("program", "test", "score", "plain method", "better", "no difference shown")
 _COLUMNS += ("worse",)
 _ABOUT = """
