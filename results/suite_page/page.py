@@ -217,8 +217,8 @@ def _against(rows):
 - Least ratio: our mean over the published one, on the task where that is least.
 - Difference of means: ours minus the published one, mean over tasks; and without the task
   where it is greatest.
-- IQM: interquartile mean over tasks, without the best and the worst quarter of tasks,
-  rounded down."""
+- IQM: interquartile mean over tasks, without the best and the worst quarter of them (the
+  number of tasks left out is rounded down)."""
     return _table(title, columns, cells)
 
 
@@ -249,7 +249,7 @@ def _planners(runs):
     head, *rows = (line.split(",") for line in file.read_text().splitlines())
     conclusion = file.with_suffix(".txt").read_text().strip()
     name = "/".join(file.parent.parts[-3:])
-    title = f"Planners on the model of {name}, by `python -m benchmarks.planners`:"
+    title = f"Planners on the model of {name}, by `python -m benchmarks.planners`."
     return folded("Planners", _table(f"{title} {conclusion}.", head, rows))
 
 
