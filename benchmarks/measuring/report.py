@@ -108,17 +108,22 @@ class Report:
         own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
         numbers = [{name: _number(value) for name, value in row.items()} for row in rows]
         write_csv(folder / f"{self.name}.csv", [row | own for row in numbers])
-        write_text(folder / f"{self.name}.md", self.page(rows, facts))
+        self.remake(folder, facts)
 
-    def remake(self, folder):
-        """Writes the Markdown file anew, from the csv and the facts of the earlier one."""
+    def remake(self, folder, facts=None):
+        """Writes the Markdown file from the csv, so that both have the same digits.
+
+        Args:
+            folder: `pathlib.Path` of both.
+            facts: as in `save`; None: those on the earlier Markdown file.
+        """
         with open(folder / f"{self.name}.csv", newline="") as file:
             rows = [
                 {name: _typed(word) for name, word in row.items()}
                 for row in csv.DictReader(file)
             ]
         file = folder / f"{self.name}.md"
-        write_text(file, self.page(rows, facts_on(file.read_text())))
+        write_text(file, self.page(rows, facts or facts_on(file.read_text())))
 
     def page(self, rows, facts):
         """The Markdown file; arguments as in `save`."""
