@@ -1,44 +1,51 @@
 # ARGS goes to the command: make train ARGS="task=walker_walk seed=1"
 ARGS ?=
+# Another environment by another Python: make test VENV=.venv-3.12 PYTHON=python3.12
 PYTHON ?=
-BIN := .venv/bin
+VENV ?= .venv
+BIN := $(VENV)/bin
+VERSION = $$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
-# The exact versions for the Python of .venv.
-LOCK = -r requirements/python$$($(BIN)/python -c 'import sys; print("%d.%d" % sys.version_info[:2])').txt
+LOCK = -r requirements/python$(VERSION).txt
 # Compiling the same graphs in more processes than this is slower on a laptop.
 WORKERS ?= 2
 # Tests that stand together share what they are prepared with.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weights \
+  tests/agents/model tests/agents/planning tests/agents/agent
 
 .DEFAULT_GOAL := help
-.PHONY: help train test slow check bench docs docs-serve release
+.PHONY: help train test slow other check bench docs docs-serve release
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-train: .venv/installed  ## train the default in .venv; ARGS="task=... seed=..."
+train: $(VENV)/installed  ## train the default in .venv; ARGS="task=... seed=..."
 	@$(BIN)/bayes-rl train $(ARGS)
 
-test: .venv/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
+test: $(VENV)/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
 	$(PYTEST) -m "not slow" --durations=20 --durations-min=4 $(ARGS)
 
-slow: .venv/installed-dev  ## the tests that take minutes
+slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(PYTEST) -m slow $(ARGS)
 
-check: .venv/installed-dev  ## style, imports and spelling
+check: $(VENV)/installed-dev  ## style, imports and spelling
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
 	$(BIN)/codespell
 
-release: .venv/installed-dev  ## sdist and wheel in dist/, tried on two Pythons
+other: $(VENV)/python  ## quick tests of layers and agent by another Python than .venv has
+	@NOT=$(VERSION) $(MAKE) test VENV=.venv-other ARGS="$(CORE) $(ARGS)"
+
+release: $(VENV)/installed-dev  ## sdist and wheel in dist/, tried on two Pythons
 	@rm -rf dist
 	@$(BIN)/python -m build --no-isolation >/dev/null
 	@.ci/try-wheel dist/*.whl $(BIN)/python
-	@requirements/choose-python --other .venv-other $(BIN)/python && \
-	  .ci/try-wheel dist/*.whl .venv-other/bin/python
+	@NOT=$(VERSION) $(MAKE) VENV=.venv-other .venv-other/python
+	@.ci/try-wheel dist/*.whl .venv-other/bin/python
 
-bench: .venv/installed-dev  ## speed, as ratios measured in one run
+bench: $(VENV)/installed-dev  ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
 docs: .venv-docs/installed  ## build the site in docs/_build/html, its pages run; no network
@@ -50,12 +57,12 @@ docs: .venv-docs/installed  ## build the site in docs/_build/html, its pages run
 docs-serve: docs  ## the site at http://localhost:8000
 	@.venv-docs/bin/python -m http.server --bind 127.0.0.1 --directory docs/_build/html 8000
 
-.venv/python:
-	@requirements/choose-python .venv $(PYTHON)
+$(VENV)/python:
+	@requirements/choose-python $(VENV) $(PYTHON)
 	@touch $@
 
-.venv/installed: $(wildcard requirements/*.txt) setup.py | .venv/python
-	@echo "Installing requirements/ into .venv; this takes some minutes." >&2
+$(VENV)/installed: $(wildcard requirements/*.txt) setup.py | $(VENV)/python
+	@echo "Installing requirements/ into $(VENV); this takes some minutes." >&2
 	@$(PIP) install --no-deps $(LOCK)
 	@$(PIP) install --no-deps --no-build-isolation --editable .
 	@$(BIN)/python -c 'from ctypes.util import find_library as find; import sys; \
@@ -64,14 +71,14 @@ docs-serve: docs  ## the site at http://localhost:8000
 	  file=sys.stderr)'
 	@touch $@
 
-.venv/installed-dev: .venv/installed
+$(VENV)/installed-dev: $(VENV)/installed
 	@$(PIP) install --no-deps -r requirements/dev.txt
 	@touch $@
 
 # The site has an environment of its own: its tools need other versions than ours do.
-.venv-docs/installed: $(wildcard requirements/*.txt) setup.py | .venv/python
+.venv-docs/installed: $(wildcard requirements/*.txt) setup.py | $(VENV)/python
 	@echo "Installing requirements/docs.txt into .venv-docs; this takes some minutes." >&2
-	@.venv/bin/python -m venv --clear .venv-docs
+	@$(BIN)/python -m venv --clear .venv-docs
 	@set -e; for some in "$(LOCK)" "-r requirements/docs.txt" \
 	    "--no-build-isolation --editable ."; do \
 	  .venv-docs/bin/python -m pip --disable-pip-version-check --quiet install --no-deps \

@@ -24,16 +24,17 @@ UV = '#!/bin/sh\necho "uv $*" >>"$LOG"\n'
 def choose(tmp_path):
     """Runs the script among commands that are given as text; returns rc, log, stderr."""
     (tmp_path / "bin").mkdir()
-    for name in ("mkdir", "ln", "sh", "chmod"):
+    for name in ("mkdir", "ln", "sh", "sed", "chmod"):
         (tmp_path / "bin" / name).symlink_to(shutil.which(name))
 
-    def run(commands, *words):
+    def run(commands, *words, **more):
         for name, text in {"uname": "#!/bin/sh\necho Linux", **commands}.items():
             file = tmp_path / "bin" / name
             file.write_text(text)
             file.chmod(0o755)
         log = tmp_path / "log"
         environment = {"PATH": f"{tmp_path / 'bin'}", "LOG": str(log), "HOME": str(tmp_path)}
+        environment |= more
         result = subprocess.run(
             ["sh", SCRIPT, "venv", *words],
             cwd=tmp_path,
@@ -66,6 +67,11 @@ def python(version):
 def test_the_fastest_that_is_there_is_taken(choose, commands, chosen):
     status, done, _ = choose({name: python(found) for name, found in commands.items()})
     assert (status, done) == (0, [f"{chosen} -m venv --clear venv"])
+
+
+def test_one_can_be_left_out(choose):
+    found = {"python3.11": python("3.11"), "python3.12": python("3.12")}
+    assert choose(found, NOT="3.11")[1] == ["python3.12 -m venv --clear venv"]
 
 
 def test_macos_has_no_python_311(choose):
