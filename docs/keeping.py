@@ -44,9 +44,8 @@ def key(page):
     """
     found = hashlib.sha256("\n".join(_CELL.findall(page.read_text())).encode())
     for file in used(page):
-        found.update(
-            f"\n{file.relative_to(ROOT).as_posix()}\n".encode() + file.read_bytes()
-        )
+        name = file.relative_to(ROOT).as_posix()
+        found.update(f"\n{name}\n".encode() + file.read_bytes())
     return found.hexdigest()[:16]
 
 
@@ -56,8 +55,9 @@ def used(page):
     Raises:
         ValueError: as of `key`.
     """
-    name, (_, front, _) = page.relative_to(ROOT), page.read_text().split("---\n", 2)
-    files, paths = set(), yaml.safe_load(front).get("uses")
+    name, text = page.relative_to(ROOT), page.read_text()
+    front = yaml.safe_load(text.split("---\n", 2)[1]) if text.startswith("---\n") else {}
+    files, paths = set(), front.get("uses")
     if not paths:
         raise ValueError(
             f"{name} has code: say `uses: [bayes_rl]`, or what else it may use"
@@ -130,8 +130,12 @@ def _with_outputs(page):
     notebook, kept = read(page), json.loads(_file(page).read_text())
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     for cell, outputs in zip(_code(notebook), kept["outputs"], strict=True):
-        cell.outputs = [nbformat.from_dict(output) for output in outputs]
+        cell.outputs = [nbformat.from_dict(_joined(output)) for output in outputs]
     return notebook
+
+
+def _joined(output):
+    return output | {"text": "".join(output["text"])} if "text" in output else output
 
 
 def _code(notebook):
@@ -155,10 +159,12 @@ def _tidy(outputs, folder):
             data = {kind: _short(kind, value, folder) for kind, value in data}
             made.append(output | {"data": data})
         elif output["name"] == "stdout":  # no other is shown
-            if made and made[-1]["output_type"] == "stream":
-                made[-1]["text"] += _inside(output["text"], folder)
-            else:
-                made.append(output | {"text": _inside(output["text"], folder)})
+            if not made or made[-1]["output_type"] != "stream":
+                made.append(output | {"text": ""})
+            made[-1]["text"] += _inside(output["text"], folder)
+    for output in made:
+        if output["output_type"] == "stream":  # a difference is one of lines
+            output["text"] = output["text"].splitlines(keepends=True)
     return made
 
 
@@ -169,7 +175,7 @@ def _short(kind, value, folder):
 
 
 def _inside(text, folder):
-    return text.replace(f"{folder}/", "").replace(f"{ROOT}/", "")
+    return text.replace(f"{folder}/", "").replace(f"{ROOT}/", "").replace("\r\n", "\n")
 
 
 def _of_few_colors(picture):

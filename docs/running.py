@@ -125,7 +125,11 @@ def main(arguments=None):
     prepare()
     keeping.forget(keeping.with_code())
     pages = [page.resolve() for page in options.pages] or keeping.with_code()
-    return 1 if run(pages, options.jobs) else 0
+    try:
+        return 1 if run(pages, options.jobs) else 0
+    except ValueError as error:  # of what a page says that it uses
+        print(error, file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":

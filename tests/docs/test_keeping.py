@@ -105,8 +105,8 @@ def stream(text, name="stdout"):
 
 def test_what_is_kept_depends_on_no_place_and_on_no_pace(page):
     root = keeping.ROOT
-    printed = [stream("a "), stream("warning", "stderr"), stream(f"/place/b {root}/c\n")]
-    assert run(page, printed) == [stream("a b c\n")]
+    printed = [stream("a "), stream("warning", "stderr"), stream(f"/place/b {root}/c\r\nd")]
+    assert run(page, printed) == [stream(["a b c\n", "d"])]
 
 
 def test_a_picture_is_kept_in_fewer_bytes(page):
