@@ -155,9 +155,9 @@ def _tidy(outputs, folder):
     made = []
     for output in outputs:
         if output["output_type"] != "stream":
-            data = output["data"].items()
+            data = output.get("data", {}).items()  # an error has none
             data = {kind: _short(kind, value, folder) for kind, value in data}
-            made.append(output | {"data": data})
+            made.append(output | {"data": data} if data else output)
         elif output["name"] == "stdout":  # no other is shown
             if not made or made[-1]["output_type"] != "stream":
                 made.append(output | {"text": ""})

@@ -109,6 +109,11 @@ def test_what_is_kept_depends_on_no_place_and_on_no_pace(page):
     assert run(page, printed) == [stream(["a b c\n", "d"])]
 
 
+def test_an_error_that_a_page_shows_is_kept(page):
+    error = {"output_type": "error", "ename": "ValueError", "evalue": "x", "traceback": []}
+    assert run(page, [error]) == [error]
+
+
 def test_a_picture_is_kept_in_fewer_bytes(page):
     image, written = PIL.Image.effect_noise((64, 64), 20).convert("RGBA"), io.BytesIO()
     image.save(written, "png")
