@@ -15,7 +15,7 @@ CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weight
   tests/agents/model tests/agents/planning tests/agents/agent
 
 .DEFAULT_GOAL := help
-.PHONY: help train test slow other check bench docs docs-serve release
+.PHONY: help train test slow other check bench docs docs-test docs-serve release
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -48,11 +48,14 @@ release: $(VENV)/installed-dev  ## sdist and wheel in dist/, tried on two Python
 bench: $(VENV)/installed-dev  ## speed, as ratios measured in one run
 	$(BIN)/python -m benchmarks $(ARGS)
 
-docs: .venv-docs/installed  ## build the site in docs/_build/html, its pages run; no network
+docs: .venv-docs/installed  ## build the site in docs/_build/html; pages run where they changed
 	@.venv-docs/bin/python -m docs.running
-	@.venv-docs/bin/python -m sphinx --fail-on-warning --keep-going -b html \
+	@.venv-docs/bin/python -m sphinx -q --fail-on-warning --keep-going -b html \
 	  -d docs/_build/doctrees docs docs/_build/html $(ARGS)
 	@.venv-docs/bin/python -m docs.links docs/_build/html
+
+docs-test: docs  ## the site in a browser: films, search, errors, width on a phone
+	@.venv-docs/bin/python -m docs.browser docs/_build/html
 
 docs-serve: docs  ## the site at http://localhost:8000
 	@.venv-docs/bin/python -m http.server --bind 127.0.0.1 --directory docs/_build/html 8000
