@@ -9,7 +9,7 @@ import setuptools
 _VERSION = runpy.run_path(pathlib.Path(__file__).parent / "bayes_rl/version.py")["VERSION"]
 _LAYERS = [
     "numpy>=1.26",
-    "setuptools<81",  # tensorboard up to 2.19, which TensorFlow brings, imports pkg_resources
+    "setuptools<81",  # tensorboard, which TensorFlow brings, imports pkg_resources
     "tensorflow>=2.15,<2.22",
     "tensorflow-probability>=0.23,<0.26",
     # Keras 2, which TensorFlow 2.15 has itself; each release asks for its TensorFlow.
@@ -33,15 +33,17 @@ _EXTRAS = {
         "scikit-learn>=1.9,<2",
         "scipy>=1.17,<2",
         "tensorboard>=2.15.2,<2.21",
-        # 2.21 and Mesa's EGL, which draws pictures, crash in one process. TF-Agents asks for
-        # the TensorFlow Probability of 2.15; pip cannot give newer Pythons that.
+        # 2.21 and Mesa's EGL, which draws pictures, crash in one process. TF-Agents asks
+        # for the TensorFlow Probability of 2.15; pip cannot give newer Pythons that.
         "tensorflow<2.16; python_version < '3.12'",
         "tensorflow<2.21",
         "tf-agents==0.19.0",
         "threadpoolctl>=3.5",
     ],
     # Its wheels end at Python 3.11, and are for Linux.
-    "distributed": ["dm-reverb==0.14.0; python_version < '3.12' and sys_platform == 'linux'"],
+    "distributed": [
+        "dm-reverb==0.14.0; python_version < '3.12' and sys_platform == 'linux'"
+    ],
     "dev": [
         "build",
         "codespell",

@@ -36,12 +36,13 @@ def is_shown(row):
 
 def make_report():
     """How the rows are shown and saved."""
+    from benchmarks import tensorflows
     from benchmarks.measuring import report
 
     title = "Speed of training and planning"
     question = "How long do a training step and a decision take?"
     words = (title, question, answer, is_shown, SHOWN, report.NOTES, report.COLUMNS)
-    return report.Report("benchmarks", *words)
+    return report.Report("benchmarks", *words, also=tensorflows.section)
 
 
 def main(arguments=None):

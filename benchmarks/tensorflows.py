@@ -4,6 +4,7 @@ python -m benchmarks.tensorflows PYTHON [PYTHON ...] --folder results
 """
 
 import argparse
+import csv
 import itertools
 import json
 import os
@@ -15,11 +16,11 @@ import time
 from benchmarks.measuring.options import add_folder, use_threads
 
 NOTES = """\
-Milliseconds of processor time on one thread. Each version runs in a process of its own. In
-each round the versions take turns, and each process times its cases in turn. A cell is the
-median of the rounds [quartiles of the ratio to the first version]. `first call` is the
-seconds until the first result: tracing and compiling. `import` is the seconds that
-`import bayes_rl` takes."""
+- Milliseconds: processor time on one thread; the median of the rounds. In parentheses: the
+  ratio to the first version, median of the rounds [quartiles].
+- First call: seconds until the first result, which is traced and compiled. Import: seconds
+  of `import bayes_rl`.
+- Each version has a process of its own. The versions take turns in each round."""
 NAME = "tensorflows"
 _AGENT = {
     ("train step, cpu size", "reparameterization"),
@@ -121,6 +122,25 @@ def _measured_by(python, repeats):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def section(folder):
+    """The part of the page of benchmarks that these rows make; empty where there are none.
+
+    Args:
+        folder: `pathlib.Path` of the csv.
+    """
+    from agents.screen.text import folded
+
+    file = folder / f"{NAME}.csv"
+    if not file.exists():
+        return ""
+    with open(file, newline="") as lines:
+        rows = list(csv.DictReader(lines))
+    words = " ".join(["python -m benchmarks.tensorflows", rows[0]["words"]])
+    origin = "{date}, commit {commit}, {processor}, {cores} core".format(**rows[0])
+    parts = [NOTES, f"`{words}`: {origin}.", as_table(rows)]
+    return folded("Speed by TensorFlow version", *parts) + "\n"
+
+
 def as_table(rows):
     """The rows as a table of Markdown, a column for each version.
 
@@ -176,8 +196,9 @@ def main(arguments=None):
         from agents.files import write_csv
         from benchmarks.measuring import report
 
-        facts = report.origin("python -m benchmarks.tensorflows")
+        facts = report.origin(NAME)
         own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
+        own["words"] = f"PYTHON ... --rounds {options.rounds} --repeats {options.repeats}"
         write_csv(pathlib.Path(options.folder) / f"{NAME}.csv", [row | own for row in rows])
 
 

@@ -33,7 +33,11 @@ def choose(tmp_path):
             file.write_text(text)
             file.chmod(0o755)
         log = tmp_path / "log"
-        environment = {"PATH": f"{tmp_path / 'bin'}", "LOG": str(log), "HOME": str(tmp_path)}
+        environment = {
+            "PATH": f"{tmp_path / 'bin'}",
+            "LOG": str(log),
+            "HOME": str(tmp_path),
+        }
         environment |= more
         result = subprocess.run(
             ["sh", SCRIPT, "venv", *words],

@@ -58,7 +58,6 @@ def minor(version):
     return version.split(".")[:2]
 
 
-
 def test_version_is_that_of_the_package_and_needs_no_tensorflow(tmp_path):
     shutil.copy(ROOT / "setup.py", tmp_path)
     (tmp_path / "bayes_rl").mkdir()

@@ -29,7 +29,7 @@ def choose_keras():
         return
     if not importlib.util.find_spec("tf_keras"):
         raise ImportError(
-            f"bayes_rl needs Keras 2 beside TensorFlow {tf.__version__}, which has Keras 3: "
+            f"bayes_rl needs Keras 2, and TensorFlow {tf.__version__} has Keras 3: "
             f"pip install 'tf-keras~={minor}.0'"
         )
     raise ImportError(
@@ -46,7 +46,9 @@ def check_keras(model):
     """
     kind = type(model)
     if any(
-        base.__module__.startswith(("keras.src.layers.", "keras.src.models.", "keras.src.backend."))
+        base.__module__.startswith(
+            ("keras.src.layers.", "keras.src.models.", "keras.src.backend.")
+        )
         for base in kind.__mro__
     ):
         raise TypeError(
@@ -67,6 +69,4 @@ from tensorflow.python.framework import (  # noqa: E402, F401
 from tensorflow_probability.python.internal import batch_shape_lib  # noqa: E402, F401
 
 KERAS = tf.keras.layers.Layer.__module__.split(".")[0]  # "keras" or "tf_keras"
-call_context = importlib.import_module(
-    f"{KERAS}.src.engine.base_layer_utils"
-).call_context
+call_context = importlib.import_module(f"{KERAS}.src.engine.base_layer_utils").call_context

@@ -80,6 +80,7 @@ class Report:
         shown: headings of that table.
         notes: what the columns mean.
         columns: heading -> function of a row to its text.
+        also: function of the folder to Markdown that ends the page.
     """
 
     name: str
@@ -90,6 +91,7 @@ class Report:
     shown: tuple
     notes: str
     columns: dict
+    also: typing.Callable = lambda folder: ""
 
     def show(self, rows, facts):
         """Prints the table; arguments as in `save`."""
@@ -123,7 +125,9 @@ class Report:
                 for row in csv.DictReader(file)
             ]
         file = folder / f"{self.name}.md"
-        write_text(file, self.page(rows, facts or facts_on(file.read_text())))
+        facts = facts or facts_on(file.read_text())
+        parts = [self.page(rows, facts), self.also(folder)]
+        write_text(file, "\n".join(filter(None, parts)))
 
     def page(self, rows, facts):
         """The Markdown file; arguments as in `save`."""
