@@ -7,6 +7,8 @@ import signal
 
 import pytest
 
+import envs  # noqa: F401  chooses Keras, before a test imports TensorFlow
+
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 # Some layouts and dilations of convolutions TensorFlow has by oneDNN alone, which it leaves
 # out on processors without AVX-512 unless told otherwise.

@@ -2,6 +2,9 @@
 
 import sys
 
+from bayes_rl.compatibility import versions  # it chooses Keras before others use it
+
+# isort: split
 from bayes_rl import (
     constraints,
     distributions,
@@ -12,7 +15,6 @@ from bayes_rl import (
     regularizers,
     uncertainty,
 )
-from bayes_rl.compatibility import versions  # first: it chooses Keras  # isort: split
 from bayes_rl.compatibility.edward2_modules import add_modules
 from bayes_rl.conversion import to_bayesian
 from bayes_rl.distributions import *  # noqa: F403

@@ -8,6 +8,7 @@ No other module of `bayes_rl` imports a private one.
 import importlib
 import importlib.util
 import os
+import sys
 
 
 def choose_keras():
@@ -16,18 +17,18 @@ def choose_keras():
     Raises:
         ImportError: `tf.keras` is Keras 3 already, or `tf-keras` is not installed.
     """
-    if importlib.util.find_spec("tf_keras"):
+    found = importlib.util.find_spec("tf_keras")
+    is_late = "tensorflow" in sys.modules and "TF_USE_LEGACY_KERAS" not in os.environ
+    if found:
         os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
     import tensorflow as tf
 
-    minor = ".".join(tf.__version__.split(".")[:2])
-    try:
-        is_keras_3 = hasattr(tf.keras, "version")
-    except ImportError:
-        is_keras_3 = True
-    if not is_keras_3:
+    if found and is_late:  # `from tensorflow.keras import ...` would find Keras 3 there
+        tf.__path__.insert(0, os.path.join(os.path.dirname(found.origin), "api", "_v2"))
+    if _is_keras_2(tf):
         return
-    if not importlib.util.find_spec("tf_keras"):
+    minor = ".".join(tf.__version__.split(".")[:2])
+    if not found:
         raise ImportError(
             f"bayes_rl needs Keras 2, and TensorFlow {tf.__version__} has Keras 3: "
             f"pip install 'tf-keras~={minor}.0'"
@@ -36,6 +37,13 @@ def choose_keras():
         "bayes_rl needs Keras 2, and tf.keras is Keras 3 in this process already: import "
         "bayes_rl before tf.keras is used, and do not set TF_USE_LEGACY_KERAS=0"
     )
+
+
+def _is_keras_2(tf):
+    try:
+        return ".engine." in tf.keras.layers.Layer.__module__
+    except ImportError:  # TF_USE_LEGACY_KERAS is set, and there is no tf-keras
+        return False
 
 
 def check_keras(model):
