@@ -110,7 +110,7 @@ def explorations(groups):
     if share <= _RARE:
         return found
     log.warning(
-        "no first rewards are told of %s: random actions are rewarded in %.0f %% of their "
+        "no first rewards for %s: there random actions have reward in %.0f %% of their "
         "steps",
         groups[0].task,
         100 * share,
@@ -121,8 +121,8 @@ def explorations(groups):
 def _warn_of_left_out(runs, end):
     if runs:
         log.warning(
-            "left out of exploration: %d runs that logged no planned episode in the first "
-            "%s environment steps, for one %s",
+            "left out of exploration: %d runs without a planned episode in the first "
+            "%s environment steps, such as %s",
             len(runs),
             f"{end:,}",
             runs[0].folder,

@@ -131,8 +131,8 @@ def with_equal_seeds(methods):
         fewest = min(map(len, tasks))
         if any(len(seeds) > fewest for seeds in tasks):
             log.warning(
-                "figures over all tasks: %s has %d seeds of one task, so only as many of "
-                "each other one count",
+                "figures over all tasks: %s has only %d seeds on one task, so they use as "
+                "many on each other task",
                 name or "the only group",
                 fewest,
             )
@@ -173,8 +173,7 @@ def common_end(what, task, ends):
     end, longest = ends[shortest], max(ends.values())
     if longest > end:
         log.warning(
-            "%s of %s are compared at %s environment steps, the end of %s; "
-            "others come to %s",
+            "%s of %s are compared at %s environment steps, where %s ends; others reach %s",
             what,
             task,
             f"{end:,}",

@@ -57,7 +57,7 @@ def explained():
         if "OpenGL" not in str(error):
             raise
         raise RuntimeError(
-            f"this task needs EGL or OSMesa and neither loads; {HELP}"
+            f"this task needs EGL or OSMesa, but neither loads; {HELP}"
         ) from error
 
 
@@ -77,7 +77,7 @@ def make_camera(physics, size, camera):
     from dm_control.mujoco import engine
 
     if _render.BACKEND in (None, "off"):
-        raise RuntimeError(f"pictures need EGL or OSMesa and neither loads; {HELP}")
+        raise RuntimeError(f"pictures need EGL or OSMesa, but neither loads; {HELP}")
     model = physics.model
     if camera >= model.ncam:
         names = [model.id2name(number, "camera") for number in range(model.ncam)]

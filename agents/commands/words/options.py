@@ -39,7 +39,7 @@ def _add_train(commands):
         "-m",
         "--multirun",
         action="store_true",
-        help="train a run for every combination of comma-separated values; skip finished ones",
+        help="train every combination of comma-separated values, except finished runs",
     )
     command.add_argument(
         "--jobs",
@@ -134,7 +134,7 @@ def _add_export(commands):
 def _add_roles(commands):
     abouts = {
         "server": "Keep the replay of a run with actors: one process, on any machine.",
-        "learner": "Learn from the episodes of actors: one process of a run, on any machine.",
+        "learner": "Learn from episodes of actors: one process of a run, on any machine.",
         "actor": "Collect episodes for a learner: one process of a run, on any machine.",
     }
     own = {
