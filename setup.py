@@ -1,4 +1,4 @@
-"""Packaging; requirements.txt holds the exact versions that are tested together."""
+"""Packaging; requirements/ holds the exact versions that are tested together."""
 
 import pathlib
 import runpy
@@ -8,10 +8,12 @@ import setuptools
 # bayes_rl itself would import TensorFlow, which may not be installed yet.
 _VERSION = runpy.run_path(pathlib.Path(__file__).parent / "bayes_rl/version.py")["VERSION"]
 _LAYERS = [
-    "numpy>=1.26,<2",
-    "setuptools<81",  # tensorboard 2.15, which TensorFlow brings, imports pkg_resources
-    "tensorflow==2.15.1",
-    "tensorflow-probability==0.23.0",
+    "numpy>=1.26",
+    "setuptools<81",  # tensorboard, which TensorFlow brings, imports pkg_resources
+    "tensorflow>=2.15,<2.22",
+    "tensorflow-probability>=0.23,<0.26",
+    # Keras 2, which TensorFlow 2.15 has itself; each release asks for its TensorFlow.
+    "tf-keras>=2.15,<2.22",
 ]
 _EXTRAS = {
     "agents": [
@@ -30,11 +32,18 @@ _EXTRAS = {
         "rich>=15",
         "scikit-learn>=1.9,<2",
         "scipy>=1.17,<2",
-        "tensorboard>=2.15.2,<2.16",
+        "tensorboard>=2.15.2,<2.21",
+        # 2.21 and Mesa's EGL, which draws pictures, crash in one process. TF-Agents asks
+        # for the TensorFlow Probability of 2.15; pip cannot give newer Pythons that.
+        "tensorflow<2.16; python_version < '3.12'",
+        "tensorflow<2.21",
         "tf-agents==0.19.0",
         "threadpoolctl>=3.5",
     ],
-    "distributed": ["dm-reverb==0.14.0"],
+    # Its wheels end at Python 3.11, and are for Linux.
+    "distributed": [
+        "dm-reverb==0.14.0; python_version < '3.12' and sys_platform == 'linux'"
+    ],
     "dev": [
         "build",
         "codespell",
@@ -45,7 +54,7 @@ _EXTRAS = {
         "ruff",
         "simpy",
     ],
-    "gpu": ["tensorflow[and-cuda]==2.15.1"],
+    "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
     "gymnasium": ["gymnasium>=1,<2"],
 }
 
@@ -61,7 +70,7 @@ setuptools.setup(
         ]
     ),
     package_data={"agents": ["*/*.csv"], "configs": ["*.yaml", "*/*.yaml"]},
-    python_requires=">=3.11,<3.12",
+    python_requires=">=3.11,<3.14",
     install_requires=_LAYERS,
     extras_require=_EXTRAS,
     entry_points={"console_scripts": ["bayes-rl = agents.__main__:run"]},

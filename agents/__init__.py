@@ -4,6 +4,8 @@
 used, so that a wrong word on the command line costs no TensorFlow.
 """
 
+import envs  # noqa: F401  chooses Keras, before TensorFlow is imported
+
 __all__ = ["load"]
 
 

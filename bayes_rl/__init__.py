@@ -12,6 +12,7 @@ from bayes_rl import (
     regularizers,
     uncertainty,
 )
+from bayes_rl.compatibility import versions  # first: it chooses Keras  # isort: split
 from bayes_rl.compatibility.edward2_modules import add_modules
 from bayes_rl.conversion import to_bayesian
 from bayes_rl.distributions import *  # noqa: F403

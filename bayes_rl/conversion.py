@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 from bayes_rl import initializers, layers, regularizers
+from bayes_rl.compatibility.versions import check_keras
 
 # Keras class -> first part of the names of its twins in `bayes_rl.layers`. Classes that
 # stand for `RNN` with a cell have the cell's twin.
@@ -67,6 +68,7 @@ def to_bayesian(
         >>> bool(tf.reduce_all(kernel == model.layers[0].kernel))
         True
     """
+    check_keras(model)
     if estimator not in _ESTIMATORS:
         raise ValueError(
             f"estimator must be one of {sorted(_ESTIMATORS)}, got {estimator!r}"

@@ -10,9 +10,46 @@ from agents.errors import UserError
 from benchmarks.measuring.options import make_parser, use_threads
 from benchmarks.measuring.timing import CLOCKS, measure, quartiles
 
+SHOWN = ("group", "case", "milliseconds", "GFLOP/s", "share of peak")
+SHOWN += ("time over reference",)
+
+
+def answer(rows, facts):
+    """How long the default takes, in a sentence."""
+    cases = {(row["group"], row["case"]): row for row in rows}
+    train = cases.get(("train step, cpu size", "reparameterization"))
+    decide = cases.get(("decision, cpu size", "icem"))
+    if not (train and decide):
+        return ""
+    cores = f"{facts['cores']} core{'s' * (int(facts['cores']) > 1)}"
+    return (
+        f"On {cores} of {facts['processor']}, a training step of the default takes "
+        f"{train['milliseconds']:.1f} ms and a decision {decide['milliseconds']:.1f} ms. A "
+        f"posterior makes a training step {train['over_reference']:.2f} times as long."
+    )
+
+
+def is_shown(row):
+    """Whether a row is of training and planning as they are by default, on a CPU."""
+    return row["group"] in ("train step, cpu size", "decision, cpu size")
+
+
+def make_report():
+    """How the rows are shown and saved."""
+    from benchmarks import tensorflows
+    from benchmarks.measuring import report
+
+    title = "Speed of training and planning"
+    question = "How long do a training step and a decision take?"
+    words = (title, question, answer, is_shown, SHOWN, report.NOTES, report.COLUMNS)
+    return report.Report("benchmarks", *words, also=tensorflows.section)
+
 
 def main(arguments=None):
     options = _parse(arguments)
+    if options.page:
+        make_report().remake(pathlib.Path(options.folder or "results"))
+        return
     try:
         _measure(options, arguments or sys.argv[1:])
     except UserError as error:
@@ -40,7 +77,7 @@ def _measure(options, arguments):
     facts = report.origin(command)
     facts |= {"threads": options.threads or "all", "clock": options.clock}
     facts["load"] = f"{os.getloadavg()[0]:.1f}"
-    table = report.Report()
+    table = make_report()
     table.show(rows, facts)
     if options.folder:
         table.save(pathlib.Path(options.folder), rows, facts)

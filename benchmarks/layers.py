@@ -12,13 +12,14 @@ from benchmarks.measuring.options import make_parser, use_threads
 from benchmarks.measuring.timing import CLOCKS
 
 NOTES = """\
-One training step: outputs, mean squared error plus KL divided by the number of examples,
-gradients, Adam. Milliseconds are the median of the repeats [quartiles] by the clock named
-below; the cases of a group were called in turn in one process. Processor time does not
-count what other processes take; with one thread it is the time of an idle machine. Time
-over reference: median of the ratios of a round [quartiles]; the reference is the group's
-first case, Keras' deterministic layers. XLA: the whole step in
-`tf.function(jit_compile=True)`; else in `tf.function`."""
+- One training step: outputs, mean squared error plus KL divided by the number of examples,
+  gradients, Adam.
+- Milliseconds: the median of the repeats [quartiles], by the clock named below. Processor
+  time does not count other processes; with one thread it is the time of an idle machine.
+  The cases of a group were called in turn in one process.
+- Time over reference: the median of the ratios of a round [quartiles]. The reference is the
+  group's first case, Keras' deterministic layers.
+- XLA: the whole step in `tf.function(jit_compile=True)`; else in `tf.function`."""
 EXAMPLES = 60_000
 
 
@@ -226,8 +227,49 @@ def choose(cases, word):
     return chosen
 
 
+def answer(rows, _):
+    """How much longer steps of Bayesian layers take than Keras', in sentences."""
+    own = [row for row in rows if row["over_reference"] and "TFP" not in row["case"]]
+    ratios = {
+        kind: [row["over_reference"] for row in own if row["case"].endswith(kind)]
+        for kind in ("Reparameterization", "Flipout")
+    }
+    if not all(ratios.values()):
+        return ""
+    one, other = (f"{min(each):.1f} to {max(each):.1f}" for each in ratios.values())
+    slow = {
+        row["case"]: None
+        for row in own
+        if row["at_most"] and row["over_reference"] > float(row["at_most"])
+    }
+    missed = f" Above its aim: {', '.join(slow)}." * bool(slow)
+    return (
+        f"A training step with reparameterization takes {one} times as long as with Keras' "
+        f"layers, with Flipout {other} times as long.{missed}"
+    )
+
+
+def make_report():
+    """How the rows are shown and saved."""
+    from benchmarks.measuring import report
+
+    columns = {
+        "group": report.text("group"),
+        "case": report.text("case"),
+        "milliseconds": report.spread("milliseconds", ".2f"),
+        "time over reference": report.spread("over_reference", ".2f"),
+        "aim, at most": report.text("at_most"),
+    }
+    question = "How much slower are Bayesian layers than Keras' deterministic ones?"
+    words = ("Speed of layers", question, answer, lambda row: "XLA" not in row["group"])
+    return report.Report("layers", *words, tuple(columns), NOTES, columns)
+
+
 def main(arguments=None, scale=1.0):
     options = _parse(arguments)
+    if options.page:
+        make_report().remake(pathlib.Path(options.folder or "results"))
+        return
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from benchmarks.measuring import report
 
@@ -240,14 +282,7 @@ def main(arguments=None, scale=1.0):
     command = " ".join(["python -m benchmarks.layers", *words])
     facts = report.origin(command)
     facts |= {"threads": options.threads or "all", "clock": options.clock}
-    columns = {
-        "group": report.text("group"),
-        "case": report.text("case"),
-        "milliseconds": report.spread("milliseconds", ".2f"),
-        "time over reference": report.spread("over_reference", ".2f"),
-        "aim, at most": report.text("at_most"),
-    }
-    table = report.Report("layers", "Speed of layers", NOTES, columns)
+    table = make_report()
     table.show(rows, facts)
     if options.folder:
         table.save(pathlib.Path(options.folder), rows, facts)

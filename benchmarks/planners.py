@@ -111,18 +111,18 @@ def conclusion(rows):
         [fewest_evaluations(rows, kind, target, grace) for kind in kinds]
         for grace in (0, 1)
     )
-    text = "; ".join(
+    text = " and ".join(
         f"{kind} takes {count or 'no tried number of'} evaluations"
         for kind, count in zip(kinds, exact, strict=True)
     )
-    text = f"for {target:.0f}, {_NEAR:.0%} of {kinds[0]}'s best, {text}"
+    text = f"To reach {target:.0f} ({_NEAR:.0%} of {kinds[0]}'s best), {text}"
     if not all(exact):
         return text
     times, with_grace = (f"{cem / icem:.1f}" for cem, icem in (exact, graced))
-    text += f": {times} times fewer"
+    text += f", {times} times fewer"
     if with_grace == times:
         return text
-    return f"{text}, {with_grace} where a mean may be a standard error below that"
+    return f"{text} ({with_grace} times if a mean may be one standard error lower)"
 
 
 def main():

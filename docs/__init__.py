@@ -1,1 +1,1 @@
-"""The site: `make docs` builds it, `make docs-serve` shows it."""
+"""The site: `make docs`, `docs-test` and `docs-serve` build, try and show it."""

@@ -6,24 +6,29 @@ import sys
 ROOT = pathlib.Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from docs import running  # noqa: E402
+from docs import keeping, running  # noqa: E402
 
 running.prepare()
 
 from bayes_rl.version import VERSION  # noqa: E402
+from envs.quiet import import_gym  # noqa: E402
+
+import_gym()  # TF-Agents would import it with a notice
+
 from docs.making import pages  # noqa: E402
 
 project = "bayes_rl"
 version = release = VERSION
 html_title = f"bayes_rl {VERSION}"
 html_theme = "furo"
+html_favicon = "_static/icon.svg"
 html_show_sphinx = False
 html_show_copyright = False
 html_copy_source = False
 html_static_path = ["_static", f"made/{pages.FILMS}"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
-exclude_patterns = ["_build", "making"]
+exclude_patterns = ["_build", "making", "outputs"]
 
 extensions = [
     "myst_nb",
@@ -48,7 +53,7 @@ myst_heading_anchors = 3
 
 
 nb_execution_mode = "cache"
-nb_execution_cache_path = str(running.cache_folder())
+nb_execution_cache_path = str(keeping.cache())
 nb_execution_timeout = running.SECONDS
 nb_execution_raise_on_error = True
 nb_execution_in_temp = True  # runs of pages are written to a folder of their own
@@ -67,12 +72,13 @@ def _home(app, module, attribute):
     return found if ours else "bayes_rl.distributions"
 
 
-def _unlist(app, env):
+def _unlist(app):
     """Takes sources that viewcode cannot parse from its list: they have no page."""
-    found = getattr(env, "_viewcode_modules", {})
-    env._viewcode_modules = {name: entry for name, entry in found.items() if entry}
+    found = getattr(app.env, "_viewcode_modules", {})
+    app.env._viewcode_modules = {name: entry for name, entry in found.items() if entry}
+    return []
 
 
 def setup(app):
     app.connect("viewcode-follow-imported", _home)
-    app.connect("env-check-consistency", _unlist)
+    app.connect("html-collect-pages", _unlist, priority=400)  # before viewcode's own

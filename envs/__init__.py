@@ -3,6 +3,9 @@
 Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 """
 
+import importlib.util
+import os
+
 from envs.failing import EnvironmentFailedError
 from envs.tasks import can_end, check_task, rewards_are_unbounded
 
@@ -17,6 +20,11 @@ __all__ = [
     "spread_seeds",
     "wrapping_angles",
 ]
+
+# TF-Agents and the layers are of Keras 2, which a later TensorFlow than 2.15 has to be told
+# before it is imported.
+if importlib.util.find_spec("tf_keras"):
+    os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
 
 
 def __getattr__(name):

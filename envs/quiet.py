@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import os
+import sys
 import warnings
 
 
@@ -24,8 +26,34 @@ def without_deprecations():
         logger.removeFilter(_is_news)
 
 
+def import_tensorflow():
+    """Imports TensorFlow without what 2.16 to 2.19 write of GPUs before any setting counts.
+
+    What it raises is raised.
+    """
+    if "tensorflow" not in sys.modules:
+        with _without_stderr():
+            import tensorflow  # noqa: F401
+    return sys.modules["tensorflow"]
+
+
+@contextlib.contextmanager
+def _without_stderr():
+    """Drops what libraries of C++ write to file descriptor 2."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def import_gym():
-    """Imports gym without its notice, which TF-Agents' import would print as well."""
+    """Imports TensorFlow, then gym without its notice, which TF-Agents would print."""
+    import_tensorflow()
     # Both are imported here since importing this file must cost nothing.
     from gym_notices import notices
 

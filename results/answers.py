@@ -3,12 +3,17 @@
 import csv
 import math
 import re
+import string
 
 from agents.compare.report import FEW, FEWEST_SEEDS
-from agents.screen.text import number
+from agents.screen.text import as_markdown, folded, number
 
 ONE = "‡"  # marks a number of one seed
 ONE_NOTE = f"{ONE} One seed."
+FEW_SHORT = (
+    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: the interval is little more than their range."
+)
+_UNKNOWN = "(not measured yet)"
 _SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
 
@@ -26,8 +31,12 @@ def answer(folder, study):
     return filled(folder, study["answer"])
 
 
-def outcome(folder, study):
-    """All that a study found, for its page: its questions, each with what answers it.
+def table(folder, study):
+    """The numbers that carry the answer of a study, in Markdown.
+
+    `table` of its entry has a `caption`, the heading of the `first` column, `rows` as their
+    names with what `$row` stands for, or each of several such words, and `columns` as their
+    headings with a cell each, see `filled`. Empty where a study has none.
 
     Args:
         folder: of the study.
@@ -36,12 +45,28 @@ def outcome(folder, study):
     Raises:
         SystemExit: as of `filled`.
     """
-    parts = [study["question"], answer(folder, study)]
-    parts += [filled(folder, finding) for finding in study.get("findings", ())]
-    for other in study.get("also", ()):
-        parts += [other["question"], answer(folder, other)]
-    text = "\n\n".join(parts)
-    return f"{text}\n\n{ONE_NOTE}" if ONE in text else text
+    if "table" not in study:
+        return ""
+    words = study["table"]
+    rows = [
+        [name, *(_of_row(folder, cell, row) for cell in words["columns"].values())]
+        for name, row in words["rows"].items()
+    ]
+    text = as_markdown([words["first"], *words["columns"]], rows)
+    return f"{filled(folder, words['caption'])}\n\n{text}"
+
+
+def findings(folder, study):
+    """What else a study found, a line each, folded."""
+    found = [f"- {filled(folder, finding)}" for finding in study.get("findings", ())]
+    return folded("More findings", "\n".join(found))
+
+
+def noted(text):
+    """A text, and below it what its marks mean."""
+    notes = ((FEW, FEW_SHORT), (ONE, ONE_NOTE))
+    told = " ".join(note for mark, note in notes if mark in text)
+    return f"{text}\n\n{told}".strip()
 
 
 def filled(folder, text):
@@ -66,12 +91,19 @@ def filled(folder, text):
         return "not measured yet"
 
 
+def _of_row(folder, cell, row):
+    """A cell of a row; empty where nothing was run for it."""
+    words = row if isinstance(row, dict) else {"row": row}
+    text = filled(folder, string.Template(cell).substitute(words))
+    return "" if text == _UNKNOWN else text
+
+
 def _cell(folder, table, column, words):
     wanted = dict(word.split("=", 1) for word in words.split("; "))
     with open(folder / f"{table}.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
     if not rows:
-        return "(not measured yet)"
+        return _UNKNOWN
     if len(rows) > 1:
         raise SystemExit(f"{folder / table}.csv has {len(rows)} rows with {words}; not one")
     text = _text(rows[0][column])

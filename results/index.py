@@ -1,29 +1,20 @@
-"""results/README.md: what was asked, what was found, and where it stands."""
+"""results/README.md: what was asked, the answer, and the page with its numbers."""
 
 from agents.compare.report import FEW_NOTE
 from agents.screen.text import as_markdown
 from results.answers import ONE_NOTE, answer
 
-# file of results/ -> what it shows, and the command that wrote it
-_BENCHMARKS = {
-    "benchmarks": ("Speed (the whole command on the page)", "make bench ARGS=..."),
-    "layers": ("Speed", "python -m benchmarks.layers --folder results"),
-    "mesh": ("Weights over devices", "python -m benchmarks.mesh --folder results"),
-    "scale": ("Runs of many processes", "python -m benchmarks.scale --folder results"),
-    "cheap_environment/scale": (
-        "Runs of many processes where little is learned (the whole command on the page)",
-        "python -m benchmarks.scale task=fake observation=pixels ...",
-    ),
-    "examples": ("What the layers are worth", "python -m results.examples_page"),
-}
+# pages that are no study; each names the command that wrote it
+_OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "cheap_environment/scale")
 _ABOUT = f"""
-Made by `python -m results`; no number of a table is typed by hand. A score is an
-undiscounted return, at most 1000 on DeepMind Control. In brackets: the 95 % bootstrap
-interval over seeds; in parentheses: the extremes of seeds. Each page has its commands,
-commit and hardware; a commit with +changes had edits that no commit holds. On another kind
-of processor a seed may end as another seed does.
-{FEW_NOTE}
-{ONE_NOTE}
+- No number of a table is typed by hand: `python -m results` makes pages from kept files.
+- A score is an undiscounted return, at most 1000 on DeepMind Control.
+- Brackets: the 95 % bootstrap interval over seeds. Parentheses: the lowest and the highest
+  seed.
+- {FEW_NOTE}
+- {ONE_NOTE}
+- Each page has its commands, commits and hardware. A commit with +changes had edits that no
+  commit holds. On another kind of processor a seed may end differently.
 """.strip()
 
 
@@ -39,18 +30,17 @@ def readme(folder, studies):
         for name, study in studies.items()
         for each in (study, *study.get("also", ()))
     ]
-    benchmarks = [
-        f"{what}, [{name}.md]({name}.md): `{command}`"
-        for name, (what, command) in _BENCHMARKS.items()
-        if (folder / f"{name}.md").exists()
-    ]
-    parts = [
-        "# Results",
-        _ABOUT,
-        as_markdown(["question", "found", "page"], rows),
-        "\n\n".join(benchmarks),
-    ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    pages = (folder / f"{name}.md" for name in _OTHERS)
+    rows += [_row(folder, page) for page in pages if page.exists()]
+    table = as_markdown(["question", "answer", "page"], rows)
+    return "\n\n".join(["# Results", table, _ABOUT]) + "\n"
+
+
+def _row(folder, page):
+    """The question and the answer at the top of a page, with its title as a link."""
+    title, question, found = page.read_text().split("\n\n")[:3]
+    name = page.relative_to(folder).as_posix()
+    return [question, found, f"[{title.removeprefix('# ')}]({name})"]
 
 
 def _link(folder, study):

@@ -1,9 +1,9 @@
-"""The page of a study: what was asked, done and found, with its tables and pictures."""
+"""The page of a study: its question and answer, a picture and a table; the rest folded."""
 
 import json
 
-from agents.screen.text import as_markdown
-from results.answers import outcome
+from agents.screen.text import as_markdown, folded
+from results.answers import answer, findings, noted, table
 
 
 def page(folder, study):
@@ -14,23 +14,48 @@ def page(folder, study):
         study: its entry in experiments.yaml.
     """
     summary = json.loads((folder / "summary.json").read_text())
-    commands = "\n".join([*summary["commands"], f"python -m results {folder.name}"])
-    pictures = [
-        path.relative_to(folder) for path in shown_pictures(folder, study["pictures"])
-    ]
-    parts = [
-        f"# {study['title']}",
-        outcome(folder, study),
-        study["about"],
-        made_by(study),
-        sources(summary["sources"]),
-        f"```\n{commands}\n```",
-        _missing(**summary.get("runs", {})),
-        "\n".join(f"![{picture}]({picture})" for picture in pictures),
+    shown = shown_pictures(folder, study["pictures"])
+    first, *others = [picture(path.name) for path in shown] or [""]
+    return joined(
+        beginning(folder, study, first, table(folder, study)),
+        findings(folder, study),
+        how(folder, study, summary, _missing(**summary.get("runs", {}))),
+        folded("More pictures", *others),
         _comparison(folder),
         _weights(summary["groups"]),
-    ]
+    )
+
+
+def joined(*parts):
+    """The text of a page, of those of its parts that are not empty."""
     return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def beginning(folder, study, first, numbers):
+    """What a reader in a hurry reads of a study.
+
+    Args:
+        folder: of the study.
+        study: its entry in experiments.yaml.
+        first: the picture.
+        numbers: the table.
+    """
+    parts = [f"# {study['title']}", study["question"], answer(folder, study)]
+    return noted("\n\n".join(filter(None, [*parts, first, numbers])))
+
+
+def how(folder, study, summary, *more):
+    """How the numbers of a study were measured, folded.
+
+    Args:
+        folder: of the study.
+        study: its entry in experiments.yaml.
+        summary: dict with `commands` and `sources`.
+        more: further paragraphs.
+    """
+    commands = "\n".join([*summary["commands"], f"python -m results {folder.name}"])
+    parts = [f"```\n{commands}\n```", sources(summary["sources"]), made_by(study)]
+    return folded("How it was measured", study["about"], *parts, *more)
 
 
 def made_by(study):
@@ -41,6 +66,12 @@ def made_by(study):
         f"Made with an earlier version of the agent: {study['agent']}. Commands are of the "
         "version at that commit."
     )
+
+
+def picture(name):
+    """A picture in Markdown; who cannot see it reads the words of its name."""
+    stem = name.rpartition("/")[2].removesuffix(".png")
+    return f"![{stem.replace('_', ' ')}]({name})"
 
 
 def shown_pictures(folder, patterns):
@@ -54,9 +85,14 @@ def _missing(finished=0, of=0):
 
 
 def _comparison(folder):
-    """The tables of `bayes-rl compare`."""
+    """The tables of `bayes-rl compare`, each folded under the first words of its title."""
     file = folder / "comparison.md"
-    return file.read_text().strip() if file.exists() else ""
+    if not file.exists():
+        return ""
+    *parts, notes = file.read_text().strip().split("\n\n")
+    tables = zip(parts[::2], parts[1::2], strict=True)
+    told = [folded(title.partition(":")[0], title, rows) for title, rows in tables]
+    return "\n\n".join([*told, folded("Notes on these tables", notes)])
 
 
 def _weights(groups):
@@ -71,7 +107,7 @@ def _weights(groups):
         return ""
     head = ["task", "group", *(name.replace("weight_", "") for name in names)]
     lines = "The weight posterior, first to last episode (median over seeds):"
-    return f"{lines}\n\n{as_markdown(head, rows)}"
+    return folded("Posterior over the weights", lines, as_markdown(head, rows))
 
 
 def _ends(ends):
@@ -79,9 +115,13 @@ def _ends(ends):
 
 
 def sources(sources):
-    """The commits and machines of all sessions, a line each."""
-    return "\n".join(
-        f"Commit {source['commit']}, {source['processor']}, {source['cores']} "
-        f"core{'s' * (source['cores'] > 1)}, {source['memory_gib']} GiB."
-        for source in sources
+    """The commits of all sessions, a line for each machine."""
+    commits = {}
+    for source in sources:
+        cores = f"{source['cores']} core{'s' * (source['cores'] > 1)}"
+        machine = f"{source['processor']}, {cores}, {source['memory_gib']} GiB"
+        commits.setdefault(machine, []).append(source["commit"])
+    return "\n\n".join(
+        f"Commit{'s' * (len(own) > 1)} {', '.join(own)}; {machine}."
+        for machine, own in commits.items()
     )

@@ -7,7 +7,9 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import tomllib
 import zipfile
+from importlib import metadata
 
 import pytest
 import setuptools
@@ -34,6 +36,26 @@ NOT_OF_LAYERS = [
     "threadpoolctl",
 ]
 ROOT = pathlib.Path(__file__).parents[1]
+PYTHONS = ("3.11", "3.12", "3.13")
+
+
+def files_for(python):
+    names = ("common", f"python{python}", "dev")
+    return [ROOT / "requirements" / f"{name}.txt" for name in names]
+
+
+def exact(file):
+    """(name, version) of each line with an exact version."""
+    found = re.findall(r"^([\w.-]+)==([\w.]+)", file.read_text(), re.MULTILINE)
+    return [(name.lower().replace("_", "-"), version) for name, version in found]
+
+
+def pinned_for(python):
+    return {name: version for file in files_for(python) for name, version in exact(file)}
+
+
+def minor(version):
+    return version.split(".")[:2]
 
 
 def test_version_is_that_of_the_package_and_needs_no_tensorflow(tmp_path):
@@ -119,18 +141,58 @@ def test_layers_ask_for_what_they_import_alone(requirements):
         "setuptools",
         "tensorflow",
         "tensorflow-probability",
+        "tf-keras",
     }
     extras = {"agents", "dev", "distributed", "gpu", "gymnasium"}
     assert set(requirements) == {"", *extras}
 
 
-def test_targets_of_make_install_what_setup_asks_for(requirements):
+@pytest.mark.parametrize("python", PYTHONS)
+def test_targets_of_make_install_what_setup_asks_for(requirements, python):
     """The pinned versions hold all but the extras that some users want."""
-    names = [re.match(r"[\w-]+", line) for line in (ROOT / "requirements-dev.txt").open()]
-    names += [re.match(r"[\w-]+", line) for line in (ROOT / "requirements.txt").open()]
-    pinned = {name[0].lower().replace("_", "-") for name in names if name}
-    for extra in ("", "agents", "dev", "distributed"):
-        assert requirements[extra] <= pinned
+    wanted = requirements[""] | requirements["agents"] | requirements["dev"]
+    if python == "3.11":
+        wanted |= requirements["distributed"]
+        wanted -= {"tf-keras"}  # TensorFlow 2.15 has it
+    assert wanted <= pinned_for(python).keys()
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_exact_versions_stand_once(python):
+    lines = [line for file in files_for(python) for line in exact(file)]
+    names = [name for name, _ in lines]
+    assert len(names) == len(set(names)) > 70
+
+
+@pytest.mark.parametrize("python", PYTHONS)
+def test_keras_is_of_the_minor_version_of_tensorflow(python):
+    pinned = pinned_for(python)
+    keras = pinned["keras" if python == "3.11" else "tf-keras"]
+    assert minor(keras) == minor(pinned["tensorflow"]) == minor(pinned["tensorboard"])
+
+
+def test_this_environment_has_the_exact_versions():
+    python = f"{sys.version_info.major}.{sys.version_info.minor}"
+    names = ("tensorflow", "tensorflow-probability", "tf-agents", "numpy", "mujoco")
+    pinned = pinned_for(python)
+    assert {n: metadata.version(n) for n in names} == {n: pinned[n] for n in names}
+
+
+def test_wheels_for_linux_alone_are_marked():
+    lines = (ROOT / "requirements" / "python3.11.txt").read_text().splitlines()
+    (line,) = [line for line in lines if line.startswith("dm-reverb")]
+    assert "sys_platform == 'linux'" in line
+
+
+def test_uv_is_given_pairs_that_are_tested(requirements):
+    """Overrides replace every bound, so each names what goes together."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["uv"]
+    found = [each.split(";")[0].strip() for each in settings["override-dependencies"]]
+    assert found[:6] == [
+        *("tensorflow>=2.15,<2.16", "tensorflow>=2.20,<2.21"),
+        *("tf-keras>=2.15,<2.16", "tf-keras>=2.20,<2.21"),
+        *("tensorflow-probability>=0.23,<0.24", "tensorflow-probability>=0.25,<0.26"),
+    ]
 
 
 def quietly(*command, **settings):

@@ -208,8 +208,7 @@ def _warn_of_unlike(groups):
             names.append(name or "the only groups")
     for (tasks, keys), alike in joined.items():
         log.warning(
-            "numbers over %s count groups of one name as one method, although they differ "
-            "in %s: %s",
+            "over %s, groups of one name count as one method, though they differ in %s: %s",
             tasks,
             keys,
             "; ".join(alike),

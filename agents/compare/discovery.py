@@ -110,8 +110,7 @@ def explorations(groups):
     if share <= _RARE:
         return found
     log.warning(
-        "no first rewards for %s: there random actions have reward in %.0f %% of their "
-        "steps",
+        "no first rewards for %s: random actions are rewarded in %.0f %% of their steps",
         groups[0].task,
         100 * share,
     )

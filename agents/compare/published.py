@@ -12,20 +12,24 @@ import pathlib
 FURTHEST = 1.5  # times the steps of a run, up to which a published score stands beside it
 
 SOURCES = """
-Published scores are from the score files of
-[danijar/dreamerv3](https://github.com/danijar/dreamerv3) (DreamerV3: Hafner et al., 2023,
-Mastering Diverse Domains through World Models; D4PG: Barth-Maron et al., 2018) and
-[nicklashansen/tdmpc2](https://github.com/nicklashansen/tdmpc2) (TD-MPC2: Hansen, Su and
-Wang, 2024, Scalable, Robust World Models for Continuous Control; SAC: Haarnoja et al.,
-2018; its runs of DreamerV3), both under the MIT licence; the result files of
-[nicklashansen/tdmpc](https://github.com/nicklashansen/tdmpc) (TD-MPC with an action repeat
-for each task: Hansen, Wang and Su, 2022, Temporal Difference Learning for Model Predictive
-Control), [wertyuilife2/bmpc](https://github.com/wertyuilife2/bmpc) (BMPC: Wang et al.,
-2025, Bootstrapped Model Predictive Control; its runs of TD-MPC2) and
-[facebookresearch/MRQ](https://github.com/facebookresearch/MRQ) (MR.Q: Fujimoto et al.,
-2025, Towards General-Purpose Model-Free Reinforcement Learning); table 1 of Hafner et al.,
-2019, Learning Latent Dynamics for Planning from Pixels, with danijar/dreamer (PlaNet);
-section 3.2 of Tran et al., 2019, Bayesian Layers (Bayesian PlaNet).
+Published scores are from
+
+- the score files of [danijar/dreamerv3](https://github.com/danijar/dreamerv3), MIT licence:
+  DreamerV3 (Hafner et al., 2023, Mastering Diverse Domains through World Models) and D4PG
+  (Barth-Maron et al., 2018);
+- the score files of [nicklashansen/tdmpc2](https://github.com/nicklashansen/tdmpc2), MIT
+  licence: TD-MPC2 (Hansen, Su and Wang, 2024, Scalable, Robust World Models for Continuous
+  Control), SAC (Haarnoja et al., 2018), and its runs of DreamerV3;
+- the result files of [nicklashansen/tdmpc](https://github.com/nicklashansen/tdmpc): TD-MPC
+  with an action repeat for each task (Hansen, Wang and Su, 2022, Temporal Difference
+  Learning for Model Predictive Control);
+- the result files of [wertyuilife2/bmpc](https://github.com/wertyuilife2/bmpc): BMPC (Wang
+  et al., 2025, Bootstrapped Model Predictive Control), and its runs of TD-MPC2;
+- the result files of [facebookresearch/MRQ](https://github.com/facebookresearch/MRQ): MR.Q
+  (Fujimoto et al., 2025, Towards General-Purpose Model-Free Reinforcement Learning);
+- table 1 of Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, with
+  danijar/dreamer: PlaNet;
+- section 3.2 of Tran et al., 2019, Bayesian Layers: Bayesian PlaNet.
 """.strip()
 
 _FILE = pathlib.Path(__file__).with_name("published_scores.csv")

@@ -11,14 +11,14 @@ _CENTRAL = ("central weights", "mean weights")  # the second in files of earlier
 FEWEST_SEEDS = 5  # for an interval that deserves the name
 FEW = "†"
 FEW_NOTE = (
-    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: an IQM of three is their mean, an interval "
-    "little more than their range; between equals, that of a probability of improvement "
-    "leaves 0.5 out in one comparison of three (two seeds each) or of five (three seeds "
-    "each)."
+    f"{FEW} Fewer than {FEWEST_SEEDS} seeds. The IQM of three seeds is their mean, and an "
+    "interval is little more than their range. For equal groups, the interval of a "
+    "probability of improvement excludes 0.5 in one comparison of three (two seeds each) "
+    "or of five (three seeds each)."
 )
 _REPEAT_NOTE = (
-    "Published scores are of other protocols. Methods that hold an action for another "
-    "number of environment steps (action repeat) solve another problem in the same steps."
+    "Published scores are of other protocols. A method with another action repeat solves "
+    "another problem in the same environment steps."
 )
 
 
@@ -128,8 +128,8 @@ def _published(row):
 
 def _improvement(rows):
     title = (
-        "Probability that a run of one group scores more than one of the other; between "
-        "equals the interval of five seeds leaves 0.5 out once in ten"
+        "Probability of improvement: how likely a run of one group scores more than one of "
+        "the other. For equal groups, the interval of five seeds excludes 0.5 once in ten."
     )
     cells = [
         [
@@ -146,13 +146,13 @@ def _improvement(rows):
 
 def _exploration(rows):
     columns = {
-        "by random actions": "found_before",
-        "by plans": "found",
-        "first such episode": "first_reward_episode",
-        "share of such episodes": "rewarded_share",
+        "reward by random actions": "found_before",
+        "reward by plans": "found",
+        "first rewarded episode": "first_reward_episode",
+        "share of rewarded episodes": "rewarded_share",
         "a tenth of the highest return": "tenth_found",
-        "first with a tenth": "tenth_episode",
-        "return, last 10": "collected_return",
+        "first episode with a tenth": "tenth_episode",
+        "return, last 10 episodes": "collected_return",
         "cost of an episode": "collected_cost",
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
@@ -169,9 +169,9 @@ def _exploration(rows):
         for row in rows
     ]
     title = (
-        "Exploration, with noise and bonus: runs whose random episodes came to reward, and "
-        "whose planned ones did; medians of first planned episodes, IQMs of others over "
-        "seeds [95 % interval]"
+        "Exploration: episodes of training, with noise and bonus. Runs that found reward "
+        "by random actions and by plans; first planned episodes as medians over seeds, "
+        "other numbers as IQMs [95 % interval]."
     )
     return Table(title, ["task", "group", "n", "environment steps", *columns], cells)
 
@@ -192,9 +192,7 @@ def _probes(rows):
         [*key, *(line.get(column, "") for column in columns)] for key, line in lines.items()
     ]
     names = [" ".join(column).strip() for column in columns]
-    title = (
-        "R squared of probes on held-out episodes: median over seeds (lowest to highest)"
-    )
+    title = "Probes: R squared on held-out episodes, median over seeds (lowest to highest)"
     return Table(title, ["task", "group", "n", "episodes of", "target", *names], cells)
 
 
@@ -209,32 +207,33 @@ def _calibration(rows):
             ahead = f"{row['environment_steps']:,}"
             key = (*_start(row), row["actions"], row["forecast"], ahead)
             lines.setdefault(key, {})[row["step"]] = row
-    columns = {f"inside {level} %": f"coverage_{level}" for level in (50, 80, 95)} | {
+    columns = {f"coverage of {level} %": f"coverage_{level}" for level in (50, 80, 95)} | {
         "deviation at 80 %": "deviation_80",
-        "negative log likelihood": "negative_log_likelihood",
+        "NLL": "negative_log_likelihood",
     }
     cells = [
         [*key, *(_at(line, shown, column) for column in columns.values())]
         for key, line in lines.items()
     ]
     title = (
-        "Open-loop forecasts: share of observations inside central intervals; how far that "
-        "of each dimension deviates, on average; and negative log likelihood (nats per "
-        f"dimension); {', '.join(map(str, shown))} agent steps ahead; medians over seeds, "
-        "whose ranges are in calibration.csv"
+        "Prediction intervals: coverage of central intervals, mean deviation of the "
+        "coverage of each dimension, and negative log likelihood (NLL, nats per "
+        "dimension), "
+        f"{', '.join(map(str, shown))} agent steps ahead in an open loop. Medians over "
+        "seeds; their ranges are in calibration.csv."
     )
     names = ["actions", "forecast", "environment steps", *columns]
     return Table(title, ["task", "compared in runs of", "n", *names], cells)
 
 
 def _spread(rows):
-    """A row for each kind of spread, a column for each measure of what it is worth."""
+    """A row for each kind of uncertainty, a column for each measure of it."""
     columns = {
         "rank correlation with the error": "rank_correlation",
-        "of the policy's steps": "rank_correlation_policy",
-        "of random actions": "rank_correlation_random",
+        "for the policy's steps": "rank_correlation_policy",
+        "for random actions": "rank_correlation_random",
         "AUROC of unvisited regions": "auroc",
-        "exponent of its fall with visits": "exponent",
+        "exponent of its decrease with visits": "exponent",
     }
     measured = {row["measure"] for row in rows}  # an earlier calibrate told less
     columns = {name: each for name, each in columns.items() if each in measured}
@@ -248,12 +247,12 @@ def _spread(rows):
         for key, line in lines.items()
     ]
     title = (
-        "What the spread of one step is worth: median over seeds (lowest to highest); "
-        "intervals over episodes are in each run's spread.csv"
+        "Uncertainty of one step: median over seeds (lowest to highest). Intervals over "
+        "episodes are in each run's spread.csv."
     )
     return Table(
         title,
-        ["task", "group", "n", "spread", "environment steps", "episodes", *columns],
+        ["task", "group", "n", "uncertainty", "environment steps", "episodes", *columns],
         cells,
     )
 

@@ -131,8 +131,8 @@ def with_equal_seeds(methods):
         fewest = min(map(len, tasks))
         if any(len(seeds) > fewest for seeds in tasks):
             log.warning(
-                "figures over all tasks: %s has only %d seeds on one task, so they use as "
-                "many on each other task",
+                "figures over all tasks: %s has %d seeds of one task, so only as many "
+                "seeds of each other task count",
                 name or "the only group",
                 fewest,
             )

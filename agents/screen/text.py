@@ -60,6 +60,28 @@ def as_markdown(header, rows):
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
+def folded(summary, *parts):
+    """A part of a Markdown page that a click opens; nothing where all of it is empty.
+
+    It may hold no heading: the site nests what follows one, and would close the part there.
+
+    Args:
+        summary: the line that is seen.
+        parts: Markdown.
+
+    Example:
+        >>> print(folded("Weights", "All of them."))
+        <details><summary>Weights</summary>
+        <BLANKLINE>
+        All of them.
+        <BLANKLINE>
+        </details>
+    """
+    text = "\n\n".join(filter(None, parts))
+    start = f"<details><summary>{summary}</summary>"
+    return f"{start}\n\n{text}\n\n</details>" if text else ""
+
+
 def decimals(value):
     """A number with two decimals; a dash where it is not known."""
     return f"{value:.2f}" if math.isfinite(value) else "-"

@@ -4,18 +4,15 @@ import contextlib
 
 import numpy as np
 import tensorflow as tf
-from tensorflow.python.framework import (  # TensorFlow 2.15 has no public names for these
-    composite_tensor_gradient,
-    type_spec_registry,
-)
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl.compatibility import versions
 from bayes_rl.numerics import graphs
 from bayes_rl.random_variables.spec import PartsSpec, map_parts
 from bayes_rl.random_variables.tensor_like import TensorLike
 
 
-class _GradientOfValue(composite_tensor_gradient.CompositeTensorGradient):
+class _GradientOfValue(versions.composite_tensor_gradient.CompositeTensorGradient):
     """Gradients of and with respect to a random variable are those of its value."""
 
     def get_gradient_components(self, value):
@@ -235,7 +232,7 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         return f"<ed.RandomVariable '{kind}' shape={self.shape} dtype={dtype}{tail}>"
 
 
-@type_spec_registry.register("bayes_rl.RandomVariableSpec")
+@versions.type_spec_registry.register("bayes_rl.RandomVariableSpec")
 class RandomVariableSpec(PartsSpec):
     """What a `tf.function` of random variables is traced for, see `PartsSpec`.
 

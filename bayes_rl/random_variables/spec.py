@@ -1,9 +1,9 @@
 """How random variables enter and leave `tf.function`s."""
 
 import tensorflow as tf
-from tensorflow.python.framework import type_spec  # has no public name
 from tensorflow_probability import distributions as tfd
-from tensorflow_probability.python.internal import batch_shape_lib  # likewise
+
+from bayes_rl.compatibility import versions
 
 
 def map_parts(function, parts, *values):
@@ -11,7 +11,7 @@ def map_parts(function, parts, *values):
     return tf.__internal__.nest.map_structure_up_to(parts, function, *values)
 
 
-class PartsSpec(type_spec.BatchableTypeSpec):
+class PartsSpec(versions.type_spec.BatchableTypeSpec):
     """Static part of a random variable: what a `tf.function` is traced for.
 
     It knows what a variable is made of. `value_type`, which puts one together again, is
@@ -136,8 +136,8 @@ def with_whole_batch(distribution):
 
 
 def _has_whole_batch(distribution):
-    parts = batch_shape_lib.map_fn_over_parameters_with_event_ndims(
-        distribution, batch_shape_lib.get_batch_shape_part
+    parts = versions.batch_shape_lib.map_fn_over_parameters_with_event_ndims(
+        distribution, versions.batch_shape_lib.get_batch_shape_part
     )
     values = distribution.parameters.values()
     return all(part == distribution.batch_shape for part in parts.values()) and all(

@@ -1,7 +1,8 @@
 """Which layers and models of Keras can be given an axis of S draws."""
 
 import tensorflow as tf
-from keras.src.engine.base_layer_utils import call_context
+
+from bayes_rl.compatibility import versions
 
 _keras = tf.keras.layers
 _ELEMENTWISE = (
@@ -52,7 +53,7 @@ def _parts_of(layer):
     if isinstance(layer, tf.keras.Sequential) or getattr(layer, "_is_graph_network", False):
         for part in layer.layers:
             yield from _parts_of(part)
-    elif type(layer).__module__.startswith("keras."):
+    elif type(layer).__module__.startswith(f"{versions.KERAS}."):
         yield layer
 
 
@@ -64,7 +65,8 @@ def check_inputs_are_whole():
     Raises:
         ValueError: the model in whose call this is did.
     """
-    model, inputs = call_context().layer, call_context().inputs
+    context = versions.call_context()
+    model, inputs = context.layer, context.inputs
     if not getattr(model, "_is_graph_network", False):
         return
     for given, known in zip(tf.nest.flatten(inputs), model.inputs, strict=False):

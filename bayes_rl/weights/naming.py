@@ -9,6 +9,8 @@ import collections
 
 import tensorflow as tf
 
+from bayes_rl.compatibility.versions import check_keras
+
 
 def stochastic_layers(model):
     """Layers with stochastic weights, each once, in a fixed order."""
@@ -36,6 +38,7 @@ def modules_of(model):
 def _roots(model):
     roots = model if isinstance(model, (list, tuple)) else [model]
     for root in roots:
+        check_keras(root)
         if not isinstance(root, tf.Module):
             raise TypeError(
                 "model must be a tf.Module, Keras layer or model, or a list of them; "

@@ -26,8 +26,10 @@ def make_parser(prog, description):
 
 
 def add_folder(parser, files):
-    """Adds where to write; by default nowhere, so that pages of results stay."""
+    """Adds where to write, by default nowhere, and to make the page there anew."""
     parser.add_argument("--folder", help=f"for {files}, such as results; default: none")
+    help = "measure nothing: make the page in results, or --folder, from the file beside it"
+    parser.add_argument("--page", action="store_true", help=help)
 
 
 def use_threads(count):

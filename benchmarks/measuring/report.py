@@ -1,21 +1,28 @@
 """The measured rows as a table on the terminal, as csv and as Markdown."""
 
+import csv
 import dataclasses
 import datetime
+import re
+import typing
 
 from agents.files import write_csv, write_text
 from agents.runs.provenance import provenance
-from agents.screen.text import as_markdown, show
+from agents.screen.text import as_markdown, folded, show
 
 NOTES = """\
-Milliseconds are the median of the repeats [quartiles] by the clock named below; the cases
-of a group were timed in turn in one process. Processor time does not count what other
-processes take; load is what the machine had to do in the minute before the end. GFLOP are
-the matrix products alone, from the layers' sizes, backward pass as twice the forward.
-Share of the peak: of the speed of the fastest of several matrix products (squares, and
-shapes that occur) in the case's own type, timed in the same rounds. Time over reference:
-median of the ratios of a round [quartiles]; the reference is the group's first case.
-Memory is the peak of a process of its own, libraries included."""
+- Milliseconds: the median of the repeats [quartiles], by the clock named below. Processor
+  time does not count other processes. The cases of a group were timed in turn in one
+  process.
+- Load: what the machine had to do in the minute before the end.
+- GFLOP: the matrix products alone, from the layers' sizes; the backward pass counts twice
+  the forward.
+- Share of peak: of the speed of the fastest of several matrix products (squares, and shapes
+  that occur) in the case's own type, timed in the same rounds.
+- Time over reference: the median of the ratios of a round [quartiles]. The reference is the
+  group's first case.
+- Memory: the peak of a process of its own, with libraries."""
+_FACT = re.compile(r"^- ([a-z][\w-]*): (.*)$", re.MULTILINE)  # notes have capitals
 
 
 def origin(command):
@@ -24,6 +31,17 @@ def origin(command):
     libraries = facts.pop("libraries")
     now = datetime.datetime.now(datetime.UTC)
     return {"date": f"{now:%Y-%m-%d %H:%M} UTC", "command": command, **facts, **libraries}
+
+
+def facts_on(page):
+    """What stands on a page of `as_lines`."""
+    return dict(_FACT.findall(page))
+
+
+def as_lines(facts):
+    """The facts of `origin` and of a benchmark, in Markdown."""
+    lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
+    return f"Where the numbers come from:\n\n{lines}"
 
 
 def text(name, form=""):
@@ -56,14 +74,24 @@ class Report:
     Args:
         name: of the files.
         title: of the Markdown file.
+        question: that it answers.
+        answer: function of rows and facts to a sentence, empty where it takes others.
+        is_shown: function of a row: whether it stands in the first table.
+        shown: headings of that table.
         notes: what the columns mean.
         columns: heading -> function of a row to its text.
+        also: function of the folder to Markdown that ends the page.
     """
 
-    name: str = "benchmarks"
-    title: str = "Benchmarks"
-    notes: str = NOTES
-    columns: dict = dataclasses.field(default_factory=lambda: COLUMNS)
+    name: str
+    title: str
+    question: str
+    answer: typing.Callable
+    is_shown: typing.Callable
+    shown: tuple
+    notes: str
+    columns: dict
+    also: typing.Callable = lambda folder: ""
 
     def show(self, rows, facts):
         """Prints the table; arguments as in `save`."""
@@ -82,12 +110,41 @@ class Report:
         own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
         numbers = [{name: _number(value) for name, value in row.items()} for row in rows]
         write_csv(folder / f"{self.name}.csv", [row | own for row in numbers])
-        write_text(folder / f"{self.name}.md", self._markdown(rows, facts))
+        self.remake(folder, facts)
 
-    def _markdown(self, rows, facts):
-        lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
-        table = as_markdown(self.columns, self._texts(rows))
-        return "\n\n".join([f"# {self.title}", self.notes, lines, table]) + "\n"
+    def remake(self, folder, facts=None):
+        """Writes the Markdown file from the csv, so that both have the same digits.
+
+        Args:
+            folder: `pathlib.Path` of both.
+            facts: as in `save`; None: those on the earlier Markdown file.
+        """
+        with open(folder / f"{self.name}.csv", newline="") as file:
+            rows = [
+                {name: _typed(word) for name, word in row.items()}
+                for row in csv.DictReader(file)
+            ]
+        file = folder / f"{self.name}.md"
+        facts = facts or facts_on(file.read_text())
+        parts = [self.page(rows, facts), self.also(folder)]
+        write_text(file, "\n".join(filter(None, parts)))
+
+    def page(self, rows, facts):
+        """The Markdown file; arguments as in `save`."""
+        names = [*self.columns]
+        places = [names.index(name) for name in self.shown]
+        texts = self._texts(filter(self.is_shown, rows))
+        first = [[row[place] for place in places] for row in texts]
+        every = self._texts(rows)
+        parts = [
+            f"# {self.title}",
+            self.question,
+            self.answer(rows, facts),
+            as_markdown(self.shown, first),
+            folded("How it was measured", self.notes, as_lines(facts)),
+            folded("All cases", as_markdown(names, every) if every != first else ""),
+        ]
+        return "\n\n".join(filter(None, parts)) + "\n"
 
     def _texts(self, rows):
         return [[column(row) for column in self.columns.values()] for row in rows]
@@ -104,6 +161,16 @@ def _with_spread(row, name, form):
 
 def _text(value, form):
     return "" if value is None else f"{value:{form}}"
+
+
+def _typed(word):
+    """What a word of a csv file stands for."""
+    for kind in (int, float):
+        try:
+            return kind(word)
+        except ValueError:
+            pass
+    return word or None
 
 
 def _number(value):

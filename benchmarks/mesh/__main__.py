@@ -14,16 +14,18 @@ DEVICES, MEMORY = 8, 80e9
 WIDE = {"hidden": 4096, "heads": 32, "filter": 16384}
 WORDS = {"source_values": 32_000, "target_values": 32_000, "positions": 1024}
 NOTES = """\
-A Transformer with Flipout attention and feed-forward layers. Weights and Adam's state are
-split over the `model` axis of a mesh, `batch` x `model`. State: what each device keeps
-between steps, counted from the parts that it holds, and by `benchmarks.mesh.formula`: 24
-bytes for each weight with a posterior (mean and stddev, three float32 for each) divided by
-the devices, and embeddings, normalizations and logits, which each device has whole. Step:
-the peak of a process that trains on virtual CPU devices, all together, less that of a tiny
-model on the same mesh, for each weight with a posterior: state, gradients, draws, and what
-noise and optimizer need in between. The last row is on paper: the deepest Transformer of
-this width whose steps fit the devices, at the most bytes a weight that were measured. What
-examples need comes on top, and grows with their number on a device."""
+- A Transformer with Flipout attention and feed-forward layers. Weights and Adam's state are
+  split over the `model` axis of a mesh, `batch` x `model`.
+- State: what each device keeps between steps, counted from the parts that it holds.
+- By formula: the same by `benchmarks.mesh.formula`. That is 24 bytes for each weight with a
+  posterior (mean and stddev, three float32 for each) divided by the devices, and the
+  embeddings, normalizations and logits, which each device has whole.
+- Step: the peak memory of a process that trains on virtual CPU devices, all together, minus
+  that of a tiny model on the same mesh, for each weight with a posterior. It holds state,
+  gradients, draws, and what noise and optimizer need in between.
+- The last row is computed: the deepest Transformer of this width whose steps fit the
+  devices, at the most bytes a weight that were measured. Examples need more memory, which
+  grows with their number on a device."""
 
 
 def run(hidden, filter, meshes=MESHES):
@@ -79,18 +81,38 @@ COLUMNS = {
 }
 
 
+def answer(rows, _):
+    """How far the state of a device falls, and what fits, in a sentence."""
+    most, last = rows[-2], rows[-1]
+    devices = most["mesh"].rpartition("x")[2]
+    return (
+        f"On {devices} devices each keeps {most['share']:.2f} of the state of one device. "
+        f"On {DEVICES} devices of {MEMORY / 1e9:.0f} GB, {last['weights'] / 1e9:.1f} "
+        "billion weights with a posterior fit (computed)."
+    )
+
+
+def make_report():
+    """How the rows are shown and saved."""
+    title = "Memory of a model that is split over devices"
+    question = "How much memory does each device need when the weights are split?"
+    words = (title, question, answer, bool, tuple(COLUMNS), NOTES, COLUMNS)
+    return report.Report("mesh", *words)
+
+
 def main(arguments=None):
     parser = argparse.ArgumentParser("python -m benchmarks.mesh", description=__doc__)
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--filter", type=int, default=2048)
     add_folder(parser, "csv and md")
     options = parser.parse_args(arguments)
+    if options.page:
+        make_report().remake(pathlib.Path(options.folder or "results"))
+        return
     rows = run(options.hidden, options.filter)
     words = sys.argv[1:] if arguments is None else arguments
     facts = report.origin(" ".join(["python -m benchmarks.mesh", *words]))
-    largest = f"the largest model on {DEVICES} of {MEMORY / 1e9:.0f} GB each"
-    title = f"Memory per device when weights are split; {largest}"
-    table = report.Report("mesh", title, NOTES, COLUMNS)
+    table = make_report()
     table.show(rows, facts)
     if options.folder:
         table.save(pathlib.Path(options.folder), rows, facts)

@@ -20,6 +20,11 @@ _QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
 
 def main():
     options = _parse()
+    if options.page:
+        from benchmarks.scale.page import remake
+
+        remake(pathlib.Path(options.folder or "results"))
+        return
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # ends the measured run
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     from envs.quiet import import_gym
@@ -88,7 +93,7 @@ def _parse():
     )
     parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="of the config")
     parser.add_argument("--title", default="Runs of many processes", help="of the page")
-    add_folder(parser, "scale.md and its figure")
+    add_folder(parser, "scale.md, its numbers and its figure")
     parser.add_argument(
         "--episodes", type=int, default=20, help="of each real run (default: 20)"
     )

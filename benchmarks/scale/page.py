@@ -1,25 +1,28 @@
-"""The page of results about scale, and its figure."""
+"""The page of results about scale, its numbers, and its figure."""
+
+import json
 
 from agents.files import write_text
-from agents.screen.text import as_markdown
+from agents.screen.text import as_markdown, folded
+from benchmarks.measuring.report import as_lines
 
+_QUESTION = "How many actors does a learner need?"
 _ABOUT = """\
-`python -m benchmarks.scale` measures what each process of a run with actors does, runs it
-on this machine, and simulates it (SimPy) for numbers of processes that this machine has
-not. In the simulation each process of a large run has a core of its own, learners have the
-speed of one core here, and sum gradients at 10 Gbit/s; where it is compared with this
-machine, all share its cores."""
-_MENDING = """\
-The server is busy {server:.0%} of the time at most. What mends it:
-
-- learners: fewer updates an episode, larger batches on a faster device, more learners, as
-  long as a step on a smaller share of the batch costs less.
-- actors: more of them, or several environments of one, which share a call of the planner.
-- the server: several servers, each with the episodes of some actors, from which a learner
-  takes batches in turn. One gives {batches:.0f} batches of this size a second.
-
-More actors than learners can follow make nothing faster, only their weights older: each
-waits until its last episode is learned from."""
+- `python -m benchmarks.scale` measures what each process of a run with actors does. It runs
+  it on this machine, and simulates it (SimPy) for more processes than this machine has.
+- In the simulation, each process has a core of its own. Learners have the speed of one core
+  here, and sum gradients at 10 Gbit/s.
+- Where the simulation is compared with this machine, all processes share its cores."""
+_HELP = """\
+- Learners: fewer updates an episode, larger batches on a faster device, or more learners,
+  as long as a step on a smaller share of the batch costs less.
+- Actors: more of them, or several environments for each, which share a call of the planner.
+- The server is busy {server} of the time at most. Several servers help: each holds the
+  episodes of some actors, and a learner takes batches from them in turn. One server gives
+  {batches} batches of this size a second.
+- More actors than the learners can follow make nothing faster and their weights older. Each
+  waits until its last episode is learned from."""
+_DECISION = "a decision, one environment"
 _OUTCOMES = {
     "environment steps / s": "steps_per_second",
     "staleness, updates": "staleness",
@@ -29,7 +32,7 @@ _OUTCOMES = {
 def costs_table(costs):
     """Rows of (what, milliseconds)."""
     return [
-        ("a decision, one environment", _ms(costs.decision[1])),
+        (_DECISION, _ms(costs.decision[1])),
         ("an agent step of the environment", _ms(costs.step[1])),
         (f"an episode of {costs.episode_steps} agent steps to disk", _ms(costs.write)),
         ("an episode into the server", _ms(costs.insert)),
@@ -58,7 +61,7 @@ def layouts_table(costs):
 
 
 def write_page(folder, title, facts, costs, checks, outcomes):
-    """Writes scale.md and scale.png.
+    """Writes scale.md, scale.json and scale.png.
 
     Args:
         folder: `pathlib.Path`.
@@ -69,51 +72,93 @@ def write_page(folder, title, facts, costs, checks, outcomes):
         outcomes: list of (`Layout`, `Outcome`).
     """
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [
-        f"# {title}",
-        _ABOUT,
-        "\n".join(f"- {name}: {value}" for name, value in facts.items()),
-        "## Costs",
-        as_markdown(["what", "milliseconds"], costs_table(costs)),
-        f"Weights that actors act by: {costs.weights / 1e6:.2f} MB; gradients that "
-        f"learners sum: {costs.gradients / 1e6:.2f} MB.",
-        "## One planner call for several environments",
-        as_markdown(
-            ["environments", "milliseconds a call", "decisions / s", "with environments"],
-            layouts_table(costs),
-        ),
-        "## Simulated and real, on this machine",
-        as_markdown(
+    names = ["actors", "environment steps / s", "of one actor's", "simulated"]
+    names += ["simulated / real", "sequences learned from / s"]
+    tables = {
+        "needed": [
             [
+                "updates an episode",
+                "learners",
                 "actors",
                 "environment steps / s",
-                "of one actor's",
-                "simulated",
-                "simulated / real",
-                "sequences learned from / s",
+                "busiest",
             ],
-            [_check_row(*check, checks[0][1]) for check in checks],
-        ),
-        "## Simulated, a core for each process",
-        "![environment steps a second by actors](scale.png)",
-        as_markdown(
+            *needed(outcomes),
+        ],
+        "costs": [["what", "milliseconds"], *costs_table(costs)],
+        "layouts": [
+            ["environments", "milliseconds a call", "decisions / s", "with environments"],
+            *layouts_table(costs),
+        ],
+        "checks": [names, *(_check_row(*check, checks[0][1]) for check in checks)],
+        "outcomes": [
             ["updates an episode", "learners", "actors", *_OUTCOMES, "busiest"],
-            [_outcome_row(layout, outcome) for layout, outcome in outcomes],
-        ),
-        "## What breaks first",
-        breaking(outcomes),
-        _MENDING.format(
-            server=max(outcome.busy["server"] for _, outcome in outcomes),
-            batches=1.0 / costs.sample,
-        ),
+            *(_outcome_row(layout, outcome) for layout, outcome in outcomes),
+        ],
+    }
+    server = max(outcome.busy["server"] for _, outcome in outcomes)
+    numbers = {"server": f"{server:.0%}", "batches": f"{1.0 / costs.sample:.0f}"}
+    numbers |= {"weights": f"{costs.weights / 1e6:.2f}"}
+    numbers |= {"gradients": f"{costs.gradients / 1e6:.2f}"}
+    found = {"title": title, "facts": facts, "numbers": numbers, "tables": tables}
+    write_text(folder / "scale.json", json.dumps(found) + "\n")
+    _draw(folder / "scale.png", outcomes)
+    remake(folder)
+
+
+def remake(folder):
+    """Writes scale.md anew, from the scale.json beside it."""
+    found = json.loads((folder / "scale.json").read_text())
+    tables = {name: as_markdown(*_split(rows)) for name, rows in found["tables"].items()}
+    sizes = (
+        "Weights that actors act by: {weights} MB. Gradients that learners sum: "
+        "{gradients} MB."
+    )
+    parts = [
+        f"# {found['title']}",
+        _QUESTION,
+        _answer(found["tables"]),
+        "![environment steps a second by actors](scale.png)",
+        "Simulated: the fewest actors that reach nine tenths of the highest speed, and "
+        "what is busiest then.",
+        tables["needed"],
+        folded("How it was measured", _ABOUT, as_lines(found["facts"])),
+        folded("What helps", _HELP.format(**found["numbers"])),
+        folded("Cost of each part", tables["costs"], sizes.format(**found["numbers"])),
+        folded("One planner call for several environments", tables["layouts"]),
+        folded("Simulated and real, on this machine", tables["checks"]),
+        folded("All simulated runs, a core for each process", tables["outcomes"]),
     ]
     write_text(folder / "scale.md", "\n\n".join(parts) + "\n")
-    _draw(folder / "scale.png", outcomes)
 
 
-def breaking(outcomes):
-    """Where more actors bring no more, and who works all the time there, in words."""
-    lines = []
+def _split(rows):
+    return rows[0], rows[1:]
+
+
+def _answer(tables):
+    """How many actors one learner needs, in a sentence."""
+    told = [
+        f"{actors} actor{'s' * (actors > 1)} at {updates} updates an episode"
+        for updates, learners, actors, *_ in tables["needed"][1:]
+        if learners == 1
+    ]
+    costs = dict(tables["costs"])
+    step, decision = costs["a gradient step, a whole of the batch"], costs[_DECISION]
+    return (
+        f"In simulation, one learner needs {' and '.join(told)} (a gradient step takes "
+        f"{step} ms, a decision {decision} ms)."
+    )
+
+
+def needed(outcomes):
+    """A row of each number of updates and learners: where more actors bring no more.
+
+    Returns:
+        Rows of updates an episode, learners, the fewest actors that reach nine tenths of
+        the highest speed, that highest speed, and what is busiest then.
+    """
+    rows = []
     for updates, learners in dict.fromkeys((a.updates, a.learners) for a, _ in outcomes):
         own = [
             (layout, outcome)
@@ -124,13 +169,8 @@ def breaking(outcomes):
         layout, outcome = next(
             pair for pair in own if pair[1].steps_per_second >= 0.9 * best
         )
-        lines.append(
-            f"- {updates} updates an episode, learners: {learners}: {layout.actors} actors "
-            f"come to nine tenths of the most, {best:.0f} environment steps a second; then "
-            f"the {outcome.bottleneck} work {outcome.busy[outcome.bottleneck]:.0%} of the "
-            "time."
-        )
-    return "\n".join(lines)
+        rows.append((updates, learners, layout.actors, f"{best:.0f}", _busiest(outcome)))
+    return rows
 
 
 def _draw(file, outcomes):
@@ -166,15 +206,18 @@ def _check_row(actors, real, model, of_one):
 
 
 def _outcome_row(layout, outcome):
-    busiest = outcome.bottleneck
     return (
         layout.updates,
         layout.learners,
         layout.actors,
         f"{outcome.steps_per_second:.0f}",
         f"{outcome.staleness:.0f}",
-        f"{busiest}, {outcome.busy[busiest]:.0%}",
+        _busiest(outcome),
     )
+
+
+def _busiest(outcome):
+    return f"{outcome.bottleneck}, {outcome.busy[outcome.bottleneck]:.0%}"
 
 
 def _ms(seconds):

@@ -1,33 +1,51 @@
 """The gallery: films of agents with their commands, and what was measured, as pictures."""
 
+import html
 import pathlib
 import re
 import shlex
 
 import yaml
 
+from agents.compare.report import FEW, FEWEST_SEEDS
 from agents.runs.records import read_scores
 from docs.making import results
-from results.answers import answer
+from results.answers import ONE, answer
 from results.studies import commanded_runs
-from results.suite_page.standings import default_transition, identity
+from results.suite_page.standings import STEPS, default_transition, identity
 
-_ABOUT = """# Gallery
+_ABOUT = "# Gallery\n\nFilms of trained agents, and what was measured."
+_OF_FILMS = f"""## Films
 
-Films of agents, and what was measured, each with the page that has its commands, commit and
-hardware."""
-_OF_FILMS = """## Films
+Each film shows one evaluation episode, at real speed. One agent was trained for each task:
+{STEPS:,} environment steps, one seed. It plans with the mean of its weights and adds no
+noise. The score is the mean return of the last evaluation; 1000 is the most. The best score
+comes first.
 
-Each is an evaluation episode at the end of a run, planned by averaged weights, their
-means, without noise: one seed, as fast as it happens. The commands train today's default;
-the suite's page says which runs are of an earlier agent."""
+The commands train today's agent. Some films are of an earlier agent:
+[the suite's page](results/suite/README.md) says which."""
+_OF_STUDIES = f"""## Measured
+
+Each title leads to a page with all numbers, the commands, the commit and the machine.
+Brackets hold 95 % intervals over seeds. {FEW} marks fewer than {FEWEST_SEEDS} seeds, {ONE}
+one seed."""
+_FILM = """::::{{container}} film
+:name: film-{stem}
+
+<video controls loop muted playsinline preload="metadata" src="../_static/{stem}.mp4">
+</video>
+
+**{task}** {score}
+
+<details><summary>Commands</summary><pre>{commands}</pre></details>
+::::"""
 _PICTURE = re.compile(r"!\[[^\]]*\]\([^)]+\.png\)")
 _SUITE = results.RESULTS / "suite"
 
 
 def page():
     """The text, in Markdown; it lies beside the folder of the pages of results."""
-    return "\n\n".join([_ABOUT, *_films(), "## Measured", *_measured()]) + "\n"
+    return "\n\n".join([_ABOUT, *_films(), _OF_STUDIES, *_measured()]) + "\n"
 
 
 def films():
@@ -40,62 +58,71 @@ def _studies():
 
 
 def _films():
-    """A title, and a figure for each film."""
+    """A title, and a grid of films, the best score first."""
     study = _studies()["suite"]
     words = {identity(each): each for each in commanded_runs(study["commands"])}
-    shown = [_film(name, study["runs"], words) for name in films()]
-    return [_OF_FILMS, *shown] if shown else []
+    best_first = sorted(films(), key=lambda name: -_score(_last(name)))
+    shown = [_film(name, study["runs"], words[_run(name)]) for name in best_first]
+    grid = "\n\n".join([":::::{container} films", *shown, ":::::"])
+    return [_OF_FILMS, grid] if shown else []
+
+
+def _run(name):
+    """(task, transition, seed) of the run that a film shows."""
+    task, _, seed = name.removesuffix(".mp4").rpartition("_")
+    return task, default_transition(), seed
 
 
 def _film(name, root, words):
     """A film, its score and the commands that made it."""
-    task, _, seed = name.removesuffix(".mp4").rpartition("_")
-    run = pathlib.Path(task, default_transition(), seed)
-    trained = shlex.join(["bayes-rl", "train", *words[task, default_transition(), seed]])
-    return "\n\n".join(
-        [
-            f"### {task}",
-            f'<video controls loop muted playsinline preload="metadata" width="240" '
-            f'src="../_static/{name}"></video>',
-            _score(_SUITE / "runs" / run),
-            f"```text\n{trained}\nbayes-rl video {root}/{run}\n```",
-        ]
+    run, last = _run(name), _last(name)
+    train = shlex.join(["bayes-rl", "train", *words])
+    return _FILM.format(
+        stem=name.removesuffix(".mp4"),
+        task=run[0],
+        score=f"{_score(last):.0f}, mean of {len(last)} episodes",
+        commands=html.escape(
+            f"{train}\nbayes-rl video {'/'.join([root, *run])}", quote=False
+        ),
     )
 
 
-def _score(run):
-    """Mean return of the last evaluation of a run, in words."""
-    rows = read_scores(run)
+def _last(name):
+    """Returns of the last evaluation of the run that a film shows."""
+    rows = read_scores(_SUITE.joinpath("runs", *_run(name)))
     steps = max(row["environment_steps"] for row in rows)
-    last = [row["return"] for row in rows if row["environment_steps"] == steps]
-    mean = sum(last) / len(last)
-    return f"Mean of {len(last)} evaluation episodes after {steps:,} steps: {mean:.0f}."
+    return [row["return"] for row in rows if row["environment_steps"] == steps]
+
+
+def _score(returns):
+    return sum(returns) / len(returns)
 
 
 def _measured():
-    """What each page of results found, and the first picture on it; the studies first."""
+    """What each page found, and its first picture; then pages that have neither."""
     studies, pages = _studies(), results.pages()
-    paths = [f"{name}/README.md" for name in studies] + sorted(pages)
-    return [
-        _found(path, pages[path], studies.get(path.removesuffix("/README.md")))
-        for path in dict.fromkeys(paths)
-        if path in pages and path != "README.md"
-    ]
+    paths = dict.fromkeys([f"{name}/README.md" for name in studies] + sorted(pages))
+    shown, others = [], ["### More tables\n"]
+    for path in paths:
+        if path in pages and path != "README.md":
+            link = f"[{pages[path].splitlines()[0].removeprefix('# ')}](results/{path})"
+            found = _found(path, pages[path], studies.get(path.removesuffix("/README.md")))
+            shown += [f"### {link}", *found] if found else []
+            others += [] if found else [f"- {link}"]
+    return [*shown, "\n".join(others)]
 
 
 def _found(path, text, study):
-    """A title that leads to a page, its answer and its first picture."""
-    title = text.splitlines()[0].removeprefix("# ")
-    parts = [f"### [{title}](results/{path})"]
+    """The question and the answer of a page, and its first picture, where it has them."""
+    parts = []
     if study:
-        before = " With an earlier version of the agent." * ("agent" in study)
         found = answer((results.RESULTS / path).parent, study)
-        parts.append(f"{study['question']} {found}{before}")
-    parts += [_moved(picture, path) for picture in _PICTURE.findall(text)[:1]]
-    return "\n\n".join(parts)
+        before = " This was an earlier version of the agent." * ("agent" in study)
+        parts += [f"*{study['question']}*", f"{found}{before}"]
+    return parts + [_moved(picture, path) for picture in _PICTURE.findall(text)[:1]]
 
 
 def _moved(picture, path):
     """A picture of a page as seen from the gallery."""
-    folder = pathlib.Path("results", path).parent.as_posix()
-    return re.sub(r"\]\(", f"]({folder}/", picture)
+    folder = pathlib.PurePosixPath("results", path).parent
+    return picture.replace("](", f"]({folder}/")

@@ -34,7 +34,7 @@ def write(folder):
         file.parent.mkdir(parents=True, exist_ok=True)
         if not file.exists() or file.read_text() != text:
             file.write_text(text)
-    copies = {folder / "results" / path: file for path, file in results.pictures().items()}
+    copies = {folder / "results" / path: file for path, file in results.files().items()}
     copies |= {folder / FILMS / name: file for name, file in gallery.films().items()}
     (folder / FILMS).mkdir(exist_ok=True)
     for file, source in copies.items():

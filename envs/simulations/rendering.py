@@ -6,6 +6,7 @@ import ctypes.util
 import os
 import sys
 
+from envs import quiet
 from envs.simulations import fenced
 
 HELP = "install one: apt-get install libegl1 (GPU or Mesa), or apt-get install libosmesa6"
@@ -34,12 +35,16 @@ def import_suite():
 
 def choose_library():
     """Sets what is to draw, where nobody has; later imports of dm_control keep to it."""
-    if "dm_control._render" not in sys.modules:
-        os.environ.setdefault("MUJOCO_GL", choose())
+    # Where Mesa's EGL was loaded before it, the import of TensorFlow 2.20 never ends.
+    quiet.import_tensorflow()
+    if "dm_control._render" not in sys.modules and "MUJOCO_GL" not in os.environ:
+        os.environ["MUJOCO_GL"] = choose()
 
 
 def choose():
     """Name of the library that would draw: `egl`, `osmesa` or `disabled`."""
+    if _crashes_with_mesa():
+        return "disabled"
     wanted = os.environ.get("PYOPENGL_PLATFORM")
     if wanted in (None, "egl") and _has_egl():
         return "egl"
@@ -77,6 +82,12 @@ def make_camera(physics, size, camera):
     from dm_control.mujoco import engine
 
     if _render.BACKEND in (None, "off"):
+        if _crashes_with_mesa():
+            raise RuntimeError(
+                "pictures need TensorFlow below 2.21, got 2.21 or newer: its LLVM and that of "
+                "Mesa's EGL cannot be in one process; install an older one: "
+                "pip install 'tensorflow<2.21' 'tf-keras<2.21'"
+            )
         raise RuntimeError(f"pictures need EGL or OSMesa, but neither loads; {HELP}")
     model = physics.model
     if camera >= model.ncam:
@@ -94,6 +105,12 @@ def picture(camera, shadows):
     flags = None if shadows else {"shadow": False, "reflection": False}
     # The camera draws into the same buffer every time.
     return camera.render(render_flag_overrides=flags).copy()
+
+
+def _crashes_with_mesa():
+    """Whether TensorFlow and what Mesa draws with cannot be in one process."""
+    version = quiet.import_tensorflow().__version__
+    return tuple(map(int, version.split(".")[:2])) >= (2, 21)
 
 
 def _has_egl():

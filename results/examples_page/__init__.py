@@ -1,1 +1,1 @@
-"""What the layers are worth: a page of the files that examples leave."""
+"""How well the layers predict: a page of the files that examples leave."""

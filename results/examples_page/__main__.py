@@ -1,17 +1,17 @@
-"""results/examples.md: what the layers are worth, from the files that examples leave.
+"""results/examples.md: how well the layers predict, from the files that examples leave.
 
 python -m examples.digits METHOD --seed 0 1 2 3 4     # for each method,
 python -m examples.regression --seed 0 1 2 3 4        # so the other programs, then
 python -m results.examples_page                       # of the files in logdir/
 
-Programs without a file stay on the page as they are.
+Programs without a file keep their rows of examples.csv; without any, the page is made anew.
 """
 
 import argparse
+import collections
 import csv
 import json
 import pathlib
-import re
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -19,20 +19,28 @@ from PIL import Image
 
 from agents.figures.drawing import save_figure, tidy, with_palette
 from agents.files import replacing, write_csv, write_text
+from agents.screen.text import as_markdown, folded
 from benchmarks.measuring import report
-from results.examples_page.programs import PROGRAMS
-from results.examples_page.tables import beaten, cost, read, summarize, table, words_of
+from results.examples_page.programs import PROGRAMS, SHIFT
+from results.examples_page.tables import cost, read, summarize, table, verdicts, words_of
 
+_TITLE = "How well Bayesian layers predict"
+_QUESTION = "Do Bayesian methods predict better than plain ones?"
+_COLUMNS = ("program", "test", "score", "plain method", "better", "no difference shown")
+_COLUMNS += ("worse",)
 _ABOUT = """
-Made by `python -m results.examples_page`; no number is typed by hand. Each score is a mean
-over seeds. In brackets: Student's 95 % interval of the mean, over what is random in
-training and, where a seed chooses them, over the data. A score is bold where it is better
-than that of the method that the program's others stand beside, and struck through where
-worse, with Student's 95 % interval of the differences seed by seed on one side of 0; no
-correction for the number of comparisons. Calibration error: 10 bins. Date, commit
-and processor below are those of the page; a program that was not run anew keeps its scores
-and seconds, and says of which commit its runs are.
+- No number is typed by hand: `python -m results.examples_page` makes the page from the
+  files of the programs.
+- Each score is a mean over seeds. Brackets: Student's 95 % interval of the mean, over what
+  is random in training and, where a seed chooses them, over the data.
+- Each method is compared with the plain method of its program, seed by seed. A score is
+  bold where it is better and struck through where it is worse: Student's 95 % interval of
+  the differences lies on one side of 0. The number of comparisons is not corrected for.
+- Calibration error: 10 bins.
+- The date, commit and processor are those of the page. A program that was not run anew
+  keeps its scores and seconds, and names the commit of its runs.
 """.strip()
+_DRAWN = ("digits", "images", "regression", "cox_process")  # with a picture
 
 
 def find(logdir):
@@ -46,21 +54,73 @@ def find(logdir):
     return found
 
 
-def section(name, rows, paths):
-    """Markdown of a program: what it is, who beats the plain method, tables, a picture."""
-    program, facts = PROGRAMS[name], [json.loads(path.read_text()) for path in paths]
-    summary = summarize(rows, program.plain)
-    commits = sorted({str(each.get("commit")) for each in facts})
-    seeds = map(str, sorted({row["seed"] for row in rows}))
+def claims(name, rows):
+    """Rows of the first table: which methods of a program beat the plain one."""
+    program = PROGRAMS[name]
+    found = verdicts(summarize(rows, program.plain), program)
+    return [[words_of(name), *row] for row in found]
+
+
+def answer(found):
+    """How often a Bayesian method beats the plain one, in a sentence.
+
+    Args:
+        found: rows as from `claims`.
+    """
+    others = {words_of(each) for program in PROGRAMS.values() for each in program.others}
+    better, of = collections.Counter(), collections.Counter()
+    for _, test, _, _, *names in found:
+        methods = [set(each.split(", ")) - others - {""} for each in names]
+        better[SHIFT in test] += len(methods[0])
+        of[SHIFT in test] += sum(map(len, methods))
+    return (
+        f"They do in {better[True]} of {of[True]} comparisons where the data shift, and in "
+        f"{better[False]} of {of[False]} elsewhere."
+    )
+
+
+def section(name, rows):
+    """Markdown of a program: what it is, and its tables, folded."""
+    program = PROGRAMS[name]
+    commits, seeds = (sorted({str(row[key]) for row in rows}) for key in ("commit", "seed"))
     origin = f"Commit of the runs: {', '.join(commits)}; seeds {', '.join(seeds)}."
-    parts = [f"## `examples/{name}.py`", f"{program.about} {origin}"]
-    parts.append(f"Beside {words_of(program.plain)}:\n\n{beaten(summary, program)}")
+    summary = summarize(rows, program.plain)
+    parts = []
     for test, title in program.tests.items():
         own = [row for row in summary if row["test"] == test]
-        parts.append(f"### {title}\n\n{table(own)}")
-    if name == "digits" or paths[0].with_suffix(".png").exists():
-        parts.append(f"![{name.replace('_', ' ')}](examples_{name}.png)")
-    return "\n\n".join(parts)
+        parts += [f"**{title}**", table(own)] if own else []
+    if name in _DRAWN:
+        parts.append(f"![{words_of(name)}](examples_{name}.png)")
+    head = [f"## `examples/{name}.py`", program.about, origin]
+    return "\n\n".join([*head, folded("Scores", *parts)])
+
+
+def page(rows, facts):
+    """The text of examples.md.
+
+    Args:
+        rows: dict of program -> rows of examples.csv.
+        facts: as from `benchmarks.measuring.report.origin`.
+    """
+    found = [row for name in rows for row in claims(name, rows[name])]
+    every = [row for own in rows.values() for row in own]
+    pictures = [
+        f"![{words_of(name)}](examples_{name}.png)" for name in _DRAWN if name in rows
+    ]
+    parts = [
+        f"# {_TITLE}",
+        _QUESTION,
+        answer(found),
+        *pictures[:1],
+        "Methods that are better or worse than the plain method, each with a 95 % "
+        "interval of the difference on one side of 0.",
+        as_markdown(_COLUMNS, found),
+        folded("How it was measured", _ABOUT, report.as_lines(facts)),
+        *(section(name, own) for name, own in rows.items()),
+        "## Cost",
+        folded("Processor seconds", cost(every)),
+    ]
+    return "\n\n".join(parts) + "\n"
 
 
 def kept_rows(folder, programs):
@@ -73,20 +133,6 @@ def kept_rows(folder, programs):
                 row |= {"seed": int(row["seed"]), "value": float(row["value"])}
                 found.setdefault(row["program"], []).append(row | {"seconds": seconds})
     return {name: rows for name, rows in found.items() if name in programs}
-
-
-def kept_sections(folder, programs):
-    """Dict of program -> Markdown in examples.md."""
-    if not programs:
-        return {}
-    parts = re.split(r"^## ", (folder / "examples.md").read_text(), flags=re.MULTILINE)
-    starts = {name: f"`examples/{name}.py`" for name in programs}
-    return {
-        name: f"## {part.strip()}"
-        for name, start in starts.items()
-        for part in parts
-        if part.startswith(start)
-    }
 
 
 def draw(paths, tests, file):
@@ -134,22 +180,20 @@ def main(arguments=None):
     parser.add_argument("--folder", type=pathlib.Path, default="results")
     options = parser.parse_args(arguments)
     files = find(options.logdir)
-    if not files:
+    rows = kept_rows(options.folder, PROGRAMS.keys() - files.keys())
+    if not (files or rows):
         parser.error(f"no files in {options.logdir}; run python -m examples.digits METHOD")
-    rows = {name: read(name, paths) for name, paths in files.items()}
-    kept = kept_rows(options.folder, PROGRAMS.keys() - files.keys())
-    all_rows = [row for name in PROGRAMS for row in (kept | rows).get(name, ())]
-    sections = kept_sections(options.folder, kept)
-    sections |= {name: section(name, rows[name], paths) for name, paths in files.items()}
-    facts = report.origin("python -m results.examples_page")
-    parts = ["# What the layers are worth", _ABOUT]
-    parts.append("\n".join(f"- {name}: {value}" for name, value in facts.items()))
-    parts += [sections[name] for name in PROGRAMS if name in sections]
-    parts.append(f"## Cost\n\n{cost(all_rows)}")
+    rows |= {name: read(name, paths) for name, paths in files.items()}
+    rows = {name: rows[name] for name in PROGRAMS if name in rows}
+    kept = options.folder / "examples.md"
+    command = "python -m results.examples_page"
+    facts = report.origin(command) if files else report.facts_on(kept.read_text())
     options.folder.mkdir(parents=True, exist_ok=True)
     save_pictures(files, options.folder)
-    write_csv(options.folder / "examples.csv", all_rows)
-    write_text(options.folder / "examples.md", "\n\n".join(parts) + "\n")
+    write_csv(
+        options.folder / "examples.csv", [row for own in rows.values() for row in own]
+    )
+    write_text(kept, page(rows, facts))
 
 
 if __name__ == "__main__":

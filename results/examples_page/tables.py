@@ -15,8 +15,8 @@ def read(program, paths):
     """Rows of a program's files.
 
     Returns:
-        List of dicts with program, method, seed, data, seconds, test, score and value, a
-        row a score; seconds are None where nothing was trained.
+        List of dicts with program, method, seed, data, seconds, commit, test, score and
+        value, a row a score; seconds are None where nothing was trained.
 
     Raises:
         SystemExit: a file is of a run that was made small, or otherwise than the page says.
@@ -28,6 +28,7 @@ def read(program, paths):
         for found in facts["results"]:
             own = {"program": program, "method": found["method"], "seed": found["seed"]}
             own |= {"data": found.get("data", ""), "seconds": found.get("seconds")}
+            own |= {"commit": facts.get("commit")}
             rows += [
                 own | {"test": test, "score": score, "value": found[test][score]}
                 for test in PROGRAMS[program].tests
@@ -88,24 +89,28 @@ def summarize(rows, plain):
     return found
 
 
-def beaten(summary, program):
-    """Lines that say which methods beat the plain one, and which do not."""
-    lines = []
+def verdicts(summary, program):
+    """Which methods beat the plain one, and which do not: a row for each claim.
+
+    Returns:
+        Rows of test, score, the plain method, and the methods that are better, that are not
+        shown to differ, and that are worse.
+    """
+    rows = []
     for test, score in program.claims:
-        verdicts = {
+        found = {
             words_of(row["method"]): row["verdict"]
             for row in summary
             if (row["test"], row["score"]) == (test, score)
             and row["method"] != program.plain
         }
-        words = [
-            f"{word}: {', '.join(name for name in verdicts if verdicts[name] == sign)}"
-            for word, sign in (("better", 1), ("no difference shown", 0), ("worse", -1))
-            if sign in verdicts.values()
+        names = [
+            ", ".join(name for name in found if found[name] == sign) for sign in (1, 0, -1)
         ]
-        title = f"{program.tests[test]}, {SCORES[score][0]}"
-        lines.append(f"- {title}: {'; '.join(words) or 'nothing was run'}")
-    return "\n".join(lines)
+        head = [program.tests[test], SCORES[score][0], words_of(program.plain)]
+        if found:
+            rows.append([*head, *names])
+    return rows
 
 
 def table(rows):

@@ -11,10 +11,10 @@ from agents.files import write_text
 from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
-from agents.screen.text import as_markdown
-from results.answers import outcome
+from agents.screen.text import as_markdown, folded
+from results.answers import answer, findings, noted
 from results.collected import KEPT, collect
-from results.pages import made_by, sources
+from results.pages import beginning, how, joined, picture
 from results.studies import commanded_runs
 from results.suite_page.curves import curves, weights
 from results.suite_page.standings import (
@@ -32,17 +32,27 @@ _FILMS = {
     f"episode_{STEPS}.mp4": ".mp4",
     f"open_loop_{STEPS}.png": "_open_loop.png",
 }  # name below videos/ of a run -> ending of the copy's
+_BESIDE = {
+    "TD-MPC (own repeats)": "TD-MPC",
+    "TD-MPC2": "TD-MPC2",
+    "MR.Q": "MR.Q",
+    "BMPC": "BMPC",
+    "DreamerV3": "DreamerV3",
+}  # the methods of the first table, and their columns
 _NOTES = f"""
-A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
-(before action repeat), planned by averaged weights, their means, without noise. Brackets:
-the 95 % bootstrap interval over seeds. Published scores are means over seeds, of other
-protocols: TD-MPC's own repository holds an action for 8 (cartpole), 2 (finger, walker) or
-4 steps, as PlaNet and we do on the tasks that it has, most others for 2. A published mean
-counts as exact here, and of five seeds a bootstrap interval holds the mean of many in
-about 85 of 100 cases: a whole interval above says less than it seems. Over tasks there is
-an interval once each has two seeds. Minutes, the median of the runs, are those of
-training and evaluation, start-up aside, with two runs or more on the machine.
-{FEW_NOTE}
+- A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
+  (before action repeat). Plans go by averaged weights, their means, without noise.
+- Brackets: the 95 % bootstrap interval over seeds. Over tasks there is an interval once
+  each task has two seeds.
+- Published scores are means over seeds, of other protocols. TD-MPC's own repository holds
+  an action for 8 (cartpole), 2 (finger, walker) or 4 steps. So do PlaNet and we on the
+  tasks that it has. Most others hold an action for 2 steps.
+- A published mean counts as exact here. With five seeds, a bootstrap interval covers the
+  mean of many seeds in about 85 of 100 cases. A whole interval above a published mean says
+  less than it seems.
+- Minutes are the median of the runs: training and evaluation without start-up, with two
+  runs or more on the machine.
+- {FEW_NOTE}
 """.strip()
 
 
@@ -67,7 +77,7 @@ def make(folder, study):
         file.unlink()
     write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
     drawn = save({"curves": curves(found), "weights": weights(found)}, folder)
-    figures = {file.stem: f"![{file.stem}]({file.name})" for file in drawn}
+    figures = {file.stem: picture(file.name) for file in drawn}
     write_text(folder / "README.md", _page(folder, study, found, parts, figures, films))
 
 
@@ -86,25 +96,21 @@ def _keep_films(root, folder):
 
 def _page(folder, study, found, parts, figures, films):
     runs = [run.folder for each in found.values() for run in each.runs]
-    parts = [
-        f"# {study['title']}",
-        outcome(folder, study),
-        study["about"],
-        made_by(study),
-        sources(sources_of(runs)),
-        "```\n" + "\n".join([*study["commands"], "python -m results suite"]) + "\n```",
-        _progress(found),
-        figures.get("curves"),
-        _NOTES,
-        _scores(parts["scores"]),
-        SOURCES,
-        _against(parts["against"]),
-        _twins(parts["twins"]),
-        figures.get("weights"),
+    summary = {"commands": study["commands"], "sources": sources_of(runs)}
+    return joined(
+        beginning(folder, study, figures.get("curves"), _shown(parts["scores"])),
+        *(
+            folded(other["question"], answer(folder, other), noted(_twins(parts["twins"])))
+            for other in study.get("also", ())
+        ),
+        findings(folder, study),
+        how(folder, study, summary, _NOTES, _progress(found)),
+        folded("All published scores", _scores(parts["scores"]), SOURCES),
+        folded("Against each published method", _against(parts["against"])),
+        folded("Posterior over the weights", figures.get("weights")),
         _planners(runs),
         _films(films),
-    ]
-    return "\n\n".join(filter(None, parts)) + "\n"
+    )
 
 
 def _progress(found):
@@ -139,6 +145,23 @@ def _unfinished(each, run):
     return f"- in no table: {name}, {each.reached[seed]:,} steps; {reason}"
 
 
+def _shown(rows):
+    """The scores of the default, beside those of few methods."""
+    cells = []
+    for row in rows:
+        if row["transition"] == default_transition():
+            theirs = published_at_end(row["task"])
+            own = [row["task"], _interval(row, "mean"), _count(row["seeds"])]
+            cells.append(own + [_mean(theirs, name) for name in _BESIDE])
+    title = f"Mean return after {STEPS:,} environment steps [95 % interval], n seeds."
+    columns = ["task", "ours", "n", *_BESIDE.values()]
+    return _table(f"{title} Published means are of other protocols.", columns, cells)
+
+
+def _mean(theirs, name):
+    return f"{theirs[name]:.0f}" if name in theirs else ""
+
+
 def _scores(rows):
     cells = []
     for row in rows:
@@ -156,19 +179,19 @@ def _scores(rows):
                 row["each_seed"],
                 row["commits"],
                 f"{row['minutes']:.0f}",
-                *(f"{theirs[name]:.0f}" if name in theirs else "" for name in METHODS),
+                *(_mean(theirs, name) for name in METHODS),
             ]
         )
     columns = ["task", "transition", "n", "mean", "IQM", "each seed"]
     columns += ["commit", "minutes a run"]
-    title = f"Scores after {STEPS:,} environment steps, beside published means"
+    title = f"Scores after {STEPS:,} environment steps, beside published means."
     return _table(title, [*columns, *METHODS.values()], cells)
 
 
 def _against(rows):
-    columns = ["tasks", "published method", "our runs", "above on", "whole interval above"]
-    columns += ["least share of it", "mean of ours less its", "without one task"]
-    columns += ["IQM of it", "IQM of ours"]
+    columns = ["tasks", "published method", "our runs", "our mean above"]
+    columns += ["whole interval above", "least ratio", "difference of means"]
+    columns += ["without one task", "published IQM", "our IQM"]
     cells = [
         [
             row["tasks"],
@@ -187,13 +210,15 @@ def _against(rows):
         ]
         for row in rows
     ]
-    title = (
-        "Against each published method: on how many of the tasks that it has our mean is "
-        "higher, on how many of those with five seeds its whole interval is, where our "
-        "share of its score is least, how far our mean is ahead, mean over those tasks and "
-        "without the one where it is furthest, and interquartile means over them, which "
-        "leave out the best and the worst quarter of each, rounded down"
-    )
+    title = """Each row counts the tasks that a published method has.
+
+- Our mean above: on how many tasks our mean is higher. Whole interval above: on how many of
+  those with five seeds our whole interval is.
+- Least ratio: our mean over the published one, on the task where that is least.
+- Difference of means: ours minus the published one, mean over tasks; and without the task
+  where it is greatest.
+- IQM: interquartile mean over tasks, without the best and the worst quarter of them (the
+  number of tasks left out is rounded down)."""
     return _table(title, columns, cells)
 
 
@@ -209,8 +234,8 @@ def _twins(rows):
         ]
         for row in rows
     ]
-    columns = ["task", "Bayesian", "deterministic", "difference"]
-    title = "A posterior over the transition's weights against one value for each"
+    columns = ["task", "posterior", "deterministic", "difference"]
+    title = "Mean scores with a posterior over the transition's weights, and without."
     return _table(title, columns, cells)
 
 
@@ -224,25 +249,25 @@ def _planners(runs):
     head, *rows = (line.split(",") for line in file.read_text().splitlines())
     conclusion = file.with_suffix(".txt").read_text().strip()
     name = "/".join(file.parent.parts[-3:])
-    title = f"Planners on the model of {name}, by `python -m benchmarks.planners`"
-    return _table(f"{title}: {conclusion}.", head, rows)
+    title = f"Planners on the model of {name}, by `python -m benchmarks.planners`."
+    return folded("Planners", _table(f"{title} {conclusion}.", head, rows))
 
 
 def _films(names):
     if not names:
         return ""
-    pictures = [name.removesuffix(".png") for name in names if name.endswith(".png")]
+    pictures = [name for name in names if name.endswith(".png")]
     title = (
-        "An episode of the agent at the end of a run (a click shows the film), and what "
-        "its model predicts of one open loop, by `bayes-rl video RUN`"
+        "By `bayes-rl video RUN`: an episode of the agent at the end of a run (a click "
+        "shows the film), and the model's open-loop prediction."
     )
-    return "\n\n".join([title, *(_picture(name, names) for name in pictures)])
+    return folded("Films", title, *(_film(name, names) for name in pictures))
 
 
-def _picture(name, names):
+def _film(name, names):
     """A picture, a link to the film of which it is the strip."""
-    shown = f"![{name}](films/{name}.png)"
-    return f"[{shown}](films/{name}.mp4)" if f"{name}.mp4" in names else shown
+    shown, film = picture(f"films/{name}"), f"{name.removesuffix('.png')}.mp4"
+    return f"[{shown}](films/{film})" if film in names else shown
 
 
 def _table(title, columns, rows):

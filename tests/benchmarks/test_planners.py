@@ -32,8 +32,8 @@ def test_conclusion_tells_how_many_times_fewer():
     rows = scores("CrossEntropy", (1000, 100.0), (300, 98.0))
     rows += scores("ImprovedCrossEntropy", (100, 97.0), (10, 50.0))
     assert conclusion(rows) == (
-        "for 97, 97% of CrossEntropy's best, CrossEntropy takes 300 evaluations; "
-        "ImprovedCrossEntropy takes 100 evaluations: 3.0 times fewer"
+        "To reach 97 (97% of CrossEntropy's best), CrossEntropy takes 300 evaluations and "
+        "ImprovedCrossEntropy takes 100 evaluations, 3.0 times fewer"
     )
 
 
@@ -41,5 +41,5 @@ def test_conclusion_tells_what_a_standard_error_changes():
     rows = scores("CrossEntropy", (1000, 100.0), (300, 97.5), (200, 96.5))
     rows += scores("ImprovedCrossEntropy", (100, 97.5))
     assert conclusion(rows).endswith(
-        "3.0 times fewer, 2.0 where a mean may be a standard error below that"
+        "3.0 times fewer (2.0 times if a mean may be one standard error lower)"
     )

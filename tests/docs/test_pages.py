@@ -7,7 +7,7 @@ import types
 import pytest
 
 from agents.config import overrides
-from docs.running import ROOT
+from docs.keeping import ROOT
 
 DOCS = ROOT / "docs"
 

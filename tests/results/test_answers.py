@@ -1,15 +1,17 @@
 """Tests of results.answers."""
 
 import pathlib
+import re
 
 import pytest
 import yaml
 
-from results.answers import answer, outcome
+from results.answers import answer, findings, noted, table
 
 ROOT = pathlib.Path(__file__).parents[2] / "results"
 STUDIES = yaml.safe_load((ROOT / "experiments.yaml").read_text())
 MEASURED = [name for name in STUDIES if (ROOT / name).is_dir()]
+_OF_NUMBERS = re.compile(r" [\[(][\d.]+(?:,| to) [\w.]+[\])]")  # intervals and extremes
 STUDY = {"question": "Is it?", "answer": "Yes: {scores.iqm: task=a; n=2}."}
 
 
@@ -55,29 +57,53 @@ def test_an_answer_of_several_rows_is_an_error(measured):
         answer(measured / "one", {"answer": "{scores.iqm: task=a}"})
 
 
-def test_an_outcome_has_all_answers_and_findings_with_their_numbers(measured):
-    more = {"question": "How?", "answer": "By {scores.iqm: task=a; n=3}."}
-    study = STUDY | {"also": [more], "findings": ["First.", "At {scores.r: n=2}."]}
-    paragraphs = ["Is it?", "Yes: 700 [650.4, never].", "First.", "At 0.5 (0.25 to 0.75)."]
-    paragraphs += ["How?", "By 1."]
-    assert outcome(measured / "one", study) == "\n\n".join(paragraphs)
+def test_a_table_has_a_row_of_cells_for_each_name(measured):
+    columns = {"score": "{scores.iqm: task=a; $row}", "R": "{scores.r: $row}"}
+    words = {"caption": "Of {scores.n: n=2} seeds.", "first": "seeds", "columns": columns}
+    study = {"table": words | {"rows": {"two": "n=2", "four": {"row": "n=4"}}}}
+    assert table(measured / "one", study) == (
+        "Of 2 seeds.\n\n| seeds | score | R |\n| --- | --- | --- |\n"
+        "| two | 700 [650.4, never] | 0.5 (0.25 to 0.75) |\n| four |  |  |"
+    )
+    assert table(measured / "one", {}) == ""
 
 
-def test_an_outcome_explains_the_mark_of_one_seed(tmp_path):
-    (tmp_path / "t.csv").write_text("seeds,v,v_low,v_high\n1,5,,\n")
-    study = {"question": "Is it?", "answer": "{t.v: seeds=1}"}
-    assert outcome(tmp_path, study).endswith("\n\n5‡\n\n‡ One seed.")
+def test_findings_are_folded_lines_with_their_numbers(measured):
+    study = {"findings": ["First.", "At {scores.r: n=2}."]}
+    found = findings(measured / "one", study)
+    assert "More findings</summary>\n\n- First.\n- At 0.5 (0.25 to 0.75).\n\n" in found
+    assert findings(measured / "one", {}) == ""
+
+
+def test_marks_are_explained_where_they_are_used():
+    assert noted("5 [4, 6]") == "5 [4, 6]"
+    assert noted("5‡") == "5‡\n\n‡ One seed."
+    assert "\n\n† Fewer than 5 seeds: " in noted("5 [4, 6]†")
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_outcomes_of_this_repository_find_their_numbers(name):
-    found = outcome(ROOT / name, STUDIES[name])
+def test_studies_of_this_repository_find_their_numbers(name):
+    folder, study = ROOT / name, STUDIES[name]
+    parts = [answer(folder, each) for each in (study, *study.get("also", ()))]
+    found = "\n".join([*parts, findings(folder, study), table(folder, study)])
     assert "{" not in found
     assert "not measured" not in found
+    assert "$" not in found
+
+
+@pytest.mark.parametrize("name", [name for name in MEASURED if "table" in STUDIES[name]])
+def test_no_row_or_column_of_a_first_table_is_empty(name):
+    _, lines = table(ROOT / name, STUDIES[name]).split("\n\n")
+    rows = [line.strip("|").split("|")[1:] for line in lines.splitlines()[2:]]
+    assert all("".join(row).strip() for row in rows)
+    assert all("".join(column).strip() for column in zip(*rows, strict=True))
 
 
 @pytest.mark.parametrize("name", MEASURED)
-def test_answers_of_this_repository_are_short(name):
-    each = [STUDIES[name], *STUDIES[name].get("also", ())]
-    lengths = [len(answer(ROOT / name, one).split()) for one in each]
-    assert max(lengths) <= 90
+def test_answers_of_this_repository_are_one_short_sentence_and_a_caveat(name):
+    for each in (STUDIES[name], *STUDIES[name].get("also", ())):
+        words = _OF_NUMBERS.sub("", answer(ROOT / name, each))
+        first, *others = re.split(r"(?<=[.?]) (?=[A-Z])", words)
+        assert len(first.split()) <= 30
+        assert len(others) <= 1
+        assert len(words.split()) <= 45

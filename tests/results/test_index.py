@@ -15,9 +15,10 @@ STUDY = {"title": "One", "question": "Is it?", "answer": "Yes: {scores.iqm: task
 
 
 def test_readme_is_a_table_of_questions_with_links(measured):
-    for name in ("layers.md", "one/README.md", "two/runs"):  # of two nothing is finished
+    for name in ("one/README.md", "two/runs"):  # of two nothing is finished
         (measured / name).parent.mkdir(exist_ok=True)
         (measured / name).touch()
+    (measured / "layers.md").write_text("# Layers\n\nHow fast?\n\nFast.\n\n| 1 |\n")
     more = {"question": "How?", "answer": "By {scores.r: n=2}."}
     studies = {
         "one": STUDY | {"also": [more]},
@@ -27,7 +28,7 @@ def test_readme_is_a_table_of_questions_with_links(measured):
     assert "| How? | By 0.5 (0.25 to 0.75). | [One](one/README.md) |" in text
     assert "| Is it? | Yes: 700 [650.4, never]. | [One](one/README.md) |" in text
     assert "| Is it? | not measured yet | One (an earlier agent) |" in text
-    assert "[layers.md](layers.md): `python -m benchmarks.layers --folder results`" in text
+    assert "| How fast? | Fast. | [Layers](layers.md) |" in text
 
 
 @pytest.mark.parametrize("name", MEASURED)

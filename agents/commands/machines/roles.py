@@ -2,6 +2,7 @@
 
 import contextlib
 import pathlib
+import sys
 
 from agents.config.overrides import load
 from agents.errors import UserError
@@ -92,6 +93,11 @@ def _need_reverb():
     try:
         import reverb  # noqa: F401
     except ModuleNotFoundError:
+        if sys.version_info >= (3, 12):
+            raise UserError(
+                f"a run with actors needs dm-reverb, which Python {sys.version.split()[0]} "
+                "cannot have: use Python 3.11, or actors=0"
+            ) from None
         raise UserError(
             "dm-reverb is not installed; a run with actors needs it: "
             "pip install 'bayes_rl[distributed]'"

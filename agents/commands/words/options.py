@@ -75,7 +75,7 @@ def _add_probe(commands):
 
 
 def _add_calibrate(commands):
-    about = "Measure and correct the coverage of prediction intervals."
+    about = "Measure the coverage of prediction intervals, and recalibrate them."
     command = _add(commands, "calibrate", about)
     _add_run(command)
     command.add_argument(

@@ -7,6 +7,7 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, initializers, regularizers
+from bayes_rl.compatibility.versions import check_keras
 from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.scaled_kl import as_scale, configuration
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
@@ -71,6 +72,7 @@ class StochasticLayer:
         super().build(input_shape)
 
     def __call__(self, inputs, *args, **kwargs):
+        check_keras(inputs)
         return super().__call__(self.whole_for_each_draw(inputs), *args, **kwargs)
 
     @tf.autograph.experimental.do_not_convert

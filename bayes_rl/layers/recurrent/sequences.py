@@ -23,8 +23,8 @@ import threading
 import weakref
 
 import tensorflow as tf
-from keras.src.engine.base_layer_utils import call_context
 
+from bayes_rl.compatibility import versions
 from bayes_rl.numerics import graphs
 
 _eager = threading.local()
@@ -99,7 +99,7 @@ def constant(cell, make, batch_size, state, sources=()):
 
 def _call_of_rnn():
     """Weak reference to what lives as long as the call of an RNN; None outside of one."""
-    context = call_context()
+    context = versions.call_context()
     if not isinstance(context.layer, tf.keras.layers.RNN):
         return None
     return weakref.ref(context._state.setdefault(_ATTRIBUTE, _Call()))

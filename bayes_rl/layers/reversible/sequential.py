@@ -1,8 +1,8 @@
 """Reversible chains: depth without memory for activations."""
 
 import tensorflow as tf
-from tensorflow.python.eager import record
 
+from bayes_rl.compatibility import versions
 from bayes_rl.layers.reversible.base import ReversibleLayer
 from bayes_rl.layers.reversible.residual import gradients_through
 from bayes_rl.random_variables.transformed import sum_over_event
@@ -78,7 +78,7 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
             weights = dict(zip(names, values, strict=True))
             outputs = inputs
             # Else the caller's tape keeps activations; public names cannot stop it.
-            with hold(self, weights), record.stop_recording():
+            with hold(self, weights), versions.record.stop_recording():
                 for layer in self.layers:
                     outputs = layer(outputs)
 

@@ -117,9 +117,10 @@ def test_markdown_holds_what_was_printed(output):
     assert row in text
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
-        "- † Fewer than 5 seeds: an IQM of three is their mean, an interval little more "
-        "than their range; between equals, that of a probability of improvement leaves 0.5 "
-        "out in one comparison of three (two seeds each) or of five (three seeds each).\n"
+        "- † Fewer than 5 seeds. The IQM of three seeds is their mean, and an interval is "
+        "little more than their range. For equal groups, the interval of a probability of "
+        "improvement excludes 0.5 in one comparison of three (two seeds each) or of five "
+        "(three seeds each).\n"
     )
 
 
@@ -129,9 +130,9 @@ def test_what_is_joined_over_tasks_and_differs_is_named(make_run, tmp_path):
     compare([tmp_path / "runs"], tmp_path / "out")
     text = (tmp_path / "out" / "comparison.md").read_text()
     assert (
-        "over cheetah_run and reacher_easy count groups of one name as one method" in text
+        "over cheetah_run and reacher_easy, groups of one name count as one method" in text
     )
-    assert "although they differ in transition: the only groups" in text
+    assert "though they differ in transition: the only groups" in text
 
 
 def test_files_of_an_earlier_comparison_go(make_run, tmp_path):

@@ -111,8 +111,8 @@ def test_what_spread_is_worth_is_told_of_the_runs_themselves(folder, tmp_path):
     text = (tmp_path / "out" / "comparison.md").read_text()
     cells = ["0.40 (0.20 to 0.60)", "0.20 (0.10 to 0.30)", "0.60 (0.40 to 0.80)"]
     assert f"| epistemic | 1,000 | 4 | {' | '.join(cells)} |" in text
-    assert "of the policy's steps" in text
-    assert "of random actions" not in text  # of which no run tells
+    assert "for the policy's steps" in text
+    assert "for random actions" not in text  # of which no run tells
 
 
 @pytest.mark.parametrize("name", ["probe", "calibration", "spread"])

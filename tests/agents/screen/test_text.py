@@ -4,7 +4,7 @@ import csv
 import math
 
 from agents.files import write_csv
-from agents.screen.text import decimals, show
+from agents.screen.text import decimals, folded, show
 
 
 def test_rows_are_read_back(tmp_path):
@@ -34,3 +34,9 @@ def test_lines_in_a_file_are_not_broken(capsys):
 
 def test_what_is_not_a_number_is_a_dash():
     assert [decimals(value) for value in (0.125, math.nan, math.inf)] == ["0.12", "-", "-"]
+
+
+def test_a_folded_part_is_markdown_between_lines_of_html():
+    lines = folded("More", "One.", "", "Two.").split("\n\n")
+    assert lines == ["<details><summary>More</summary>", "One.", "Two.", "</details>"]
+    assert folded("More", "", "") == ""

@@ -5,8 +5,8 @@ import importlib
 import pytest
 import yaml
 
+from docs.keeping import ROOT
 from docs.making import pages
-from docs.running import ROOT
 
 PLACE = ROOT / "docs" / "concepts"
 MADE = pages.made()

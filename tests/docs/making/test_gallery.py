@@ -1,6 +1,8 @@
 """The gallery shows films with their commands, and what each study found."""
 
 import csv
+import html
+import re
 import shlex
 
 import pytest
@@ -27,15 +29,28 @@ def test_pictures_are_where_the_page_says(page):
         assert (results.RESULTS / path).exists(), path
 
 
+def part(page, film):
+    """What the page has of a film."""
+    return page.partition(f":name: film-{film}\n")[2].partition("\n::::")[0]
+
+
 def test_a_film_has_its_score_and_the_commands_that_made_it(page):
     assert "cheetah_run_0.mp4" in gallery.films()
-    part = page.partition("### cheetah_run\n")[2].partition("\n### ")[0]
-    assert 'src="../_static/cheetah_run_0.mp4"' in part
+    shown = part(page, "cheetah_run_0")
+    assert 'src="../_static/cheetah_run_0.mp4"' in shown
     kept = "suite/runs/cheetah_run/reparameterization/0/scores.csv"
     rows = list(csv.DictReader((results.RESULTS / kept).read_text().splitlines()))
     last = [float(row["return"]) for row in rows if row["environment_steps"] == "100000"]
-    mean = sum(last) / 10
-    assert f"Mean of 10 evaluation episodes after 100,000 steps: {mean:.0f}." in part
-    train, video = part.partition("```text\n")[2].partition("\n```")[0].splitlines()
+    assert f"**cheetah_run** {sum(last) / 10:.0f}, mean of 10 episodes\n" in shown
+    commands = html.unescape(shown.partition("<pre>")[2].partition("</pre>")[0])
+    train, video = commands.splitlines()
     folder = overrides.load(shlex.split(train)[2:]).logdir
     assert video == f"bayes-rl video {folder}"
+
+
+def test_the_best_film_comes_first(page):
+    scores = [
+        int(score) for score in re.findall(r"^\*\*\w+\*\* (\d+), ", page, re.MULTILINE)
+    ]
+    assert len(scores) == len(gallery.films()) > 10
+    assert scores == sorted(scores, reverse=True)

@@ -13,6 +13,43 @@ def test_nothing_is_chosen_where_nothing_is_installed(without_libraries):
     assert rendering.choose() == "disabled"
 
 
+def test_library_that_the_user_chose_is_not_tried(run_python):
+    code = (
+        "from envs.simulations import rendering\n"
+        "rendering.choose = None  # cannot be called\n"
+        "rendering.choose_library()"
+    )
+    assert run_python(code, MUJOCO_GL="disabled").returncode == 0
+
+
+def test_tensorflow_is_there_before_a_library_is_tried(run_python):
+    code = (
+        "import sys\n"
+        "from envs.simulations import rendering\n"
+        "assert 'tensorflow' not in sys.modules\n"
+        "rendering.choose = lambda: str('tensorflow' in sys.modules)\n"
+        "rendering.choose_library()\n"
+        "import os; print(os.environ['MUJOCO_GL'])"
+    )
+    assert run_python(code).stdout == "True\n"
+
+
+def test_beside_a_tensorflow_that_crashes_nothing_is_tried_and_pictures_say_so(run_python):
+    code = (
+        "import tensorflow as tf; tf.__version__ = '2.21.0'\n"
+        "from envs.simulations import rendering\n"
+        "rendering._has_egl = None  # cannot be called\n"
+        "import envs\n"
+        "envs.load('cartpole_balance').reset()\n"
+        "try: envs.load('cartpole_balance', 'pixels').reset()\n"
+        "except RuntimeError as error: print(error)"
+    )
+    result = run_python(code)
+    (line,) = result.stdout.splitlines()
+    assert line.startswith("pictures crash beside TensorFlow 2.21")
+    assert line.endswith("pip install 'tensorflow<2.21' 'tf-keras<2.21'")
+
+
 def test_states_need_no_library_and_pictures_name_the_packages(run_python):
     code = NOTHING_INSTALLED + (
         "import envs\n"

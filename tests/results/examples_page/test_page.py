@@ -1,6 +1,8 @@
 """Tests of results.examples_page."""
 
 import json
+import pathlib
+import shutil
 
 import pytest
 from PIL import Image
@@ -33,8 +35,10 @@ def test_the_page_has_tables_pictures_and_where_they_come_from(tmp_path):
     page = (folder / "examples.md").read_text()
     assert page.index("| deterministic | 0.500") < page.index("| deep ensemble | 0.500")
     assert "Commit of the runs: abc; seeds 0, 1." in page
-    assert "- calibration error: " not in page
-    assert "calibration error: no difference shown: deep ensemble" in page
+    digits = "| digits | Digits rotated by 15 to 45 degrees, the shift | calibration error"
+    assert f"{digits} | deterministic |  | deep ensemble |  |" in page
+    answer = "They do in 0 of 1 comparisons where the data shift, and in 0 of 0 elsewhere."
+    assert page.split("\n\n")[2] == answer
     assert "| 2.000 [2.000, 2.000] |" in page
     assert "- commit: " in page
     for name in ("digits", "images"):
@@ -60,8 +64,12 @@ def test_programs_without_new_files_stay_on_the_page(tmp_path):
     assert page[page.index(start) :] == before[0][before[0].index(start) :]
     assert "| deterministic | 0.750" in page
     assert rows == before[1].replace("accuracy,0.5", "accuracy,0.75").replace(
-        "images,vae,0,,7.0,test,accuracy,0.75", "images,vae,0,,7.0,test,accuracy,0.5"
-    ).replace("images,vae,1,,7.0,test,accuracy,0.75", "images,vae,1,,7.0,test,accuracy,0.5")
+        "images,vae,0,,7.0,abc,test,accuracy,0.75",
+        "images,vae,0,,7.0,abc,test,accuracy,0.5",
+    ).replace(
+        "images,vae,1,,7.0,abc,test,accuracy,0.75",
+        "images,vae,1,,7.0,abc,test,accuracy,0.5",
+    )
 
 
 @pytest.mark.parametrize("word", ["--small", "--validate", "--steps=3"])
@@ -80,7 +88,16 @@ def test_programs_claim_what_they_test():
         assert {test for test, _ in program.claims} <= program.tests.keys()
 
 
+def test_the_page_of_this_repository_is_made_of_its_table(tmp_path):
+    kept = pathlib.Path(examples_page.__file__).parents[1]
+    for name in ("examples.md", "examples.csv"):
+        shutil.copy(kept / name, tmp_path)
+    examples_page.main(["--logdir", str(tmp_path), "--folder", str(tmp_path)])
+    for name in ("examples.md", "examples.csv"):
+        assert (tmp_path / name).read_text() == (kept / name).read_text()
+
+
 def test_no_files_are_told_in_one_line(tmp_path, capsys):
     with pytest.raises(SystemExit):
-        examples_page.main(["--logdir", str(tmp_path)])
+        examples_page.main(["--logdir", str(tmp_path), "--folder", str(tmp_path)])
     assert "run python -m examples.digits METHOD" in capsys.readouterr().err

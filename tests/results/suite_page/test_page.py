@@ -32,6 +32,7 @@ def study(make_run, tmp_path):
         "question": "Does it?",
         "about": "Briefly.",
         "answer": "Yes.",
+        "also": [{"question": "And twins?", "answer": "Alike."}],
     }
     commands = [COMMAND.format(t) for t in ("reparameterization", "deterministic")]
     return words | {"runs": str(runs), "commands": commands}
@@ -47,8 +48,13 @@ def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
     row = "| cheetah_run | reparameterization | 2† | 700 [650, 750] | 700 | 750, 650 |"
     assert row in text
     assert "| core and 1 more | TD-MPC2 | 2 | 1 of 1 | 0 of 0 |" in text
-    assert "| cheetah_run | 700 (n = 2†) | 700 (n = 2†) | 0 [-100, 100] |" in text
-    assert "Commit abc, Test 1, 2 cores, 8 GiB." in text
+    other = text.partition("<details><summary>And twins?</summary>\n\nAlike.")[2]
+    row = "| cheetah_run | 700 (n = 2†) | 700 (n = 2†) | 0 [-100, 100] |"
+    assert row in other.partition("</details>")[0]
+    assert "Commit abc; Test 1, 2 cores, 8 GiB." in text
+    seen = text.partition("<details>")[0]
+    assert "| cheetah_run | 700 [650, 750] | 2† | 603 | 519 | 648 | 506 | 283 |" in seen
+    assert "deterministic" not in seen
     assert (tmp_path / "suite" / "curves.png").stat().st_size > 10_000
 
 
@@ -102,7 +108,7 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
     kept = (tmp_path / "suite" / "films").iterdir()
     assert sorted(file.name for file in kept) == ["cheetah_run_0.mp4", "cheetah_run_0.png"]
     page = (tmp_path / "suite" / "README.md").read_text()
-    strip = "![cheetah_run_0](films/cheetah_run_0.png)"
+    strip = "![cheetah run 0](films/cheetah_run_0.png)"
     assert f"[{strip}](films/cheetah_run_0.mp4)" in page
 
 

@@ -60,10 +60,8 @@ def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
             make_run(tmp_path / f"{task}{seed}", seed, [[seed]], task=task)
     with caplog.at_level(logging.WARNING):
         compare([tmp_path], tmp_path / "out")
-    assert (
-        "has only 2 seeds on one task, so they use as many on each other task"
-        in caplog.text
-    )
+    said = "has 2 seeds of one task, so only as many seeds of each other task count"
+    assert said in caplog.text
 
 
 @pytest.mark.parametrize("name", ["sample_efficiency", "profiles"])

@@ -1,0 +1,72 @@
+"""The one place that knows versions: which Keras is used, and what has no public name.
+
+Layers are of Keras 2. It is part of TensorFlow 2.15; from 2.16 on it is the package
+`tf-keras`, which TensorFlow uses where `TF_USE_LEGACY_KERAS` says so before it is imported.
+No other module of `bayes_rl` imports a private one.
+"""
+
+import importlib
+import importlib.util
+import os
+
+
+def choose_keras():
+    """Makes `tf.keras` Keras 2, in this process and in those that it starts.
+
+    Raises:
+        ImportError: `tf.keras` is Keras 3 already, or `tf-keras` is not installed.
+    """
+    if importlib.util.find_spec("tf_keras"):
+        os.environ.setdefault("TF_USE_LEGACY_KERAS", "1")
+    import tensorflow as tf
+
+    minor = ".".join(tf.__version__.split(".")[:2])
+    try:
+        is_keras_3 = hasattr(tf.keras, "version")
+    except ImportError:
+        is_keras_3 = True
+    if not is_keras_3:
+        return
+    if not importlib.util.find_spec("tf_keras"):
+        raise ImportError(
+            f"bayes_rl needs Keras 2, and TensorFlow {tf.__version__} has Keras 3: "
+            f"pip install 'tf-keras~={minor}.0'"
+        )
+    raise ImportError(
+        "bayes_rl needs Keras 2, and tf.keras is Keras 3 in this process already: import "
+        "bayes_rl before tf.keras is used, and do not set TF_USE_LEGACY_KERAS=0"
+    )
+
+
+def check_keras(model):
+    """Checks that a model, layer or tensor is not of Keras 3.
+
+    Raises:
+        TypeError: it is.
+    """
+    kind = type(model)
+    if any(
+        base.__module__.startswith(
+            ("keras.src.layers.", "keras.src.models.", "keras.src.backend.")
+        )
+        for base in kind.__mro__
+    ):
+        raise TypeError(
+            f"{kind.__name__} is of Keras 3, and bayes_rl has layers of Keras 2: make it "
+            "with tf.keras after `import bayes_rl`, or with tf_keras, instead of keras"
+        )
+
+
+choose_keras()
+
+import tensorflow as tf  # noqa: E402
+from tensorflow.python.eager import record  # noqa: E402, F401
+from tensorflow.python.framework import (  # noqa: E402, F401
+    composite_tensor_gradient,
+    type_spec,
+    type_spec_registry,
+)
+from tensorflow_probability.python.internal import batch_shape_lib  # noqa: E402, F401
+
+KERAS = tf.keras.layers.Layer.__module__.split(".")[0]  # "keras" or "tf_keras"
+call_context = importlib.import_module(f"{KERAS}.src.engine.base_layer_utils").call_context
