@@ -84,8 +84,8 @@ def make_camera(physics, size, camera):
     if _render.BACKEND in (None, "off"):
         if _crashes_with_mesa():
             raise RuntimeError(
-                "pictures need TensorFlow below 2.21, got 2.21 or newer: its LLVM and that of "
-                "Mesa's EGL cannot be in one process; install an older one: "
+                "pictures crash beside TensorFlow 2.21, whose LLVM and that of Mesa's EGL "
+                "cannot be in one process; install an older one: "
                 "pip install 'tensorflow<2.21' 'tf-keras<2.21'"
             )
         raise RuntimeError(f"pictures need EGL or OSMesa, but neither loads; {HELP}")
