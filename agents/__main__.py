@@ -19,7 +19,7 @@ try:
     from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
     raise SystemExit(
-        f"bayes-rl: {error.name} is not installed, which agents need beside the layers; "
+        f"bayes-rl: {error.name} is not installed; agents need it: "
         "pip install 'bayes_rl[agents]'"
     ) from error
 

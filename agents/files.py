@@ -118,7 +118,7 @@ def output_folder(path):
     folder = pathlib.Path(path)
     there = next(place for place in (folder, *folder.absolute().parents) if place.exists())
     if not there.is_dir():
-        raise UserError(f"a folder is needed to write to, got {folder}: {there} is a file")
+        raise UserError(f"cannot write to the folder {folder}: {there} is a file")
     try:
         tempfile.TemporaryDirectory(dir=there, prefix=".", suffix=".tmp").cleanup()
     except OSError as error:

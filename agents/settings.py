@@ -70,7 +70,7 @@ def _converted(hint, value, name):
         return value
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if is_number and isinstance(value, int) and not -_TOO_LARGE < value < _TOO_LARGE:
-        raise UserError(f"{name} must be of at most 63 bits, got {reprlib.repr(value)}")
+        raise UserError(f"{name} must fit in 63 bits, got {reprlib.repr(value)}")
     if is_number and math.isfinite(value):
         if kind is float:
             return float(value)
@@ -103,15 +103,15 @@ def check_settings(kind, name):
         )
     if not issubclass(kind, Settings):
         raise UserError(
-            f"{name} must be of agents.settings.Settings, which checks its fields: "
-            f"class {kind.__name__}(Settings, ...)"
+            f"{name} must be a subclass of agents.settings.Settings, which checks its "
+            f"fields: class {kind.__name__}(Settings, ...)"
         )
     for field in dataclasses.fields(kind):
         if "limits" not in field.metadata:
             hint = getattr(field.type, "__name__", field.type)
             raise UserError(
-                f"{field.name} of {name} must have its range, from agents.settings.key: "
-                f"{field.name}: {hint} = key(least=0)"
+                f"{field.name} of {name} must have a range from agents.settings.key, such "
+                f"as {field.name}: {hint} = key(least=0)"
             )
 
 

@@ -85,7 +85,7 @@ def to_bayesian(
     _copy_weights(model, twin)
     if swap.left:
         warnings.warn(
-            "these layers have no twin and stay deterministic: "
+            "these layers have no Bayesian twin and stay deterministic: "
             + ", ".join(swap.left.values()),
             stacklevel=2,
         )

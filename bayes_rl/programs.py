@@ -120,8 +120,8 @@ def _check_base(name, base, variables):
     for other, variable in variables.items():
         if variable is base:
             raise ValueError(
-                f"random variable {name!r} is a transform of {other!r}, which counts "
-                "already; write layer(x), which follows from x and is no variable more"
+                f"random variable {name!r} is a transform of {other!r}, so both would "
+                "count; write layer(x), which adds no random variable"
             )
 
 

@@ -191,9 +191,9 @@ class Environment(py_environment.PyEnvironment):
                 break
             if limit is None and self._steps == _LONG:
                 _LOG.warning(
-                    "episode %d has not ended after %s environment steps, and nothing is "
-                    "learned before it does: end it by a time limit, such as "
-                    "dm_env.truncation or gym's TimeLimit",
+                    "episode %d has not ended after %s environment steps, and learning "
+                    "waits for its end: add a time limit, such as dm_env.truncation or "
+                    "gym's TimeLimit",
                     self._episode,
                     f"{_LONG:,}",
                 )

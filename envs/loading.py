@@ -126,7 +126,7 @@ def _warn(arguments):
 def _warn_of_pictures():
     """Warns once, however many environments are loaded."""
     _LOG.warning(
-        "shadows=false: pictures differ from the benchmark's, so scores do not compare"
+        "shadows=false: images differ from the benchmark's, so scores are not comparable"
     )
 
 

@@ -190,9 +190,9 @@ def check_task(
     if observation == "position" and not knows_velocities:
         offered = ", ".join(f"gym:{name}" for name in GYM_VELOCITIES)
         raise ValueError(
-            f"task {name!r} does not offer observation 'position', because which of its "
-            f"entries are velocities is not known; state and pixels are offered, and "
-            f"position by {offered} and all DeepMind Control tasks"
+            f"task {name!r} has no observation 'position', because its velocities are not "
+            f"known; use state or pixels. {offered} and all DeepMind Control tasks have "
+            "position"
         )
     if suite != "dm_control" and camera != 0:
         raise ValueError(f"task {name!r} has camera 0 only, got camera {camera}")
@@ -224,8 +224,8 @@ def _find(task):
         or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
     )
     raise ValueError(
-        f"task {task!r} is not in the DeepMind Control Suite, no gym task (gym:Name) and "
-        f"none of your own (python:module:function){hint}"
+        f"task {task!r} must be in the DeepMind Control Suite, or gym:Name, or "
+        f"python:module:function{hint}"
     )
 
 

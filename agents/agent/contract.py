@@ -46,8 +46,8 @@ def check_strategy(strategy):
         check_choice(getattr(strategy, each), f"{each} of {name}", known)
     if strategy.trajectories != "mean" and not strategy.draws:
         raise UserError(
-            f"draws of {name} must be at least 1, or its trajectories mean, got "
-            f"draws={strategy.draws} and trajectories={strategy.trajectories}"
+            f"{name} must have draws of at least 1 or trajectories 'mean', got "
+            f"draws={strategy.draws} and trajectories={strategy.trajectories!r}"
         )
     _check_signature(strategy, name)
     scores = strategy(_a_rollout(strategy), _start(strategy))
@@ -55,8 +55,8 @@ def check_strategy(strategy):
     scores = one_for_each_plan(scores, strategy, [_ENVIRONMENTS, plans])
     if not np.isfinite(scores).all():
         raise UserError(
-            f"{name} must give finite scores, got {scores[0].numpy().tolist()} for plans "
-            "whose rewards are from 0 to 1"
+            f"{name} must return finite scores, got {scores[0].numpy().tolist()} for plans "
+            "with rewards from 0 to 1"
         )
 
 
@@ -72,7 +72,8 @@ def check_draws(strategy, model):
     """
     if strategy.draws and not posteriors(model):
         raise UserError(
-            f"{_name(strategy)} draws weights: transition must not be deterministic"
+            f"{_name(strategy)} needs draws of the weights, but the transition has none: "
+            "transition must not be deterministic"
         )
 
 
@@ -122,8 +123,8 @@ def check_source(source, name, sequences):
     if not posteriors(model):
         if name != f"transition={DETERMINISTIC}":
             raise UserError(
-                f"{name}: no weight of its layers is uncertain; a layer of bayes_rl with a "
-                f"trainable initializer has such, and transition={DETERMINISTIC} none"
+                f"{name}: a weight must be uncertain, got none; use a layer of bayes_rl "
+                f"with a trainable initializer, or transition={DETERMINISTIC}"
             )
         return
     central = _weights(source.central(model), f"{name}: central")
@@ -147,7 +148,7 @@ def _check_signature(strategy, name):
     except TypeError:
         given = inspect.signature(strategy)
         raise UserError(
-            f"{name} must take (self, rollout, elapsed) when it is called, takes {given}"
+            f"{name} must be callable with (rollout, elapsed), got the signature {given}"
         ) from None
 
 
@@ -177,25 +178,23 @@ def _layer(source, name, inputs, units, activation, layer_name):
     """A layer of the source, built."""
     layer = source.dense(units, activation, layer_name)
     if not isinstance(layer, tf.keras.layers.Layer):
-        raise UserError(f"{name}: dense must give a Keras layer, got {_a(layer)}")
+        raise UserError(f"{name}: dense must return a Keras layer, got {_a(layer)}")
     if layer.name != layer_name:
         raise UserError(
-            f"{name}: dense must give its layer the name {layer_name!r}, got {layer.name!r}"
+            f"{name}: dense must name its layer {layer_name!r}, got {layer.name!r}"
         )
     outputs = layer(tf.zeros([1, inputs]))
     if outputs.shape[-1] != units:
         raise UserError(
-            f"{name}: dense must give a layer of {units} units where it is asked for "
-            f"{units}, got {outputs.shape[-1]}"
+            f"{name}: dense must return a layer of {units} units as asked, "
+            f"got {outputs.shape[-1]}"
         )
     return layer
 
 
 def _weights(given, what):
     if not isinstance(given, dict):
-        raise UserError(
-            f"{what} must give a dict of weights by their names, got {_a(given)}"
-        )
+        raise UserError(f"{what} must return a dict from names to weights, got {_a(given)}")
     return {weight: tf.convert_to_tensor(value) for weight, value in given.items()}
 
 
@@ -204,7 +203,7 @@ def _check_shapes(weights, shapes, leading, what):
         expected = [*leading, *shapes.get(weight, value.shape[len(leading) :])]
         if value.shape != expected:
             raise UserError(
-                f"{what} must give {weight!r} the shape {expected}, got {value.shape}"
+                f"{what} must return {weight!r} with shape {expected}, got {value.shape}"
             )
 
 
@@ -215,23 +214,26 @@ def _check_drawing(source, model, name, shapes):
         _check_shapes(drawn, shapes, [_DRAWS], f"{what} of {_DRAWS} draws")
     one, other = draws
     if all(bool(tf.reduce_all(value == value[:1])) for value in one.values()):
-        raise UserError(f"{what} gives the same weights in all of {_DRAWS} draws")
+        raise UserError(
+            f"{what} must return different weights for each draw, got {_DRAWS} equal draws"
+        )
     if all(bool(tf.reduce_all(value == other[weight])) for weight, value in one.items()):
-        raise UserError(f"{what} gives the same weights for seeds {_SEEDS[0]}, {_SEEDS[1]}")
+        raise UserError(
+            f"{what} must return different weights for different seeds, got the same for "
+            f"{_SEEDS[0]} and {_SEEDS[1]}"
+        )
 
 
 def _check_training(source, model, name, shapes, sequences):
     what = f"{name}: draw_for_training"
     given = source.draw_for_training(model, sequences, tf.constant(_SEEDS[0]))
     if not isinstance(given, tuple) or len(given) != 2:
-        raise UserError(
-            f"{what} must give weights and the number of draws, got {_a(given)}"
-        )
+        raise UserError(f"{what} must return (weights, number of draws), got {_a(given)}")
     weights, count = given
     if not isinstance(count, numbers.Integral) or (count and sequences % count):
         raise UserError(
-            f"{what} must give 0 or a number of draws that {sequences} sequences share "
-            f"equally, got {_a(count)}"
+            f"{what} must return 0 draws or a number that divides {sequences} sequences, "
+            f"got {_a(count)}"
         )
     leading = [count] if count else []
     _check_shapes(_weights(weights, what), shapes, leading, f"{what} of {count} draws")
@@ -242,5 +244,5 @@ def _check_costs(costs, name):
     for weight, cost in _weights(costs, what).items():
         if cost.shape.rank:
             raise UserError(
-                f"{what} must give one number for {weight!r}, got the shape {cost.shape}"
+                f"{what} must return one number for {weight!r}, got the shape {cost.shape}"
             )

@@ -36,9 +36,9 @@ def load_parts(folder):
     environment.close()
     if make_checkpoints(run, agent).restore() is None:
         raise UserError(
-            f"{run.folder} holds no readable checkpoint; the first is written after the "
-            "first episode. bayes-rl train goes on with the run; where checkpoints were "
-            "lost, it learns once more from the episodes in the folder"
+            f"{run.folder} has no readable checkpoint; resume it by bayes-rl train, which "
+            "writes one after each episode, and learns again from the episodes in the "
+            "folder if checkpoints were lost"
         )
     agent.stay_averaged()
     return config, agent, environment.entries

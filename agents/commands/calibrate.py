@@ -120,11 +120,9 @@ def calibrate(run, twin, episodes):
         fits = {}
         for kind, some in fitted_to.items():
             kept = long_enough(some, horizons[kind]) or long_enough(some)
-            _tell_left_out(some, kept, f"too short to be fitted to: {each.name}, {kind}")
+            _tell_left_out(some, kept, f"too short for the fit: {each.name}, {kind}")
             if not kept:
-                print(
-                    f"no episode to fit to, forecasts stay as they are: {each.name}, {kind}"
-                )
+                print(f"not recalibrated, no episode to fit to: {each.name}, {kind}")
             fits[kind] = recalibration.fit(model, kept, fold(seed, 0)) if kept else None
         for actions, found in fresh.items():
             fit = fits[actions.partition(" ")[0]]
@@ -211,9 +209,10 @@ def _print_tables(runs, curves):
         steps = each.about["environment_steps"]
         print(f"{each.name}: {each.folder}, {steps} environment steps")
     print(
-        "Share of observations inside central intervals of 50, 80 and 95 %, all pooled;\n"
-        "how far each dimension is off, on average; and negative log likelihood (nats per\n"
-        "dimension). Agent steps are those after the last observation seen.\n"
+        "steps: agent steps after the last observation seen.\n"
+        "50 %, 80 %, 95 %: share of observations inside these central intervals, pooled.\n"
+        "off: how far that share is from its level in each dimension, on average.\n"
+        "nll: negative log likelihood, nats per dimension.\n"
     )
     levels = [f"{round(100 * level)} %" for level in SHOWN]
     header = ["", "steps", *levels, *(f"{level} off" for level in levels), "nll"]
@@ -229,10 +228,11 @@ def _print_tables(runs, curves):
 
 def _print_worth(worth):
     print(
-        "What the spread of one step is worth, in brackets 95 % over episodes: its rank\n"
-        "correlation with the error, over all steps and within those of the policy and of\n"
-        "random actions; the AUROC of telling states of unvisited regions; how it shrinks\n"
-        "with visits n, as n^-exponent.\n"
+        "How well the spread of a step predicts its error; brackets: 95 % over episodes.\n"
+        "rank correlation: of spread and error, over all steps, those of the policy, and\n"
+        "those of random actions.\n"
+        "auroc: of telling states of unvisited regions from the others; 0.5 is chance.\n"
+        "exponent: the spread falls with visits n as n^-exponent.\n"
     )
     lines = {}
     for name, row in worth:

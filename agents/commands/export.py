@@ -36,9 +36,9 @@ def export(run, out=None):
     """
     folder = output_folder(out or pathlib.Path(run) / "policy")
     if folder.resolve() in (here := pathlib.Path.cwd(), *here.parents):
-        raise UserError(f"--out must be a folder below this one, got {folder}")
+        raise UserError(f"--out must be a folder below the current one, got {folder}")
     if folder.exists() and any(folder.iterdir()) and not is_policy(folder):
-        raise UserError(f"{folder} holds something other than a policy; name another --out")
+        raise UserError(f"{folder} has other files than a policy; choose another --out")
     output_folder(folder.absolute().parent)  # in which the new takes the place of the old
     config, agent = load_agent(run)
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -70,14 +70,14 @@ def _check_elsewhere(config):
 
 def _check(overrides, multirun, jobs, print_commands):
     if jobs and not multirun:
-        raise UserError("--jobs is the number of runs at the same time; it needs -m")
+        raise UserError("--jobs needs -m, which trains several runs")
     if print_commands and not multirun:
-        raise UserError("--print-commands prints the command of each run; it needs -m")
+        raise UserError("--print-commands needs -m, which takes several values")
     for word in overrides:
         if word.startswith(_LAUNCHERS):
             raise UserError(
-                f"Hydra's launchers are not used, got {word!r}; --print-commands in its "
-                "place prints a command for each run, for sbatch, xargs or parallel"
+                f"Hydra's launchers are not supported, got {word!r}; use --print-commands: "
+                "it prints a command for each run, for sbatch, xargs or parallel"
             )
 
 

@@ -45,7 +45,7 @@ def compare(folders, out="comparison", console=None):
     folder = output_folder(out)
     if next(runs_below(folder), None) == folder:  # its scores.csv would be replaced
         raise UserError(
-            f"{folder} is a run, which has files of its own; name another --out"
+            f"--out must not be the folder of a run, got {folder}; choose another"
         )
     with _noted() as notes:
         groups = grouping.arrange(_load(folders))
@@ -165,7 +165,7 @@ def _load(folders):
 def _below(folder):
     runs = list(runs_below(folder))
     if not runs:
-        raise UserError(f"{folder} is no run, and there are no runs below it")
+        raise UserError(f"{folder} is not the folder of a run, and no runs are below it")
     return runs
 
 
@@ -180,7 +180,7 @@ def _warn_of_few(groups):
     for group in groups:
         if len(group.runs) < FEWEST_SEEDS:
             log.warning(
-                "%s: n = %d, below %d: its intervals are not to be relied on",
+                "%s: n = %d is below %d; do not rely on its intervals",
                 _name(group),
                 len(group.runs),
                 FEWEST_SEEDS,
@@ -192,7 +192,7 @@ def _warn_of_twins(groups):
         seeds = [run.config.get("seed") for run in group.runs]
         twice = sorted({seed for seed in seeds if seeds.count(seed) > 1}, key=str)
         if twice:
-            log.warning("%s: seed %s is there more than once", _name(group), twice[0])
+            log.warning("%s: has seed %s more than once", _name(group), twice[0])
 
 
 def _warn_of_unlike(groups):

@@ -120,8 +120,8 @@ def explorations(groups):
 def _warn_of_left_out(runs, end):
     if runs:
         log.warning(
-            "left out of exploration: %d runs that logged no planned episode in the first "
-            "%s environment steps, for one %s",
+            "left out of exploration: %d runs without a planned episode in the first "
+            "%s environment steps, such as %s",
             len(runs),
             f"{end:,}",
             runs[0].folder,

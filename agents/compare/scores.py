@@ -173,8 +173,7 @@ def common_end(what, task, ends):
     end, longest = ends[shortest], max(ends.values())
     if longest > end:
         log.warning(
-            "%s of %s are compared at %s environment steps, the end of %s; "
-            "others come to %s",
+            "%s of %s are compared at %s environment steps, where %s ends; others reach %s",
             what,
             task,
             f"{end:,}",

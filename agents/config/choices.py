@@ -73,7 +73,7 @@ def units(group, key):
 
     Example:
         >>> units("explore", "alpha")
-        ['share of the draws that count']
+        ['share of the draws; only those of the lowest return count']
     """
     pattern = re.compile(rf"\s*{key}:.*?# (.*)")
     said = {}

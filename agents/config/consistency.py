@@ -26,7 +26,7 @@ def check_together(config):
         )
     if config.world_model.learn_observation_stddev and config.observation == "pixels":
         raise UserError(
-            "world_model.learn_observation_stddev=true changes nothing: it is of vectors, "
+            "world_model.learn_observation_stddev=true works for vectors alone: "
             "observation must be state or position, got pixels"
         )
     _check_overshooting(config.world_model, config.sequence_length)
@@ -57,8 +57,8 @@ def _check_learners(config):
     several = config.strategy == "multi_worker"
     if several != (config.learners > 1):
         raise UserError(
-            "learners must be at least 2 with strategy=multi_worker and 1 with any other, "
-            f"got learners={config.learners} strategy={config.strategy}"
+            "learners must be at least 2 with strategy=multi_worker, and 1 with any other "
+            f"strategy, got learners={config.learners} strategy={config.strategy}"
         )
     if several and not config.actors:
         raise UserError("strategy=multi_worker needs actors=N, at least 1, got 0")
@@ -74,8 +74,8 @@ def _check_held_out(config):
     every, shared = config.hold_out_every, config.actors * config.environments
     if every and config.actors > 1 and math.gcd(every, shared) > 1:
         raise UserError(
-            f"hold_out_every={every} would hold out episodes of some actors alone: it must "
-            f"have no factor in common with actors x environments ({shared})"
+            "hold_out_every must have no common factor with actors x environments "
+            f"({shared}), got {every}: it would hold out episodes of some actors alone"
         )
 
 
@@ -83,8 +83,8 @@ def _check_draws(config):
     if config.explore.draws and config.transition == DETERMINISTIC:
         name = type(config.explore).__name__
         raise UserError(
-            f"transition=deterministic has no draws, of which explore strategy {name} asks "
-            f"for {config.explore.draws}: add explore=noise, or choose another transition"
+            f"transition=deterministic has no draws, but explore strategy {name} needs "
+            f"{config.explore.draws}: add explore=noise, or choose another transition"
         )
 
 
@@ -126,14 +126,12 @@ def _check_critic(config):
 def _check_value(config):
     value, length = config.value, config.sequence_length
     if config.act == "policy" and isinstance(value, NoValue):
-        raise UserError(
-            "act=policy needs a policy that was learned: value must not be none"
-        )
+        raise UserError("act=policy needs a learned policy: value must not be none")
     explore = config.explore
     if config.act == "policy" and explore.draws and not explore.filter_with_draw:
         raise UserError(
-            f"act=policy makes no plans, which explore strategy {type(explore).__name__} "
-            "would score: add explore=noise, or act=plan"
+            f"act=policy makes no plans, but explore strategy {type(explore).__name__} "
+            "scores plans: add explore=noise, or act=plan"
         )
     if isinstance(value, TemporalDifference) and value.target_steps >= length:
         raise UserError(

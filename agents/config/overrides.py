@@ -39,7 +39,7 @@ def load(words):
     overrides = [_parse(word) for word in words]
     for override, word in zip(overrides, words, strict=True):
         if override.is_sweep_override():
-            raise UserError(f"{word} are several values; add -m to run all of them")
+            raise UserError(f"{word} has several values; add -m to train a run for each")
     known = groups()
     choices = [each for each in overrides if each.key_or_group in known]
     others = [each for each in overrides if each.key_or_group not in known]
@@ -150,7 +150,7 @@ def _check_keys(override, keys, chosen):
     for each in (name, *inner):
         if each.endswith(".kind") and each in keys:
             group = each.removesuffix(".kind")
-            raise UserError(f"{each} comes with the choice; write {group}=CHOICE")
+            raise UserError(f"{each} cannot be set; write {group}=CHOICE, which sets it")
         if each not in known:
             _refuse_choice(each)
             _refuse_key_of_others(each, known, chosen)
@@ -161,7 +161,7 @@ def _refuse_choice(name):
     """Says how a choice is written, where one was taken for a key."""
     group, _, choice = name.rpartition(".")
     if choice in groups().get(group, []):
-        raise UserError(f"there is no key {name!r}; the choice is written {group}={choice}")
+        raise UserError(f"there is no key {name!r}; write {group}={choice}")
 
 
 def _refuse_key_of_others(name, known, chosen):

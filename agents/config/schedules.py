@@ -58,33 +58,32 @@ def _check_seeking(explore):
     seeking_from, bonus_from = explore.reward_from, explore.bonus_from
     if explore.beta == 0 and not explore.final_beta:
         raise UserError(
-            "the bonus never counts: explore.beta must be above 0, got 0; explore=noise "
-            "explores without one"
+            "explore.beta must be above 0, got 0: the bonus would never count; "
+            "explore=noise has no bonus"
         )
     if seeking_from and bonus_from:
         raise UserError(
-            f"plans seek nothing before step {min(seeking_from, bonus_from)}: "
-            "explore.bonus_from must be 0 where explore.reward_from is not, got "
-            f"{bonus_from}; explore=information_gain has 0"
+            f"explore.bonus_from must be 0 if explore.reward_from is above 0, got "
+            f"{bonus_from}: plans would seek nothing before step "
+            f"{min(seeking_from, bonus_from)}; explore=information_gain has 0"
         )
     ends = explore.annealing_steps if explore.final_beta == 0 else None
     if ends is not None and bonus_from >= ends:
         raise UserError(
-            f"the bonus never counts: explore.bonus_from must be below "
-            f"explore.annealing_steps={ends}, got {bonus_from}"
+            f"explore.bonus_from must be below explore.annealing_steps={ends}, got "
+            f"{bonus_from}: the bonus would never count"
         )
     if explore.final_beta != 0 or not seeking_from:
         return
     if explore.annealing_rewards is not None:
         raise UserError(
-            f"plans seek nothing once explore.annealing_rewards="
-            f"{explore.annealing_rewards} have come before "
-            f"explore.reward_from={seeking_from}: explore.annealing_rewards must be "
-            "null where explore.reward_from is above 0"
+            "explore.annealing_rewards must be null if explore.reward_from is above 0, got "
+            f"{explore.annealing_rewards}: after so many rewards plans would seek nothing "
+            f"until step {seeking_from}"
         )
     if seeking_from > explore.annealing_steps:
         raise UserError(
-            f"plans seek nothing from explore.annealing_steps={explore.annealing_steps} to "
-            f"explore.reward_from={seeking_from}: explore.reward_from must be at most "
-            "explore.annealing_steps"
+            "explore.reward_from must be at most explore.annealing_steps="
+            f"{explore.annealing_steps}, got {seeking_from}: plans would seek nothing "
+            "between them"
         )

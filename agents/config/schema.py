@@ -157,7 +157,9 @@ def _kind(name, value, kinds):
         if made is type(value):
             return kind
     own = type(value).__name__
-    raise UserError(f"{name} is a {own}, which is none of {', '.join(kinds)}; register it")
+    raise UserError(
+        f"{name} must be one of {', '.join(kinds)}, got {own}; register its class"
+    )
 
 
 def flatten(values, prefix=""):

@@ -41,7 +41,9 @@ def _value(schema, kinds, value, name):
     if kinds is None and not dataclasses.is_dataclass(schema):
         return value
     if not isinstance(value, dict):
-        raise UserError(f"{name} has keys of its own ({name}.key=value), got {value!r}")
+        raise UserError(
+            f"{name} is a group: set its keys ({name}.key=value), got {value!r}"
+        )
     if kinds is not None:
         if "kind" not in value:
             raise UserError(f"{name}.kind is missing")

@@ -62,7 +62,7 @@ class EpisodeStore:
         self._numbers = {index: index for index in ever}  # where a file does not tell
         if lost := sorted({*range(self.next_index)} - {*ever}):
             numbers = ", ".join(map(str, lost))
-            log.warning("%s lacks what was episode %s; it goes on without", folder, numbers)
+            log.warning("%s lacks episode %s; the run goes on without", folder, numbers)
         self.indices = [i for i in sorted(found) if self._survives(i, self._file(i))]
 
     def __len__(self):

@@ -62,7 +62,7 @@ def supervise(config, words):
         finally:
             supervisor.stop()
         if status is None:
-            progress.note("stopped; saved. The same command goes on there.")
+            progress.note("stopped; saved. The same command resumes the run.")
             return 130
         if status == 0:
             progress.note(f"done; curves: bayes-rl plot {config.logdir}")
@@ -210,7 +210,7 @@ class Supervisor:
             self._progress.note(f"{role.name}: {reason}")
             return status
         self._start_later(role)
-        self._progress.note(f"{role.name} ended: {reason}; it is started again")
+        self._progress.note(f"{role.name} ended: {reason}; it is restarted")
         if role.learns:
             self._end_other_learners(role)
         return None

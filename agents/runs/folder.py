@@ -176,14 +176,14 @@ def check_run(config):
         _refuse_changes(run, as_dict(config))
         if not can_go_on and _has_numbers(run):
             raise UserError(
-                f"{run.folder} holds the numbers of a run, which would be lost: its "
-                "checkpoints and episodes are missing; put them back to resume it, or "
-                "start a new one with another logdir"
+                f"{run.folder} has the metrics of a run, but its checkpoints and episodes "
+                "are missing; put them back to resume it, or start a new run with another "
+                "logdir"
             )
     elif can_go_on:
         raise UserError(
-            f"{run.folder} holds episodes or checkpoints, but config.yaml is missing; "
-            "put it back to resume the run, or start a new one with another logdir"
+            f"{run.folder} has episodes or checkpoints, but config.yaml is missing; "
+            "put it back to resume the run, or start a new run with another logdir"
         )
 
 
@@ -290,7 +290,7 @@ def _refuse_changes(run, values):
     if changed:
         raise UserError(
             f"{run.folder} holds a run with other values ({', '.join(changed)}); "
-            "set them back to resume it, or start a new one with another logdir"
+            "set them back to resume it, or start a new run with another logdir"
         )
 
 

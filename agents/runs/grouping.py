@@ -127,8 +127,8 @@ def check_same_observations(configs):
             shared = any(key == each or key.startswith(f"{each}.") for each in _OBSERVED)
             if shared and first[key] != values.get(key):
                 raise UserError(
-                    f"{other} does not predict the observations of {run}: "
-                    f"{key} is {values.get(key)} instead of {first[key]}"
+                    f"{other} must have the same observations as {run}: "
+                    f"{key} must be {first[key]}, got {values.get(key)}"
                 )
 
 

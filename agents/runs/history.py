@@ -59,7 +59,9 @@ def load(folder):
     config = read_config(folder)
     run = History(folder, config, read_metrics(folder), read_scores(folder))
     if not run.metrics and not run.scores:
-        raise UserError(f"{folder} has nothing to plot: no whole line in its {METRICS} yet")
+        raise UserError(
+            f"{folder} has nothing to plot: its {METRICS} has no complete line yet"
+        )
     if not run.scores:
         why = "no evaluation has finished yet"
         if scores_were_written(folder):

@@ -137,7 +137,11 @@ def _keep_aside(file):
     aside = next(each for name in names if not (each := file.with_name(name)).exists())
     shutil.copyfile(file, aside)
     sync_folder(file.parent)
-    log.warning("%s: the run begins anew; its earlier numbers are in %s", file, aside.name)
+    log.warning(
+        "%s: the run starts from the beginning; its earlier numbers are in %s",
+        file,
+        aside.name,
+    )
 
 
 def _score(line):
@@ -164,7 +168,10 @@ def _lines(file, parse):
                 raise ValueError("a count")
         except (ValueError, TypeError, KeyError):
             log.warning(
-                "%s: line %d is torn or damaged, and left out: %.60r", file, number, line
+                "%s: line %d is incomplete or damaged, and left out: %.60r",
+                file,
+                number,
+                line,
             )
             continue
         yield line, row

@@ -129,10 +129,10 @@ def _status(results):
     for job, reason in failed.items():
         print(f"failed: {job.name}: {reason}; see {job.folder}", file=sys.stderr)
     if any(state == STOPPED for state, _ in results.values()):
-        print("stopped; the same command goes on", file=sys.stderr)
+        print("stopped; the same command resumes", file=sys.stderr)
         return 130
     if failed:
-        print("the same command runs what is missing", file=sys.stderr)
+        print("the same command trains the missing runs", file=sys.stderr)
     return 1 if failed else 0
 
 
@@ -150,6 +150,6 @@ def _check(runs, configs):
         if other is not run:
             raise UserError(
                 f"the runs {' '.join(other)!r} and {' '.join(run)!r} would share "
-                f"the folder {config.logdir}; name what differs in it, such as "
+                f"the folder {config.logdir}; put differing keys into logdir, such as "
                 "'logdir=logdir/${task}/${batch_size}/${seed}'"
             )

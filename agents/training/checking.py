@@ -63,6 +63,6 @@ def check_episodes(run, store, learned):
     if learned > store.next_index:
         raise UserError(
             f"{run.folder} has learned from {learned} episodes, but {run.episodes} lacks "
-            f"those from {store.next_index:06d}.npz on; put the files back, or begin anew "
-            "with another logdir"
+            f"those from {store.next_index:06d}.npz on; put the files back, or start a new "
+            "run with another logdir"
         )

@@ -49,9 +49,9 @@ def tell(config, run, found):
     divergence.write(run.folder, found)
     optimizer = config.optimizer
     print(
-        f"bayes-rl: {found}; what was saved before is kept, but the same command would "
-        f"stop here again: start a new run with another logdir and a lower "
+        f"bayes-rl: {found}; start a new run with another logdir and a lower "
         f"optimizer.learning_rate (it is {optimizer.learning_rate:g}) or "
-        f"optimizer.clip_norm ({optimizer.clip_norm:g})",
+        f"optimizer.clip_norm ({optimizer.clip_norm:g}): the same command would stop here "
+        "again. The last good checkpoint is kept",
         file=sys.stderr,
     )

@@ -158,7 +158,7 @@ def banner(config, agent, environment):
     """What a run is, in words: dict of name -> text or number."""
     model, strategy = agent.model, type(agent.policies.strategy).__name__
     observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
-    action = f"{model.action_size} actions held {environment.action_repeat} steps"
+    action = f"action size {model.action_size}, action repeat {environment.action_repeat}"
     words = {
         "task": f"{config.task}: {observation}, {action}",
         "agent": f"{config.transition} transition, explore {strategy}",
@@ -168,7 +168,7 @@ def banner(config, agent, environment):
         words["observation"] = f"{_in_words(environment.entries)}, in this order"
     if grid_of(config.task) is None:
         place = "agents/insight/coverage.py"
-        words["coverage"] = f"not logged: {place} has no grid of this task"
+        words["coverage"] = f"not measured: {place} has no grid for this task"
     return words
 
 

@@ -61,16 +61,16 @@ def _train(config, run, make_experience, devices):
                 interrupts.check()
         except KeyboardInterrupt:
             saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
-            progress.note(f"stopped; {saved}. The same command goes on there.")
+            progress.note(f"stopped; {saved}. The same command resumes the run.")
             return 130
         finally:
             if trainer:
                 trainer.close()
         if not trainer.has_learned:
             progress.note(
-                "nothing was learned: gradient steps begin after seed_episodes="
-                f"{config.seed_episodes} and as many rows as sequence_length="
-                f"{config.sequence_length}"
+                "nothing was learned: the first gradient step needs "
+                f"seed_episodes={config.seed_episodes} episodes and "
+                f"sequence_length={config.sequence_length} rows"
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0

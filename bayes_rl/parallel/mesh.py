@@ -46,16 +46,14 @@ def make_mesh(sizes):
     """
     found = re.fullmatch(r"([1-9]\d*)x([1-9]\d*)", sizes)
     if not found:
-        raise MeshError(
-            f"a mesh is two numbers of devices, batch x model, such as 2x4; got {sizes!r}"
-        )
+        raise MeshError(f"mesh must be batch x model devices, such as 2x4; got {sizes!r}")
     rows, columns = map(int, found.groups())
     kind = "GPU" if tf.config.list_physical_devices("GPU") else "CPU"
     there = len(tf.config.list_logical_devices(kind))
     if rows * columns > there:
         raise MeshError(
-            f"mesh {sizes} needs {rows * columns} devices, and there are {there} of kind "
-            f"{kind}; give a smaller mesh"
+            f"mesh {sizes} needs {rows * columns} devices, got {there} of kind {kind}; "
+            "give a smaller mesh"
         )
     devices = [f"{kind}:{i}" for i in range(rows * columns)]
     return dtensor.create_mesh([(BATCH, rows), (MODEL, columns)], devices=devices)

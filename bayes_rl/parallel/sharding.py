@@ -43,8 +43,8 @@ def _check_heads(model, devices):
         heads = layer.get_config()["num_heads"]
         if heads % devices:
             raise MeshError(
-                f"{layer.name} has {heads} heads, which {devices} devices along {MODEL!r} "
-                f"cannot share; give a multiple of {devices}"
+                f"heads of {layer.name} must be a multiple of the {devices} devices along "
+                f"{MODEL!r}, got {heads}"
             )
 
 
@@ -59,8 +59,8 @@ def _layout_of(name, shape, mesh, axes):
         devices = mesh.dim_size(axis) if axis else 1
         if size % devices:
             raise MeshError(
-                f"{name} has shape {tuple(shape)}; {devices} devices along {axis!r} cannot "
-                f"share {size}; give a multiple of {devices}"
+                f"{name} with shape {tuple(shape)} cannot be split: {size} must be a "
+                f"multiple of the {devices} devices along {axis!r}"
             )
     return dtensor.Layout([axis or dtensor.UNSHARDED for axis in axes], mesh)
 

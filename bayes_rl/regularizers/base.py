@@ -25,9 +25,8 @@ class ScaleFactor(tf.__internal__.tracking.AutoTrackable):
         is_kept = not tf.executing_eagerly() and callable(self.value)
         if is_kept and isinstance(value, (int, float, np.number)):
             raise ValueError(
-                f"scale_factor is a function that gives the number {value}, which a "
-                "tf.function would keep for ever; let it read a tf.Variable, or use "
-                "ed.scale_kl"
+                f"scale_factor must read a tf.Variable, got a function that returns "
+                f"{value}, which a tf.function would keep for ever; or use ed.scale_kl"
             )
         return float(value) if isinstance(value, (int, float)) else tf.cast(value, dtype)
 

@@ -42,8 +42,8 @@ class LogUniformKLDivergence(KLDivergence):
 
     def _of_point(self, point):
         raise ValueError(
-            "log-uniform KL needs a normal posterior, got a weight without a posterior, "
-            "whose best value under this prior is 0; use a trainable_normal initializer"
+            "log-uniform KL needs a normal posterior, got a weight without a posterior: "
+            "its best value would be 0; use a trainable_normal initializer"
         )
 
     def _of_posterior(self, posterior, name):

@@ -42,9 +42,9 @@ def check_axis_of_draws(model, draws):
         for layer in _parts_of(root):
             if type(layer) not in _ELEMENTWISE:
                 raise ValueError(
-                    f"layer {layer.name!r} ({type(layer).__name__}) has no room for an "
-                    f"axis of {draws} draws; call ed.predict(model, inputs, draws), or "
-                    "hold one after the other"
+                    f"layer {layer.name!r} ({type(layer).__name__}) cannot take an axis of "
+                    f"{draws} draws; call ed.predict(model, inputs, draws), or hold one "
+                    "draw after the other"
                 )
 
 
@@ -72,7 +72,7 @@ def check_inputs_are_whole():
     for given, known in zip(tf.nest.flatten(inputs), model.inputs, strict=False):
         if given.shape[:-1].rank == known.shape.rank and given.shape[-1] == 1:
             raise ValueError(
-                f"model {model.name!r} was made for inputs {known.shape}, so Keras drops "
-                f"the last axis of {given.shape}, which has one of draws; hold one draw "
+                f"model {model.name!r} takes inputs {known.shape}, got {given.shape} with "
+                "an axis of draws, of which Keras would drop the last axis; hold one draw "
                 "after the other"
             )

@@ -87,7 +87,9 @@ def _checked(model, weights):
     if unknown := [name for name in weights if name not in slots]:
         raise ValueError(_unknown(unknown[0], slots))
     if missing := sorted(named.keys() - weights.keys()):
-        raise ValueError(f"weights to hold lack {missing[0]!r}, a weight of the model")
+        raise ValueError(
+            f"weights to hold must have all weights of the model; {missing[0]!r} is missing"
+        )
     values, draws = {}, {}
     for name, value in weights.items():
         layer, key, shape = slots[name]

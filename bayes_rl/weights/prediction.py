@@ -83,8 +83,8 @@ def _check_stateless(model):
     for module in modules_of(model):
         if isinstance(module, tf.keras.layers.RNN) and module.stateful:
             raise ValueError(
-                f"layer {module.name!r} is stateful, so draws would go on from states of "
-                "others; make it with stateful=False"
+                f"layer {module.name!r} is stateful, so a draw would start from the state "
+                "of another; make it with stateful=False"
             )
 
 
@@ -92,8 +92,8 @@ def _batches(inputs, batch_size):
     if isinstance(inputs, tf.data.Dataset):
         if inputs.cardinality() == tf.data.INFINITE_CARDINALITY:
             raise ValueError(
-                "the dataset of inputs repeats for ever; give as much of it as is to be "
-                "predicted, such as dataset.take(number of batches)"
+                "the dataset of inputs repeats for ever; give a finite one, such as "
+                "dataset.take(number of batches)"
             )
         return inputs
     batch_size = as_size("batch_size", batch_size)
@@ -113,8 +113,8 @@ def _weights(model, draws, seed):
         return sample_weights(model, [draws], seed), draws
     if signs := sorted(draws.keys() & named_signs(model).keys()):
         raise ValueError(
-            f"signs belong to examples of one batch, got {signs[0]!r}; draw weights "
-            "without batch_size"
+            f"draws must not have signs, which fit one batch alone, got {signs[0]!r}; draw "
+            "weights without batch_size"
         )
     counts = {
         draws[name].shape[0] if len(draws[name].shape) > len(weight.shape) else None

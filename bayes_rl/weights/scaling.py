@@ -88,8 +88,8 @@ def warn_of_whole_kl(kl):
     with tf.init_scope():
         if tf.executing_eagerly() and kl() > _FAR_ABOVE_A_LOSS:
             warnings.warn(
-                "the KL of a weight is added to the mean loss of examples as it is, "
-                f"{kl():.0f} nats, and drowns it; call "
+                f"the KL of a weight, {kl():.0f} nats, is added to a mean loss without a "
+                "scale and drowns it; call "
                 "ed.scale_kl(model, 1 / number of training examples)",
                 stacklevel=2,
             )

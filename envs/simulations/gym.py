@@ -114,7 +114,7 @@ def warn_of_starts(name):
     """Warns once of an environment without seeds, and not in each process of many."""
     if multiprocessing.parent_process() is None:
         _LOG.warning(
-            "%s cannot be seeded, so its episodes do not follow from the run's seed: "
+            "%s has no seeds, so the run's seed does not fix its episodes: "
             "give it a method seed(seed)",
             name,
         )

@@ -113,11 +113,13 @@ class Own:
             state = concatenate(self._observation, self._paths)
         except (LookupError, TypeError, ValueError) as error:
             raise EnvironmentFailedError(
-                f"{self._name} observed what it does not describe ({_told(error)})"
+                f"{self._name}: an observation does not fit its spec or space "
+                f"({_told(error)})"
             ) from error
         if len(state) != self._total:
             raise EnvironmentFailedError(
-                f"{self._name} observed {len(state)} numbers, and describes {self._total}"
+                f"{self._name}: an observation must have {self._total} numbers, as its "
+                f"spec or space says, got {len(state)}"
             )
         return state
 
@@ -152,8 +154,8 @@ class Own:
         found = interfaces.interface(env)
         if found is None:
             raise ValueError(
-                f"{self._name} returned {_line(repr(env))}, which is no environment of "
-                "dm_env, gym or gymnasium"
+                f"{self._name} must return an environment of dm_env, gym or gymnasium, got "
+                f"{_line(repr(env))}"
             )
         return found
 
@@ -166,8 +168,8 @@ class Own:
             raise ValueError(f"{what}; only numbers of a fixed shape are supported")
         if len(shape) > 2 or (len(shape) == 2 and dtype == np.uint8):
             raise ValueError(
-                f"{what}; images are not supported as states: leave them out, or see its "
-                "render with observation=pixels"
+                f"{what}; images are not supported as states: leave them out, or use "
+                "observation=pixels, which shows what it renders"
             )
         return int(np.prod(shape))
 

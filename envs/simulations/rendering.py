@@ -62,7 +62,7 @@ def explained():
         if "OpenGL" not in str(error):
             raise
         raise RuntimeError(
-            f"this task needs EGL or OSMesa and neither loads; {HELP}"
+            f"this task needs EGL or OSMesa, but neither loads; {HELP}"
         ) from error
 
 
@@ -88,7 +88,7 @@ def make_camera(physics, size, camera):
                 "cannot be in one process; install an older one: "
                 "pip install 'tensorflow<2.21' 'tf-keras<2.21'"
             )
-        raise RuntimeError(f"pictures need EGL or OSMesa and neither loads; {HELP}")
+        raise RuntimeError(f"pictures need EGL or OSMesa, but neither loads; {HELP}")
     model = physics.model
     if camera >= model.ncam:
         names = [model.id2name(number, "camera") for number in range(model.ncam)]

@@ -126,7 +126,7 @@ def test_output_folder_is_one_or_can_be(tmp_path, path):
 def test_output_folder_that_is_a_file_is_refused(tmp_path, path):
     (tmp_path / "file").touch()
     with pytest.raises(
-        UserError, match=f"a folder is needed.*{tmp_path / 'file'} is a file"
+        UserError, match=f"cannot write to the folder.*{tmp_path / 'file'} is a file"
     ):
         output_folder(tmp_path / path)
 

@@ -74,16 +74,16 @@ def test_lines_are_plain_in_a_notebook_whose_commands_get_a_terminal(monkeypatch
         (["calibrate", "a", "b", "c"], "calibrate has no argument 'c'"),
         (["video", "a", "b"], "video has no argument 'b'"),
         (["plot", "."], "is not the folder of a run: it has no config.yaml"),
-        (["compare", "."], ". is no run, and there are no runs below it"),
-        (["train", "--jobs", "2"], "--jobs is the number of runs at the same time; it"),
+        (["compare", "."], ". is not the folder of a run, and no runs are below it"),
+        (["train", "--jobs", "2"], "--jobs needs -m, which trains several runs"),
         (["train", "-m", "--jobs", "0"], "of at least 1, got '0'"),
         (
             ["train", "--print-commands"],
-            "--print-commands prints the command of each run; it",
+            "--print-commands needs -m, which takes several values",
         ),
         (
             ["train", "-m", "hydra/launcher=submitit_slurm", "seed=0"],
-            "got 'hydra/launcher=submitit_slurm'; --print-commands in its place prints",
+            "got 'hydra/launcher=submitit_slurm'; use --print-commands: it prints",
         ),
     ],
 )

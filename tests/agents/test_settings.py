@@ -78,11 +78,11 @@ def test_a_class_whose_fields_would_not_check_themselves_is_refused():
         (type("Heir", (Wheel,), {"spokes": key(least=4)}), "must be a dataclass"),
         (
             Alone,
-            "wheel must be of agents.settings.Settings, which checks its fields: class ",
+            "wheel must be a subclass of agents.settings.Settings, which checks its ",
         ),
         (
             Open,
-            "spokes of wheel must have its range, from agents.settings.key: spokes: int ",
+            "spokes of wheel must have a range from agents.settings.key, such as ",
         ),
     ):
         with pytest.raises(ValueError, match="wheel") as error:

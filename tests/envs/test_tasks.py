@@ -16,7 +16,7 @@ BAD = [
     (dict(task="gym:Pendulum"), "did you mean 'gym:Pendulum-v1'"),
     (dict(task="gym:MountainCar"), "did you mean 'gym:MountainCarContinuous-v0'"),
     (dict(task="gym:HalfCheetah-v2"), "mujoco_py"),
-    (dict(task="gym:BipedalWalker-v3", observation="position"), "does not offer"),
+    (dict(task="gym:BipedalWalker-v3", observation="position"), "has no observation"),
     (dict(task="gym:Pendulum-v1", camera=1), "camera 0 only"),
     (dict(task="fake", observation="pixel"), "did you mean 'pixels'"),
     (dict(task="fake", action_repeat=0), "action_repeat must be an integer of at least 1"),

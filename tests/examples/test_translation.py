@@ -90,8 +90,8 @@ def test_small_runs_and_leaves_its_results(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("mesh", "message"),
     [
-        ("2xq", "a mesh is two numbers of devices, batch x model, such as 2x4; got '2xq'"),
-        ("3x4", "mesh 3x4 needs 12 devices, and there are 2 of kind CPU"),
+        ("2xq", "mesh must be batch x model devices, such as 2x4; got '2xq'"),
+        ("3x4", "mesh 3x4 needs 12 devices, got 2 of kind CPU"),
     ],
 )
 def test_a_wrong_mesh_is_told_in_one_line(mesh, message, monkeypatch, capsys):
@@ -110,7 +110,9 @@ def test_heads_that_a_mesh_does_not_divide_are_told_in_one_line(monkeypatch, cap
     with pytest.raises(SystemExit):
         translation.main(["--small", "--mesh", "1x2", "--method", "flipout"])
     (line,) = capsys.readouterr().err.splitlines()
-    assert line.startswith("translation.py: encoder_0_self has 1 heads, which 2 devices")
+    assert line.startswith(
+        "translation.py: heads of encoder_0_self must be a multiple of the 2"
+    )
 
 
 def _losses(optimizer, mesh=None, steps=20):

@@ -76,7 +76,7 @@ def cluster(system, actors, gpus, cores, overrides):
         overrides: words of the config, as typed.
     """
     if any(word.startswith("actors=") for word in overrides):
-        raise UserError(f"--actors {actors} says how many collect; leave actors=N out")
+        raise UserError(f"--actors {actors} sets the number of actors; leave out actors=N")
     words = [*overrides, f"actors={actors}"]
     config = load(words)
     check_run(config)

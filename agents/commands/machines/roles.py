@@ -57,7 +57,7 @@ def actor(overrides, server, number):
 def _load(overrides):
     config = load(overrides)
     if not config.actors:
-        raise UserError("a run of several processes needs actors=N, at least 1, got 0")
+        raise UserError("actors must be at least 1 in a run of several processes, got 0")
     check_run(config)
     _need_reverb()
     return config
@@ -67,8 +67,8 @@ def _check_learners(config, number, addresses):
     expected = config.learners if config.learners > 1 else 0
     if len(addresses) != expected:
         raise UserError(
-            f"--learners must give {expected} addresses, one for each of "
-            f"learners={config.learners} where there are several, got {len(addresses)}"
+            f"--learners must have {expected} addresses with learners={config.learners}, "
+            f"got {len(addresses)}"
         )
     _check_number(number, "learners", config.learners)
 
@@ -76,7 +76,7 @@ def _check_learners(config, number, addresses):
 def _check_number(number, role, count):
     if not 0 <= number < count:
         raise UserError(
-            f"--number must be from 0 to {count - 1}, below {role}={count}, got {number}"
+            f"--number must be from 0 to {count - 1} with {role}={count}, got {number}"
         )
 
 
@@ -99,6 +99,6 @@ def _need_reverb():
                 "cannot have: use Python 3.11, or actors=0"
             ) from None
         raise UserError(
-            "dm-reverb is not installed, which a run with actors needs; "
+            "dm-reverb is not installed; a run with actors needs it: "
             "pip install 'bayes_rl[distributed]'"
         ) from None

@@ -7,12 +7,12 @@ from agents.config import choices
 
 _EXAMPLES = """examples:
   bayes-rl train                                   the default, on a laptop
-  bayes-rl train experiment=debug                  nearly everything once, within a minute
-  bayes-rl train task=walker_walk seed=1 planner.horizon=8
+  bayes-rl train experiment=debug                  nearly all code, in a minute
+  bayes-rl train task=walker_walk seed=1 planner.horizon=8       other values
   bayes-rl train -m explore=noise,information_gain seed=0,1      several runs
   bayes-rl train experiment=paper --print-config   the config, without a run
 
-The same command resumes a run, or all runs of -m."""
+The same command resumes a run; with -m, all runs that have not finished."""
 
 
 def train_help():
@@ -35,7 +35,9 @@ def _choices(group, names):
         keys = choices.settings(group, name)
         if keys:
             rows.append(("", " ".join(f"{key}={value}" for key, value in keys.items())))
-    title = f"{group}=CHOICE" + (", with its keys" if len(rows) > len(names) else "")
+    title = f"{group}=CHOICE" + (
+        ", with the values of its keys" if len(rows) > len(names) else ""
+    )
     return [f"{title}:", *_columns(rows)]
 
 
@@ -48,7 +50,7 @@ def _units(group, names):
     for key in keys:
         texts = choices.units(group, key) or [""]
         rows += zip([f"{group}.{key}", *[""] * len(texts)], texts, strict=False)
-    return ["", f"{group}.KEY=VALUE, where the choice has it:", *_columns(rows)]
+    return ["", f"{group}.KEY=VALUE, if the choice has the key:", *_columns(rows)]
 
 
 def _columns(rows):

@@ -39,57 +39,61 @@ def _add_train(commands):
         "-m",
         "--multirun",
         action="store_true",
-        help="run every combination of comma-separated values, or what is missing of them",
+        help="train every combination of comma-separated values, except finished runs",
     )
     command.add_argument(
         "--jobs",
         type=whole_number,
         metavar="N",
-        help="with -m: runs at the same time (default: cores over those of a run)",
+        help="with -m: number of runs at a time (default: cores / cores of a run)",
     )
     command.add_argument(
         "--print-commands",
         action="store_true",
-        help="with -m: print a command for each run that is missing, and do nothing",
+        help="with -m: print a command for each missing run, and train nothing",
     )
     command.add_argument(
-        "--print-config", action="store_true", help="print the whole config and do nothing"
+        "--print-config",
+        action="store_true",
+        help="print the whole config, and train nothing",
     )
 
 
 def _add_evaluate(commands):
-    command = _add(commands, "evaluate", "Score the newest checkpoint, without exploring.")
+    command = _add(
+        commands, "evaluate", "Score the newest checkpoint, without exploration."
+    )
     _add_run(command)
-    _add_episodes(command, 10, "episodes")
+    _add_episodes(command, 10, "number of episodes")
 
 
 def _add_probe(commands):
-    about = "Measure how well latents tell velocities and positions."
+    about = "Measure how well the latent encodes velocities and positions."
     command = _add(commands, "probe", about)
     _add_run(command)
-    _add_episodes(command, 20, "episodes of the policy, and as many of random actions")
+    _add_episodes(command, 20, "number of episodes of the policy, and of random actions")
 
 
 def _add_calibrate(commands):
-    about = "Measure how honest open-loop forecasts are."
+    about = "Measure the coverage of prediction intervals, and recalibrate them."
     command = _add(commands, "calibrate", about)
     _add_run(command)
     command.add_argument(
         "twin",
         metavar="TWIN",
         nargs="?",
-        help="folder of a run to compare with, such as a deterministic one",
+        help="folder of a second run to compare with, such as a deterministic one",
     )
-    _add_episodes(command, 20, "episodes of each policy, and as many of random actions")
+    _add_episodes(command, 20, "number of episodes of each policy, and of random actions")
 
 
 def _add_plot(commands):
-    command = _add(commands, "plot", "Draw the curves of runs.")
+    command = _add(commands, "plot", "Draw curves of one or several runs.")
     command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")
     command.add_argument(
         "--out",
         metavar="FOLDER",
-        help="for figures (default: figures/ of the run, or beside several runs)",
+        help="folder of the figures (default: figures/ in the run, or beside several runs)",
     )
 
 
@@ -97,36 +101,41 @@ def _add_compare(commands):
     about = "Compare groups of runs, with intervals over seeds."
     command = _add(commands, "compare", about)
     command.add_argument(
-        "runs", metavar="RUN", nargs="+", help="folder of a run, or one that holds runs"
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="folder of a run, or a folder that holds runs",
     )
     command.add_argument(
         "--out",
         metavar="FOLDER",
         default="comparison",
-        help="for figures and csv files (default: comparison)",
+        help="folder of the figures and csv files (default: comparison)",
     )
 
 
 def _add_video(commands):
-    about = "Film an episode of the newest checkpoint, and what its model predicts."
+    about = "Film an episode of the newest checkpoint, and the predictions of its model."
     command = _add(commands, "video", about)
     _add_run(command)
 
 
 def _add_export(commands):
-    about = "Write the policy of the newest checkpoint as a SavedModel."
+    about = "Save the policy of the newest checkpoint as a SavedModel."
     command = _add(commands, "export", about)
     _add_run(command)
     command.add_argument(
-        "--out", metavar="FOLDER", help="to write (default: policy/ of the run)"
+        "--out",
+        metavar="FOLDER",
+        help="folder of the SavedModel (default: policy/ in the run)",
     )
 
 
 def _add_roles(commands):
     abouts = {
-        "server": "Keep the replay of a run with actors; one process, on any machine.",
-        "learner": "Learn what actors collect; one process of a run, on any machine.",
-        "actor": "Collect for a learner; one process of a run, on any machine.",
+        "server": "Keep the replay of a run with actors: one process, on any machine.",
+        "learner": "Learn from episodes of actors: one process of a run, on any machine.",
+        "actor": "Collect episodes for a learner: one process of a run, on any machine.",
     }
     own = {
         "server": "",
@@ -141,7 +150,7 @@ def _add_roles(commands):
             required=True,
             type=address,
             metavar="HOST:PORT",
-            help="of the replay server, the same for all",
+            help="address of the replay server, the same for all processes",
         )
         if role != "server":
             command.add_argument(
@@ -150,7 +159,7 @@ def _add_roles(commands):
                 default=0,
                 type=int,
                 metavar="K",
-                help=f"of this {role}, 0 to {role}s - 1",
+                help=f"number of this {role}, from 0 to {role}s - 1",
             )
         if role == "learner":
             command.add_argument(
@@ -158,7 +167,7 @@ def _add_roles(commands):
                 type=addresses,
                 default=(),
                 metavar="HOST:PORT,...",
-                help="of all learners, for strategy=multi_worker",
+                help="addresses of all learners, for strategy=multi_worker",
             )
 
 
@@ -169,19 +178,23 @@ def _add_cluster(commands):
         "Print a job script for a run of many processes.",
         usage="bayes-rl cluster slurm --actors N [--gpus N] [--cores N] [key=value ...]",
     )
-    command.add_argument("system", choices=("slurm",), help="that runs the job")
+    command.add_argument("system", choices=("slurm",), help="system of the cluster")
     command.add_argument(
-        "--actors", type=whole_number, required=True, metavar="N", help="that collect"
+        "--actors", type=whole_number, required=True, metavar="N", help="number of actors"
     )
     command.add_argument(
         "--gpus",
         type=functools.partial(whole_number, least=0),
         default=0,
         metavar="N",
-        help="of a learner (default: 0)",
+        help="number of GPUs of a learner (default: 0)",
     )
     command.add_argument(
-        "--cores", type=whole_number, default=1, metavar="N", help="a process (default: 1)"
+        "--cores",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="cores of a process (default: 1)",
     )
 
 

@@ -69,7 +69,7 @@ def _make_parser():
     parser = _Parser(
         prog="bayes-rl",
         description="Model-based reinforcement learning with Bayesian layers.",
-        epilog="bayes-rl COMMAND --help says more.",
+        epilog="bayes-rl COMMAND --help describes a command.",
     )
     parser.add_argument("--version", action="version", version=_version())
     commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name")

@@ -59,5 +59,5 @@ def load(folder, steps, actions):
         return Recalibration(draws, *map(np.array, others))
     except (ValueError, KeyError, TypeError):
         raise UserError(
-            f"{file} is damaged; remove it, or make it anew: bayes-rl calibrate {folder}"
+            f"{file} is damaged; remove it, or write it again: bayes-rl calibrate {folder}"
         ) from None

@@ -122,7 +122,7 @@ class StochasticLayer:
             return variable
         if kwargs.get("constraint") is not None:
             raise ValueError(
-                f"weight {name!r} has a posterior, which no constraint projects, got "
+                f"weight {name!r} has a posterior, so its constraint must be None, got "
                 f"{kwargs['constraint']}; give the initializer a mean_constraint"
             )
         return self._add_stochastic_weight(name, shape, initializer, regularizer)
@@ -176,8 +176,8 @@ class StochasticLayer:
         weight = self.stochastic_weights[key]
         if weight.regularizer is None:
             raise ValueError(
-                f"weight {weight.name!r} has no regularizer to replace; give the layer one "
-                "when it is made"
+                f"weight {weight.name!r} has no regularizer to replace; make the layer "
+                "with one"
             )
         old, regularizer = weight.regularizer, regularizers.get(regularizer)
         posterior, _, _ = weight.initializer.weights[0].name.rpartition(f"{key}/")

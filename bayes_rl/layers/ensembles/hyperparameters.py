@@ -56,6 +56,7 @@ def get_lambda(lambdas, lambda_type, layer_name, lambda_key_to_index):
     column, count = lambda_key_to_index[key], lambdas.shape[-1]
     if column < 0 or (count is not None and column >= count):
         raise ValueError(
-            f"column of {key!r} is {column}, which {count} columns of lambdas lack"
+            f"column of {key!r} must be from 0 and below the {count} columns of lambdas, "
+            f"got {column}"
         )
     return lambdas[..., column : column + 1]

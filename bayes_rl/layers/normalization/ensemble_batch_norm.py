@@ -140,8 +140,8 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         if shape.rank != self._rank:
             raise ValueError(
                 f"layer {self.name!r} was built for inputs of rank {self._rank}, got "
-                f"{shape}; where that is an axis of draws, for which it has no room, call "
-                "ed.predict(model, inputs, draws), or hold one after the other"
+                f"{shape}; it takes no axis of draws: call ed.predict(model, inputs, "
+                "draws), or hold one draw after the other"
             )
 
     def _statistics(self, members, training):

@@ -174,6 +174,6 @@ def _half(inputs, axis):
         return inputs.distribution.batch_shape_tensor()[axis] // 2
     if size % 2:
         raise ValueError(
-            f"the batch must hold inputs and as many perturbed ones, got {size} in all"
+            f"the batch must have as many perturbed inputs as inputs, got {size} in all"
         )
     return size // 2

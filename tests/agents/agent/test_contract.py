@@ -58,7 +58,7 @@ def test_strategies_of_the_configs_are_what_they_must_be(choice, model):
 
 def test_draws_need_uncertain_weights(make_model):
     said = refused(check_draws, THOMPSON, make_model("transition=deterministic"))
-    assert said.endswith("Thompson draws weights: transition must not be deterministic")
+    assert said.endswith("transition must not be deterministic")
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,19 @@ def test_draws_need_uncertain_weights(make_model):
         ),
         ({"trajectories": "every"}, "trajectories of explore strategy Own must be mean, e"),
         ({"trajectories": None}, "or shared, got None"),
-        ({"draws": 0}, "must be at least 1, or its trajectories mean, got draws=0 and"),
+        (
+            {"draws": 0},
+            "must have draws of at least 1 or trajectories 'mean', got draws=0 and",
+        ),
         (
             {"__call__": lambda self, rollout: None},
-            "must take (self, rollout, elapsed) when",
+            "must be callable with (rollout, elapsed), got the signature (rollout)",
         ),
         ({"__call__": lambda self, rollout, elapsed: None}, "here [2, 3], got None"),
         ({"__call__": lambda self, rollout, elapsed: returns(rollout)}, "got (2, 2, 3)"),
         (
             {"__call__": lambda self, rollout, elapsed: tf.math.log(-returns(rollout)[0])},
-            "must give finite scores, got [nan, nan, nan] for plans whose rewards",
+            "must return finite scores, got [nan, nan, nan] for plans with rewards",
         ),
     ],
 )
@@ -153,42 +156,42 @@ class Case:
 
 CASES = [
     Case(
-        "dense", lambda self, *_: None, "dense must give a Keras layer, got NoneType None"
+        "dense", lambda self, *_: None, "dense must return a Keras layer, got NoneType None"
     ),
     Case(
         "dense",
         lambda self, units, *_: ed.layers.DenseReparameterization(units, name="mine"),
-        "dense must give its layer the name 'transition_hidden', got 'mine'",
+        "dense must name its layer 'transition_hidden', got 'mine'",
     ),
     Case(
         "dense",
         lambda self, units, activation, name: ed.layers.DenseReparameterization(
             units + 1, name=name
         ),
-        "dense must give a layer of 61 units where it is asked for 61, got 62",
+        "dense must return a layer of 61 units as asked, got 62",
     ),
     Case(
         "dense",
         lambda self, units, activation, name: tf.keras.layers.Dense(units, name=name),
-        "no weight of its layers is uncertain",
+        "a weight must be uncertain, got none",
     ),
     Case(
-        "draw", lambda *_: None, "draw must give a dict of weights by their names, got None"
+        "draw", lambda *_: None, "draw must return a dict from names to weights, got None"
     ),
     Case(
         "draw",
         lambda self, model, count, seed: ed.sample_weights(model, [count + 1], seed),
-        "'transition_hidden/kernel' the shape [64, 3, 61], got (65, 3, 61)",
+        "'transition_hidden/kernel' with shape [64, 3, 61], got (65, 3, 61)",
     ),
     Case(
         "draw",
         lambda self, model, count, seed: ed.sample_weights(model, seed=seed),
-        "'transition_hidden/kernel' the shape [64, 3, 61], got (3, 61)",
+        "'transition_hidden/kernel' with shape [64, 3, 61], got (3, 61)",
     ),
     Case(
         "draw",
         lambda self, model, count, seed: _drawn(self, model, count, [0, 0]),
-        "draw gives the same weights for seeds [0, 1], [0, 2]",
+        "different weights for different seeds, got the same for [0, 1] and [0, 2]",
     ),
     Case(
         "draw",
@@ -196,31 +199,29 @@ CASES = [
             name: tf.repeat(weight, count, 0)
             for name, weight in _drawn(self, model, 1, seed).items()
         },
-        "draw gives the same weights in all of 64 draws",
+        "draw must return different weights for each draw, got 64 equal draws",
     ),
-    Case("central", lambda *_: 1.0, "central must give a dict of weights by their names"),
+    Case("central", lambda *_: 1.0, "central must return a dict from names to weights"),
     Case(
         "draw_for_training",
         lambda self, model, sequences, seed: _drawn(self, model, sequences, seed),
-        "draw_for_training must give weights and the number of draws, got dict",
+        "draw_for_training must return (weights, number of draws), got dict",
     ),
     Case(
         "draw_for_training",
         lambda self, model, sequences, seed: (_drawn(self, model, 3, seed), 3),
-        "a number of draws that 8 sequences share equally, got int 3",
+        "0 draws or a number that divides 8 sequences, got int 3",
     ),
     Case(
         "draw_for_training",
         lambda self, model, sequences, seed: (_drawn(self, model, sequences, seed), 4),
-        "the shape [4, 3, 61], got (8, 3, 61)",
+        "with shape [4, 3, 61], got (8, 3, 61)",
     ),
-    Case(
-        "costs", lambda *_: 0.5, "costs must give a dict of weights by their names, got fl"
-    ),
+    Case("costs", lambda *_: 0.5, "costs must return a dict from names to weights, got fl"),
     Case(
         "costs",
         lambda *_: {"kernel": tf.ones([2])},
-        "costs must give one number for 'kernel', got the shape (2,)",
+        "costs must return one number for 'kernel', got the shape (2,)",
     ),
 ]
 

@@ -152,7 +152,7 @@ def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsy
 def test_short_episodes_are_left_out_of_what_is_fitted_to(calibrate_on, capsys):
     folder = calibrate_on(policy=[13, 13, 9, 14], random=[11, 9, 7, 8])
     said = capsys.readouterr().out
-    about = "episodes too short to be fitted to: reparameterization"
+    about = "episodes too short for the fit: reparameterization"
     assert f"left out 1 of 2 {about}, policy" in said
     assert f"{about}, random" not in said  # none is as long as those judged
     assert steps_ahead(folder) == {"policy": 4, "random": 2}
@@ -174,7 +174,7 @@ def test_fresh_episodes_are_fitted_to_where_held_out_ones_are_too_short(
     )
     calibrate_on(policy=[13, 13, 14, 9], random=[9] * 4)
     assert fitted_to == [[13, 14], [9, 9]]
-    assert "left out 3 of 5 episodes too short to be fitted to" in capsys.readouterr().out
+    assert "left out 3 of 5 episodes too short for the fit" in capsys.readouterr().out
 
 
 def test_episodes_too_short_for_any_forecast_are_left_out(calibrate_on, capsys):
@@ -187,7 +187,7 @@ def test_episodes_too_short_for_any_forecast_are_left_out(calibrate_on, capsys):
     assert steps_ahead(folder) == {"policy": 2, "random": 2}
     mended = {r["actions"] for r in read(folder) if r["forecast"].endswith("recalibrated")}
     assert mended == {"policy of reparameterization"}
-    assert "no episode to fit to, forecasts stay as they are" in said
+    assert "not recalibrated, no episode to fit to" in said
     fits = {kind: saved_fits.load(folder, STEPS, kind) for kind in ("policy", "random")}
     assert [kind for kind, fit in fits.items() if fit is None] == ["random"]
 
@@ -238,8 +238,8 @@ def test_runs_of_other_observations_are_refused(whole_run, pixel_run):
     with pytest.raises(UserError) as error:
         calibrate(whole_run, pixel_run, 2)
     assert str(error.value) == (
-        f"{pixel_run} does not predict the observations of {whole_run}: "
-        "observation is pixels instead of state"
+        f"{pixel_run} must have the same observations as {whole_run}: "
+        "observation must be state, got pixels"
     )
 
 

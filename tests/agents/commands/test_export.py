@@ -94,5 +94,5 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(
 def test_folder_of_something_else_is_left_alone(run, tmp_path, capsys):
     (tmp_path / "mine").touch()
     assert main(["export", str(run), "--out", str(tmp_path)]) == 2
-    assert "holds something other than a policy" in capsys.readouterr().err
+    assert "has other files than a policy" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

@@ -102,7 +102,7 @@ def test_published_scores_are_not_beside_groups_of_which_one_pays_for_actions(
 
 def test_few_seeds_are_warned_of(output):
     assert (
-        "pendulum_swingup, explore=Greedy: n = 3, below 5: its intervals are not"
+        "pendulum_swingup, explore=Greedy: n = 3 is below 5; do not rely on its"
         in output[2]
     )
 
@@ -154,7 +154,9 @@ def test_files_of_an_earlier_comparison_go(make_run, tmp_path):
 def test_a_file_is_no_place_for_figures(make_run, tmp_path, out):
     make_run(tmp_path / "a", 0, [[1.0]])
     (tmp_path / "file").write_text("kept")
-    with pytest.raises(UserError, match=f"a folder is needed .* {tmp_path}/file is a file"):
+    with pytest.raises(
+        UserError, match=f"cannot write to the folder .* {tmp_path}/file is a file"
+    ):
         compare([tmp_path], tmp_path / out)
     assert (tmp_path / "file").read_text() == "kept"
 
@@ -191,7 +193,9 @@ def test_comparing_needs_no_tensorflow():
 def test_the_folder_of_a_run_is_no_place_for_tables(make_run, tmp_path):
     run = make_run(tmp_path / "run", 0, [[1.0]])
     before = (run / "scores.csv").read_bytes()
-    with pytest.raises(UserError, match=r"run is a run, .* name another --out"):
+    with pytest.raises(
+        UserError, match=r"must not be the folder of a run, got .*run; choose"
+    ):
         compare([run], run)
     assert (run / "scores.csv").read_bytes() == before
 

@@ -44,7 +44,7 @@ def test_seed_that_is_there_twice_is_named(make_run, tmp_path, caplog):
         make_run(tmp_path / name, 7, [[1.0]])
     with caplog.at_level(logging.WARNING):
         compare([tmp_path], tmp_path / "out")
-    assert "seed 7 is there more than once" in caplog.text
+    assert "has seed 7 more than once" in caplog.text
 
 
 def test_runs_that_are_only_looked_at_otherwise_are_one_group(make_run, tmp_path, read):
@@ -88,7 +88,9 @@ def test_runs_of_an_earlier_version_are_seeds_of_the_same_group(make_run, tmp_pa
 
 
 def test_nothing_to_compare_is_an_error(make_run, tmp_path):
-    with pytest.raises(UserError, match="is no run, and there are no runs below it"):
+    with pytest.raises(
+        UserError, match="is not the folder of a run, and no runs are below it"
+    ):
         compare([tmp_path], tmp_path / "out")
     make_run(tmp_path / "a", reached=())
     with pytest.raises(UserError, match="nothing to compare in 1 runs.*nothing to plot"):
@@ -111,7 +113,7 @@ def test_run_without_planned_episodes_hides_no_other(make_run, tmp_path, caplog,
         compare([tmp_path], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["seeds"], row["found"], row["environment_steps"]) == ("1", "1", "2000")
-    assert "left out of exploration: 1 runs that logged no planned episode" in caplog.text
+    assert "left out of exploration: 1 runs without a planned episode" in caplog.text
 
 
 def test_config_of_another_program_hides_no_run_below_it(make_run, tmp_path, read):

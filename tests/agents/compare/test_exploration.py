@@ -49,7 +49,7 @@ def test_a_run_whose_first_episode_ends_later_is_left_out_by_name(
     compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["seeds"], row["found"], row["environment_steps"]) == ("1", "1", "1000")
-    assert f"in the first 1,000 environment steps, for one {tmp_path / 'b'}" in caplog.text
+    assert f"in the first 1,000 environment steps, such as {tmp_path / 'b'}" in caplog.text
 
 
 def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path, read):

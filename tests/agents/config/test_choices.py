@@ -39,10 +39,12 @@ def test_choices_that_have_a_key_are_found():
 
 
 def test_units_are_told_once_and_by_the_key_alone():
-    assert choices.units("explore", "alpha") == ["share of the draws that count"]
-    assert len(choices.units("explore", "beta")) == 2  # of the bonus, of the draws
+    assert choices.units("explore", "alpha") == [
+        "share of the draws; only those of the lowest return count"
+    ]
+    assert len(choices.units("explore", "beta")) == 3  # of a bonus, a penalty, the draws
     (final,) = choices.units("explore", "final_beta")
-    assert final.startswith("after annealing_steps")
+    assert final.startswith("same unit as beta")
 
 
 def test_a_file_that_says_nothing_of_itself_is_read(tmp_path, monkeypatch):
@@ -54,7 +56,7 @@ def test_a_file_that_says_nothing_of_itself_is_read(tmp_path, monkeypatch):
 
 def test_the_comment_of_the_transition_names_all_sources():
     (line,) = (line for line in choices.read("train") if line.startswith("transition:"))
-    listed = line.partition("uncertain by: ")[2].replace(" (nothing)", "").split(", ")
+    listed = line.partition("uncertainty: ")[2].replace(" (none)", "").split(", ")
     assert set(listed) == set(SOURCES)
 
 

@@ -13,8 +13,8 @@ from agents.errors import UserError
     [
         (
             ["explore=thompson", "transition=deterministic"],
-            "transition=deterministic has no draws, of which explore strategy Thompson "
-            "asks for 1: add explore=noise, or choose another transition",
+            "transition=deterministic has no draws, but explore strategy Thompson "
+            "needs 1: add explore=noise, or choose another transition",
         ),
         (
             ["explore=conditional_value_at_risk", "explore.alpha=0.05"],
@@ -32,7 +32,8 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
     [
         (
             ["strategy=multi_worker", "actors=1"],
-            "learners must be at least 2 with strategy=multi_worker and 1 with any other, "
+            "learners must be at least 2 with strategy=multi_worker, and 1 with any other "
+            "strategy, "
             "got learners=1 strategy=multi_worker",
         ),
         (["learners=2", "actors=1"], "got learners=2 strategy=default"),
@@ -113,12 +114,15 @@ def test_strategies_without_draws_go_with_certain_weights():
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["act=policy", "value=none"], "act=policy needs a policy that was learned: value"),
+        (["act=policy", "value=none"], "act=policy needs a learned policy: value"),
         (
             ["act=policy"],
-            "no plans, which explore strategy InformationGain would score:",
+            "no plans, but explore strategy InformationGain scores plans:",
         ),
-        (["act=policy", "explore=optimistic"], "strategy Optimistic would score: add expl"),
+        (
+            ["act=policy", "explore=optimistic"],
+            "strategy Optimistic scores plans: add expl",
+        ),
         (
             ["value.target_steps=8", "sequence_length=8"],
             "value.target_steps must be below sequence_length (8), got 8",

@@ -20,7 +20,7 @@ from agents.errors import UserError
         ),
         (
             ["planner.kind=cem"],
-            "planner.kind comes with the choice; write planner=CHOICE",
+            "planner.kind cannot be set; write planner=CHOICE, which sets it",
         ),
         (["planner=null"], "planner must be one of cem, icem, got None"),
         (["experiment=debgu"], "did you mean 'debug'?"),
@@ -51,7 +51,7 @@ from agents.errors import UserError
         ),
         (
             ["planner.cem=3"],
-            "there is no key 'planner.cem'; the choice is written planner=cem",
+            "there is no key 'planner.cem'; write planner=cem",
         ),
         (
             ["explore.xyz=3"],
@@ -71,7 +71,7 @@ from agents.errors import UserError
         (["task=[a"], "cannot read 'task=[a'; put quotes around the value"),
         (["+x=3"], "cannot read '+x=3'; keys can only be set"),
         (["~planner"], "cannot read '~planner'; keys can only be set"),
-        (["seed=0,1"], "seed=0,1 are several values; add -m"),
+        (["seed=0,1"], "seed=0,1 has several values; add -m"),
         (["logdir=${tsk}"], "'tsk' not found"),
         (["logdir="], "logdir must be a word, got nothing"),
         (["batch_size="], "batch_size must be a whole number, got nothing"),

@@ -38,9 +38,8 @@ from agents.errors import UserError
         ),
         (
             ["explore=information_gain_annealed", "explore.reward_from=500"],
-            "plans seek nothing once explore.annealing_rewards=100 have come before "
-            "explore.reward_from=500: explore.annealing_rewards must be null where "
-            "explore.reward_from is above 0",
+            "explore.annealing_rewards must be null if explore.reward_from is above 0, got "
+            "100: after so many rewards plans would seek nothing until step 500",
         ),
         (
             [
@@ -48,22 +47,22 @@ from agents.errors import UserError
                 "explore.annealing_rewards=null",
                 "explore.reward_from=10_001",
             ],
-            "plans seek nothing from explore.annealing_steps=10000 to "
-            "explore.reward_from=10001: explore.reward_from must be at most",
+            "explore.reward_from must be at most explore.annealing_steps=10000, got 10001: "
+            "plans would seek nothing between them",
         ),
         (
             ["explore.reward_from=500"],
-            "plans seek nothing before step 500: explore.bonus_from must be 0 where "
-            "explore.reward_from is not, got 25000; explore=information_gain has 0",
+            "explore.bonus_from must be 0 if explore.reward_from is above 0, got 25000: "
+            "plans would seek nothing before step 500; explore=information_gain has 0",
         ),
         (
             ["explore.bonus_from=100_000"],
-            "the bonus never counts: explore.bonus_from must be below "
-            "explore.annealing_steps=100000, got 100000",
+            "explore.bonus_from must be below explore.annealing_steps=100000, got 100000: "
+            "the bonus would never count",
         ),
         (
             ["explore=information_gain", "explore.beta=0", "explore.reward_from=1000"],
-            "the bonus never counts: explore.beta must be above 0, got 0; explore=noise",
+            "explore.beta must be above 0, got 0: the bonus would never count; ",
         ),
     ],
 )

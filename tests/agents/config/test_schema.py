@@ -41,7 +41,7 @@ def change(values, name, value):
         ("image.shadows", 1, "image.shadows must be true or false, got 1"),
         ("optimizer.epsilon", 0, "optimizer.epsilon must be above 0, got 0.0"),
         ("optimizer.epsilon", float("nan"), "optimizer.epsilon must be a number, got nan"),
-        ("optimizer", 3, "optimizer has keys of its own (optimizer.key=value), got 3"),
+        ("optimizer", 3, "optimizer is a group: set its keys (optimizer.key=value), got 3"),
         ("task", "", "task must be a word, got nothing"),
         (
             "planner.elites",
@@ -122,6 +122,7 @@ def test_a_part_of_a_class_that_is_not_registered_is_an_error_that_names_it():
 
     config = dataclasses.replace(overrides.load([]), explore=Hopeful())
     with pytest.raises(
-        UserError, match="explore is a Hopeful, which is none of .*greedy.*; register it"
+        UserError,
+        match="explore must be one of .*greedy.*, got Hopeful; register its class",
     ):
         as_dict(config)

@@ -72,7 +72,7 @@ def test_values_take_the_types_of_the_schema():
             {"kind": "rght"},
             "kind must be left or right, got 'rght'; did you mean 'right'?",
         ),
-        ({"inner": 3}, "inner has keys of its own (inner.key=value), got 3"),
+        ({"inner": 3}, "inner is a group: set its keys (inner.key=value), got 3"),
         ({"inner": {"size": 0}}, "inner.size must be at least 1, got 0"),
         ({"inner": {}}, "inner.size is missing"),
         ({"rat": 1}, "there is no key 'rat'; did you mean 'rate'?"),
@@ -101,7 +101,7 @@ def test_kind_tells_which_class_is_built():
         ({"kind": "square", "radius": 2}, "there is no key 'form.radius'; bayes-rl train "),
         ({"kind": "square", "width": 0}, "form.width must be above 0, got 0.0"),
         ({"kind": "square", "width": 13}, "form.width must bring luck, got 13"),
-        ("round", "form has keys of its own (form.key=value), got 'round'"),
+        ("round", "form is a group: set its keys (form.key=value), got 'round'"),
     ],
 )
 def test_what_is_wrong_in_one_of_several_kinds_is_named_in_one_line(form, message):

@@ -231,5 +231,5 @@ def test_an_episode_that_is_gone_is_named(store, tmp_path, caplog):
     (tmp_path / "000001.npz").unlink()
     with caplog.at_level(logging.WARNING):
         again = EpisodeStore(tmp_path)
-    assert "lacks what was episode 1; it goes on without" in caplog.text
+    assert "lacks episode 1; the run goes on without" in caplog.text
     assert again.indices == [0, 2, 3]

@@ -78,7 +78,7 @@ def test_run_whose_scores_are_all_damaged_is_told_from_one_without(tmp_path, cap
     (run / "scores.csv").write_bytes(b"10,1,2,0,0,abc\n-5,1,2,0,0,1.0\n\xff")
     with caplog.at_level(logging.WARNING):
         plot(run)
-    assert caplog.text.count("is torn or damaged, and left out") == 3
+    assert caplog.text.count("is incomplete or damaged, and left out") == 3
     assert "has no scores: no line of scores.csv can be read" in caplog.text
 
 
@@ -110,7 +110,7 @@ def test_folder_that_is_no_run_is_an_error(tmp_path):
 def test_run_without_rows_is_an_error(tmp_path):
     run = make_run(tmp_path / "run", episodes=0)
     with pytest.raises(
-        ValueError, match=r"has nothing to plot: no whole line in its metrics"
+        ValueError, match=r"has nothing to plot: its metrics.jsonl has no complete line"
     ):
         plot(run)
     assert not (run / "figures").exists()

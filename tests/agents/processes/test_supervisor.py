@@ -74,7 +74,7 @@ def test_the_run_ends_with_its_learner(watch, run, status):
 
 def test_what_dies_is_started_again_later_and_later(watch):
     supervisor, text = watch(server="import os; os.kill(os.getpid(), 9)")
-    said = "server ended: killed by SIGKILL; it is started again"
+    said = "server ended: killed by SIGKILL; it is restarted"
     look_until(supervisor, lambda: text.getvalue().count(said) == 3)
     server = supervisor._roles[0]
     assert server.failures == 3
@@ -143,7 +143,7 @@ def test_when_a_learner_ends_all_are_started_again(watch, first):
     dies.process.kill()
     look_until(supervisor, lambda: dies.process and dies.process.pid not in before)
     look_until(supervisor, lambda: other.process and other.process.pid not in before)
-    assert text.getvalue().count("started again") == 1
+    assert text.getvalue().count("is restarted") == 1
     assert supervisor._roles[0].process is not None
 
 
@@ -170,8 +170,8 @@ def test_what_was_typed_wrongly_ends_all(watch):
 
 def test_a_failure_is_told_with_its_last_line(watch):
     supervisor, text = watch(learner="raise OSError('disk full')")
-    look_until(supervisor, lambda: "started again" in text.getvalue())
-    said = "learner ended: OSError: disk full (exit status 1); it is started again"
+    look_until(supervisor, lambda: "is restarted" in text.getvalue())
+    said = "learner ended: OSError: disk full (exit status 1); it is restarted"
     assert said in text.getvalue()
 
 
@@ -180,10 +180,10 @@ def test_who_gives_no_sign_of_life_is_spoken_of_and_killed(watch, monkeypatch):
     monkeypatch.setattr(module, "_DEATH", 0.8)
     silent = BEATING.replace("beat(sys.argv[4])", "beat._ended.set()")
     supervisor, text = watch(server=silent)
-    look_until(supervisor, lambda: "started again" in text.getvalue())
+    look_until(supervisor, lambda: "is restarted" in text.getvalue())
     said = text.getvalue()
     assert said.index("no sign of life for 0 s") < said.index("; killed")
-    assert said.index("; killed") < said.index("killed by SIGKILL; it is started again")
+    assert said.index("; killed") < said.index("killed by SIGKILL; it is restarted")
 
 
 def test_who_beats_lives(watch, monkeypatch):

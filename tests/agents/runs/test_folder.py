@@ -46,7 +46,7 @@ def test_changed_values_are_refused_with_both_values(config):
         open_run(changed)
     assert str(error.value) == (
         f"{config.logdir} holds a run with other values (action_repeat: null -> 4, "
-        "planner.horizon: 6 -> 8); set them back to resume it, or start a new one "
+        "planner.horizon: 6 -> 8); set them back to resume it, or start a new run "
         "with another logdir"
     )
     assert load_config(config.logdir) == config
@@ -105,7 +105,7 @@ def test_lost_config_is_an_error(config):
     open_run(config).close()  # a run that was killed at its very start
     run.config_file.unlink()
     (run.episodes / "ready" / "one.npz").touch()
-    with pytest.raises(UserError, match=r"holds episodes or checkpoints, but config\.yaml"):
+    with pytest.raises(UserError, match=r"has episodes or checkpoints, but config\.yaml"):
         open_run(config)
 
 

@@ -58,14 +58,14 @@ def test_runs_of_another_transition_and_seed_predict_the_same(make):
 @pytest.mark.parametrize(
     ("word", "difference"),
     [
-        ("observation=position", "observation is position instead of state"),
-        ("image.size=32", "image.size is 32 instead of 64"),
+        ("observation=position", "observation must be state, got position"),
+        ("image.size=32", "image.size must be 64, got 32"),
     ],
 )
 def test_what_two_runs_do_not_observe_alike_is_named(make, word, difference):
     with pytest.raises(UserError) as error:
         grouping.check_same_observations({"a": make(), "b": make(word)})
-    assert str(error.value) == f"b does not predict the observations of a: {difference}"
+    assert str(error.value) == f"b must have the same observations as a: {difference}"
 
 
 def test_where_one_setting_is_changed_at_a_time_it_is_the_name(make):

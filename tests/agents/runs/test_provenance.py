@@ -83,4 +83,4 @@ def test_a_torn_session_takes_no_other_with_it(tmp_path, caplog):
     file.write_bytes(file.read_bytes()[:-20])  # the disk was full
     note_session(tmp_path, counts | {"episodes": 7})
     assert [row["episodes"] for row in records.read_sessions(tmp_path)] == [7]
-    assert f"{file}: line 1 is torn or damaged" in caplog.text
+    assert f"{file}: line 1 is incomplete or damaged" in caplog.text

@@ -61,7 +61,7 @@ def test_a_killed_and_a_failed_run_of_12_are_completed_by_the_same_command(fake,
     assert output.err.splitlines() == [
         "failed: seed=3: killed by SIGKILL; see runs/3",
         "failed: seed=7: no space left (exit status 1); see runs/7",
-        "the same command runs what is missing",
+        "the same command trains the missing runs",
     ]
     assert "10 of 12 runs done, 2 failed" in output.out
     for log in fake.glob("runs/*/output.log"):
@@ -123,7 +123,7 @@ def test_ctrl_c_before_all_have_run_ends_with_130(fake, monkeypatch, capsys):
 
     monkeypatch.setattr(launching.ProcessLauncher, "launch", launch)
     assert sweep.sweep([*WORDS, "seed=0,1"]) == 130
-    assert capsys.readouterr().err == "stopped; the same command goes on\n"
+    assert capsys.readouterr().err == "stopped; the same command resumes\n"
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkey
 
 
 def test_episodes_of_some_actors_alone_are_not_held_out(make_config):
-    with pytest.raises(UserError, match=r"no factor in common with .* \(4\)"):
+    with pytest.raises(UserError, match=r"no common factor with .* \(4\)"):
         checking.check(make_config("actors=4", "hold_out_every=10"))
     checking.check(make_config("actors=4", "hold_out_every=9"))
     checking.check(make_config("environments=2", "hold_out_every=10"))

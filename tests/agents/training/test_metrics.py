@@ -184,7 +184,7 @@ def test_torn_last_line_is_named_and_left_out(tmp_path, caplog, name, lost):
         MetricsLog(tmp_path).cut(episodes=99, environment_steps=99_000)
     (record,) = caplog.records
     assert name in record.getMessage()
-    assert "is torn or damaged, and left out" in record.getMessage()
+    assert "is incomplete or damaged, and left out" in record.getMessage()
     with MetricsLog(tmp_path) as log:
         log.write(row(4))
         log.write_scores([score(4)])
@@ -201,7 +201,7 @@ def test_line_without_its_steps_is_named_and_left_out(tmp_path, caplog, steps):
         file.write(f'{{"episodes": 4{steps}}}\n')
     with caplog.at_level(logging.WARNING):
         assert len(records.read_metrics(tmp_path)) == 3
-    assert "metrics.jsonl: line 4 is torn or damaged, and left out" in caplog.text
+    assert "metrics.jsonl: line 4 is incomplete or damaged, and left out" in caplog.text
 
 
 def test_score_that_is_no_number_is_named_and_left_out(tmp_path, caplog):
@@ -210,7 +210,7 @@ def test_score_that_is_no_number_is_named_and_left_out(tmp_path, caplog):
         file.write("2000,2,200,0,0,nan\n")
     with caplog.at_level(logging.WARNING):
         assert {each["episodes"] for each in records.read_scores(tmp_path)} == {1}
-    assert "scores.csv: line 4 is torn or damaged, and left out" in caplog.text
+    assert "scores.csv: line 4 is incomplete or damaged, and left out" in caplog.text
 
 
 def test_bytes_that_are_no_text_are_survived(tmp_path):

@@ -106,7 +106,7 @@ def test_a_strategy_without_a_bonus_tells_of_none(watch):
 def test_task_without_a_grid_is_said_to_have_no_coverage(make_config, agent, environment):
     assert "coverage" not in banner(make_config(), agent, environment)
     said = banner(make_config("task=humanoid_walk"), agent, environment)
-    assert "no grid of this task" in said["coverage"]
+    assert "no grid for this task" in said["coverage"]
 
 
 def test_order_of_an_observation_is_said(make_config, agent, environment):

@@ -7,7 +7,7 @@ from bayes_rl.parallel import make_mesh
 @pytest.mark.parametrize("sizes", ["2xq", "2", "0x2", "2x4x1", "-1x2", ""])
 def test_a_malformed_mesh_is_told_with_an_example(sizes):
     with pytest.raises(
-        parallel.MeshError, match="batch x model, such as 2x4; got"
+        parallel.MeshError, match="batch x model devices, such as 2x4"
     ) as raised:
         make_mesh(sizes)
     assert repr(sizes) in str(raised.value)
@@ -15,7 +15,7 @@ def test_a_malformed_mesh_is_told_with_an_example(sizes):
 
 
 def test_more_devices_than_there_are_is_an_error():
-    message = "mesh 2x4 needs 8 devices, and there are 2 of kind CPU; give a smaller mesh"
+    message = "mesh 2x4 needs 8 devices, got 2 of kind CPU; give a smaller mesh"
     with pytest.raises(parallel.MeshError, match=message):
         make_mesh("2x4")
 

@@ -69,13 +69,15 @@ def test_checkpoint_of_a_mesh_is_read_on_one_device(tmp_path):
 
 
 def test_heads_that_devices_cannot_share_are_an_error():
-    message = "encoder_0_self has 1 heads, which 2 devices along 'model' cannot share"
+    message = (
+        "heads of encoder_0_self must be a multiple of the 2 devices along 'model', got 1"
+    )
     with pytest.raises(parallel.MeshError, match=message):
         parallel.shard(_transformer(heads=1), parallel.make_mesh("1x2"))
 
 
 def test_hidden_units_that_devices_cannot_share_are_an_error():
-    message = r"encoder_0_expand.* 2 devices along 'model' cannot share 5; give a multiple"
+    message = r"encoder_0_expand.* 5 must be a multiple of the 2 devices along 'model'"
     with pytest.raises(parallel.MeshError, match=message) as raised:
         parallel.shard(_transformer(filter_size=5), parallel.make_mesh("1x2"))
     assert "\n" not in str(raised.value)
@@ -83,7 +85,9 @@ def test_hidden_units_that_devices_cannot_share_are_an_error():
 
 def test_examples_that_devices_cannot_share_are_an_error():
     mesh = parallel.make_mesh("2x1")
-    with pytest.raises(parallel.MeshError, match="2 devices along 'batch' cannot share 3"):
+    with pytest.raises(
+        parallel.MeshError, match="3 must be a multiple of the 2 devices along 'batch'"
+    ):
         parallel.place(np.zeros([3, 4]), mesh, [parallel.BATCH])
 
 

@@ -131,7 +131,7 @@ def test_scale_that_is_a_number_of_python_is_refused_where_it_would_be_kept():
     np.testing.assert_allclose(kl(posterior), 0.05)
     step[0] = 2
     np.testing.assert_allclose(kl(posterior), 0.1)
-    with pytest.raises(ValueError, match="gives the number 0.2, which .* for ever"):
+    with pytest.raises(ValueError, match="returns 0.2, which .* for ever"):
         tf.function(lambda: kl(posterior))()
 
 

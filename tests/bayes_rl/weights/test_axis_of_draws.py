@@ -127,7 +127,7 @@ def test_a_last_axis_that_keras_drops_is_refused(kind):
     model(normal(1, shape[-1]))
     with (
         pytest.raises(
-            ValueError, match=r"was made for inputs .* \(5, 1, 1\), which has one"
+            ValueError, match=r"takes inputs .* \(5, 1, 1\) with an axis of draws"
         ),
         ed.hold(model, ed.sample_weights(model, [5])),
     ):

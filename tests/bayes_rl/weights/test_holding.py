@@ -168,7 +168,10 @@ def test_wrong_weights_to_hold_are_an_error(change, message):
 
 
 def test_missing_weight_to_hold_is_an_error():
-    with pytest.raises(ValueError, match="lack 'first/kernel'"), ed.hold(make_model(), {}):
+    with (
+        pytest.raises(ValueError, match="'first/kernel' is missing"),
+        ed.hold(make_model(), {}),
+    ):
         pass
 
 

@@ -186,8 +186,8 @@ def test_progress_is_shown(capsys):
     [
         (0, "draws must be a whole number above 0, got 0"),
         ("a", "draws must be a whole number above 0, got 'a'"),
-        ({}, "lack"),
-        ("signs", "signs belong to examples"),
+        ({}, "is missing"),
+        ("signs", "draws must not have signs"),
         ("uneven", "must have the same number of draws"),
     ],
 )

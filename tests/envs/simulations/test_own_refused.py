@@ -47,7 +47,7 @@ class Misplaced(DmCounter):
             raising,
             r"raising raised KeyError: 'no such\\nrobot' at .*test_own_refused.py:\d+",
         ),
-        (lambda: 3, "returned 3, which is no environment of dm_env, gym or gymnasium"),
+        (lambda: 3, "must return an environment of dm_env, gym or gymnasium, got 3"),
         (
             counter(action_space=spaces.Discrete(3)),
             "actions Discrete.3.; only one array of",
@@ -60,9 +60,9 @@ class Misplaced(DmCounter):
         (counter(observation_space=space((), np.dtype("U4"))), "only numbers of a fixed"),
         (
             counter(observation_space=space((3,), float)),
-            "observed 2 numbers, and describes 3",
+            "an observation must have 3 numbers, as its spec or space says, got 2",
         ),
-        (Misplaced, "observed what it does not describe .IndexError: only integers"),
+        (Misplaced, "does not fit its spec or space .IndexError: only integers"),
         (
             Bare,
             "reset failed: TypeError: dm_env wants a dm_env.TimeStep, such as .* ndarray",

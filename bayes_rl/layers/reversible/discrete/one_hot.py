@@ -116,7 +116,9 @@ def py_multiplicative_inverse(a, n):
     """
     a, n = int(a), int(n)
     if math.gcd(a, n) != 1:
-        raise ValueError(f"{a} has no inverse modulo {n}: both divide by {math.gcd(a, n)}")
+        raise ValueError(
+            f"{a} has no inverse modulo {n}: both are multiples of {math.gcd(a, n)}"
+        )
     return pow(a, -1, n)
 
 

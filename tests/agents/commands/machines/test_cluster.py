@@ -104,7 +104,7 @@ def test_what_was_typed_wrongly_ends_the_job(job):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["slurm", "--actors", "2", "actors=3"], "leave actors=N out"),
+        (["slurm", "--actors", "2", "actors=3"], "leave out actors=N"),
         (["slurm", "--actors", "0"], "must be a whole number of at least 1, got '0'"),
         (["slurm", "--actors", "2", "task=fakes"], "fakes"),
         (["pbs", "--actors", "2"], "invalid choice: 'pbs' (choose from 'slurm')"),

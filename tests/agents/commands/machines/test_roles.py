@@ -11,16 +11,19 @@ SEVERAL = "learners=2", "strategy=multi_worker"
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["server", "actors=0"], "needs actors=N, at least 1, got 0"),
-        (["learner", "--number", "1"], "must be from 0 to 0, below learners=1, got 1"),
-        (["learner", *LEARNERS], "must give 0 addresses, one for each of learners=1"),
+        (
+            ["server", "actors=0"],
+            "actors must be at least 1 in a run of several processes, got 0",
+        ),
+        (["learner", "--number", "1"], "must be from 0 to 0 with learners=1, got 1"),
+        (["learner", *LEARNERS], "must have 0 addresses with learners=1"),
         (
             ["learner", *LEARNERS, "--number", "2", *SEVERAL],
-            "must be from 0 to 1, below learners=2, got 2",
+            "must be from 0 to 1 with learners=2, got 2",
         ),
-        (["learner", *SEVERAL], "must give 2 addresses, one for each of learners=2"),
+        (["learner", *SEVERAL], "must have 2 addresses with learners=2"),
         (["learner", "--learners", "a:1,b"], "must be HOST:PORT, got 'b'"),
-        (["actor", "--number", "2"], "must be from 0 to 1, below actors=2, got 2"),
+        (["actor", "--number", "2"], "must be from 0 to 1 with actors=2, got 2"),
     ],
 )
 def test_a_role_that_the_run_has_not_is_refused(words, message, capsys, tmp_path):

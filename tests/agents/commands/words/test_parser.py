@@ -85,8 +85,11 @@ def test_calibrate_takes_a_run_and_maybe_a_twin():
     ("command", "text"),
     [
         ("calibrate", "RUN [TWIN]"),
-        ("probe", "Measure how well latents tell velocities and positions."),
-        ("video", "Film an episode of the newest checkpoint, and what its model predicts."),
+        ("probe", "Measure how well the latent encodes velocities and positions."),
+        (
+            "video",
+            "Film an episode of the newest checkpoint, and the predictions of its model.",
+        ),
     ],
 )
 def test_help_tells_what_the_command_does(command, text, capsys):

@@ -44,6 +44,6 @@ def test_a_damaged_file_is_told(tmp_path, damage):
     with pytest.raises(UserError) as error:
         load(tmp_path, 400, "policy")
     assert str(error.value) == (
-        f"{tmp_path / FILE} is damaged; remove it, or make it anew: "
+        f"{tmp_path / FILE} is damaged; remove it, or write it again: "
         f"bayes-rl calibrate {tmp_path}"
     )

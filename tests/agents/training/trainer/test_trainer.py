@@ -261,4 +261,7 @@ def test_a_run_too_short_to_learn_says_so(make_config, tmp_path, capsys):
     with open_run(config) as run:
         assert training.train(config, run) == 0
     said = " ".join("".join(capsys.readouterr()).split())
-    assert "nothing was learned: gradient steps begin after seed_episodes=2 and" in said
+    assert (
+        "nothing was learned: the first gradient step needs seed_episodes=2 episodes"
+        in said
+    )

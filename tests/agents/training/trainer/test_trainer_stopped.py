@@ -89,7 +89,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
             assert train_run(folder, *words) == 130
         said = capsys.readouterr().out
         assert f"stopped; saved: {saved} episodes, {LENGTH * saved} environment" in said
-        assert "The same command goes on there." in said
+        assert "The same command resumes the run." in said
     assert train_run(folder, *words) == 0
     assert "resumed at" in capsys.readouterr().out
     assert_same_numbers(folder, whole)

@@ -22,5 +22,7 @@ def test_a_missing_column_is_an_error_that_names_it():
 
 @pytest.mark.parametrize("column", [4, -1])
 def test_a_column_that_is_not_there_is_an_error(column):
-    with pytest.raises(ValueError, match=f"'dense_l2_bias' is {column}, which 4 .* lack"):
+    with pytest.raises(
+        ValueError, match=f"'dense_l2_bias' must be .* the 4 columns .* got {column}"
+    ):
         ed.layers.get_lambda(LAMBDAS, "l2_bias", "dense", {"dense_l2_bias": column})

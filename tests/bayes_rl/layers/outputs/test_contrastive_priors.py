@@ -87,7 +87,9 @@ def test_bad_arguments_are_named():
         ed.layers.NCPNormalPerturb(stddev=-1)
     with pytest.raises(ValueError, match=r"probs must be in \[0, 1\], got 2"):
         ed.layers.NCPCategoricalPerturb(3, probs=2)
-    with pytest.raises(ValueError, match="as many perturbed ones, got 3 in all"):
+    with pytest.raises(
+        ValueError, match="as many perturbed inputs as inputs, got 3 in all"
+    ):
         ed.layers.NCPNormalOutput()(tf.ones([3, 1]))
     with pytest.raises(TypeError, match="normal random variable, got Logistic"):
         ed.layers.NCPNormalOutput()(ed.Logistic(tf.ones([2, 1]), 1.0))

@@ -23,7 +23,7 @@ def test_row_has_value_range_and_unit():
     row = next(line for line in page.splitlines() if line.startswith("| `planner.horizon`"))
     assert "`12` (cem)" in row
     assert "`6` (icem)" in row
-    assert row.endswith("agent steps looked ahead |")
+    assert row.endswith("agent steps; how far a plan looks ahead |")
 
 
 def test_no_key_is_without_a_meaning():
