@@ -1,7 +1,7 @@
 """The one place that knows versions: which Keras is used, and what has no public name.
 
 Layers are of Keras 2: the package `tf-keras`, which TensorFlow uses as `tf.keras` where
-`TF_USE_LEGACY_KERAS` says so before it is imported. TensorFlow 2.15 has Keras 2 itself, too.
+`TF_USE_LEGACY_KERAS` says so before it is imported. TensorFlow 2.15 has Keras 2 itself.
 No other module of `bayes_rl` imports a private one.
 """
 
