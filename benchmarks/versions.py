@@ -23,7 +23,7 @@ _TERMS = ("train/loss", "train/weight_kl")
 NOTES = """\
 Runs of one config and seed, compiled by two versions of TensorFlow. After the first 300
 gradient steps, from the same five random episodes, loss and weight KL differ by rounding.
-Then each version acts a little differently and learns from other episodes, so the difference
+Then each version acts a little differently and learns from other episodes. The difference
 grows as that of two seeds does. A score is the mean return of the evaluation after the last
 step."""
 

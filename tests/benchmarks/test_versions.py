@@ -1,5 +1,7 @@
 """Differences of runs of one seed by two versions."""
 
+import shutil
+
 import pytest
 
 from agents.runs import records
@@ -50,6 +52,6 @@ def test_what_is_not_paired_is_named(runs, capsys):
     with pytest.raises(SystemExit):
         versions.main([str(runs)])
     assert "reacher_easy: seeds ['1', '2'] lack a version" in capsys.readouterr().err
-    (runs / "reacher_easy/2.19").rename(runs / "other")
+    shutil.rmtree(runs / "reacher_easy/2.19")
     with pytest.raises(ValueError, match="must hold two versions, got"):
         versions.measure(runs)
