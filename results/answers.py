@@ -11,7 +11,7 @@ from agents.screen.text import as_markdown, folded, number
 ONE = "‡"  # marks a number of one seed
 ONE_NOTE = f"{ONE} One seed."
 FEW_SHORT = (
-    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: the interval is little more than their range."
+    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: the interval is about their range."
 )
 _UNKNOWN = "(not measured yet)"
 _SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task

@@ -9,8 +9,8 @@ _OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "cheap_environme
 _ABOUT = f"""
 - No number of a table is typed by hand: `python -m results` makes pages from kept files.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
-- Brackets: the 95 % bootstrap interval over seeds. Parentheses: the lowest and the highest
-  seed.
+- Brackets: the 95 % bootstrap interval over seeds on pages of studies, quartiles on pages of
+  speed, Student's 95 % interval in the examples. Parentheses: the lowest and highest seed.
 - {FEW_NOTE}
 - {ONE_NOTE}
 - Each page has its commands, commits and hardware. A commit with +changes had edits that no
