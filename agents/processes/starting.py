@@ -88,7 +88,7 @@ def free_addresses(count):
 
 
 def end_as_started():
-    """Lets the calling process die with the one of which it is a `LoggedProcess`, if any."""
+    """Lets the calling process die with the one that it is a `LoggedProcess` of, if any."""
     parent = os.environ.pop(_STARTED_BY, None)  # what it starts itself has another one
     if parent:
         die_with_parent(int(parent))
