@@ -84,7 +84,7 @@ def parse(text):
     missing = cut_before(values)
     if missing:
         return None, f"it ends with line {_lines(text)}, before {_told(missing)}"
-    if not text.endswith(b"\n"):
+    if not text.endswith((b"\n", b"}")):  # braces are written by hand, and closed
         return None, f"its last line, {_lines(text)}, is cut, or lacks its end"
     return updated(values), None
 

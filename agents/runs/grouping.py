@@ -45,9 +45,9 @@ def labels(configs, most=4):
     What differs in one task is told in all, so that one experiment has one name. What
     differs between tasks alone is not told: see `unlike`.
 
-    Where the choices of a group differ, such as those of `value`, each is named by its file
-    in configs/ alone, and by the keys that differ from it: one choice may differ from others
-    in all keys. Where too many keys differ, but each config in few of them from what most
+    Where choices of a group differ, such as those of `value`, each is named by its file
+    in configs/ alone, and by the keys that differ from it: two choices may differ in all of
+    their keys. Where too many keys differ, but each config in few of them from what most
     have, as where one setting is changed at a time, it is named by those few, and one that
     has all the others share by `USUAL`.
 
