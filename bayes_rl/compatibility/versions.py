@@ -10,8 +10,8 @@ import importlib.util
 import os
 import sys
 
-# Where layers, models and tensors of Keras 3 are defined. The Keras 2 inside TensorFlow 2.15
-# has packages of the same names.
+# Where layers, models and tensors of Keras 3 are defined. The Keras 2 of TensorFlow 2.15 has
+# packages of the same names.
 _KERAS_3 = (
     "keras.src.layers.layer",
     "keras.src.models.model",
