@@ -10,7 +10,7 @@ import importlib.util
 import os
 import sys
 
-# Where layers, models and tensors of Keras 3 are defined. The Keras 2 of TensorFlow 2.15 has
+# Where Keras 3 defines layers, models and tensors. The Keras 2 of TensorFlow 2.15 has
 # packages of the same names.
 _KERAS_3 = (
     "keras.src.layers.layer",
