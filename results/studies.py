@@ -15,6 +15,7 @@ from agents.compare import compare
 from agents.config.overrides import expand
 from agents.figures.curves import plot
 from agents.files import replacing_folder
+from agents.runs import divergence
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from results.collected import KEPT, collect, has_all_steps
@@ -60,7 +61,8 @@ def _fill(folder, study, names):
     keep_shown(folder, study["pictures"])
     runs = [folder / name for name in names]
     summary = {"commands": study["commands"]}
-    summary["runs"] = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
+    finished = sum(map(has_all_steps, runs))
+    summary["runs"] = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
     summary |= summarize(runs, folder)
     (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
 
@@ -90,14 +92,15 @@ def keep_shown(folder, patterns):
 
 
 def finished_runs(runs):
-    """Those of the runs that are finished.
+    """Those of the runs that are finished, or ended because they diverged.
 
-    One that has just begun would have all others compared at its few steps.
+    Without the latter a group that diverges would be judged by its luckier runs.
     """
+    ended = [run for run in runs if has_all_steps(run) or divergence.read(run)]
     for run in runs:
-        if not has_all_steps(run):
+        if run not in ended:
             print(f"left out, not finished: {run}")
-    return [run for run in runs if has_all_steps(run)]
+    return ended
 
 
 def commanded_runs(commands):
