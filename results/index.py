@@ -7,7 +7,7 @@ from results.answers import ONE_NOTE, answer
 # pages that are no study; each names the command that wrote it
 _OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "cheap_environment/scale")
 _ABOUT = f"""
-- No number of a table is typed by hand: `python -m results` makes pages from kept files.
+- No number of a table is typed: `python -m results` makes pages from kept files.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
 - Brackets: the 95 % bootstrap interval over seeds on pages of studies, quartiles on pages of
   speed, Student's 95 % interval in the examples. Parentheses: the lowest and highest seed.
