@@ -9,10 +9,10 @@ import yaml
 
 from agents.compare.report import FEW, FEWEST_SEEDS
 from agents.runs.records import read_scores
+from benchmarks.learning.answers import ONE, answer
+from benchmarks.learning.studies import commanded_runs
+from benchmarks.learning.suite.standings import STEPS, default_transition, identity
 from docs.making import results
-from results.answers import ONE, answer
-from results.studies import commanded_runs
-from results.suite_page.standings import STEPS, default_transition, identity
 
 _ABOUT = "# Gallery\n\nFilms of trained agents, and what was measured."
 _OF_FILMS = f"""## Films

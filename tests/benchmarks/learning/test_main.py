@@ -1,15 +1,15 @@
-"""Tests of python -m results."""
+"""Tests of python -m benchmarks.learning."""
 
 import pytest
 import yaml
 
-from results.__main__ import main
+from benchmarks.learning.__main__ import main
 
 
 def test_help_says_how_to_run_it(capsys):
     with pytest.raises(SystemExit):
         main(["--help"])
-    assert capsys.readouterr().out.startswith("usage: python -m results [-h]")
+    assert capsys.readouterr().out.startswith("usage: python -m benchmarks.learning [-h]")
 
 
 def test_an_unknown_study_is_named_with_those_that_there_are(capsys):
@@ -21,7 +21,7 @@ def test_an_unknown_study_is_named_with_those_that_there_are(capsys):
 @pytest.fixture
 def folder(monkeypatch, tmp_path):
     """A results/ with two studies of a run each, of which none was done."""
-    monkeypatch.setattr("results.__main__._FOLDER", tmp_path)
+    monkeypatch.setattr("benchmarks.learning.__main__._FOLDER", tmp_path)
     studies = {}
     for name in ("suite", "levers"):
         run = f"{tmp_path}/logdir/{name}/0"
@@ -58,10 +58,10 @@ def test_pages_that_were_made_stay_where_a_later_study_has_no_runs(folder, monke
         made.mkdir()
         (made / "summary.json").write_text("{}")
 
-    monkeypatch.setattr("results.__main__.studies.make", make)
-    monkeypatch.setattr("results.__main__.suite_page.make", make)
-    monkeypatch.setattr("results.__main__.page", lambda *_: "what was found")
-    monkeypatch.setattr("results.__main__.readme", lambda *_: "all")
+    monkeypatch.setattr("benchmarks.learning.__main__.studies.make", make)
+    monkeypatch.setattr("benchmarks.learning.__main__.suite_page.make", make)
+    monkeypatch.setattr("benchmarks.learning.__main__.page", lambda *_: "what was found")
+    monkeypatch.setattr("benchmarks.learning.__main__.readme", lambda *_: "all")
     with pytest.raises(SystemExit, match="no finished runs"):
         main(["levers", "suite"])
     assert page.read_text() == "what was found"

@@ -17,9 +17,9 @@ from agents.figures.curves import plot
 from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
-from results.collected import KEPT, collect, has_all_steps
-from results.pages import shown_pictures
-from results.summary import summarize
+from benchmarks.learning.collected import KEPT, collect, has_all_steps
+from benchmarks.learning.pages import shown_pictures
+from benchmarks.learning.summary import summarize
 
 _FILMS = ("open_loop_*.png", "episode_*_strip.png")
 _FIGURES = ("probe_*.png", "calibration.png")

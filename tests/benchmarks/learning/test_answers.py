@@ -1,4 +1,4 @@
-"""Tests of results.answers."""
+"""Tests of benchmarks.learning.answers."""
 
 import pathlib
 import re
@@ -6,9 +6,9 @@ import re
 import pytest
 import yaml
 
-from results.answers import answer, findings, noted, table
+from benchmarks.learning.answers import answer, findings, noted, table
 
-ROOT = pathlib.Path(__file__).parents[2] / "results"
+ROOT = pathlib.Path(__file__).parents[3] / "results"
 STUDIES = yaml.safe_load((ROOT / "experiments.yaml").read_text())
 MEASURED = [name for name in STUDIES if (ROOT / name).is_dir()]
 _OF_NUMBERS = re.compile(r" [\[(][\d.]+(?:,| to) [\w.]+[\])]")  # intervals and extremes

@@ -7,7 +7,7 @@ from agents.compare.published import published_scores
 from agents.compare.scores import seed_curves
 from agents.figures.drawing import finish, panels, style, thin
 from agents.runs.grouping import Group
-from results.suite_page.standings import METHODS, STEPS
+from benchmarks.learning.suite.standings import METHODS, STEPS
 
 _KL = "train/weight_kl"
 _SIGNS = "sD^v*Ph<"
@@ -18,7 +18,7 @@ def curves(found):
     """Draws a panel for each task that was evaluated.
 
     Args:
-        found: dict of (task, transition) -> `results.suite_page.standings.Standing`.
+        found: dict of (task, transition) -> `benchmarks.learning.suite.standings.Standing`.
 
     Returns:
         A figure, or None where nothing was evaluated.

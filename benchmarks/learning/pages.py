@@ -3,7 +3,7 @@
 import json
 
 from agents.screen.text import as_markdown, folded
-from results.answers import answer, findings, noted, table
+from benchmarks.learning.answers import answer, findings, noted, table
 
 
 def page(folder, study):
@@ -53,7 +53,9 @@ def how(folder, study, summary, *more):
         summary: dict with `commands` and `sources`.
         more: further paragraphs.
     """
-    commands = "\n".join([*summary["commands"], f"python -m results {folder.name}"])
+    commands = "\n".join(
+        [*summary["commands"], f"python -m benchmarks.learning {folder.name}"]
+    )
     parts = [f"```\n{commands}\n```", sources(summary["sources"]), made_by(study)]
     return folded("How it was measured", study["about"], *parts, *more)
 

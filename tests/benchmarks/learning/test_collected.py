@@ -1,11 +1,11 @@
-"""Tests of results.collected."""
+"""Tests of benchmarks.learning.collected."""
 
 import json
 
 import pytest
 
 from agents.runs import history, records
-from results.collected import collect, has_all_steps
+from benchmarks.learning.collected import collect, has_all_steps
 
 
 def test_a_copy_tells_what_its_run_tells(make_run, tmp_path):

@@ -1,4 +1,4 @@
-"""Tests of results.studies."""
+"""Tests of benchmarks.learning.studies."""
 
 import pathlib
 import shutil
@@ -6,7 +6,13 @@ import shutil
 import pytest
 import yaml
 
-from results.studies import commanded_runs, finished_runs, keep_shown, make, pictures
+from benchmarks.learning.studies import (
+    commanded_runs,
+    finished_runs,
+    keep_shown,
+    make,
+    pictures,
+)
 
 
 def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
@@ -93,7 +99,7 @@ def test_a_picture_goes_with_the_run_that_it_shows(made):
 def test_where_making_fails_all_is_as_before(made, monkeypatch):
     study, folder = made
     before = sorted(folder.rglob("*"))
-    monkeypatch.setattr("results.studies.summarize", lambda *_: 1 / 0)
+    monkeypatch.setattr("benchmarks.learning.studies.summarize", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         make(folder, study)
     assert sorted(folder.rglob("*")) == before

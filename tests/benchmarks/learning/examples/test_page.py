@@ -1,4 +1,4 @@
-"""Tests of results.examples_page."""
+"""Tests of benchmarks.learning.examples."""
 
 import json
 import pathlib
@@ -7,8 +7,8 @@ import shutil
 import pytest
 from PIL import Image
 
-from results.examples_page import __main__ as examples_page
-from results.examples_page.programs import PROGRAMS
+from benchmarks.learning.examples import __main__ as examples_page
+from benchmarks.learning.examples.programs import PROGRAMS
 
 _BINS = [[0, 0, 0.0]] * 9 + [[20, 19, 19.4]]
 
@@ -89,7 +89,7 @@ def test_programs_claim_what_they_test():
 
 
 def test_the_page_of_this_repository_is_made_of_its_table(tmp_path):
-    kept = pathlib.Path(examples_page.__file__).parents[1]
+    kept = pathlib.Path(examples_page.__file__).parents[3] / "results"
     for name in ("examples.md", "examples.csv"):
         shutil.copy(kept / name, tmp_path)
     examples_page.main(["--logdir", str(tmp_path), "--folder", str(tmp_path)])

@@ -12,20 +12,20 @@ from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.screen.text import as_markdown, folded
-from results.answers import answer, findings, noted
-from results.collected import KEPT, collect
-from results.pages import beginning, how, joined, picture
-from results.studies import commanded_runs
-from results.suite_page.curves import curves, weights
-from results.suite_page.standings import (
+from benchmarks.learning.answers import answer, findings, noted
+from benchmarks.learning.collected import KEPT, collect
+from benchmarks.learning.pages import beginning, how, joined, picture
+from benchmarks.learning.studies import commanded_runs
+from benchmarks.learning.suite.curves import curves, weights
+from benchmarks.learning.suite.standings import (
     METHODS,
     STEPS,
     default_transition,
     published_at_end,
     standings,
 )
-from results.suite_page.tables import tables
-from results.summary import sources_of
+from benchmarks.learning.suite.tables import tables
+from benchmarks.learning.summary import sources_of
 
 _FILMS = {
     f"episode_{STEPS}_strip.png": ".png",

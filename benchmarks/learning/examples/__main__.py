@@ -2,7 +2,7 @@
 
 python -m examples.digits METHOD --seed 0 1 2 3 4     # for each method,
 python -m examples.regression --seed 0 1 2 3 4        # so the other programs, then
-python -m results.examples_page                       # of the files in logdir/
+python -m benchmarks.learning.examples               # of the files in logdir/
 
 Programs without a file keep their rows of examples.csv; without any, the page is made anew.
 """
@@ -20,17 +20,24 @@ from PIL import Image
 from agents.figures.drawing import save_figure, tidy, with_palette
 from agents.files import replacing, write_csv, write_text
 from agents.screen.text import as_markdown, folded
+from benchmarks.learning.examples.programs import PROGRAMS, SHIFT
+from benchmarks.learning.examples.tables import (
+    cost,
+    read,
+    summarize,
+    table,
+    verdicts,
+    words_of,
+)
 from benchmarks.measuring import report
-from results.examples_page.programs import PROGRAMS, SHIFT
-from results.examples_page.tables import cost, read, summarize, table, verdicts, words_of
 
 _TITLE = "How well Bayesian layers predict"
 _QUESTION = "Do Bayesian methods predict better than plain ones?"
 _COLUMNS = ("program", "test", "score", "plain method", "better", "no difference shown")
 _COLUMNS += ("worse",)
 _ABOUT = """
-- No number is typed by hand: `python -m results.examples_page` makes the page from the
-  files of the programs.
+- No number is typed by hand: `python -m benchmarks.learning.examples` makes the page from
+  the files of the programs.
 - Each score is a mean over seeds. Brackets: Student's 95 % interval of the mean, over what
   is random in training and, where a seed chooses them, over the data.
 - Each method is compared with the plain method of its program, seed by seed. A score is
@@ -175,7 +182,7 @@ def save_pictures(files, folder):
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser("python -m results.examples_page")
+    parser = argparse.ArgumentParser("python -m benchmarks.learning.examples")
     parser.add_argument("--logdir", type=pathlib.Path, default="logdir")
     parser.add_argument("--folder", type=pathlib.Path, default="results")
     options = parser.parse_args(arguments)
@@ -186,7 +193,7 @@ def main(arguments=None):
     rows |= {name: read(name, paths) for name, paths in files.items()}
     rows = {name: rows[name] for name in PROGRAMS if name in rows}
     kept = options.folder / "examples.md"
-    command = "python -m results.examples_page"
+    command = "python -m benchmarks.learning.examples"
     facts = report.origin(command) if files else report.facts_on(kept.read_text())
     options.folder.mkdir(parents=True, exist_ok=True)
     save_pictures(files, options.folder)

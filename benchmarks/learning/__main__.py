@@ -1,9 +1,9 @@
 """Makes results/ from runs: tables, curves and where they come from.
 
-python -m results                  # all pages, from what was measured
-python -m results rare_reward      # a study anew, from its runs; without runs, the commands
-python -m results suite            # the suite, from its runs as far as they have come
-python -m results --missing suite  # a command for each of its runs that is not finished
+python -m benchmarks.learning                  # all pages, from what was measured
+python -m benchmarks.learning rare_reward      # a study anew, from its runs
+python -m benchmarks.learning suite            # the suite, as far as its runs have come
+python -m benchmarks.learning --missing suite  # a command for each run that is missing
 """
 
 import argparse
@@ -12,19 +12,19 @@ import pathlib
 import yaml
 
 from agents.files import write_text
-from results import studies
-from results.index import readme
-from results.missing import missing
-from results.pages import page
-from results.suite_page import page as suite_page
+from benchmarks.learning import studies
+from benchmarks.learning.index import readme
+from benchmarks.learning.missing import missing
+from benchmarks.learning.pages import page
+from benchmarks.learning.suite import page as suite_page
 
 _ABOUT = __doc__.splitlines()[0]
-_FOLDER = pathlib.Path(__file__).parent
+_FOLDER = pathlib.Path(__file__).parents[2] / "results"
 
 
 def main(arguments=None):
     known = yaml.safe_load((_FOLDER / "experiments.yaml").read_text())
-    parser = argparse.ArgumentParser("python -m results", description=_ABOUT)
+    parser = argparse.ArgumentParser("python -m benchmarks.learning", description=_ABOUT)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(known))
     parser.add_argument(
         "--missing",

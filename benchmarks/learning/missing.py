@@ -4,8 +4,8 @@ import pathlib
 import shlex
 
 from agents.config.overrides import load
-from results.collected import KEPT, has_all_steps
-from results.studies import commanded_runs
+from benchmarks.learning.collected import KEPT, has_all_steps
+from benchmarks.learning.studies import commanded_runs
 
 
 def missing(folder, study):

@@ -1,7 +1,7 @@
-"""Tests of results.summary."""
+"""Tests of benchmarks.learning.summary."""
 
 from agents.runs import records
-from results.summary import summarize
+from benchmarks.learning.summary import summarize
 
 
 def test_groups_hold_how_weights_moved_and_every_evaluation_is_kept(make_run, tmp_path):

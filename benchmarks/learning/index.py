@@ -2,12 +2,13 @@
 
 from agents.compare.report import FEW_NOTE
 from agents.screen.text import as_markdown
-from results.answers import ONE_NOTE, answer
+from benchmarks.learning.answers import ONE_NOTE, answer
 
 # pages that are no study; each names the command that wrote it
 _OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "cheap_environment/scale")
 _ABOUT = f"""
-- No number of a table is typed by hand: `python -m results` makes pages from kept files.
+- No number of a table is typed by hand: `python -m benchmarks.learning` makes pages from
+  kept files.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
 - Brackets: the 95 % bootstrap interval over seeds. Parentheses: the lowest and the highest
   seed.

@@ -1,12 +1,12 @@
-"""Tests of results.examples_page.tables."""
+"""Tests of benchmarks.learning.examples.tables."""
 
 import json
 
 import numpy as np
 import pytest
 
-from results.examples_page import tables
-from results.examples_page.programs import PROGRAMS
+from benchmarks.learning.examples import tables
+from benchmarks.learning.examples.programs import PROGRAMS
 
 
 def _rows(folder, name, method, values):

@@ -1,14 +1,14 @@
-"""Tests of results.index."""
+"""Tests of benchmarks.learning.index."""
 
 import pathlib
 
 import pytest
 import yaml
 
-from results.index import readme
-from results.pages import page
+from benchmarks.learning.index import readme
+from benchmarks.learning.pages import page
 
-ROOT = pathlib.Path(__file__).parents[2] / "results"
+ROOT = pathlib.Path(__file__).parents[3] / "results"
 STUDIES = yaml.safe_load((ROOT / "experiments.yaml").read_text())
 MEASURED = [name for name in STUDIES if (ROOT / name).is_dir() and name != "suite"]
 STUDY = {"title": "One", "question": "Is it?", "answer": "Yes: {scores.iqm: task=a; n=2}."}

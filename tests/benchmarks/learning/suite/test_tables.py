@@ -1,12 +1,12 @@
-"""Tests of results.suite_page.tables."""
+"""Tests of benchmarks.learning.suite.tables."""
 
 import numpy as np
 import pytest
 
 from agents.runs import history, records
-from results.suite_page import tables as suite_tables
-from results.suite_page.standings import Standing
-from results.suite_page.tables import against, difference, over_tasks, tables
+from benchmarks.learning.suite import tables as suite_tables
+from benchmarks.learning.suite.standings import Standing
+from benchmarks.learning.suite.tables import against, difference, over_tasks, tables
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,4 @@
-"""Tests of results.pages."""
+"""Tests of benchmarks.learning.pages."""
 
 import json
 import pathlib
@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from results.pages import page, sources
-from results.summary import summarize
+from benchmarks.learning.pages import page, sources
+from benchmarks.learning.summary import summarize
 
 STUDY = {
     "title": "One",
@@ -23,7 +23,7 @@ STUDY = {
         "columns": {"n": "{scores.n: $row}"},
     },
 }
-ROOT = pathlib.Path(__file__).parents[2] / "results"
+ROOT = pathlib.Path(__file__).parents[3] / "results"
 
 
 @pytest.fixture
@@ -54,7 +54,7 @@ def test_page_folds_how_it_was_measured_and_all_tables(folder):
     parts = _folded(page(folder, STUDY))
     how = parts["How it was measured"]
     assert how.startswith("About.")
-    assert "bayes-rl train\npython -m results one" in how
+    assert "bayes-rl train\npython -m benchmarks.learning one" in how
     assert "Commit abc; Test 1, 2 cores, 8 GiB." in how
     assert "So far 3 of these 5 runs are finished." in how
     assert parts["Scores"] == "Scores: returns\n\n| the tables |"

@@ -1,11 +1,11 @@
-"""Tests of results.missing."""
+"""Tests of benchmarks.learning.missing."""
 
 import shutil
 
 import pytest
 
-from results.collected import KEPT, collect
-from results.missing import missing
+from benchmarks.learning.collected import KEPT, collect
+from benchmarks.learning.missing import missing
 
 
 @pytest.fixture

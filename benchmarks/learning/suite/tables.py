@@ -5,13 +5,13 @@ import numpy as np
 from agents import statistics
 from agents.compare.report import FEWEST_SEEDS
 from agents.compare.tables import with_interval
-from results.suite_page.standings import (
+from benchmarks.learning.suite.standings import (
     METHODS,
     STEPS,
     default_transition,
     published_at_end,
 )
-from results.summary import sources_of
+from benchmarks.learning.summary import sources_of
 
 _CORE = 5  # seeds of a core task
 
@@ -20,7 +20,7 @@ def tables(found):
     """Rows of each table.
 
     Args:
-        found: dict of (task, transition) -> `results.suite_page.standings.Standing`.
+        found: dict of (task, transition) -> `benchmarks.learning.suite.standings.Standing`.
 
     Returns:
         Dict of name -> list of dicts.

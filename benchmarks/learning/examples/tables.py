@@ -6,7 +6,7 @@ import numpy as np
 from scipy import stats
 
 from agents.screen.text import as_markdown
-from results.examples_page.programs import PROGRAMS, SCORES
+from benchmarks.learning.examples.programs import PROGRAMS, SCORES
 
 _USUAL = "--seed", "--method", "--out"  # words of runs that the page shows
 

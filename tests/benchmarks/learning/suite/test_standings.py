@@ -1,4 +1,4 @@
-"""Tests of results.suite_page.standings."""
+"""Tests of benchmarks.learning.suite.standings."""
 
 import csv
 
@@ -6,7 +6,12 @@ import pytest
 
 from agents.compare import published
 from agents.runs import history
-from results.suite_page.standings import METHODS, published_at_end, score_of, standings
+from benchmarks.learning.suite.standings import (
+    METHODS,
+    published_at_end,
+    score_of,
+    standings,
+)
 
 
 def load(make_run, folder, seed, returns, **settings):

@@ -1,4 +1,4 @@
-"""Tests of results.suite_page.page and of the figure on it."""
+"""Tests of benchmarks.learning.suite.page and of the figure on it."""
 
 import shutil
 
@@ -6,7 +6,7 @@ import pytest
 
 from agents.compare import compare
 from agents.runs import records
-from results.suite_page.page import make
+from benchmarks.learning.suite.page import make
 
 COMMAND = (
     "bayes-rl train -m --jobs 2 seed=0,1 task=cheetah_run,hopper_hop "
