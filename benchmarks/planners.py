@@ -5,7 +5,7 @@
 Every planner acts with the same model from the same starts. The last line says with how
 many plans per decision, those that the policy proposes among them, each kind first comes
 within 3 per cent of the best score of the cross-entropy method. Prints a table and writes
-`planners.csv` and the last line, `planners.txt`, to the run.
+`planners.csv` to the run.
 """
 
 import argparse
@@ -19,7 +19,7 @@ import numpy as np
 
 from agents.config.overrides import load
 from agents.errors import UserError
-from agents.files import write_csv, write_text
+from agents.files import write_csv
 from agents.screen.text import show
 from envs.quiet import import_gym
 
@@ -142,7 +142,6 @@ def main():
         sys.exit(f"benchmarks.planners: {error}")
     cells = [{name: _show(value) for name, value in row.items()} for row in rows]
     write_csv(pathlib.Path(options.run) / "planners.csv", cells)
-    write_text(pathlib.Path(options.run) / "planners.txt", f"{conclusion(rows)}\n")
     show(cells[0], [row.values() for row in cells])
     print(conclusion(rows))
 

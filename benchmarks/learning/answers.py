@@ -8,6 +8,7 @@ import string
 from agents.compare.report import FEW, FEWEST_SEEDS
 from agents.screen.text import as_markdown, folded, number
 
+TABLES = "tables"  # folder of the csv files of a study
 ONE = "‡"  # marks a number of one seed
 ONE_NOTE = f"{ONE} One seed."
 FEW_SHORT = (
@@ -100,7 +101,7 @@ def _of_row(folder, cell, row):
 
 def _cell(folder, table, column, words):
     wanted = dict(word.split("=", 1) for word in words.split("; "))
-    with open(folder / f"{table}.csv", newline="") as file:
+    with open(folder / TABLES / f"{table}.csv", newline="") as file:
         rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
     if not rows:
         return _UNKNOWN

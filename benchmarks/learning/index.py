@@ -7,8 +7,9 @@ from benchmarks.learning.answers import ONE_NOTE, answer
 # pages that are no study; each names the command that wrote it
 _OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "cheap_environment/scale")
 _ABOUT = f"""
-- No number of a table is typed by hand: `python -m benchmarks.learning` makes pages from
-  kept files.
+- No number of a table is typed by hand. Of each study, configs.yaml has what its runs
+  share, runs.csv a row a run, curves.csv.gz a row an episode. From them
+  `python -m benchmarks.learning NAME` makes tables/ and the page.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
 - Brackets: the 95 % bootstrap interval over seeds. Parentheses: the lowest and the highest
   seed.

@@ -3,17 +3,19 @@
 import json
 
 from agents.screen.text import as_markdown, folded
-from benchmarks.learning.answers import answer, findings, noted, table
+from benchmarks.learning.answers import TABLES, answer, findings, noted, table
+
+SUMMARY = "summary.json"  # in the folder of tables
 
 
 def page(folder, study):
     """The text of the README.md of a study that was measured.
 
     Args:
-        folder: of the study; it has a summary.json.
+        folder: of the study; it has tables.
         study: its entry in experiments.yaml.
     """
-    summary = json.loads((folder / "summary.json").read_text())
+    summary = json.loads((folder / TABLES / SUMMARY).read_text())
     shown = shown_pictures(folder, study["pictures"])
     first, *others = [picture(path.name) for path in shown] or [""]
     return joined(
@@ -54,7 +56,7 @@ def how(folder, study, summary, *more):
         more: further paragraphs.
     """
     commands = "\n".join(
-        [*summary["commands"], f"python -m benchmarks.learning {folder.name}"]
+        [*summary["commands"], f"python -m benchmarks.learning --pack {folder.name}"]
     )
     parts = [f"```\n{commands}\n```", sources(summary["sources"]), made_by(study)]
     return folded("How it was measured", study["about"], *parts, *more)
@@ -88,7 +90,7 @@ def _missing(finished=0, of=0):
 
 def _comparison(folder):
     """The tables of `bayes-rl compare`, each folded under the first words of its title."""
-    file = folder / "comparison.md"
+    file = folder / TABLES / "comparison.md"
     if not file.exists():
         return ""
     *parts, notes = file.read_text().strip().split("\n\n")

@@ -1,4 +1,4 @@
-"""Makes the folder of a study from its finished runs."""
+"""Makes the tables and pictures of a study from the runs that it has packed."""
 
 import contextlib
 import itertools
@@ -13,12 +13,11 @@ from rich.console import Console
 
 from agents.compare import compare
 from agents.config.overrides import expand
-from agents.figures.curves import plot
 from agents.files import replacing_folder
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
-from benchmarks.learning.collected import KEPT, collect, has_all_steps
-from benchmarks.learning.pages import shown_pictures
+from benchmarks.learning.packing import has_all_steps, unpacked
+from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
 from benchmarks.learning.summary import summarize
 
 _FILMS = ("open_loop_*.png", "episode_*_strip.png")
@@ -26,10 +25,7 @@ _FIGURES = ("probe_*.png", "calibration.png")
 
 
 def make(folder, study):
-    """Writes the folder of a study anew: figures, tables and summary.json.
-
-    It is made of copies of the runs, which the folder keeps; those of earlier calls stay
-    where the runs are gone, and so do pictures of those.
+    """Writes the tables of a study anew, and its pictures of all runs.
 
     Args:
         folder: `pathlib.Path`, `results/<name>`.
@@ -38,42 +34,45 @@ def make(folder, study):
     Raises:
         SystemExit: no run of it is finished; the message gives the commands.
     """
-    copies = collect(study["runs"], folder / KEPT)
-    names = [copy.relative_to(folder) for copy in finished_runs(copies)]
-    if not names:
-        commands = "\n".join(f"  {command}" for command in study["commands"])
-        raise SystemExit(f"no finished runs in {study['runs']}; make them with\n{commands}")
-    with replacing_folder(folder) as new:
-        shutil.copytree(folder / KEPT, new / KEPT)
-        _fill(new, study, names)
-        _carry_over(folder, new, study)
-
-
-def _fill(folder, study, names):
-    """Writes what a study shows beside the copies of its runs."""
-    plot([folder / name for name in names], folder / "training")
-    with open(os.devnull, "w") as nowhere, contextlib.chdir(folder):
-        compare(names, ".", Console(file=nowhere))  # tables name runs as they are given
-    originals = [run for run in runs_below(study["runs"]) if has_all_steps(run)]
-    for picture_name, picture in pictures(study["runs"], originals).items():
-        shutil.copy(picture, folder / picture_name)
+    folder = folder.absolute()
+    with unpacked(folder) as place, contextlib.chdir(place.parent):
+        runs = finished_runs(list(runs_below(place.name)))  # named so in tables
+        if not runs:
+            raise SystemExit(without_runs(study))
+        with replacing_folder(folder / TABLES) as tables:
+            with open(os.devnull, "w") as nowhere:
+                compare(runs, tables, Console(file=nowhere))
+            counts = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
+            summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
+            text = json.dumps(summary, indent=1)
+            (tables / SUMMARY).write_text(f"{text}\n")
+    for picture in (folder / TABLES).glob("*.png"):
+        os.replace(picture, folder / picture.name)
     keep_shown(folder, study["pictures"])
-    runs = [folder / name for name in names]
-    summary = {"commands": study["commands"]}
-    summary["runs"] = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
-    summary |= summarize(runs, folder)
-    (folder / "summary.json").write_text(json.dumps(summary, indent=1) + "\n")
 
 
-def _carry_over(before, folder, study):
-    """Takes pictures of runs that are gone from the folder of before."""
-    for copy in runs_below(folder / KEPT):
-        name = copy.relative_to(folder / KEPT)
-        if not (pathlib.Path(study["runs"]) / name).exists():
-            own = "_".join([*name.parts, ""])
-            for picture in shown_pictures(before, study["pictures"]):
-                if picture.name.startswith(own):
-                    shutil.copy(picture, folder)
+def take_pictures(folder, study):
+    """Copies the pictures of single runs that a study shows.
+
+    Those of runs that are gone stay.
+
+    Args:
+        folder: `pathlib.Path`, `results/<name>`.
+        study: its entry in experiments.yaml.
+    """
+    root = pathlib.Path(study["runs"])
+    runs = [run for run in runs_below(root) if has_all_steps(run)]
+    for run in runs:
+        for earlier in folder.glob("_".join([*run.relative_to(root).parts, "*.png"])):
+            earlier.unlink()
+    for name, picture in pictures(root, runs).items():
+        shutil.copy(picture, folder / name)
+
+
+def without_runs(study):
+    """Says how to make the runs of a study."""
+    commands = "\n".join(f"  {command}" for command in study["commands"])
+    return f"no finished runs in {study['runs']}; make them with\n{commands}"
 
 
 def keep_shown(folder, patterns):
@@ -83,10 +82,8 @@ def keep_shown(folder, patterns):
         folder: of the study.
         patterns: of the names of those that it shows.
     """
-    for picture in {*folder.rglob("*.png")} - {*shown_pictures(folder, patterns)}:
+    for picture in {*folder.glob("*.png")} - {*shown_pictures(folder, patterns)}:
         picture.unlink()
-    with contextlib.suppress(OSError):  # it is not there, or not empty
-        (folder / "training").rmdir()
 
 
 def finished_runs(runs):

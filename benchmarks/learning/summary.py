@@ -5,7 +5,6 @@ import pathlib
 
 import numpy as np
 
-from agents.compare import tables
 from agents.runs.grouping import arrange
 from agents.runs.history import load
 from agents.runs.records import read_sessions
@@ -13,18 +12,16 @@ from agents.runs.records import read_sessions
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
 
 
-def summarize(runs, folder):
+def summarize(runs):
     """How the weights of each group moved, and where all numbers come from.
 
     Args:
         runs: folders of runs.
-        folder: takes evaluations.csv, every evaluation episode of every run.
 
     Returns:
         Dict with `groups`, and `sources`: the commits and machines of all sessions.
     """
     groups = arrange([load(pathlib.Path(run)) for run in runs])
-    tables.write({"evaluations": _evaluations(groups)}, folder)
     return {
         "groups": [
             {"task": group.task, "group": group.label, "weights": _weights(group.runs)}
@@ -61,12 +58,3 @@ def sources_of(runs):
             }
             sources[json.dumps(source, sort_keys=True)] = source
     return list(sources.values())
-
-
-def _evaluations(groups):
-    return [
-        {"task": group.task, "group": group.label, "run_seed": run.config["seed"]} | row
-        for group in groups
-        for run in group.runs
-        for row in run.scores
-    ]

@@ -1,4 +1,4 @@
-"""The suite's folder: tables, curves and page, from its runs as far as they have come."""
+"""The suite's tables, curves and page, from its runs as far as they have come."""
 
 import math
 import shutil
@@ -12,10 +12,11 @@ from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.screen.text import as_markdown, folded
-from benchmarks.learning.answers import answer, findings, noted
-from benchmarks.learning.collected import KEPT, collect
+from benchmarks.learning.answers import TABLES, answer, findings, noted
+from benchmarks.learning.packed import read_table
+from benchmarks.learning.packing import unpacked
 from benchmarks.learning.pages import beginning, how, joined, picture
-from benchmarks.learning.studies import commanded_runs
+from benchmarks.learning.studies import commanded_runs, without_runs
 from benchmarks.learning.suite.curves import curves, weights
 from benchmarks.learning.suite.standings import (
     METHODS,
@@ -26,6 +27,7 @@ from benchmarks.learning.suite.standings import (
 )
 from benchmarks.learning.suite.tables import tables
 from benchmarks.learning.summary import sources_of
+from benchmarks.planners import conclusion
 
 _FILMS = {
     f"episode_{STEPS}_strip.png": ".png",
@@ -57,7 +59,7 @@ _NOTES = f"""
 
 
 def make(folder, study):
-    """Collects the runs and writes tables, figure and page of the suite.
+    """Writes tables, figures and page of the suite, from the runs that it has packed.
 
     Args:
         folder: `pathlib.Path`, `results/suite`.
@@ -66,35 +68,39 @@ def make(folder, study):
     Raises:
         SystemExit: there is no run yet; the message gives the commands.
     """
-    runs = [history.load(run) for run in collect(study["runs"], folder / KEPT)]
-    found = standings(runs, commanded_runs(study["commands"]))
-    if not any(each.runs for each in found.values()):
-        commands = "\n".join(f"  {command}" for command in study["commands"])
-        raise SystemExit(f"no runs in {study['runs']}; make them with\n{commands}")
-    films = _keep_films(study["runs"], folder / "films")
-    parts = tables(found)
-    for file in folder.glob("*.csv"):
-        file.unlink()
-    write({name: parts[name] for name in ("scores", "against", "twins")}, folder)
-    drawn = save({"curves": curves(found), "weights": weights(found)}, folder)
-    figures = {file.stem: picture(file.name) for file in drawn}
-    write_text(folder / "README.md", _page(folder, study, found, parts, figures, films))
+    with unpacked(folder) as place:
+        runs = [history.load(run) for run in runs_below(place)]
+        found = standings(runs, commanded_runs(study["commands"]))
+        if not any(each.runs for each in found.values()):
+            raise SystemExit(without_runs(study))
+        parts = tables(found)
+        for file in (folder / TABLES).glob("*.csv"):
+            file.unlink()
+        write(parts, folder / TABLES)
+        drawn = save({"curves": curves(found), "weights": weights(found)}, folder)
+        figures = {file.stem: picture(file.name) for file in drawn}
+        write_text(folder / "README.md", _page(folder, study, found, parts, figures))
 
 
-def _keep_films(root, folder):
-    """Copies films of each task's first seed, where it is finished; names of all."""
-    for run in runs_below(root):
+def take_pictures(folder, study):
+    """Copies films of the first seed of each task, where it is finished.
+
+    Args:
+        folder: `pathlib.Path`, `results/suite`.
+        study: its entry in experiments.yaml.
+    """
+    for run in runs_below(study["runs"]):
         config = read_config(run)
         is_shown = (config["seed"], config["transition"]) == (0, default_transition())
         for name, ending in _FILMS.items():
             film = run / "videos" / name
             if film.exists() and is_shown:
-                folder.mkdir(parents=True, exist_ok=True)
-                shutil.copy(film, folder / f"{config['task']}_{config['seed']}{ending}")
-    return sorted(file.name for file in folder.glob("*.*"))
+                (folder / "films").mkdir(exist_ok=True)
+                copy = f"{config['task']}_{config['seed']}{ending}"
+                shutil.copy(film, folder / "films" / copy)
 
 
-def _page(folder, study, found, parts, figures, films):
+def _page(folder, study, found, parts, figures):
     runs = [run.folder for each in found.values() for run in each.runs]
     summary = {"commands": study["commands"], "sources": sources_of(runs)}
     return joined(
@@ -108,8 +114,8 @@ def _page(folder, study, found, parts, figures, films):
         folded("All published scores", _scores(parts["scores"]), SOURCES),
         folded("Against each published method", _against(parts["against"])),
         folded("Posterior over the weights", figures.get("weights")),
-        _planners(runs),
-        _films(films),
+        _planners(folder),
+        _films(sorted(file.name for file in folder.glob("films/*"))),
     )
 
 
@@ -239,18 +245,15 @@ def _twins(rows):
     return _table(title, columns, cells)
 
 
-def _planners(runs):
-    """The comparison of planners on the model of one of the runs."""
-    file = next(
-        (run / "planners.csv" for run in runs if (run / "planners.csv").exists()), None
-    )
-    if file is None:
+def _planners(folder):
+    """The comparison of planners on the model of the first run that has one."""
+    compared = read_table(folder / "planners.csv.gz")
+    if not compared:
         return ""
-    head, *rows = (line.split(",") for line in file.read_text().splitlines())
-    conclusion = file.with_suffix(".txt").read_text().strip()
-    name = "/".join(file.parent.parts[-3:])
+    name, rows = next(iter(compared.items()))
     title = f"Planners on the model of {name}, by `python -m benchmarks.planners`."
-    return folded("Planners", _table(f"{title} {conclusion}.", head, rows))
+    cells = [map(str, row.values()) for row in rows]
+    return folded("Planners", _table(f"{title} {conclusion(rows)}.", [*rows[0]], cells))
 
 
 def _films(names):

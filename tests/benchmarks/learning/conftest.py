@@ -44,8 +44,8 @@ def make_run():
 @pytest.fixture
 def measured(tmp_path):
     """A folder with the study `one`, whose table of scores has two rows."""
-    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "tables").mkdir(parents=True)
     head = "task,n,iqm,iqm_low,iqm_high,r,r_lowest,r_highest\n"
     rows = "a,2,700,650.44,inf,0.5,0.25,0.75\na,3,1,,,,,\n"
-    (tmp_path / "one" / "scores.csv").write_text(head + rows)
+    (tmp_path / "one" / "tables" / "scores.csv").write_text(head + rows)
     return tmp_path

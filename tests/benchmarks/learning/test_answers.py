@@ -15,6 +15,11 @@ _OF_NUMBERS = re.compile(r" [\[(][\d.]+(?:,| to) [\w.]+[\])]")  # intervals and 
 STUDY = {"question": "Is it?", "answer": "Yes: {scores.iqm: task=a; n=2}."}
 
 
+def table_in(folder):
+    (folder / "tables").mkdir()
+    return folder / "tables" / "t.csv"
+
+
 def test_an_answer_has_its_numbers_from_the_tables_of_its_study(measured):
     assert answer(measured / "one", STUDY) == "Yes: 700 [650.4, never]."
     extremes = {"answer": "{scores.r: n=2}, {scores.iqm: n=3}"}
@@ -31,13 +36,13 @@ def test_an_answer_has_its_numbers_from_the_tables_of_its_study(measured):
     ],
 )
 def test_an_interval_of_few_seeds_is_marked_in_an_answer(tmp_path, columns, counts, mark):
-    (tmp_path / "t.csv").write_text(f"{columns},v,v_low,v_high\n{counts},5,4,6\n")
+    table_in(tmp_path).write_text(f"{columns},v,v_low,v_high\n{counts},5,4,6\n")
     first = f"{columns.split(',')[0]}={counts.split(',')[0]}"
     assert answer(tmp_path, {"answer": f"{{t.v: {first}}}"}) == f"5 [4, 6]{mark}"
 
 
 def test_a_score_of_one_seed_is_marked_in_an_answer(tmp_path):
-    (tmp_path / "t.csv").write_text("seeds,v,v_low,v_high,w\n1,5,,,3\n")
+    table_in(tmp_path).write_text("seeds,v,v_low,v_high,w\n1,5,,,3\n")
     study = {"answer": "{t.v: seeds=1} after {t.w: seeds=1}"}
     assert answer(tmp_path, study) == "5‡ after 3"
 

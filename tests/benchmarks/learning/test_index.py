@@ -1,6 +1,7 @@
 """Tests of benchmarks.learning.index."""
 
 import pathlib
+import re
 
 import pytest
 import yaml
@@ -15,7 +16,7 @@ STUDY = {"title": "One", "question": "Is it?", "answer": "Yes: {scores.iqm: task
 
 
 def test_readme_is_a_table_of_questions_with_links(measured):
-    for name in ("one/README.md", "two/runs"):  # of two nothing is finished
+    for name in ("one/README.md", "two/runs.csv"):  # of two nothing is finished
         (measured / name).parent.mkdir(exist_ok=True)
         (measured / name).touch()
     (measured / "layers.md").write_text("# Layers\n\nHow fast?\n\nFast.\n\n| 1 |\n")
@@ -41,6 +42,17 @@ def test_the_front_page_of_this_repository_stands_as_it_is_made():
     assert STUDIES["suite"]["about"] in (ROOT / "suite" / "README.md").read_text()
 
 
-def test_the_folder_stays_small():
-    size = sum(path.stat().st_size for path in ROOT.rglob("*") if path.is_file())
-    assert size < 12e6
+def test_the_folder_stays_small_and_holds_results_alone():
+    files = [path for path in ROOT.rglob("*") if path.is_file()]
+    assert len(files) <= 300
+    assert sum(file.stat().st_size for file in files) <= 9e6
+    assert [file for file in files if file.suffix == ".py"] == []
+
+
+def test_pages_show_every_picture_and_film():
+    shown = set()
+    for file in ROOT.rglob("*.md"):
+        links = re.findall(r"\]\(([^)]+)\)", file.read_text())
+        shown |= {(file.parent / link).resolve() for link in links}
+    kept = {path.resolve() for kind in ("png", "mp4") for path in ROOT.rglob(f"*.{kind}")}
+    assert kept - shown == set()

@@ -55,8 +55,8 @@ def test_pages_that_were_made_stay_where_a_later_study_has_no_runs(folder, monke
     def make(made, study):
         if made.name == "suite":
             raise SystemExit("no finished runs")
-        made.mkdir()
-        (made / "summary.json").write_text("{}")
+        (made / "tables").mkdir(parents=True)
+        (made / "tables" / "summary.json").write_text("{}")
 
     monkeypatch.setattr("benchmarks.learning.__main__.studies.make", make)
     monkeypatch.setattr("benchmarks.learning.__main__.suite_page.make", make)

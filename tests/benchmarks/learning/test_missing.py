@@ -4,8 +4,8 @@ import shutil
 
 import pytest
 
-from benchmarks.learning.collected import KEPT, collect
 from benchmarks.learning.missing import missing
+from benchmarks.learning.packing import pack
 
 
 @pytest.fixture
@@ -42,9 +42,9 @@ def test_runs_of_a_command_that_became_longer_are_missing(study, make_run, tmp_p
     assert len(missing(tmp_path / "study", study)) == 4
 
 
-def test_a_run_of_which_a_copy_is_kept_is_not_missing_elsewhere(study, make_run, tmp_path):
+def test_a_run_that_is_packed_is_not_missing_elsewhere(study, make_run, tmp_path):
     make_run(tmp_path / "logdir/noise/0", 0, [[1.0]] * 4, environment_steps=4000)
-    collect(study["runs"], tmp_path / "study" / KEPT)
+    pack(study["runs"], tmp_path / "study")
     shutil.rmtree(study["runs"])
     lines = missing(tmp_path / "study", study)
     assert len(lines) == 3

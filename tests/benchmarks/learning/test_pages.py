@@ -30,16 +30,17 @@ ROOT = pathlib.Path(__file__).parents[3] / "results"
 def folder(make_run, tmp_path):
     runs = [make_run(tmp_path / str(s), s, [[100.0 * s], [1.0]]) for s in range(3)]
     folder = tmp_path / "results" / "one"
-    folder.mkdir(parents=True)
-    (folder / "comparison.md").write_text(
+    tables = folder / "tables"
+    tables.mkdir(parents=True)
+    (tables / "comparison.md").write_text(
         "Scores: returns\n\n| the tables |\n\n- few seeds\n"
     )
-    (folder / "scores.csv").write_text("task,n\nfake,3\n")
+    (tables / "scores.csv").write_text("task,n\nfake,3\n")
     (folder / "scores.png").touch()
     (folder / "training.png").touch()
     summary = {"commands": ["bayes-rl train"], "runs": {"finished": 3, "of": 5}}
-    summary |= summarize(runs, folder)
-    (folder / "summary.json").write_text(json.dumps(summary))
+    summary |= summarize(runs)
+    (tables / "summary.json").write_text(json.dumps(summary))
     return folder
 
 
@@ -54,7 +55,7 @@ def test_page_folds_how_it_was_measured_and_all_tables(folder):
     parts = _folded(page(folder, STUDY))
     how = parts["How it was measured"]
     assert how.startswith("About.")
-    assert "bayes-rl train\npython -m benchmarks.learning one" in how
+    assert "bayes-rl train\npython -m benchmarks.learning --pack one" in how
     assert "Commit abc; Test 1, 2 cores, 8 GiB." in how
     assert "So far 3 of these 5 runs are finished." in how
     assert parts["Scores"] == "Scores: returns\n\n| the tables |"

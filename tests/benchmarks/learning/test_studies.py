@@ -6,12 +6,14 @@ import shutil
 import pytest
 import yaml
 
+from benchmarks.learning.packing import pack
 from benchmarks.learning.studies import (
     commanded_runs,
     finished_runs,
     keep_shown,
     make,
     pictures,
+    take_pictures,
 )
 
 
@@ -65,26 +67,33 @@ def made(make_run, tmp_path):
         (run / "videos").mkdir()
         (run / "videos" / "open_loop_7.png").write_bytes(b"picture")
     study = {"runs": f"{tmp_path}/logdir", "commands": ["bayes-rl train -m seed=0,1"]}
-    study["pictures"] = ["*open_loop_*.png"]
-    make(tmp_path / "study", study)
+    study["pictures"] = ["*open_loop_*.png", "scores.png"]
+    pack_and_make(tmp_path / "study", study)
     return study, tmp_path / "study"
 
 
-def test_a_study_is_made_anew_where_its_runs_are_gone(made):
-    study, folder = made
-    names = {"runs", "summary.json", "runs.csv", "scores.csv", "0_open_loop_7.png"}
-    files = {file.name: file for file in folder.iterdir()}
-    assert names < set(files)
-    before = files["runs.csv"].read_bytes()
-    shutil.rmtree(study["runs"])
+def pack_and_make(folder, study):
+    pack(study["runs"], folder)
+    take_pictures(folder, study)
     make(folder, study)
-    assert {file.name for file in folder.iterdir()} == set(files)
-    assert files["runs.csv"].read_bytes() == before
+
+
+def test_a_study_is_made_from_its_packed_runs_alone(made):
+    study, folder = made
+    files = {file: file.read_bytes() for file in folder.rglob("*.*")}
+    names = {"configs.yaml", "runs.csv", "curves.csv.gz", "scores.png"}
+    names |= {f"tables/{name}" for name in ("runs.csv", "scores.csv", "summary.json")}
+    assert names < {file.relative_to(folder).as_posix() for file in files}
+    shutil.rmtree(study["runs"])
+    shutil.rmtree(folder / "tables")
+    (folder / "scores.png").unlink()
+    pack_and_make(folder, study)
+    assert {file: file.read_bytes() for file in folder.rglob("*.*")} == files
 
 
 def test_tables_name_no_folder_of_one_machine(made, tmp_path):
     _, folder = made
-    for file in folder.glob("*.csv"):
+    for file in folder.rglob("*.csv"):
         assert str(tmp_path) not in file.read_text()
 
 
@@ -92,8 +101,8 @@ def test_a_picture_goes_with_the_run_that_it_shows(made):
     study, folder = made
     videos = pathlib.Path(study["runs"], "0", "videos")
     (videos / "open_loop_7.png").rename(videos / "open_loop_9.png")
-    make(folder, study)
-    assert [file.name for file in folder.glob("*.png")] == ["0_open_loop_9.png"]
+    pack_and_make(folder, study)
+    assert [file.name for file in folder.glob("*_*.png")] == ["0_open_loop_9.png"]
 
 
 def test_where_making_fails_all_is_as_before(made, monkeypatch):
@@ -103,7 +112,6 @@ def test_where_making_fails_all_is_as_before(made, monkeypatch):
     with pytest.raises(ZeroDivisionError):
         make(folder, study)
     assert sorted(folder.rglob("*")) == before
-    assert [path.name for path in folder.parent.glob(".*")] == []
 
 
 def test_runs_of_commands_are_found():
@@ -117,8 +125,7 @@ def test_runs_of_commands_are_found():
 
 
 def test_pictures_that_answer_nothing_go(tmp_path):
-    for name in ("training/losses.png", "scores.png", "coverage.png", "runs.csv"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+    for name in ("scores.png", "coverage.png", "runs.csv"):
         (tmp_path / name).touch()
     keep_shown(tmp_path, ["scores.png", "nothing_*.png"])
     assert {path.name for path in tmp_path.iterdir()} == {"scores.png", "runs.csv"}

@@ -4,14 +4,20 @@ import shutil
 
 import pytest
 
-from agents.compare import compare
 from agents.runs import records
-from benchmarks.learning.suite.page import make
+from benchmarks.learning.packing import pack
+from benchmarks.learning.suite.page import make, take_pictures
 
 COMMAND = (
     "bayes-rl train -m --jobs 2 seed=0,1 task=cheetah_run,hopper_hop "
     "transition={} 'logdir=logdir/${{task}}/${{seed}}'"
 )
+
+
+def pack_and_make(folder, study):
+    pack(study["runs"], folder)
+    take_pictures(folder, study)
+    make(folder, study)
 
 
 @pytest.fixture
@@ -39,7 +45,7 @@ def study(make_run, tmp_path):
 
 
 def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     text = (tmp_path / "suite" / "README.md").read_text()
     assert "4 of 8 runs are finished." in text
     assert (
@@ -59,36 +65,31 @@ def test_page_has_what_is_finished_and_says_what_is_not(study, tmp_path):
 
 
 def test_runs_of_another_config_are_told(study, make_run, tmp_path):
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     page = tmp_path / "suite" / "README.md"
     assert "differ in more than their seed" not in page.read_text()
     settings = {"transition": "deterministic", "task": "hopper_hop", "batch_size": 2}
     make_run(tmp_path / "logdir" / "x", 1, [[3.0]], **settings)
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     told = "- hopper_hop, deterministic: its runs differ in more than their seed"
     assert told in page.read_text()
 
 
 def test_a_clone_makes_the_same_page_without_the_runs(study, tmp_path):
-    make(tmp_path / "suite", study)
-    files = sorted((tmp_path / "suite").glob("*.*"))
+    pack_and_make(tmp_path / "suite", study)
+    files = [*(tmp_path / "suite").glob("*.*"), *(tmp_path / "suite").glob("tables/*")]
     before = [file.read_bytes() for file in files]
     shutil.rmtree(study["runs"])
     for file in files:
-        file.unlink()
-    make(tmp_path / "suite", study)
+        if file.name not in ("configs.yaml", "runs.csv", "curves.csv.gz"):
+            file.unlink()
+    pack_and_make(tmp_path / "suite", study)
     assert [file.read_bytes() for file in files] == before
 
 
-def test_copies_of_runs_can_be_compared_as_runs(study, tmp_path):
-    make(tmp_path / "suite", study)
-    compare([tmp_path / "suite" / "runs"], tmp_path / "out")
-    assert "transition=deterministic" in (tmp_path / "out" / "comparison.md").read_text()
-
-
 def test_without_runs_the_commands_are_told(study, tmp_path):
-    with pytest.raises(SystemExit, match="no runs in nothing; make them with\n  bayes-rl"):
-        make(tmp_path / "suite", study | {"runs": "nothing"})
+    with pytest.raises(SystemExit, match="runs in nothing; make them with\n  bayes-rl"):
+        pack_and_make(tmp_path / "suite", study | {"runs": "nothing"})
     assert not (tmp_path / "suite").exists()
 
 
@@ -102,9 +103,9 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
         (runs / place / "videos").mkdir()
         for name in (f"episode_{steps}_strip.png", f"episode_{steps}.mp4"):
             (runs / place / "videos" / name).write_bytes(b"film")
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     shutil.rmtree(runs / "reparameterization/cheetah_run/0/videos")
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     kept = (tmp_path / "suite" / "films").iterdir()
     assert sorted(file.name for file in kept) == ["cheetah_run_0.mp4", "cheetah_run_0.png"]
     page = (tmp_path / "suite" / "README.md").read_text()
@@ -114,17 +115,19 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
 
 def test_planners_that_were_compared_on_a_run_are_shown(study, tmp_path):
     run = tmp_path / "logdir/reparameterization/cheetah_run/0"
-    (run / "planners.csv").write_text("planner,score\nicem,700\n")
-    (run / "planners.txt").write_text("icem needs less\n")
-    make(tmp_path / "suite", study)
+    columns = "planner,evaluations,mean_return,standard_error\n"
+    rows = "CrossEntropy,90,700.0,2.0\nImprovedCrossEntropy,30,690.0,1.0\n"
+    (run / "planners.csv").write_text(columns + rows)
+    pack_and_make(tmp_path / "suite", study)
     page = (tmp_path / "suite" / "README.md").read_text()
     title = "on the model of reparameterization/cheetah_run/0, by `python -m"
     assert title in page
-    assert "icem needs less.\n\n| planner | score |\n| --- | --- |\n| icem | 700 |" in page
+    assert "takes 30 evaluations, 3.0 times fewer.\n\n| planner | evaluations |" in page
+    assert "| CrossEntropy | 90 | 700.0 | 2.0 |" in page
 
 
 def test_weights_are_drawn_where_some_are_uncertain(study, tmp_path):
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     page = tmp_path / "suite" / "README.md"
     assert "(weights.png)" not in page.read_text()
     run = tmp_path / "logdir/reparameterization/cheetah_run/0"
@@ -132,6 +135,6 @@ def test_weights_are_drawn_where_some_are_uncertain(study, tmp_path):
     (run / records.METRICS).unlink()
     for row in rows:
         records.append_metrics(run, row)
-    make(tmp_path / "suite", study)
+    pack_and_make(tmp_path / "suite", study)
     assert "![weights](weights.png)" in page.read_text()
     assert (tmp_path / "suite" / "weights.png").stat().st_size > 3_000
