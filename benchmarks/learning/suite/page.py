@@ -27,7 +27,7 @@ from benchmarks.learning.suite.standings import (
 )
 from benchmarks.learning.suite.tables import tables
 from benchmarks.learning.summary import sources_of
-from benchmarks.planners import conclusion
+from benchmarks.speed.planners import conclusion
 
 _FILMS = {
     f"episode_{STEPS}_strip.png": ".png",
@@ -251,7 +251,7 @@ def _planners(folder):
     if not compared:
         return ""
     name, rows = next(iter(compared.items()))
-    title = f"Planners on the model of {name}, by `python -m benchmarks.planners`."
+    title = f"Planners on the model of {name}, by `python -m benchmarks.speed.planners`."
     cells = [map(str, row.values()) for row in rows]
     return folded("Planners", _table(f"{title} {conclusion(rows)}.", [*rows[0]], cells))
 

@@ -36,8 +36,8 @@ def is_shown(row):
 
 def make_report():
     """How the rows are shown and saved."""
-    from benchmarks import tensorflows
     from benchmarks.measuring import report
+    from benchmarks.speed import tensorflows
 
     title = "Speed of training and planning"
     question = "How long do a training step and a decision take?"
@@ -61,8 +61,8 @@ def _measure(options, arguments):
     from envs.quiet import import_gym
 
     import_gym()
-    from benchmarks.cases import all_cases
     from benchmarks.measuring import report
+    from benchmarks.speed.cases import all_cases
 
     use_threads(options.threads)
     chosen = [
@@ -73,7 +73,7 @@ def _measure(options, arguments):
     if not chosen:
         sys.exit(f"no case has {options.only!r} in its name")
     rows = run(chosen, options.repeats, options.memory, CLOCKS[options.clock])
-    command = " ".join(["python -m benchmarks", *arguments])
+    command = " ".join(["python -m benchmarks.speed", *arguments])
     facts = report.origin(command)
     facts |= {"threads": options.threads or "all", "clock": options.clock}
     facts["load"] = f"{os.getloadavg()[0]:.1f}"
@@ -87,7 +87,7 @@ def run(cases, repeats, with_memory=True, clock=time.perf_counter):
     """Measures cases.
 
     Args:
-        cases: list of `benchmarks.cases.Case`, those of a group next to each other.
+        cases: list of `benchmarks.speed.cases.Case`, those of a group next to each other.
         repeats: calls of each case.
         with_memory: whether to measure memory too, which starts a process for each case.
         clock: as in `benchmarks.measuring.timing.measure`.
@@ -95,7 +95,6 @@ def run(cases, repeats, with_memory=True, clock=time.perf_counter):
     Returns:
         List of dicts, one for each matrix product's type and then one a case.
     """
-    from benchmarks.cases import ACTION_SIZE, OBSERVATION_SIZE
     from benchmarks.measuring import memory
     from benchmarks.measuring.peak import (
         SQUARES,
@@ -104,6 +103,7 @@ def run(cases, repeats, with_memory=True, clock=time.perf_counter):
         matrix_speeds,
         shapes,
     )
+    from benchmarks.speed.cases import ACTION_SIZE, OBSERVATION_SIZE
 
     types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
     sizes = OBSERVATION_SIZE, ACTION_SIZE
@@ -193,7 +193,7 @@ def _row(group, case, compute, **values):
 
 
 def _parse(arguments):
-    parser = make_parser("python -m benchmarks", __doc__.splitlines()[0])
+    parser = make_parser("python -m benchmarks.speed", __doc__.splitlines()[0])
     parser.add_argument(
         "--no-memory", dest="memory", action="store_false", help="skip peak memory"
     )

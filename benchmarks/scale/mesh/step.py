@@ -19,7 +19,7 @@ def measure(mesh, hidden, layers, filter):
 
     Args:
         mesh: such as "1x4".
-        hidden: as in `benchmarks.mesh.formula.Transformer`, as all that follows.
+        hidden: as in `benchmarks.scale.mesh.formula.Transformer`, as all that follows.
         layers: number of layers.
         filter: hidden units.
 
@@ -27,7 +27,7 @@ def measure(mesh, hidden, layers, filter):
         (bytes of weights and optimizer on each device, a list; bytes of the process beyond
         those of a tiny model).
     """
-    step = functools.partial(measured_by, "benchmarks.mesh.step", mesh)
+    step = functools.partial(measured_by, "benchmarks.scale.mesh.step", mesh)
     state, peak = step(hidden, layers, filter)
     _, least = step(TINY[0], layers, TINY[1])
     return state, peak - least

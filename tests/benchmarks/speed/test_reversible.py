@@ -1,6 +1,6 @@
 import pytest
 
-from benchmarks import reversible
+from benchmarks.speed import reversible
 
 
 def test_row_shows_the_growth_of_a_block():

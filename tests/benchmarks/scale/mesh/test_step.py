@@ -1,7 +1,7 @@
 import pytest
 
-from benchmarks.mesh.formula import Transformer
-from benchmarks.mesh.step import measure
+from benchmarks.scale.mesh.formula import Transformer
+from benchmarks.scale.mesh.step import measure
 
 
 @pytest.mark.slow

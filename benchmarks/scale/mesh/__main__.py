@@ -6,8 +6,8 @@ import sys
 
 from benchmarks.measuring import report
 from benchmarks.measuring.options import add_folder
-from benchmarks.mesh.formula import Transformer, largest
-from benchmarks.mesh.step import measure
+from benchmarks.scale.mesh.formula import Transformer, largest
+from benchmarks.scale.mesh.step import measure
 
 MESHES = ("1x1", "1x2", "1x4")
 DEVICES, MEMORY = 8, 80e9
@@ -17,8 +17,8 @@ NOTES = """\
 - A Transformer with Flipout attention and feed-forward layers. Weights and Adam's state are
   split over the `model` axis of a mesh, `batch` x `model`.
 - State: what each device keeps between steps, counted from the parts that it holds.
-- By formula: the same by `benchmarks.mesh.formula`. That is 24 bytes for each weight with a
-  posterior (mean and stddev, three float32 for each) divided by the devices, and the
+- By formula: the same by `benchmarks.scale.mesh.formula`. That is 24 bytes for each weight
+  with a posterior (mean and stddev, three float32 for each) divided by the devices, and the
   embeddings, normalizations and logits, which each device has whole.
 - Step: the peak memory of a process that trains on virtual CPU devices, all together, minus
   that of a tiny model on the same mesh, for each weight with a posterior. It holds state,
@@ -101,7 +101,7 @@ def make_report():
 
 
 def main(arguments=None):
-    parser = argparse.ArgumentParser("python -m benchmarks.mesh", description=__doc__)
+    parser = argparse.ArgumentParser("python -m benchmarks.scale.mesh", description=__doc__)
     parser.add_argument("--hidden", type=int, default=512)
     parser.add_argument("--filter", type=int, default=2048)
     add_folder(parser, "csv and md")
@@ -111,7 +111,7 @@ def main(arguments=None):
         return
     rows = run(options.hidden, options.filter)
     words = sys.argv[1:] if arguments is None else arguments
-    facts = report.origin(" ".join(["python -m benchmarks.mesh", *words]))
+    facts = report.origin(" ".join(["python -m benchmarks.scale.mesh", *words]))
     table = make_report()
     table.show(rows, facts)
     if options.folder:

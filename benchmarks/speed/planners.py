@@ -1,6 +1,6 @@
 """How many imagined plans a planner needs for a score, on the model of a trained run.
 
-    python -m benchmarks.planners RUN [--episodes 10]
+    python -m benchmarks.speed.planners RUN [--episodes 10]
 
 Every planner acts with the same model from the same starts. The last line says with how
 many plans per decision, those that the policy proposes among them, each kind first comes
@@ -139,7 +139,7 @@ def main():
     try:
         rows = compare(options.run, options.episodes)
     except UserError as error:
-        sys.exit(f"benchmarks.planners: {error}")
+        sys.exit(f"benchmarks.speed.planners: {error}")
     cells = [{name: _show(value) for name, value in row.items()} for row in rows]
     write_csv(pathlib.Path(options.run) / "planners.csv", cells)
     show(cells[0], [row.values() for row in cells])

@@ -1,6 +1,6 @@
-"""Tests of benchmarks.planners."""
+"""Tests of benchmarks.speed.planners."""
 
-from benchmarks.planners import conclusion, fewest_evaluations, planners
+from benchmarks.speed.planners import conclusion, fewest_evaluations, planners
 
 
 def scores(planner, *found):

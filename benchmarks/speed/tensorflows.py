@@ -1,6 +1,6 @@
 """One train step, decision and layer by several versions of TensorFlow, in turn.
 
-python -m benchmarks.tensorflows PYTHON [PYTHON ...] --folder results
+python -m benchmarks.speed.tensorflows PYTHON [PYTHON ...] --folder results
 """
 
 import argparse
@@ -22,6 +22,7 @@ NOTES = """\
   of `import bayes_rl`.
 - Each version has a process of its own. The versions take turns in each round."""
 NAME = "tensorflows"
+_MODULE = "benchmarks.speed.tensorflows"
 _AGENT = {
     ("train step, cpu size", "reparameterization"),
     ("train step, cpu size", "not compiled"),
@@ -66,7 +67,7 @@ def _cases():
     from envs.quiet import import_gym
 
     import_gym()
-    from benchmarks import cases, layers
+    from benchmarks.speed import cases, layers
 
     agent = [case for case in cases.all_cases() if (case.group, case.name) in _AGENT]
     return agent + [case for case in layers.all_cases() if case.name in _LAYERS]
@@ -114,7 +115,7 @@ def measure_all(pythons, rounds, repeats):
 
 
 def _measured_by(python, repeats):
-    words = [python, "-m", "benchmarks.tensorflows", "--here", "--repeats", str(repeats)]
+    words = [python, "-m", _MODULE, "--here", "--repeats", str(repeats)]
     quiet = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
     done = subprocess.run(words, capture_output=True, text=True, env=quiet)
     if done.returncode:
@@ -135,7 +136,7 @@ def section(folder):
         return ""
     with open(file, newline="") as lines:
         rows = list(csv.DictReader(lines))
-    words = " ".join(["python -m benchmarks.tensorflows", rows[0]["words"]])
+    words = " ".join([f"python -m {_MODULE}", rows[0]["words"]])
     origin = "{date}, commit {commit}, {processor}, {cores} core".format(**rows[0])
     parts = [NOTES, f"`{words}`: {origin}.", as_table(rows)]
     return folded("Speed by TensorFlow version", *parts) + "\n"
@@ -178,7 +179,7 @@ def _cell(row, first):
 
 def main(arguments=None):
     """Measures, prints the table and writes it where `--folder` says."""
-    parser = argparse.ArgumentParser("python -m benchmarks.tensorflows", description=NOTES)
+    parser = argparse.ArgumentParser(f"python -m {_MODULE}", description=NOTES)
     parser.add_argument("pythons", nargs="*", help="interpreters, the reference first")
     parser.add_argument("--rounds", type=int, default=3, help="processes of each")
     parser.add_argument("--repeats", type=int, default=15, help="calls of each case")

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from benchmarks import tensorflows
+from benchmarks.speed import tensorflows
 
 
 def answered(monkeypatch, values):

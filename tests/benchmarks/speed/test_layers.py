@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from benchmarks import layers
+from benchmarks.speed import layers
 
 TINY = 1 / 64
 

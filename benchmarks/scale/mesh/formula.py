@@ -66,7 +66,7 @@ def largest(devices, memory, bytes_a_weight, **sizes):
         devices: along `model`.
         memory: bytes of each device.
         bytes_a_weight: that a step needs for each weight with a posterior, see
-            `benchmarks.mesh.step`.
+            `benchmarks.scale.mesh.step`.
         **sizes: of `Transformer`, without `layers`.
 
     Returns:

@@ -1,6 +1,6 @@
 import bayes_rl as ed
 from bayes_rl import parallel
-from benchmarks.mesh.formula import Transformer, largest
+from benchmarks.scale.mesh.formula import Transformer, largest
 
 SIZES = {"source_values": 5, "target_values": 4, "positions": 7}
 WIDE = {"hidden": 1024, "heads": 8, "filter": 4096}

@@ -5,11 +5,11 @@ import pathlib
 
 import pytest
 
-from benchmarks import __main__ as benchmarks
-from benchmarks.cases import all_cases
 from benchmarks.measuring import peak
+from benchmarks.speed import __main__ as benchmarks
+from benchmarks.speed.cases import all_cases
 
-RESULTS = pathlib.Path(benchmarks.__file__).parents[1] / "results"
+RESULTS = pathlib.Path(benchmarks.__file__).parents[2] / "results"
 TINY = [
     "batch_size=20",
     "sequence_length=3",

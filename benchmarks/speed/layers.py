@@ -279,7 +279,7 @@ def main(arguments=None, scale=1.0):
         sys.exit(f"no case has {options.only!r} in its name")
     rows = run(chosen, options.repeats, CLOCKS[options.clock])
     words = sys.argv[1:] if arguments is None else arguments
-    command = " ".join(["python -m benchmarks.layers", *words])
+    command = " ".join(["python -m benchmarks.speed.layers", *words])
     facts = report.origin(command)
     facts |= {"threads": options.threads or "all", "clock": options.clock}
     table = make_report()
@@ -289,7 +289,7 @@ def main(arguments=None, scale=1.0):
 
 
 def _parse(arguments):
-    parser = make_parser("python -m benchmarks.layers", __doc__.splitlines()[0])
+    parser = make_parser("python -m benchmarks.speed.layers", __doc__.splitlines()[0])
     parser.set_defaults(clock="processor", threads=1, repeats=40)
     return parser.parse_args(arguments)
 

@@ -54,7 +54,7 @@ def peak(kind, mode, depth, batch):
         depth: number of blocks.
         batch: number of examples.
     """
-    return measured_by("benchmarks.reversible", "--measure", kind, mode, depth, batch)
+    return measured_by("benchmarks.speed.reversible", "--measure", kind, mode, depth, batch)
 
 
 def measure(kind, mode, depth, batch):
