@@ -30,11 +30,6 @@ def read_metrics(folder, run):
     return read_curves(folder)[run][0]
 
 
-def read_scores(folder, run):
-    """The rows of scores.csv of a run; arguments as of `read_metrics`."""
-    return read_curves(folder)[run][1]
-
-
 def read_curves(folder):
     """Dict of run -> its rows (of metrics.jsonl, of scores.csv)."""
     found = collections.defaultdict(lambda: ([], []))

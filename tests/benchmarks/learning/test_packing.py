@@ -9,7 +9,7 @@ from agents.compare import compare
 from agents.runs import divergence, history, records
 from agents.runs.folder import runs_below
 from agents.runs.grouping import arrange
-from benchmarks.learning.packed import read_metrics, read_runs, read_scores
+from benchmarks.learning.packed import read_curves, read_metrics, read_runs
 from benchmarks.learning.packing import has_all_steps, pack, unpack, unpacked
 
 FILES = {"configs.yaml", "curves.csv.gz", "runs.csv"}
@@ -36,7 +36,7 @@ def test_a_packed_run_tells_what_its_run_tells(make_run, packed, tmp_path):
     assert {file.name for file in (tmp_path / "study").iterdir()} == FILES
     ours, theirs = history.load(kept), history.load(run)
     assert ours.config == theirs.config | {"logdir": f"{tmp_path}/logdir/a"}
-    assert ours.scores == theirs.scores == read_scores(tmp_path / "study", "a")
+    assert ours.scores == theirs.scores == read_curves(tmp_path / "study")["a"][1]
     assert ours.metrics == theirs.metrics == read_metrics(tmp_path / "study", "a")
     session = {"started": 3} | make_run.source
     assert [session.items() <= row.items() for row in records.read_sessions(kept)] == [True]
