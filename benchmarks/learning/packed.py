@@ -52,10 +52,13 @@ def read_table(file):
         opened = gzip.open if file.suffix == ".gz" else open
         with opened(file, "rt", newline="") as handle:
             for row in csv.DictReader(handle):
-                run = row.pop("folder")
-                own = {key: value(text) for key, text in row.items() if text}
-                found.setdefault(run, []).append(own)
+                found.setdefault(row.pop("folder"), []).append(values(row))
     return found
+
+
+def values(row):
+    """A row of a csv file with what its words stand for; without its empty cells."""
+    return {key: value(text) for key, text in row.items() if text}
 
 
 def value(text):

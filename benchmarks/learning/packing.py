@@ -204,13 +204,10 @@ def _measured(folders, table):
     if file is None:
         return []
     with open(file, newline="") as handle:
-        rows = [
-            row for row in csv.DictReader(handle) if row.get("dimension", "all") == "all"
-        ]
-    words = [{key: row[key] for key in row if row[key] and key != "run"} for row in rows]
-    return [
-        _rounded({key: packed.value(text) for key, text in row.items()}) for row in words
-    ]
+        rows = [packed.values(row) for row in csv.DictReader(handle)]
+    found = [_rounded(row) for row in rows if row.get("dimension", "all") == "all"]
+    # where a run lay on one machine tells others nothing
+    return [{key: row[key] for key in row if key != "run"} for row in found]
 
 
 def _rounded(row):

@@ -153,69 +153,55 @@ def _unfinished(each, run):
 
 def _shown(rows):
     """The scores of the default, beside those of few methods."""
-    cells = []
-    for row in rows:
-        if row["transition"] == default_transition():
-            theirs = published_at_end(row["task"])
-            own = [row["task"], _interval(row, "mean"), _count(row["seeds"])]
-            cells.append(own + [_mean(theirs, name) for name in _BESIDE])
+    own = [row for row in rows if row["transition"] == default_transition()]
     title = f"Mean return after {STEPS:,} environment steps [95 % interval], n seeds."
-    columns = ["task", "ours", "n", *_BESIDE.values()]
-    return _table(f"{title} Published means are of other protocols.", columns, cells)
-
-
-def _mean(theirs, name):
-    return f"{theirs[name]:.0f}" if name in theirs else ""
+    columns = {"task": "{task}", "ours": "{mean}", "n": "{n}"}
+    return _beside(
+        f"{title} Published means are of other protocols.", columns, own, _BESIDE
+    )
 
 
 def _scores(rows):
+    columns = {"task": "{task}", "transition": "{transition}", "n": "{n}{of}"}
+    columns |= {"mean": "{mean}", "IQM": "{iqm:.0f}", "each seed": "{each_seed}"}
+    columns |= {"commit": "{commits}", "minutes a run": "{minutes:.0f}"}
+    title = f"Scores after {STEPS:,} environment steps, beside published means."
+    return _beside(title, columns, rows, METHODS)
+
+
+def _beside(title, columns, rows, methods):
+    """A table of scores, and of what methods have published."""
     cells = []
     for row in rows:
+        own = row | {"mean": _interval(row, "mean"), "n": _count(row["seeds"])}
+        own["of"] = f" of {row['wanted']}" if row["seeds"] < row["wanted"] else ""
         theirs = published_at_end(row["task"])
-        seeds = _count(row["seeds"]) + (
-            f" of {row['wanted']}" * (row["seeds"] < row["wanted"])
-        )
-        cells.append(
-            [
-                row["task"],
-                row["transition"],
-                seeds,
-                _interval(row, "mean"),
-                f"{row['iqm']:.0f}",
-                row["each_seed"],
-                row["commits"],
-                f"{row['minutes']:.0f}",
-                *(_mean(theirs, name) for name in METHODS),
-            ]
-        )
-    columns = ["task", "transition", "n", "mean", "IQM", "each seed"]
-    columns += ["commit", "minutes a run"]
-    title = f"Scores after {STEPS:,} environment steps, beside published means."
-    return _table(title, [*columns, *METHODS.values()], cells)
+        others = [f"{theirs[name]:.0f}" if name in theirs else "" for name in methods]
+        cells.append([form.format(**own) for form in columns.values()] + others)
+    return _table(title, [*columns, *methods.values()], cells)
 
 
 def _against(rows):
-    columns = ["tasks", "published method", "our runs", "our mean above"]
-    columns += ["whole interval above", "least ratio", "difference of means"]
-    columns += ["without one task", "published IQM", "our IQM"]
-    cells = [
-        [
-            row["tasks"],
-            row["method"]
-            + (f", {row['stand_in']} where it has none" * bool(row["stand_in"])),
-            f"{row['runs']}",
-            f"{row['above']} of {row['n']}",
-            f"{row['surely']} of {row['with_interval']}",
-            f"{row['least']:.2f} ({row['least_task']})",
-            _interval(row, "ahead"),
-            f"{row['ahead_elsewhere']:.0f} ({row['greatest_task']})"
-            if row["n"] > 1
-            else "",
-            f"{row['published']:.0f}",
-            _interval(row, "iqm"),
-        ]
-        for row in rows
-    ]
+    columns = {
+        "tasks": "{tasks}",
+        "published method": "{method}",
+        "our runs": "{runs}",
+        "our mean above": "{above} of {n}",
+        "whole interval above": "{surely} of {with_interval}",
+        "least ratio": "{least:.2f} ({least_task})",
+        "difference of means": "{ahead}",
+        "without one task": "{elsewhere}",
+        "published IQM": "{published:.0f}",
+        "our IQM": "{iqm}",
+    }
+    cells = []
+    for row in rows:
+        own = row | {name: _interval(row, name) for name in ("ahead", "iqm")}
+        if row["stand_in"]:
+            own["method"] += f", {row['stand_in']} where it has none"
+        elsewhere = "{ahead_elsewhere:.0f} ({greatest_task})" if row["n"] > 1 else ""
+        own["elsewhere"] = elsewhere.format(**row)
+        cells.append([form.format(**own) for form in columns.values()])
     title = """Each row counts the tasks that a published method has.
 
 - Our mean above: on how many tasks our mean is higher. Whole interval above: on how many of
