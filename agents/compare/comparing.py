@@ -5,12 +5,14 @@ come from drawing seeds anew. Needs nothing but the files of the runs.
 """
 
 import contextlib
+import itertools
 import logging
 import pathlib
 
 from rich.console import Console
 
 from agents.compare import discovery, figures, measured, tables
+from agents.compare.ends import check_reached, taking_part
 from agents.compare.pairs import improvements
 from agents.compare.published import published_scores
 from agents.compare.report import FEWEST_SEEDS, markdown, report, show
@@ -27,20 +29,22 @@ _TOLD = 4  # keys in which runs differ
 log = logging.getLogger(__package__)  # of all modules of the comparison
 
 
-def compare(folders, out="comparison", console=None):
+def compare(folders, out="comparison", console=None, at=None):
     """Compares groups of runs; draws, prints and writes what differs.
 
     Args:
         folders: of runs, or folders that hold runs.
         out: folder of the figures and csv files.
         console: a `rich.console.Console`; None: standard output.
+        at: environment steps at which runs are compared; None: where the shortest finished
+            run of a task ends, see `agents.compare.ends`.
 
     Returns:
         The paths of the files: PNG, csv, and the tables as `comparison.md`.
 
     Raises:
         UserError: there are no runs, nothing was recorded in them, or `out` is no folder,
-            or that of a run.
+            or that of a run; or no run has come to `at`.
     """
     folder = output_folder(out)
     if next(runs_below(folder), None) == folder:  # its scores.csv would be replaced
@@ -48,11 +52,17 @@ def compare(folders, out="comparison", console=None):
             f"--out must not be the folder of a run, got {folder}; choose another"
         )
     with _noted() as notes:
-        groups = grouping.arrange(_load(folders))
+        runs = _load(folders)
+        if at is not None:
+            check_reached(runs, at)
+        groups = grouping.arrange(runs)
         _warn_of_twins(groups)
         _warn_of_unlike(groups)
-        parts, drawn = _compare(groups)
-    _warn_of_few(groups)
+        tasks = list(dict.fromkeys(group.task for group in groups))
+        own = [taking_part(_of(groups, task), at) for task in tasks]
+        compared = list(itertools.chain.from_iterable(own))
+        parts, drawn = _compare(groups, compared, at)
+    _warn_of_few(compared)
     read = report(parts, notes)
     files = save(drawn, folder) + tables.write(parts, folder)
     files += _write_markdown(read, folder)
@@ -62,17 +72,23 @@ def compare(folders, out="comparison", console=None):
     return files
 
 
-def _compare(groups):
-    """(dict of name -> rows, dict of name -> figure or None)."""
-    tasks = list(dict.fromkeys(group.task for group in groups))
-    scores = {task: final_scores(_of(groups, task)) for task in tasks}
-    others = {task: _published(_of(groups, task)) for task in tasks}
+def _compare(groups, compared, at):
+    """(dict of name -> rows, dict of name -> figure or None).
+
+    Args:
+        groups: of all runs.
+        compared: of those that take part.
+        at: environment steps, or None.
+    """
+    tasks = list(dict.fromkeys(group.task for group in compared))
+    scores = {task: final_scores(_of(compared, task), at) for task in tasks}
+    others = {task: _published(_of(compared, task)) for task in tasks}
     methods, unit = comparable(scores)
-    found = {task: discovery.explorations(_of(groups, task)) for task in tasks}
+    found = {task: discovery.explorations(_of(compared, task), at) for task in tasks}
     alike, pairs = with_equal_seeds(methods), improvements(scores)
     parts = {
         "scores": tables.scores(scores),
-        "curves": tables.curves(groups),
+        "curves": tables.curves(compared),
         "published": tables.published(scores, others),
         "exploration": tables.exploration(found),
         "improvement": tables.improvement(pairs),
@@ -82,14 +98,14 @@ def _compare(groups):
         "runs": tables.runs(groups, scores, found),
     }
     drawn = {
-        "scores": figures.scores(groups, others),
+        "scores": figures.scores(compared, others),
         "final_scores": figures.final_scores(scores),
-        "sample_efficiency": figures.sample_efficiency(groups, alike, unit),
-        "performance_profile": figures.profiles(groups, alike, unit),
+        "sample_efficiency": figures.sample_efficiency(compared, alike, unit),
+        "performance_profile": figures.profiles(compared, alike, unit),
         "probability_of_improvement": figures.improvement(pairs),
         "first_reward": figures.first_rewards(found),
         "cost": figures.costs(found),
-        "coverage": figures.coverage(groups),
+        "coverage": figures.coverage(compared),
     }
     return parts, drawn
 
@@ -173,7 +189,7 @@ def _warn_of_diverged(folders):
     for folder in folders:
         found = divergence.read(folder)
         if found:
-            log.warning("%s ended early: %s", folder, found)
+            log.warning("%s ended early: %s; it keeps its last score", folder, found)
 
 
 def _warn_of_few(groups):

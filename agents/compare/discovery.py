@@ -16,7 +16,8 @@ import math
 import numpy as np
 
 from agents import statistics
-from agents.compare.scores import common_end, scale
+from agents.compare.ends import common_end, last_step
+from agents.compare.scores import scale
 from agents.runs.grouping import Group
 
 _REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
@@ -82,12 +83,13 @@ class Exploration:
         return statistics.median(values), *statistics.interval([values], statistics.median)
 
 
-def explorations(groups):
-    """How each group of a task explored, up to the last step that every run has come to.
+def explorations(groups, at=None):
+    """How each group of a task explored, up to the same environment steps.
 
     Args:
         groups: list of `agents.runs.grouping.Group`; runs that did not log it are left out,
             and so are those that have no planned episode yet.
+        at: the environment steps; None: as `agents.compare.ends.common_end` says.
 
     Returns:
         List of `Exploration`.
@@ -96,8 +98,7 @@ def explorations(groups):
     logged = [run for run in runs if _has_explored(run)]
     if not logged:
         return []
-    ends = {run.folder: run.metrics[-1]["environment_steps"] for run in logged}
-    end = common_end("explorations", groups[0].task, ends)
+    end = common_end("explorations", logged, lambda run: last_step(run.metrics), at)
     _warn_of_left_out([run for run in runs if not _has_explored(run, end)], end)
     found = []
     for group in groups:

@@ -12,7 +12,7 @@ FEWEST_SEEDS = 5  # for an interval that deserves the name
 FEW = "†"
 FEW_NOTE = (
     f"{FEW} Fewer than {FEWEST_SEEDS} seeds. The IQM of three seeds is their mean, and an "
-    "interval is little more than their range. For equal groups, the interval of a "
+    "interval is about their range. For equal groups, the interval of a "
     "probability of improvement excludes 0.5 in one comparison of three (two seeds each) "
     "or of five (three seeds each)."
 )

@@ -6,6 +6,7 @@ import logging
 import numpy as np
 
 from agents import statistics
+from agents.compare.ends import common_end, held, last_step
 from agents.runs.grouping import Group
 from envs.tasks import check_task
 
@@ -18,15 +19,17 @@ class Scores:
 
     Args:
         group: `agents.runs.grouping.Group`.
-        steps: environment steps that all groups of its task have come to.
+        steps: environment steps, see `agents.compare.ends`.
         runs: those of the group's runs that were evaluated by then.
         returns: an array for each of `runs`, [episodes].
+        diverged: those of `runs` that diverged before, and keep their last score.
     """
 
     group: Group
     steps: int
     runs: list
     returns: list
+    diverged: tuple = ()
 
     @property
     def seeds(self):
@@ -48,12 +51,13 @@ class Scores:
         return np.concatenate(self.returns)
 
 
-def final_scores(groups):
-    """Scores of one task's groups at the last step that every run has come to.
+def final_scores(groups, at=None):
+    """Scores of one task's groups at the same environment steps.
 
     Args:
         groups: list of `agents.runs.grouping.Group`; runs without an evaluation are left
             out.
+        at: the environment steps; None: as `agents.compare.ends.common_end` says.
 
     Returns:
         List of `Scores`, those of groups with any.
@@ -61,22 +65,22 @@ def final_scores(groups):
     evaluated = [run for group in groups for run in group.runs if run.scores]
     if not evaluated:
         return []
-    ends = {run.folder: run.scores[-1]["environment_steps"] for run in evaluated}
-    steps = common_end("scores", groups[0].task, ends)
+    steps = common_end("scores", evaluated, lambda run: last_step(run.scores), at)
     scores = []
     for group in groups:
         returns = {run.folder: _returns(run, steps) for run in group.runs}
         runs = [run for run in group.runs if len(returns[run.folder])]
         if runs:
             own = [returns[run.folder] for run in runs]
-            scores.append(Scores(group, steps, runs, own))
+            early = (run for run in runs if run.diverged and last_step(run.scores) < steps)
+            scores.append(Scores(group, steps, runs, own, (*early,)))
     return scores
 
 
 def seed_curves(group):
     """(steps, mean return of the evaluation episodes) of each evaluated seed."""
-    found = [run.score_curve() for run in group.runs if run.scores]
-    return [(steps, np.nanmean(returns, axis=1)) for steps, returns in found]
+    found = [(run, *run.score_curve()) for run in group.runs if run.scores]
+    return [held(run, steps, np.nanmean(returns, axis=1)) for run, steps, returns in found]
 
 
 def curve_of(curves):
@@ -157,27 +161,3 @@ def _returns(run, steps):
     rows = [row for row in run.scores if row["environment_steps"] <= steps]
     last = max((row["environment_steps"] for row in rows), default=None)
     return np.array([row["return"] for row in rows if row["environment_steps"] == last])
-
-
-def common_end(what, task, ends):
-    """The end of the shortest run, up to which runs are compared.
-
-    A warning names it where others go on.
-
-    Args:
-        what: is compared, for the warning.
-        task: of the runs.
-        ends: dict of a run's folder -> environment steps.
-    """
-    shortest = min(ends, key=ends.get)
-    end, longest = ends[shortest], max(ends.values())
-    if longest > end:
-        log.warning(
-            "%s of %s are compared at %s environment steps, where %s ends; others reach %s",
-            what,
-            task,
-            f"{end:,}",
-            shortest,
-            f"{longest:,}",
-        )
-    return end

@@ -10,6 +10,7 @@ import math
 import numpy as np
 
 from agents import statistics
+from agents.compare.ends import reached
 from agents.compare.scores import curve_of, seed_curves
 from agents.files import write_csv
 from agents.statistics import interquartile_mean
@@ -119,6 +120,7 @@ def runs(groups, scores, found):
         for index, run in enumerate(each.group.runs)
     }
     unknown = dict.fromkeys(_EXPLORED, math.nan)
+    diverged = any(run.diverged for group in groups for run in group.runs)
     rows = []
     for group in groups:
         for run in group.runs:
@@ -132,6 +134,8 @@ def runs(groups, scores, found):
                 "score": value,
                 "minutes": minutes(run),
             }
+            if diverged:
+                row["diverged"] = reached(run) if run.diverged else None
             rows.append(row | explored.get(run.folder, unknown))
     return rows
 
@@ -178,7 +182,10 @@ def _score(task, each):
         "environment_steps": each.steps,
         "action_repeat": each.action_repeat,
     }
-    row["each_seed"] = ", ".join(f"{score:.0f}" for score in seeds)
+    row["each_seed"] = ", ".join(
+        f"{score:.0f}{' (diverged)' * (run in each.diverged)}"
+        for run, score in zip(each.runs, seeds, strict=True)
+    )
     row["minutes"] = float(np.median([minutes(run, each.steps) for run in each.runs]))
     row |= with_interval("iqm", [seeds], interquartile_mean)
     spread = {"median": median, "spread_low": low, "spread_high": high}

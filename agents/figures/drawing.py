@@ -19,6 +19,7 @@ _ENTRY, _FEW_ENTRIES = 0.19, 4  # inches of a line of a legend; lines that have 
 _WIDEST = 64  # characters of a line of an entry
 _CHARACTERS = 14  # of a caption, in an inch
 _LABEL = 0.48  # inches that numbers and label of an axis take below it
+DIVERGED = " x: where a run diverged; its last value is kept from there on."  # of a caption
 _UNITS = {
     "environment_steps": "environment steps (before action repeat)",
     "train_steps": "train steps",
@@ -125,6 +126,16 @@ def thin(group):
 def count_seeds(number):
     """A number of seeds, in words."""
     return "1 seed" if number == 1 else f"{number} seeds"
+
+
+def diverged_of(runs):
+    """`, 1 diverged` where one of the runs did; nothing where none did.
+
+    Args:
+        runs: list of `agents.runs.history.History`.
+    """
+    number = sum(bool(run.diverged) for run in runs)
+    return f", {number} diverged" if number else ""
 
 
 def save(figures, folder):

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 
 import agents
 
@@ -17,11 +18,14 @@ import agents
 _HOME = str(pathlib.Path(agents.__file__).parents[1])
 _MAIN = (
     "import sys; home = sys.argv.pop(1); home in sys.path or sys.path.insert(0, home); "
+    "from agents.processes.starting import end_as_started; end_as_started(); "
     "from agents.__main__ import run; run()"
 )
+_STARTED_BY = "BAYES_RL_STARTED_BY"  # of the environment: number of a process
 
 _KILL_CHILD = 1  # of linux/prctl.h: PR_SET_PDEATHSIG
 _LIBC = ctypes.CDLL(None)
+_WATCH_SECONDS = 0.5
 _NOTES = "In call to configurable"  # gin's, below the error that it belongs to
 
 
@@ -34,8 +38,11 @@ def command_of(*words):
 class LoggedProcess(subprocess.Popen):
     """A process that reads nothing and whose output goes to the end of a log.
 
+    One of `bayes-rl` dies with this process, or with the thread that started it: a killed
+    sweep leaves no run that keeps its folder from the same command.
+
     Args:
-        command: list of words.
+        command: list of words, as of `command_of`.
         log: `pathlib.Path`, in a folder that exists.
         **options: others of `subprocess.Popen`.
 
@@ -52,7 +59,7 @@ class LoggedProcess(subprocess.Popen):
                 stdin=subprocess.DEVNULL,
                 stdout=file,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+                env=os.environ | {"PYTHONUNBUFFERED": "1", _STARTED_BY: str(os.getpid())},
                 start_new_session=True,  # Ctrl-C reaches it through this process alone
                 **options,
             )
@@ -80,9 +87,38 @@ def free_addresses(count):
         return [f"127.0.0.1:{probe.getsockname()[1]}" for probe in sockets]
 
 
-def die_with_parent():
-    """Lets the system kill the calling process when the one that started it dies."""
-    _LIBC.prctl(_KILL_CHILD, signal.SIGKILL)
+def end_as_started():
+    """Lets the calling process die with the one that it is a `LoggedProcess` of, if any."""
+    parent = os.environ.pop(_STARTED_BY, None)  # what it starts itself has another one
+    if parent:
+        die_with_parent(int(parent))
+
+
+def die_with_parent(parent=None):
+    """Lets the calling process be killed when the one that started it dies.
+
+    Linux does that; elsewhere a thread looks twice in a second.
+
+    Args:
+        parent: number of that process, which may be dead already; None: the present one.
+    """
+    parent = parent or os.getppid()
+    if sys.platform == "linux":
+        _LIBC.prctl(_KILL_CHILD, signal.SIGKILL)
+        _die_without(parent)
+    else:
+        threading.Thread(target=_watch, args=(parent,), daemon=True).start()
+
+
+def _watch(parent):
+    while True:
+        _die_without(parent)
+        time.sleep(_WATCH_SECONDS)
+
+
+def _die_without(parent):
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 @contextlib.contextmanager

@@ -14,7 +14,6 @@ from agents.processes.loopback import Loopback
 from agents.processes.starting import (
     LoggedProcess,
     command_of,
-    die_with_parent,
     free_addresses,
     stopping,
 )
@@ -189,14 +188,9 @@ class Supervisor:
         if time.monotonic() < role.start_at:
             return
         log = self._run.roles / f"{role.name}.log"
-        role.process = LoggedProcess(role.command, log, preexec_fn=self._prepare)
+        role.process = LoggedProcess(role.command, log, preexec_fn=self._loopback.enter)
         role.started = role.heard = time.monotonic()
         role.beat = None
-
-    def _prepare(self):
-        """In the new process: it shares the run's network, and dies with this process."""
-        self._loopback.enter()
-        die_with_parent()
 
     def _ended(self, role, status):
         """The run's exit status, where it ends with this process, else None."""

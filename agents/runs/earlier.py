@@ -1,27 +1,34 @@
-"""Configs of earlier versions in today's words."""
+"""The config.yaml of a run: damaged, or of an earlier version, in today's words."""
+
+import dataclasses
+
+import yaml
 
 import envs
+from agents.config.schema import Train
 from agents.explore import STRATEGIES
 from agents.planning import PLANNERS
 from envs.tasks import ALIASES, FAKE
 
-# Keys that configs of earlier versions lack, and what those versions did. They compiled
+# Keys that configs of earlier versions lack, and what those versions did, in the order in
+# which they came: a config that has one has those before it. Earlier versions compiled
 # nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
 _LATER = {
     "probe_every": 0,
-    "averaging": 0.0,
     "compile": None,
     "act": "plan",
-    "latents": "samples",
+    "value": {"kind": "none"},
     "actors": 0,
-    "learners": 1,
     "noise_ladder": 1.0,
+    "learners": 1,
     "ensemble_members": 4,
     "dropout_rate": 0.1,
     "hold_out_every": None,
+    "latents": "samples",
+    "averaging": 0.0,
+    # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
-    "value": {"kind": "none"},
     "value.return_lambda": 1.0,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,
@@ -41,6 +48,7 @@ _PLANET_TASKS = (
     "walker_walk",
 )
 _REPEAT = 2
+_MOST_TOLD = 3  # of the keys that a cut file lacks
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
 _KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
@@ -52,6 +60,44 @@ _LATER_OF_BONUSES = {
     "annealing_rewards": None,
     "bonus_from": 0,
 }
+
+
+def parse(text):
+    """Reads a config.yaml, which may be cut.
+
+    Args:
+        text: bytes of the file.
+
+    Returns:
+        (nested plain values in today's words, None), or (None, what is damaged).
+    """
+    try:
+        values = yaml.safe_load(text.decode())
+    except UnicodeDecodeError as error:
+        return None, f"line {_lines(text[: error.start])} is no text"
+    except yaml.MarkedYAMLError as error:
+        return None, f"line {error.problem_mark.line + 1} cannot be read"
+    except yaml.YAMLError:  # bytes that are no letters
+        return None, "it cannot be read"
+    if not isinstance(values, dict):
+        return None, "it is empty" if values is None else "it has no keys"
+    missing = cut_before(values)
+    if missing:
+        return None, f"it ends with line {_lines(text)}, before {_told(missing)}"
+    if not text.endswith((b"\n", b"}")):  # braces are written by hand, and closed
+        return None, f"its last line, {_lines(text)}, is cut, or lacks its end"
+    return updated(values), None
+
+
+def _lines(text):
+    """How many lines there are, a part of one among them."""
+    return len(text.removesuffix(b"\n").split(b"\n"))
+
+
+def _told(names):
+    if len(names) <= _MOST_TOLD:
+        return ", ".join(names)
+    return f"{', '.join(names[:_MOST_TOLD])} and {len(names) - _MOST_TOLD} more keys"
 
 
 def updated(values):
@@ -70,6 +116,44 @@ def updated(values):
     for update in _UPDATES:
         update(values)
     return values
+
+
+def cut_before(values, known=None):
+    """The keys that a config must have had below those that are left of it.
+
+    A config is written in the order of its keys. One of an earlier version lacks keys that
+    came later, and with one of these all that came after it; what else is missing at the
+    end was cut off.
+
+    Args:
+        values: nested plain values, in the order of the file.
+        known: names of keys, in the order in which they are written; None: today's.
+
+    Returns:
+        A list of names; empty where the config is whole, or was not written by a run.
+
+    Example:
+        >>> known = ["task", "averaging", "planner", "latents"]
+        >>> cut_before({"task": "fake", "averaging": 0.1}, known)
+        ['planner', 'latents']
+        >>> cut_before({"task": "fake", "planner": {}}, known)
+        []
+    """
+    known = known or [field.name for field in dataclasses.fields(Train)]
+    own = [name for name in values if name in known]
+    if not own:
+        return []
+    end = known.index(own[-1]) + 1
+    above = [name for name in known[:end] if name in own or name not in _LATER]
+    missing = known[end:]
+    return missing if own == above and not _came_later(own, missing) else []
+
+
+def _came_later(own, missing):
+    """Whether an earlier version may have lacked what is missing."""
+    came = [name for name in _LATER if "." not in name]
+    newest = max((came.index(name) for name in own if name in came), default=-1)
+    return all(name in came and came.index(name) > newest for name in missing)
 
 
 def _name_the_task(values):

@@ -12,7 +12,7 @@ from agents.config.schema import as_dict, flatten, make_config
 from agents.errors import UserError
 from agents.files import write_text
 from agents.locking import LOCK, lock_folder
-from agents.runs.earlier import updated
+from agents.runs.earlier import parse, updated
 
 _LENGTH = "environment_steps"
 LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
@@ -237,16 +237,16 @@ def read_config(folder):
             f"{run.folder} is not the folder of a run: it has no config.yaml{hint}"
         )
     try:
-        values = yaml.safe_load(run.config_file.read_text())
+        text = run.config_file.read_bytes()
     except OSError as error:
         raise UserError(f"cannot read {run.config_file}: {error.strerror}") from None
-    except (yaml.YAMLError, UnicodeDecodeError):
-        values = None
-    if not isinstance(values, dict):
+    values, damage = parse(text)
+    if damage:
         raise UserError(
-            f"{run.config_file} is damaged; put a copy back, or use another logdir"
+            f"{run.config_file} is damaged: {damage}; put a copy back, or, to begin anew, "
+            "remove the folder or use another logdir"
         )
-    return updated(values)
+    return values
 
 
 def runs_below(folder):

@@ -2,6 +2,7 @@
 
 import collections
 import dataclasses
+import functools
 
 from agents.config import choices
 from agents.config.schema import flatten
@@ -11,9 +12,8 @@ from agents.errors import UserError
 _SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")
 _SAME += ("evaluation.every", "evaluation.episodes")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
-# what a file of configs/explore/ sets: a strategy, and the noise that goes with it
-_STRATEGY = ("explore.",)
-_WITH_NOISE = (*_STRATEGY, "action_noise.")
+# what files of a group set beside it: with a strategy goes its noise
+_BESIDE = {"explore": "action_noise."}
 USUAL = "the usual values"  # label of what others change in some keys each
 # what two runs must share for their forecasts to be of the same thing
 _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
@@ -45,10 +45,11 @@ def labels(configs, most=4):
     What differs in one task is told in all, so that one experiment has one name. What
     differs between tasks alone is not told: see `unlike`.
 
-    A strategy is named by the file of configs/explore/ whose values it has, since it may
-    differ from another one in several keys. Where too many keys differ, but each config in
-    few of them from what most have, as where one setting is changed at a time, it is named
-    by those few, and one that has all the others share by `USUAL`.
+    Where choices of a group differ, such as those of `value`, each is named by its file
+    in configs/ alone, and by the keys that differ from it: two choices may differ in all of
+    their keys. Where too many keys differ, but each config in few of them from what most
+    have, as where one setting is changed at a time, it is named by those few, and one that
+    has all the others share by `USUAL`.
 
     Args:
         configs: nested dicts, one for each group of runs.
@@ -62,13 +63,13 @@ def labels(configs, most=4):
         ['explore=mine', 'explore=yours']
     """
     whole = [_of_experiment(flatten(config)) for config in configs]
-    flats = _with_named_strategies(whole)
+    flats = _with_named_choices(whole)
     # a name stands for keys, which others have alike, or as null
     apart = {*_differing_in_a_task(whole)}
-    apart |= {"explore"} & {*_differing_in_a_task(flats)}
+    apart |= {*_choices()} & {*_differing_in_a_task(flats)}
     differing = [key for key in _keys(flats) if key in apart]
     # a name says more than values
-    differing.sort(key=lambda key: key != "explore" and not key.endswith(".kind"))
+    differing.sort(key=lambda key: key not in _choices() and not key.endswith(".kind"))
     told = [[key for key in differing if key in flat] for flat in flats]
     if len(differing) > most:
         told = _unusual(flats, told, most) or told
@@ -155,33 +156,70 @@ def _of_experiment(flat):
     return {key: value for key, value in flat.items() if key not in _SAME}
 
 
-def _strategies():
-    """The flat values of each file of configs/explore/, by its name."""
-    names = choices.groups()["explore"]
-    return {name: flatten(choices.values("explore", name)) for name in names}
-
-
-def _with_named_strategies(flats):
-    """The values with those of a strategy replaced by its name, if it has one.
-
-    Where noise is not that of the file it is left beside the name.
-    """
-    files = _strategies()
-    found = []
-    for flat in flats:
-        for prefixes in (_WITH_NOISE, _STRATEGY):
-            own = _below(flat, prefixes)
-            names = [name for name in files if _below(files[name], prefixes) == own]
-            if len(names) == 1:
-                rest = {key: flat[key] for key in flat if key not in own}
-                flat = {"explore": names[0]} | rest
-                break
-        found.append(flat)
+@functools.cache
+def _choices():
+    """Of each group of configs/ the flat values of its files, by their names."""
+    found = {}
+    for group, names in choices.groups().items():
+        if group != "experiment":  # they set keys of all groups
+            values = {name: choices.values(group, name) for name in names}
+            found[group] = {
+                name: flatten(own if group in own else {group: own})
+                for name, own in values.items()
+            }
     return found
 
 
-def _below(flat, prefixes):
-    return {key: value for key, value in flat.items() if key.startswith(prefixes)}
+def _with_named_choices(flats):
+    """The values with those of a group replaced by the name of a choice and what it lacks.
+
+    Groups whose choice is the same in each task are left as they are.
+    """
+    for group, files in _choices().items():
+        named = [_named(flat, group, files) for flat in flats]
+        texts = [
+            {group: flat.get(group, flat.get(f"{group}.kind")), "task": flat.get("task")}
+            for flat in named
+        ]
+        if group in _differing_in_a_task(texts):
+            flats = named
+    return flats
+
+
+def _named(flat, group, files):
+    """The values with those that a choice of the group sets replaced by its name."""
+    name = _nearest_choice(flat, group, files)
+    if name is None:
+        return flat
+    file = files[name]
+    rest = {key: value for key, value in flat.items() if file.get(key, ()) != value}
+    return {group: name} | rest
+
+
+def _nearest_choice(flat, group, files):
+    """The choice from which values differ least; None where none has their keys."""
+    own = _below(flat, f"{group}.")
+    kind = f"{group}.kind"
+    alike = [
+        name
+        for name, file in files.items()
+        if _below(file, f"{group}.").keys() == own.keys()
+        and file.get(kind) == own.get(kind)
+    ]
+
+    def away(name):
+        prefixes = (f"{group}.", _BESIDE.get(group, f"{group}."))
+        differing = [
+            sum(flat.get(key, ()) != value for key, value in own.items())
+            for own in (_below(files[name], prefix) for prefix in prefixes)
+        ]
+        return *differing, name != own.get(kind)
+
+    return min(alike, key=away, default=None)
+
+
+def _below(flat, prefix):
+    return {key: value for key, value in flat.items() if key.startswith(prefix)}
 
 
 def _text(key, value):

@@ -7,6 +7,8 @@ import pathlib
 import numpy as np
 
 from agents.errors import UserError
+from agents.runs import divergence
+from agents.runs.divergence import Divergence
 from agents.runs.folder import read_config
 from agents.runs.records import (
     METRICS,
@@ -27,6 +29,8 @@ class History:
     config: dict
     metrics: list  # rows of metrics.jsonl
     scores: list  # rows of scores.csv
+    diverged: Divergence | None = None  # where its newest session ended so
+    held_to: int | None = None  # environment steps up to which that keeps its last values
 
     def curve(self, x, key):
         """Returns (steps, values) of a metric, or None where the run has none."""
@@ -57,7 +61,8 @@ def load(folder):
         UserError: the folder is no run, or nothing was recorded in it yet.
     """
     config = read_config(folder)
-    run = History(folder, config, read_metrics(folder), read_scores(folder))
+    rows = read_metrics(folder), read_scores(folder)
+    run = History(folder, config, *rows, divergence.read(folder))
     if not run.metrics and not run.scores:
         raise UserError(
             f"{folder} has nothing to plot: its {METRICS} has no complete line yet"

@@ -1,7 +1,7 @@
 """The one place that knows versions: which Keras is used, and what has no public name.
 
-Layers are of Keras 2. It is part of TensorFlow 2.15; from 2.16 on it is the package
-`tf-keras`, which TensorFlow uses where `TF_USE_LEGACY_KERAS` says so before it is imported.
+Layers are of Keras 2: the package `tf-keras`, which TensorFlow uses as `tf.keras` where
+`TF_USE_LEGACY_KERAS` says so before it is imported. TensorFlow 2.15 has Keras 2 itself.
 No other module of `bayes_rl` imports a private one.
 """
 
@@ -9,6 +9,14 @@ import importlib
 import importlib.util
 import os
 import sys
+
+# Where Keras 3 defines layers, models and tensors. The Keras 2 of TensorFlow 2.15 has
+# packages of the same names.
+_KERAS_3 = (
+    "keras.src.layers.layer",
+    "keras.src.models.model",
+    "keras.src.backend.common.keras_tensor",
+)
 
 
 def choose_keras():
@@ -53,12 +61,7 @@ def check_keras(model):
         TypeError: it is.
     """
     kind = type(model)
-    if any(
-        base.__module__.startswith(
-            ("keras.src.layers.", "keras.src.models.", "keras.src.backend.")
-        )
-        for base in kind.__mro__
-    ):
+    if any(base.__module__ in _KERAS_3 for base in kind.__mro__):
         raise TypeError(
             f"{kind.__name__} is of Keras 3, and bayes_rl has layers of Keras 2: make it "
             "with tf.keras after `import bayes_rl`, or with tf_keras, instead of keras"

@@ -11,9 +11,7 @@ from agents.screen.text import as_markdown, folded, number
 TABLES = "tables"  # folder of the csv files of a study
 ONE = "‡"  # marks a number of one seed
 ONE_NOTE = f"{ONE} One seed."
-FEW_SHORT = (
-    f"{FEW} Fewer than {FEWEST_SEEDS} seeds: the interval is little more than their range."
-)
+FEW_SHORT = f"{FEW} Fewer than {FEWEST_SEEDS} seeds: the interval is about their range."
 _UNKNOWN = "(not measured yet)"
 _SEEDS = ("seeds", "than_seeds")  # columns of tables, of a task
 _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")

@@ -11,7 +11,8 @@ _ABOUT = f"""
   share, runs.csv a row a run, curves.csv.gz a row an episode. From them
   `python -m benchmarks.learning NAME` makes tables/ and the page.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
-- Brackets: the 95 % bootstrap interval over seeds. Parentheses: the lowest and the highest
+- Brackets: the 95 % bootstrap interval over seeds on pages of studies, quartiles on pages
+  of speed, Student's 95 % interval in the examples. Parentheses: the lowest and highest
   seed.
 - {FEW_NOTE}
 - {ONE_NOTE}

@@ -14,6 +14,7 @@ from rich.console import Console
 from agents.compare import compare
 from agents.config.overrides import expand
 from agents.files import replacing_folder
+from agents.runs import divergence
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from benchmarks.learning.packing import has_all_steps, unpacked
@@ -42,7 +43,8 @@ def make(folder, study):
         with replacing_folder(folder / TABLES) as tables:
             with open(os.devnull, "w") as nowhere:
                 compare(runs, tables, Console(file=nowhere))
-            counts = {"finished": len(runs), "of": len(commanded_runs(study["commands"]))}
+            finished = sum(map(has_all_steps, runs))
+            counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
             summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
             text = json.dumps(summary, indent=1)
             (tables / SUMMARY).write_text(f"{text}\n")
@@ -87,14 +89,15 @@ def keep_shown(folder, patterns):
 
 
 def finished_runs(runs):
-    """Those of the runs that are finished.
+    """Those of the runs that are finished, or ended because they diverged.
 
-    One that has just begun would have all others compared at its few steps.
+    Without the latter a group that diverges would be judged by its luckier runs.
     """
+    ended = [run for run in runs if has_all_steps(run) or divergence.read(run)]
     for run in runs:
-        if not has_all_steps(run):
+        if run not in ended:
             print(f"left out, not finished: {run}")
-    return [run for run in runs if has_all_steps(run)]
+    return ended
 
 
 def commanded_runs(commands):

@@ -37,12 +37,17 @@ def is_shown(row):
 def make_report():
     """How the rows are shown and saved."""
     from benchmarks.measuring import report
-    from benchmarks.speed import tensorflows
+    from benchmarks.speed import tensorflows, versions
 
     title = "Speed of training and planning"
     question = "How long do a training step and a decision take?"
     words = (title, question, answer, is_shown, SHOWN, report.NOTES, report.COLUMNS)
-    return report.Report("benchmarks", *words, also=tensorflows.section)
+    parts = (tensorflows.section, versions.section)
+
+    def also(folder):
+        return "\n".join(filter(None, (part(folder) for part in parts)))
+
+    return report.Report("benchmarks", *words, also=also)
 
 
 def main(arguments=None):

@@ -112,6 +112,14 @@ def _add_compare(commands):
         default="comparison",
         help="folder of the figures and csv files (default: comparison)",
     )
+    command.add_argument(
+        "--at",
+        type=whole_number,
+        metavar="STEPS",
+        help="environment steps at which runs are compared (default: where the shortest "
+        "finished run ends; a run that diverged keeps its last score from there on, one "
+        "that is under way and not so far is left out by name)",
+    )
 
 
 def _add_video(commands):

@@ -7,10 +7,13 @@ import textwrap
 import numpy as np
 
 from agents import statistics
+from agents.compare.ends import held
 from agents.compare.published import FURTHEST
 from agents.compare.scores import curve_of, scale, seed_curves
 from agents.figures.drawing import (
+    DIVERGED,
     count_seeds,
+    diverged_of,
     finish,
     label,
     legends_below,
@@ -39,6 +42,8 @@ def scores(groups, others):
         others: dict of task -> list of `agents.compare.published.Published`.
     """
     figure, drawn = _curves(groups, seed_curves, "return of evaluation episodes")
+    for group in groups:
+        _mark_diverged(drawn.get(group.task), group)
     for task, axes in drawn.items():
         _published(axes, others[task])
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
@@ -49,8 +54,10 @@ def coverage(groups):
     """Curves of the share of a task's grid that was visited, a panel for each task."""
 
     def curves(group):
-        found = (run.curve("environment_steps", "explore/coverage") for run in group.runs)
-        return [curve for curve in found if curve is not None]
+        found = [
+            (run, run.curve("environment_steps", "explore/coverage")) for run in group.runs
+        ]
+        return [held(run, *curve) for run, curve in found if curve is not None]
 
     return _with_legends(*_curves(groups, curves, "share of the task's grid visited"))
 
@@ -132,12 +139,23 @@ def _curves(groups, curves, unit):
         axes, has_room = grid[group.task], counts[group.task] <= _MOST
         for steps, values in own if has_room and len(own) > 1 else []:
             axes.plot(steps, values, **thin(group))
-        _band(axes, group, curve_of(own), count_seeds(len(own)), has_room)
+        count = count_seeds(len(own)) + diverged_of(group.runs)
+        _band(axes, group, curve_of(own), count, has_room)
     for task, axes in grid.items():
         axes.set_title(task)
         finish(axes, "environment_steps", unit)
-    say(figure, _BAND + _LINES * (max(counts.values()) > _MOST))
+    ended = any(run.diverged for group, _ in seeds for run in group.runs)
+    say(figure, _BAND + _LINES * (max(counts.values()) > _MOST) + DIVERGED * ended)
     return figure, grid
+
+
+def _mark_diverged(axes, group):
+    """A cross where a run diverged, from where on its score is kept."""
+    for run in group.runs if axes is not None else []:
+        if run.diverged and run.scores:
+            steps, returns = run.score_curve()
+            look = {"marker": "x", "color": style(group)["color"], "markersize": 5}
+            axes.plot(steps[-1:], np.nanmean(returns, axis=1)[-1:], **look)
 
 
 def _with_legends(figure, drawn):

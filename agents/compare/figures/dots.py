@@ -3,7 +3,16 @@
 import numpy as np
 
 from agents import statistics
-from agents.figures.drawing import finish, panels, say, style, tidy, wrapped
+from agents.figures.drawing import (
+    DIVERGED,
+    diverged_of,
+    finish,
+    panels,
+    say,
+    style,
+    tidy,
+    wrapped,
+)
 
 _APART = 0.15  # of a line's height: how far dots of seeds lie above and below it
 # Without their ends bars would reach beyond their intervals.
@@ -19,7 +28,8 @@ def final_scores(scores):
     """
     found = {
         f"{task}\n{own[0].steps:,} environment steps": [
-            (each.group, each.seeds) for each in own
+            (each.group, each.seeds, [run in each.diverged for run in each.runs])
+            for each in own
         ]
         for task, own in scores.items()
         if own
@@ -34,7 +44,7 @@ def costs(found):
         found: dict of task -> list of `agents.compare.discovery.Exploration`.
     """
     known = {
-        task: [(each.group, each.cost) for each in own]
+        task: [(each.group, each.cost, None) for each in own]
         for task, own in found.items()
         if any(np.any(each.cost > 0) for each in own)
     }
@@ -47,10 +57,10 @@ def _iqms(found, unit):
     figure, grid = _panels(found)
     for title, axes in grid.items():
         lines = [
-            (group, f"n = {len(seeds)}", seeds, _iqm(seeds))
-            for group, seeds in found[title]
+            (group, f"n = {len(seeds)}{diverged_of(group.runs)}", seeds, _iqm(seeds))
+            for group, seeds, _ in found[title]
         ]
-        _draw(axes, lines)
+        _draw(axes, lines, crossed=[crossed for *_, crossed in found[title]])
         low, high = axes.dataLim.intervalx
         low, high = min(low, 0), max(high, 0) or 1
         margin = 0.04 * (high - low)
@@ -58,7 +68,9 @@ def _iqms(found, unit):
         axes.set_xlabel(unit)
         axes.set_title(title, fontsize="medium")
         tidy(axes, "")
-    say(figure, "Dots: seeds; bar: IQM and its 95 % bootstrap interval over seeds.")
+    text = "Dots: seeds; bar: IQM and its 95 % bootstrap interval over seeds."
+    any_crossed = any(np.any(each) for own in found.values() for *_, each in own)
+    say(figure, text + DIVERGED * any_crossed)
     return figure
 
 
@@ -133,14 +145,16 @@ def _panels(found):
     return panels(list(found), columns=2, size=(6.4, 1.4 + 0.45 * most))
 
 
-def _draw(axes, lines, never=np.inf):
+def _draw(axes, lines, never=np.inf, crossed=None):
     """A line for each group, the first on top.
 
     Args:
         axes: of matplotlib.
         lines: list of (group, how many, value of each seed, (middle, lower, upper)).
         never: where values that are infinite are drawn.
+        crossed: for each line the seeds that diverged, or None.
     """
+    crossed = crossed or [None] * len(lines)
     for place, (group, _, values, middle) in enumerate(lines):
         colour = style(group)["color"]
         middle, low, high = (min(edge, never) for edge in middle)
@@ -149,8 +163,9 @@ def _draw(axes, lines, never=np.inf):
         axes.plot([middle, middle], [place - 0.25, place + 0.25], color=colour, linewidth=2)
         # seeds that are alike stay visible
         apart = np.linspace(-_APART, _APART, len(values)) if len(values) > 1 else [0]
-        for value, height in zip(values, apart, strict=True):
-            sign = "o" if np.isfinite(value) else ">"
+        ended = np.zeros(len(values), bool) if crossed[place] is None else crossed[place]
+        for value, height, is_held in zip(values, apart, ended, strict=True):
+            sign = "x" if is_held else "o" if np.isfinite(value) else ">"
             axes.plot(min(value, never), place + height, sign, color=colour, markersize=4)
     words = (", ".join(filter(None, [group.label, count])) for group, count, *_ in lines)
     _name(axes, [wrapped(each, _WIDTH) for each in words])

@@ -1,6 +1,7 @@
 import dataclasses
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import textwrap
@@ -76,6 +77,38 @@ def test_damaged_config_is_an_error(config, damage):
             use(config)
 
 
+def test_a_config_that_was_cut_anywhere_is_told_and_left_as_it_is(config):
+    """Without its end it would be that of an earlier version: without value, say."""
+    with open_run(config) as run:
+        file, whole = run.config_file, run.config_file.read_bytes()
+    for end in [len(whole) - 1, *(found.start() for found in re.finditer(rb"\n", whole))]:
+        for cut in {whole[:end], whole[: end + 1]} - {whole}:
+            file.write_bytes(cut)
+            line = cut.count(b"\n") + (not cut.endswith(b"\n"))
+            for use in (open_run, lambda config: read_config(config.logdir)):
+                with pytest.raises(UserError, match=r"config\.yaml is damaged: ") as error:
+                    use(config)
+                assert f"line {line}" in str(error.value).replace("last line, ", "line ")
+            assert file.read_bytes() == cut
+
+
+def test_what_a_cut_config_lacks_and_what_to_do_is_told(config):
+    with open_run(config) as run:
+        text = run.config_file.read_text()
+    run.config_file.write_text(text[: text.index("value:\n")])
+    with pytest.raises(UserError) as error:
+        load_config(run.folder)
+    assert str(error.value) == (
+        f"{run.config_file} is damaged: it ends with line 98, before value, act, latents; "
+        "put a copy back, or, to begin anew, remove the folder or use another logdir"
+    )
+    run.config_file.write_text(text[: text.index("environment_steps")])
+    with pytest.raises(
+        UserError, match="before environment_steps, logdir, seed_epi.* and "
+    ):
+        load_config(run.folder)
+
+
 def test_config_with_a_wrong_value_is_an_error(config):
     open_run(config).close()
     with open(f"{config.logdir}/config.yaml", "a") as file:
@@ -90,7 +123,7 @@ def test_config_that_was_cut_is_told_and_not_taken_for_other_values(config):
     with open_run(config) as run:
         whole = run.config_file.read_text()
         run.config_file.write_text(whole[: whole.index("evaluation:")])
-    message = r"config\.yaml is not valid: .* is missing"
+    message = r"config\.yaml is damaged: it ends with line 40, before evaluation, video_"
     for use in (open_run, lambda config: load_config(config.logdir)):
         with pytest.raises(UserError, match=message):
             use(config)
@@ -217,6 +250,6 @@ def test_a_config_that_cannot_be_read_is_not_called_damaged(tmp_path, monkeypatc
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(pathlib.Path, "read_text", refuse)
+    monkeypatch.setattr(pathlib.Path, "read_bytes", refuse)
     with pytest.raises(UserError, match=r"cannot read .*config.yaml: Permission denied"):
         read_config(tmp_path)

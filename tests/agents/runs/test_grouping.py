@@ -80,6 +80,39 @@ def test_where_one_setting_is_changed_at_a_time_it_is_the_name(make):
     assert grouping.labels([make(), make(*words[:2], *words[3:])])[1].endswith(" more")
 
 
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (["value=td", "value=none"], None),
+        (["planner=icem", "planner=cem"], None),
+        (["world_model=small", "world_model=paper", "world_model=pixels"], None),
+        (
+            ["value=none", "value=td value.stride=2"],
+            ["value=none", "value=td, value.stride=2"],
+        ),
+        (["value.stride=4", "value.stride=2"], None),
+        (
+            ["value=td", "value=td value.stride=2", "value=none"],
+            ["value=td", "value=td, value.stride=2", "value=none"],
+        ),
+        (
+            ["planner=icem planner.horizon=9", "planner=cem planner.horizon=9"],
+            ["planner=icem", "planner=cem"],
+        ),
+        (
+            ["world_model=paper world_model.kl_scale=2 kl_weight=1", "world_model=small"],
+            [
+                "world_model=paper, kl_weight=1.0, world_model.kl_scale=2.0",
+                "world_model=small, kl_weight=0.1",
+            ],
+        ),
+    ],
+)
+def test_choices_of_a_group_are_named_by_their_files_alone(make, words, names):
+    configs = [make(*each.split()) for each in words]
+    assert grouping.labels(configs) == (names or words)
+
+
 def test_strategies_are_named_by_their_files(make):
     names = ["noise", "greedy", "information_gain", "information_gain_annealed"]
     configs = [make(f"explore={name}") for name in names]

@@ -41,6 +41,50 @@ def test_packages_of_the_same_names_in_the_current_folder_are_not_run(searched, 
     assert result.stdout.startswith("task: fake\n")
 
 
+# A task whose module sleeps where a run imports it, not where a sweep checks its words.
+NAPS = """
+import os, sys, time
+if "-m" not in sys.argv:
+    open(f"{os.getpid()}.begun", "w").close()
+    time.sleep(600)
+
+def make(): pass
+"""
+
+
+def lives(process):
+    """Whether a process runs; one that has ended may wait to be asked for its status."""
+    try:
+        status = pathlib.Path(f"/proc/{process}/stat").read_text()
+    except OSError:
+        return False
+    return status.rpartition(")")[2].split()[0] != "Z"
+
+
+def wait_until(happened, seconds=60):
+    end = time.monotonic() + seconds
+    while not happened():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_runs_end_with_a_sweep_that_is_killed(tmp_path):
+    (tmp_path / "naps.py").write_text(NAPS)
+    words = ["task=python:naps:make", "seed=0,1", "logdir=runs/${seed}"]
+    sweep = subprocess.Popen(
+        [sys.executable, "-m", "agents", "train", "-m", "--jobs", "2", *words],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": f"{ROOT}:{tmp_path}"},
+        stdout=subprocess.DEVNULL,
+    )
+    wait_until(lambda: len([*tmp_path.glob("*.begun")]) == 2)
+    runs = [int(file.stem) for file in tmp_path.glob("*.begun")]
+    assert all(map(lives, runs))
+    sweep.kill()
+    sweep.wait()
+    wait_until(lambda: not any(map(lives, runs)), seconds=5)
+
+
 @pytest.fixture
 def make(monkeypatch, tmp_path):
     """Makes jobs that run Python code."""

@@ -14,6 +14,7 @@ import pytest
 from agents.config import overrides
 from agents.errors import UserError
 from agents.runs.following import Follower, is_finished
+from agents.runs.records import read_metrics, read_sessions
 from agents.sweep import launching, sweep
 
 # Stands in for training: does what `trouble` beside the run's folder says, or finishes.
@@ -204,3 +205,26 @@ def test_real_runs_killed_and_locked_out_are_completed(tiny_words, tmp_path, cap
     assert all(is_finished(config) for config in configs)
     again = {path.parent for path, text in sessions.items() if path.read_text() != text}
     assert again == {victim}, "finished runs are not started again"
+
+
+SWEEP = "import sys; from agents.sweep import sweep; sweep.sweep(sys.argv[1:], 2)"
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_runs_of_a_killed_sweep_are_whole_and_the_same_command_goes_on(
+    tiny_words, tmp_path
+):
+    words = [*tiny_words, "environment_steps=800", "evaluation.every=0", "video_every=0"]
+    words += ["value=none", "seed=0,1", f"logdir={tmp_path}/${{seed}}"]
+    killed = subprocess.Popen([sys.executable, "-c", SWEEP, *words])
+    runs = [tmp_path / "0", tmp_path / "1"]
+    wait_for(lambda: all(len(read_metrics(run)) > 2 for run in runs), seconds=120)
+    killed.kill()
+    killed.wait()
+    assert sweep.sweep(words, 2) == 0
+    for run in runs:
+        assert [row["episodes"] for row in read_metrics(run)] == list(range(1, 41))
+        first, second = read_sessions(run)
+        assert (first["episodes"], second["episodes"] >= 2) == (0, True)
+        assert not (run / "checkpoints" / "damaged").exists()

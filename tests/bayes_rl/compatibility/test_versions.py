@@ -62,6 +62,25 @@ def test_the_context_of_a_call_is_that_of_the_keras_in_use():
     assert seen == [layer]
 
 
+@pytest.mark.parametrize(
+    ("module", "is_keras_3"),
+    [
+        ("keras.src.layers.convolutional.base_conv", False),  # of TensorFlow 2.15
+        ("keras.src.engine.training", False),
+        ("keras.src.layers.layer", True),
+        ("keras.src.models.model", True),
+        ("keras.src.backend.common.keras_tensor", True),
+    ],
+)
+def test_keras_3_is_told_from_the_keras_2_that_has_the_same_packages(module, is_keras_3):
+    one = type("Base", (), {"__module__": module})()
+    if is_keras_3:
+        with pytest.raises(TypeError, match="Base is of Keras 3"):
+            versions.check_keras(one)
+    else:
+        versions.check_keras(one)
+
+
 @pytest.mark.parametrize("first", ["bayes_rl", "tensorflow", "agents", "envs"])
 def test_no_variable_has_to_be_set_by_hand(first):
     code = (
@@ -123,7 +142,7 @@ USES = {
 
 @pytest.mark.parametrize("use", USES.values(), ids=USES)
 def test_a_model_of_keras_3_is_refused_in_a_line(use):
-    model = of_keras_3("Sequential", "keras.src.models.sequential")
+    model = of_keras_3("Sequential", "keras.src.models.model")
     with pytest.raises(TypeError, match="^Sequential is of Keras 3, and bayes_rl has .*$"):
         use(model)
 

@@ -92,7 +92,8 @@ def test_figures_over_tasks_are_given_as_many_seeds_of_each(
 
 
 def test_legends_of_many_groups_take_no_room_from_their_curves():
-    run = Mock(curve=lambda *_: (np.arange(3), np.arange(3.0)))
+    curve = np.arange(3), np.arange(3.0)
+    run = Mock(curve=lambda *_: curve, held_to=None, diverged=None)
     name = "explore=information_gain_annealed, transition=reparameterization"
     groups = [Group(name, "pendulum_swingup", [run], number) for number in range(12)]
     figure = figures.coverage(groups)
@@ -104,7 +105,8 @@ def test_legends_of_many_groups_take_no_room_from_their_curves():
 @pytest.mark.parametrize("number", [5, 6])
 def test_bands_of_many_groups_would_hide_each_other(number):
     curves = [(np.arange(3), np.arange(3.0) * seed) for seed in range(2)]
-    runs = [Mock(curve=lambda *_, found=found: found) for found in curves]
+    settings = {"held_to": None, "diverged": None}
+    runs = [Mock(curve=lambda *_, found=found: found, **settings) for found in curves]
     groups = [Group(str(k), "pendulum_swingup", runs, k) for k in range(number)]
     figure = figures.coverage(groups)
     (axes,) = figure.axes
