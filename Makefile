@@ -46,7 +46,7 @@ release: $(VENV)/installed-dev  ## sdist and wheel in dist/, tried on two Python
 	@test ! -e .venv-other/python || .ci/try-wheel dist/*.whl .venv-other/bin/python
 
 bench: $(VENV)/installed-dev  ## speed, as ratios measured in one run
-	$(BIN)/python -m benchmarks $(ARGS)
+	$(BIN)/python -m benchmarks.speed $(ARGS)
 
 docs: .venv-docs/installed  ## build the site in docs/_build/html; pages run where they changed
 	@.venv-docs/bin/python -m docs.running

@@ -1,1 +1,1 @@
-"""Speed and memory, as ratios and shares of limits measured in the same run."""
+"""Programs that make results/: a room for speed, for scale and for learning."""

@@ -11,7 +11,8 @@ the likelihood of validation digits (`--validate`), not by test digits or rotati
 were tried on seed 100 alone, learning rates and scales of the KL on some of 101 to 103 too;
 Reparameterization takes what was chosen for Flipout. A scale of the KL below 1 makes a
 posterior cold, narrower than Bayes' rule has it: it is 0.3 here, 0.03 of variational
-dropout. `python -m results.examples_page` makes a table of the files that this leaves.
+dropout. `python -m benchmarks.learning.examples` makes a table of the files that this
+leaves.
 
 Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty.
 """

@@ -2,8 +2,7 @@
 
 A row counts when its line is whole, has its numbers of episodes and environment steps, and
 ends in a newline. Lines that a killed process tore are named in a warning and left out.
-Nothing here needs TensorFlow, so that curves can be drawn from a run's folder alone. Where
-a run is kept for its numbers alone, metrics.jsonl.gz stands in for metrics.jsonl.
+Nothing here needs TensorFlow, so that curves can be drawn from a run's folder alone.
 """
 
 import itertools
@@ -13,7 +12,6 @@ import math
 import os
 import pathlib
 import shutil
-import zlib
 
 import numpy as np
 
@@ -178,27 +176,7 @@ def _lines(file, parse):
 
 
 def _bytes(file):
-    """Those of a file, or of its compressed copy; none where neither is there."""
-    packed = file.with_name(f"{file.name}.gz")
-    if not file.exists() and packed.exists():
-        return _unpacked(packed)
     return file.read_bytes() if file.exists() else b""
-
-
-def _unpacked(file):
-    """Of a file that was cut, what is there."""
-    packed, found = file.read_bytes(), b""
-    while packed:
-        member = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)  # of gzip
-        try:
-            found += member.decompress(packed)
-        except zlib.error:
-            log.warning("%s is damaged, and left out", file)
-            return b""
-        if not member.eof:
-            log.warning("%s was cut", file)
-        packed = member.unused_data
-    return found
 
 
 def _append(file, text):

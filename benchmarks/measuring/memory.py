@@ -11,7 +11,7 @@ def peak_of(case):
     """MiB that a process needs which starts, then does a case three times.
 
     Args:
-        case: `benchmarks.cases.Case`, or None to import the libraries and do nothing.
+        case: `benchmarks.speed.cases.Case`, or None to import the libraries and do nothing.
     """
     words = [] if case is None else [case.kind, *case.words]
     return measured_by("benchmarks.measuring.memory", *words)
@@ -29,7 +29,7 @@ def own_peak():
 
 
 def main(words):
-    from benchmarks.cases import Case
+    from benchmarks.speed.cases import Case
 
     if words:
         kind, *own = words

@@ -1,5 +1,6 @@
 """The gallery: films of agents with their commands, and what was measured, as pictures."""
 
+import functools
 import html
 import pathlib
 import re
@@ -8,11 +9,11 @@ import shlex
 import yaml
 
 from agents.compare.report import FEW, FEWEST_SEEDS
-from agents.runs.records import read_scores
+from benchmarks.learning.answers import ONE, answer
+from benchmarks.learning.packed import read_curves
+from benchmarks.learning.studies import commanded_runs
+from benchmarks.learning.suite.standings import STEPS, default_transition, identity
 from docs.making import results
-from results.answers import ONE, answer
-from results.studies import commanded_runs
-from results.suite_page.standings import STEPS, default_transition, identity
 
 _ABOUT = "# Gallery\n\nFilms of trained agents, and what was measured."
 _OF_FILMS = f"""## Films
@@ -89,9 +90,14 @@ def _film(name, root, words):
 
 def _last(name):
     """Returns of the last evaluation of the run that a film shows."""
-    rows = read_scores(_SUITE.joinpath("runs", *_run(name)))
+    _, rows = _curves()["/".join(_run(name))]
     steps = max(row["environment_steps"] for row in rows)
     return [row["return"] for row in rows if row["environment_steps"] == steps]
+
+
+@functools.cache
+def _curves():
+    return read_curves(_SUITE)
 
 
 def _score(returns):

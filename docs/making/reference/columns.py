@@ -1,8 +1,6 @@
 """What the numbers that a run and a comparison write mean, for every file and column."""
 
 import csv
-import gzip
-import json
 import pathlib
 import re
 
@@ -10,6 +8,7 @@ import yaml
 
 from agents.runs.records import SCORE_COLUMNS
 from agents.screen.text import as_markdown
+from benchmarks.learning.packed import read_curves
 from docs.making.reference.keys import cell
 from docs.making.results import RESULTS
 
@@ -64,7 +63,7 @@ def table(columns):
 def columns_of(name):
     """The columns that `bayes-rl compare` has written to files of a name, in order."""
     found = {}
-    for file in sorted(RESULTS.glob(f"*/{name}.csv")):
+    for file in sorted(RESULTS.glob(f"*/tables/{name}.csv")):
         if (file.parent / "comparison.md").exists():
             with open(file, newline="") as handle:
                 found |= dict.fromkeys(next(csv.reader(handle)))
@@ -74,9 +73,9 @@ def columns_of(name):
 def metrics():
     """The keys of metrics.jsonl: those of runs of the suite, then of other settings."""
     found = {}
-    for file in sorted(RESULTS.glob("suite/runs/*/*/*/metrics.jsonl.gz")):
-        for line in gzip.decompress(file.read_bytes()).decode().splitlines():
-            found |= dict.fromkeys(json.loads(line))
+    for rows, _ in read_curves(RESULTS / "suite").values():
+        for row in rows:
+            found |= dict.fromkeys(row)
     others = (name for name in MEANINGS if re.fullmatch(r"\w+/\w+", name))
     return list(found | dict.fromkeys(others))
 

@@ -1,5 +1,4 @@
 import dataclasses
-import gzip
 import os
 import pathlib
 import re
@@ -142,7 +141,7 @@ def test_lost_config_is_an_error(config):
         open_run(config)
 
 
-@pytest.mark.parametrize("kept", ["scores.csv", "metrics.jsonl", "metrics.jsonl.gz"])
+@pytest.mark.parametrize("kept", ["scores.csv", "metrics.jsonl"])
 def test_a_run_that_is_kept_for_its_numbers_alone_is_not_begun_anew(config, kept):
     with open_run(config) as run:
         file = run.folder / kept
@@ -150,10 +149,6 @@ def test_a_run_that_is_kept_for_its_numbers_alone_is_not_begun_anew(config, kept
             append_scores(run.folder, [dict.fromkeys(SCORE_COLUMNS, 1)])
         else:
             append_metrics(run.folder, {"episodes": 1, "environment_steps": 1000})
-        if kept.endswith(".gz"):
-            plain = run.folder / "metrics.jsonl"
-            file.write_bytes(gzip.compress(plain.read_bytes()))
-            plain.unlink()
     before = file.read_bytes()
     with pytest.raises(UserError, match="its checkpoints and episodes are missing"):
         open_run(config)

@@ -10,8 +10,8 @@ from agents.agent.building import make_agent, make_world_model
 from agents.config.overrides import load
 from agents.explore import Greedy
 from agents.model.sizes import with_sizes
-from benchmarks.cases import Case, Specs, random_batch
 from benchmarks.measuring import flops
+from benchmarks.speed.cases import Case, Specs, random_batch
 
 TINY = (
     "world_model.belief_size=6",

@@ -5,13 +5,13 @@ import shutil
 
 import pytest
 
-from benchmarks import __main__ as benchmarks
-from benchmarks import layers
 from benchmarks.measuring.report import as_lines, facts_on
-from benchmarks.mesh import __main__ as mesh
+from benchmarks.scale.mesh import __main__ as mesh
+from benchmarks.speed import __main__ as benchmarks
+from benchmarks.speed import layers
 
 EDGES = ("low", "high")
-RESULTS = pathlib.Path(benchmarks.__file__).parents[1] / "results"
+RESULTS = pathlib.Path(benchmarks.__file__).parents[2] / "results"
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,5 @@
 """The gallery shows films with their commands, and what each study found."""
 
-import csv
 import html
 import re
 import shlex
@@ -8,6 +7,7 @@ import shlex
 import pytest
 
 from agents.config import overrides
+from benchmarks.learning.packed import read_curves
 from docs.making import gallery, results
 
 
@@ -38,9 +38,9 @@ def test_a_film_has_its_score_and_the_commands_that_made_it(page):
     assert "cheetah_run_0.mp4" in gallery.films()
     shown = part(page, "cheetah_run_0")
     assert 'src="../_static/cheetah_run_0.mp4"' in shown
-    kept = "suite/runs/cheetah_run/reparameterization/0/scores.csv"
-    rows = list(csv.DictReader((results.RESULTS / kept).read_text().splitlines()))
-    last = [float(row["return"]) for row in rows if row["environment_steps"] == "100000"]
+    curves = read_curves(results.RESULTS / "suite")
+    _, rows = curves["cheetah_run/reparameterization/0"]
+    last = [row["return"] for row in rows if row["environment_steps"] == 100_000]
     assert f"**cheetah_run** {sum(last) / 10:.0f}, mean of 10 episodes\n" in shown
     commands = html.unescape(shown.partition("<pre>")[2].partition("</pre>")[0])
     train, video = commands.splitlines()

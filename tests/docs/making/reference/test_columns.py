@@ -39,6 +39,6 @@ def test_column_that_nobody_explained_is_named():
 
 
 def test_headers_are_those_of_the_files():
-    with open(columns.RESULTS / "rare_reward" / "runs.csv", newline="") as handle:
+    with open(columns.RESULTS / "rare_reward/tables/runs.csv", newline="") as handle:
         header = next(csv.reader(handle))
     assert set(header) <= set(columns.columns_of("runs"))

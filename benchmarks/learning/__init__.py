@@ -1,0 +1,1 @@
+"""What agents and layers learn: pages of studies, from their runs."""

@@ -1,0 +1,207 @@
+"""results/examples.md: how well the layers predict, from the files that examples leave.
+
+python -m examples.digits METHOD --seed 0 1 2 3 4     # for each method,
+python -m examples.regression --seed 0 1 2 3 4        # so the other programs, then
+python -m benchmarks.learning.examples               # of the files in logdir/
+
+Programs without a file keep their rows of examples.csv; without any, the page is made anew.
+"""
+
+import argparse
+import collections
+import csv
+import json
+import pathlib
+
+import numpy as np
+from matplotlib.figure import Figure
+from PIL import Image
+
+from agents.figures.drawing import save_figure, tidy, with_palette
+from agents.files import replacing, write_csv, write_text
+from agents.screen.text import as_markdown, folded
+from benchmarks.learning.examples.programs import PROGRAMS, SHIFT
+from benchmarks.learning.examples.tables import (
+    cost,
+    read,
+    summarize,
+    table,
+    verdicts,
+    words_of,
+)
+from benchmarks.measuring import report
+
+_TITLE = "How well Bayesian layers predict"
+_QUESTION = "Do Bayesian methods predict better than plain ones?"
+_COLUMNS = ("program", "test", "score", "plain method", "better", "no difference shown")
+_COLUMNS += ("worse",)
+_ABOUT = """
+- No number is typed by hand: `python -m benchmarks.learning.examples` makes the page from
+  the files of the programs.
+- Each score is a mean over seeds. Brackets: Student's 95 % interval of the mean, over what
+  is random in training and, where a seed chooses them, over the data.
+- Each method is compared with the plain method of its program, seed by seed. A score is
+  bold where it is better and struck through where it is worse: Student's 95 % interval of
+  the differences lies on one side of 0. The number of comparisons is not corrected for.
+- Calibration error: 10 bins.
+- The date, commit and processor are those of the page. A program that was not run anew
+  keeps its scores and seconds, and names the commit of its runs.
+""".strip()
+_DRAWN = ("digits", "images", "regression", "cox_process")  # with a picture
+
+
+def find(logdir):
+    """Dict of program -> its files of results, that of the plain method first."""
+    found = {}
+    for name, program in PROGRAMS.items():
+        paths = [*logdir.glob(f"{name}.json"), *logdir.glob(f"{name}/*.json")]
+        if paths:
+            plain = logdir / name / f"{program.plain}.json"
+            found[name] = sorted(sorted(paths), key=plain.__ne__)
+    return found
+
+
+def claims(name, rows):
+    """Rows of the first table: which methods of a program beat the plain one."""
+    program = PROGRAMS[name]
+    found = verdicts(summarize(rows, program.plain), program)
+    return [[words_of(name), *row] for row in found]
+
+
+def answer(found):
+    """How often a Bayesian method beats the plain one, in a sentence.
+
+    Args:
+        found: rows as from `claims`.
+    """
+    others = {words_of(each) for program in PROGRAMS.values() for each in program.others}
+    better, of = collections.Counter(), collections.Counter()
+    for _, test, _, _, *names in found:
+        methods = [set(each.split(", ")) - others - {""} for each in names]
+        better[SHIFT in test] += len(methods[0])
+        of[SHIFT in test] += sum(map(len, methods))
+    return (
+        f"They do in {better[True]} of {of[True]} comparisons where the data shift, and in "
+        f"{better[False]} of {of[False]} elsewhere."
+    )
+
+
+def section(name, rows):
+    """Markdown of a program: what it is, and its tables, folded."""
+    program = PROGRAMS[name]
+    commits, seeds = (sorted({str(row[key]) for row in rows}) for key in ("commit", "seed"))
+    origin = f"Commit of the runs: {', '.join(commits)}; seeds {', '.join(seeds)}."
+    summary = summarize(rows, program.plain)
+    parts = []
+    for test, title in program.tests.items():
+        own = [row for row in summary if row["test"] == test]
+        parts += [f"**{title}**", table(own)] if own else []
+    if name in _DRAWN:
+        parts.append(f"![{words_of(name)}](examples_{name}.png)")
+    head = [f"## `examples/{name}.py`", program.about, origin]
+    return "\n\n".join([*head, folded("Scores", *parts)])
+
+
+def page(rows, facts):
+    """The text of examples.md.
+
+    Args:
+        rows: dict of program -> rows of examples.csv.
+        facts: as from `benchmarks.measuring.report.origin`.
+    """
+    found = [row for name in rows for row in claims(name, rows[name])]
+    every = [row for own in rows.values() for row in own]
+    pictures = [
+        f"![{words_of(name)}](examples_{name}.png)" for name in _DRAWN if name in rows
+    ]
+    parts = [
+        f"# {_TITLE}",
+        _QUESTION,
+        answer(found),
+        *pictures[:1],
+        "Methods that are better or worse than the plain method, each with a 95 % "
+        "interval of the difference on one side of 0.",
+        as_markdown(_COLUMNS, found),
+        folded("How it was measured", _ABOUT, report.as_lines(facts)),
+        *(section(name, own) for name, own in rows.items()),
+        "## Cost",
+        folded("Processor seconds", cost(every)),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def kept_rows(folder, programs):
+    """Dict of program -> rows of examples.csv, of programs that have any there."""
+    found = {}
+    if (folder / "examples.csv").exists():
+        with open(folder / "examples.csv", newline="") as file:
+            for row in csv.DictReader(file):
+                seconds = float(row["seconds"]) if row["seconds"] else None
+                row |= {"seed": int(row["seed"]), "value": float(row["value"])}
+                found.setdefault(row["program"], []).append(row | {"seconds": seconds})
+    return {name: rows for name, rows in found.items() if name in programs}
+
+
+def draw(paths, tests, file):
+    """Reliability plots: accuracy over confidence, all seeds together, a panel a test.
+
+    Args:
+        paths: files of results, a method each.
+        tests: dict of name -> heading.
+        file: of the picture.
+    """
+    figure = Figure(figsize=(11, 4.8), layout="constrained")
+    panels = dict(zip(tests, figure.subplots(1, len(tests)), strict=True))
+    for number, path in enumerate(paths):
+        results = json.loads(path.read_text())["results"]
+        for test, panel in panels.items():
+            bins = np.sum([found[test]["reliability"] for found in results], axis=0)
+            count, right, confidence = bins[bins[:, 0] >= 10].T
+            style = ("o-", "s--")[number % 2]
+            options = {"label": words_of(results[0]["method"]), "markersize": 3}
+            panel.plot(confidence / count, right / count, style, **options)
+    for test, panel in panels.items():
+        panel.plot([0, 1], [0, 1], color="0.4", linestyle="--", linewidth=1)
+        panel.set(xlim=(0, 1), ylim=(0, 1), title=tests[test], xlabel="confidence")
+        tidy(panel, "accuracy (bins of 10 or more)")
+    handles, labels = panels["test"].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    save_figure(figure, file)
+
+
+def save_pictures(files, folder):
+    """Reliability plots of digits, and the pictures that programs left, as small PNGs."""
+    for name, paths in files.items():
+        file = folder / f"examples_{name}.png"
+        if name == "digits":
+            tests = {test: PROGRAMS[name].tests[test] for test in ("test", "rotated")}
+            draw(paths, tests, file)
+        elif (picture := paths[0].with_suffix(".png")).exists():
+            with replacing(file) as handle:
+                with_palette(Image.open(picture).convert("RGB")).save(handle, "PNG")
+
+
+def main(arguments=None):
+    parser = argparse.ArgumentParser("python -m benchmarks.learning.examples")
+    parser.add_argument("--logdir", type=pathlib.Path, default="logdir")
+    parser.add_argument("--folder", type=pathlib.Path, default="results")
+    options = parser.parse_args(arguments)
+    files = find(options.logdir)
+    rows = kept_rows(options.folder, PROGRAMS.keys() - files.keys())
+    if not (files or rows):
+        parser.error(f"no files in {options.logdir}; run python -m examples.digits METHOD")
+    rows |= {name: read(name, paths) for name, paths in files.items()}
+    rows = {name: rows[name] for name in PROGRAMS if name in rows}
+    kept = options.folder / "examples.md"
+    command = "python -m benchmarks.learning.examples"
+    facts = report.origin(command) if files else report.facts_on(kept.read_text())
+    options.folder.mkdir(parents=True, exist_ok=True)
+    save_pictures(files, options.folder)
+    write_csv(
+        options.folder / "examples.csv", [row for own in rows.values() for row in own]
+    )
+    write_text(kept, page(rows, facts))
+
+
+if __name__ == "__main__":
+    main()

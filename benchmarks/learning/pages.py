@@ -1,0 +1,131 @@
+"""The page of a study: its question and answer, a picture and a table; the rest folded."""
+
+import json
+
+from agents.screen.text import as_markdown, folded
+from benchmarks.learning.answers import TABLES, answer, findings, noted, table
+
+SUMMARY = "summary.json"  # in the folder of tables
+
+
+def page(folder, study):
+    """The text of the README.md of a study that was measured.
+
+    Args:
+        folder: of the study; it has tables.
+        study: its entry in experiments.yaml.
+    """
+    summary = json.loads((folder / TABLES / SUMMARY).read_text())
+    shown = shown_pictures(folder, study["pictures"])
+    first, *others = [picture(path.name) for path in shown] or [""]
+    return joined(
+        beginning(folder, study, first, table(folder, study)),
+        findings(folder, study),
+        how(folder, study, summary, _missing(**summary.get("runs", {}))),
+        folded("More pictures", *others),
+        _comparison(folder),
+        _weights(summary["groups"]),
+    )
+
+
+def joined(*parts):
+    """The text of a page, of those of its parts that are not empty."""
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def beginning(folder, study, first, numbers):
+    """What a reader in a hurry reads of a study.
+
+    Args:
+        folder: of the study.
+        study: its entry in experiments.yaml.
+        first: the picture.
+        numbers: the table.
+    """
+    parts = [f"# {study['title']}", study["question"], answer(folder, study)]
+    return noted("\n\n".join(filter(None, [*parts, first, numbers])))
+
+
+def how(folder, study, summary, *more):
+    """How the numbers of a study were measured, folded.
+
+    Args:
+        folder: of the study.
+        study: its entry in experiments.yaml.
+        summary: dict with `commands` and `sources`.
+        more: further paragraphs.
+    """
+    commands = "\n".join(
+        [*summary["commands"], f"python -m benchmarks.learning --pack {folder.name}"]
+    )
+    parts = [f"```\n{commands}\n```", sources(summary["sources"]), made_by(study)]
+    return folded("How it was measured", study["about"], *parts, *more)
+
+
+def made_by(study):
+    """Says how the agent of a study differed; nothing of the agent of today."""
+    if "agent" not in study:
+        return ""
+    return (
+        f"Made with an earlier version of the agent: {study['agent']}. Commands are of the "
+        "version at that commit."
+    )
+
+
+def picture(name):
+    """A picture in Markdown; who cannot see it reads the words of its name."""
+    stem = name.rpartition("/")[2].removesuffix(".png")
+    return f"![{stem.replace('_', ' ')}]({name})"
+
+
+def shown_pictures(folder, patterns):
+    """The pictures of a study, in the order of the patterns of their names."""
+    found = (path for pattern in patterns for path in sorted(folder.glob(pattern)))
+    return list(dict.fromkeys(found))
+
+
+def _missing(finished=0, of=0):
+    return f"So far {finished} of these {of} runs are finished." if finished < of else ""
+
+
+def _comparison(folder):
+    """The tables of `bayes-rl compare`, each folded under the first words of its title."""
+    file = folder / TABLES / "comparison.md"
+    if not file.exists():
+        return ""
+    *parts, notes = file.read_text().strip().split("\n\n")
+    tables = zip(parts[::2], parts[1::2], strict=True)
+    told = [folded(title.partition(":")[0], title, rows) for title, rows in tables]
+    return "\n\n".join([*told, folded("Notes on these tables", notes)])
+
+
+def _weights(groups):
+    """How the posteriors moved: a row for each group that has one."""
+    names = list(dict.fromkeys(name for group in groups for name in group["weights"]))
+    rows = [
+        [group["task"], group["group"], *(_ends(group["weights"].get(n)) for n in names)]
+        for group in groups
+        if group["weights"]
+    ]
+    if not rows:
+        return ""
+    head = ["task", "group", *(name.replace("weight_", "") for name in names)]
+    lines = "The weight posterior, first to last episode (median over seeds):"
+    return folded("Posterior over the weights", lines, as_markdown(head, rows))
+
+
+def _ends(ends):
+    return "{:.3g} to {:.3g}".format(*ends) if ends else ""
+
+
+def sources(sources):
+    """The commits of all sessions, a line for each machine."""
+    commits = {}
+    for source in sources:
+        cores = f"{source['cores']} core{'s' * (source['cores'] > 1)}"
+        machine = f"{source['processor']}, {cores}, {source['memory_gib']} GiB"
+        commits.setdefault(machine, []).append(source["commit"])
+    return "\n\n".join(
+        f"Commit{'s' * (len(own) > 1)} {', '.join(own)}; {machine}."
+        for machine, own in commits.items()
+    )

@@ -1,0 +1,146 @@
+"""Makes the tables and pictures of a study from the runs that it has packed."""
+
+import contextlib
+import itertools
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+
+from rich.console import Console
+
+from agents.compare import compare
+from agents.config.overrides import expand
+from agents.files import replacing_folder
+from agents.runs import divergence
+from agents.runs.folder import read_config, runs_below
+from agents.runs.grouping import group
+from benchmarks.learning.packing import has_all_steps, unpacked
+from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
+from benchmarks.learning.summary import summarize
+
+_FILMS = ("open_loop_*.png", "episode_*_strip.png")
+_FIGURES = ("probe_*.png", "calibration.png")
+
+
+def make(folder, study):
+    """Writes the tables of a study anew, and its pictures of all runs.
+
+    Args:
+        folder: `pathlib.Path`, `results/<name>`.
+        study: its entry in experiments.yaml.
+
+    Raises:
+        SystemExit: no run of it is finished; the message gives the commands.
+    """
+    folder = folder.absolute()
+    with unpacked(folder) as place, contextlib.chdir(place.parent):
+        runs = finished_runs(list(runs_below(place.name)))  # named so in tables
+        if not runs:
+            raise SystemExit(without_runs(study))
+        with replacing_folder(folder / TABLES) as tables:
+            with open(os.devnull, "w") as nowhere:
+                compare(runs, tables, Console(file=nowhere))
+            finished = sum(map(has_all_steps, runs))
+            counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
+            summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
+            text = json.dumps(summary, indent=1)
+            (tables / SUMMARY).write_text(f"{text}\n")
+    for picture in (folder / TABLES).glob("*.png"):
+        os.replace(picture, folder / picture.name)
+    keep_shown(folder, study["pictures"])
+
+
+def take_pictures(folder, study):
+    """Copies the pictures of single runs that a study shows.
+
+    Those of runs that are gone stay.
+
+    Args:
+        folder: `pathlib.Path`, `results/<name>`.
+        study: its entry in experiments.yaml.
+    """
+    root = pathlib.Path(study["runs"])
+    runs = [run for run in runs_below(root) if has_all_steps(run)]
+    for run in runs:
+        for earlier in folder.glob("_".join([*run.relative_to(root).parts, "*.png"])):
+            earlier.unlink()
+    for name, picture in pictures(root, runs).items():
+        shutil.copy(picture, folder / name)
+
+
+def without_runs(study):
+    """Says how to make the runs of a study."""
+    commands = "\n".join(f"  {command}" for command in study["commands"])
+    return f"no finished runs in {study['runs']}; make them with\n{commands}"
+
+
+def keep_shown(folder, patterns):
+    """Removes the pictures that a study does not show.
+
+    Args:
+        folder: of the study.
+        patterns: of the names of those that it shows.
+    """
+    for picture in {*folder.glob("*.png")} - {*shown_pictures(folder, patterns)}:
+        picture.unlink()
+
+
+def finished_runs(runs):
+    """Those of the runs that are finished, or ended because they diverged.
+
+    Without the latter a group that diverges would be judged by its luckier runs.
+    """
+    ended = [run for run in runs if has_all_steps(run) or divergence.read(run)]
+    for run in runs:
+        if run not in ended:
+            print(f"left out, not finished: {run}")
+    return ended
+
+
+def commanded_runs(commands):
+    """The words of each run that the commands of a study make.
+
+    Example:
+        >>> commanded_runs(["bayes-rl train -m --jobs 2 seed=0,1", "bayes-rl probe RUN"])
+        [['seed=0'], ['seed=1']]
+    """
+    found = []
+    for command in commands:
+        program, *words = shlex.split(command)
+        if program == "bayes-rl" and words[0] == "train":
+            found += expand([word for word in words if "=" in word])
+    return found
+
+
+def pictures(root, runs):
+    """What shows one run: the first of each group of seeds.
+
+    The newest open-loop picture and strip of an episode, and those of probes and of
+    calibration.
+
+    Args:
+        root: folder that holds all runs, or is the only one.
+        runs: their folders.
+
+    Returns:
+        Dict of a name that tells the run -> file.
+    """
+    configs = [read_config(run) for run in runs]
+    found = {}
+    for run in (runs[indices[0]] for indices in group(configs)):
+        films = [
+            sorted(run.glob(f"videos/{name}"), key=_environment_steps)[-1:]
+            for name in _FILMS
+        ]
+        figures = [sorted(run.glob(f"figures/{name}")) for name in _FIGURES]
+        for file in itertools.chain(*films, *figures):
+            found["_".join([*run.relative_to(root).parts, file.name])] = file
+    return found
+
+
+def _environment_steps(file):
+    """The number in a name such as open_loop_20000_strip; copies keep it, unlike times."""
+    return int(re.search(r"\d+", file.stem)[0])

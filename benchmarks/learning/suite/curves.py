@@ -1,0 +1,131 @@
+"""Figures of the suite: scores beside what was published, and how weights moved."""
+
+from matplotlib.ticker import EngFormatter
+
+from agents import statistics
+from agents.compare.published import published_scores
+from agents.compare.scores import seed_curves
+from agents.figures.drawing import finish, panels, style, thin
+from agents.runs.grouping import Group
+from benchmarks.learning.suite.standings import METHODS, STEPS
+
+_KL = "train/weight_kl"
+_SIGNS = "sD^v*Ph<"
+_COLOURS = ("#CC79A7", "#E69F00", "#F0D060", "#009E73", "#56B4E9", "0.3", "0.6", "#8C6D31")
+
+
+def curves(found):
+    """Draws a panel for each task that was evaluated.
+
+    Args:
+        found: dict of (task, transition) -> `benchmarks.learning.suite.standings.Standing`.
+
+    Returns:
+        A figure, or None where nothing was evaluated.
+    """
+    groups = _groups(found, lambda run: run.scores)
+    if not groups:
+        return None
+    figure, grid = panels(list(groups), columns=4, size=(3.4, 2.5))
+    for task, axes in grid.items():
+        _published(axes, task)
+        for group in groups[task]:
+            _own(axes, group)
+        seeds = " and ".join(str(len(_finished(group))) for group in groups[task])
+        axes.set_title(f"{task} (n = {seeds})", fontsize="medium")
+        finish(axes, "environment_steps", "")
+        axes.set_xlabel("")
+        axes.set(xlim=(0, 1.05 * STEPS), ylim=(-20, 1020))
+    _legend(figure, grid)
+    return figure
+
+
+def weights(found):
+    """Draws the KL of weight posteriors to their priors, a panel for each task.
+
+    Args:
+        found: as of `curves`.
+
+    Returns:
+        A figure, or None where no weight is uncertain.
+    """
+    groups = _groups(found, lambda run: run.curve("environment_steps", _KL))
+    if not groups:
+        return None
+    figure, grid = panels(list(groups), columns=4, size=(3.4, 2.2))
+    for task, axes in grid.items():
+        for group in groups[task]:
+            seeds = [run.curve("environment_steps", _KL) for run in group.runs]
+            for steps, values in seeds:
+                axes.plot(steps, values, **thin(group))
+            steps, values = statistics.align(seeds)
+            axes.plot(steps, statistics.mean(values), linewidth=2, **style(group))
+        axes.set_title(task, fontsize="medium")
+        finish(axes, "environment_steps", "")
+        axes.set_xlabel("")
+        axes.set_xlim(0, 1.05 * STEPS)
+        axes.yaxis.set_major_formatter(EngFormatter(sep=""))
+    figure.suptitle(
+        "KL of the transition's weight posterior to its prior, in nats, over environment "
+        "steps. Thick: mean over seeds, as far as all have come; thin: each seed.",
+        fontsize="small",
+    )
+    return figure
+
+
+def _groups(found, is_drawn):
+    """Dict of task -> list of `Group`, of the runs that are drawn."""
+    groups = {}
+    transitions = list(dict.fromkeys(transition for _, transition in found))
+    for (task, transition), each in found.items():
+        runs = [run for run in each.runs if is_drawn(run)]
+        if runs:
+            number = transitions.index(transition)
+            groups.setdefault(task, []).append(Group(transition, task, runs, number))
+    return groups
+
+
+def _own(axes, group):
+    """Each seed, and the mean over those that are finished, with its interval."""
+    own = seed_curves(group)
+    for steps, values in own:
+        axes.plot(steps, values, **thin(group))
+    steps, values = statistics.align(_finished(group) or own)
+    low, high = statistics.interval([values], statistics.mean, repetitions=2000)
+    colour = style(group)["color"]
+    axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+    mean = statistics.mean(values)
+    axes.plot(steps, mean, label=group.label, linewidth=2, **style(group))
+
+
+def _finished(group):
+    """The curves of the seeds that are finished."""
+    return [curve for curve in seed_curves(group) if curve[0][-1] >= STEPS]
+
+
+def _published(axes, task):
+    known = published_scores({"task": task, "observation": "state"})
+    known = {curve.method: curve for curve in known}
+    looks = zip(METHODS, _SIGNS, _COLOURS, strict=True)
+    for method, sign, colour in looks:
+        points = known[method].points if method in known else []
+        points = [point for point in points if point.environment_steps <= STEPS]
+        steps = [point.environment_steps for point in points]
+        means = [point.mean for point in points]
+        look = {"marker": sign, "color": colour, "linestyle": ":", "linewidth": 1}
+        axes.plot(steps, means, label=method, markersize=4, alpha=0.9, **look)
+
+
+def _legend(figure, grid):
+    entries = {}
+    for axes in grid.values():
+        handles, names = axes.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    place = {"loc": "outside lower center", "ncols": 5, "fontsize": "small"}
+    figure.legend(entries.values(), entries, frameon=False, **place)
+    figure.suptitle(
+        "Return of evaluation episodes over environment steps. Thick: mean over the n "
+        "finished seeds; band: its 95 % bootstrap interval; thin: each seed.\n"
+        "Dotted, with signs: published means over seeds.",
+        fontsize="small",
+    )

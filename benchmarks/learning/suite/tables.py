@@ -1,0 +1,176 @@
+"""The numbers of the suite: each task, against each published method, and twins."""
+
+import numpy as np
+
+from agents import statistics
+from agents.compare.report import FEWEST_SEEDS
+from agents.compare.tables import with_interval
+from benchmarks.learning.suite.standings import (
+    METHODS,
+    STEPS,
+    default_transition,
+    published_at_end,
+)
+from benchmarks.learning.summary import sources_of
+
+_CORE = 5  # seeds of a core task
+
+
+def tables(found):
+    """Rows of each table.
+
+    Args:
+        found: dict of (task, transition) -> `benchmarks.learning.suite.standings.Standing`.
+
+    Returns:
+        Dict of name -> list of dicts.
+    """
+    default = default_transition()
+    own = {task: each for (task, kind), each in found.items() if kind == default}
+    done = {task: each.values for task, each in own.items() if each.scores}
+    core = {task: done[task] for task in done if own[task].wanted >= _CORE}
+    others = len(done) - len(core)
+    kinds = {"core": core} | ({f"core and {others} more": done} if others else {})
+    return {
+        "scores": [_score(each) for each in found.values() if each.scores],
+        "against": [
+            {"tasks": name, **row}
+            for name, scores in kinds.items()
+            for row in _against(scores)
+        ],
+        "twins": _twins(found, default),
+    }
+
+
+def _score(each):
+    row = {"task": each.task, "transition": each.transition}
+    row |= {"seeds": len(each.scores), "wanted": each.wanted, "environment_steps": STEPS}
+    row |= with_interval("mean", [each.values], statistics.mean)
+    row["iqm"] = float(statistics.interquartile_mean(each.values))
+    row["each_seed"] = ", ".join(f"{score:.0f}" for score in each.values)
+    finished = [run.folder for run in each.runs if run.config["seed"] in each.scores]
+    commits = dict.fromkeys(source["commit"][:7] for source in sources_of(finished))
+    row["commits"] = ", ".join(commits)
+    return row | {"minutes": float(np.median(each.minutes))}
+
+
+def _against(scores):
+    rows = [against(scores, method) for method in METHODS]
+    rows.insert(1, against(scores, "TD-MPC (own repeats)", stand_in="MR.Q"))
+    return [row for row in rows if row]
+
+
+def _twins(found, default):
+    """A row for each task that two transitions have run, and one over them all."""
+    pairs = {
+        task: (found[task, default].values, each.values)
+        for (task, kind), each in found.items()
+        if kind != default and each.scores and found[task, default].scores
+    }
+    rows = [_twin(task, (ours,), (theirs,)) for task, (ours, theirs) in pairs.items()]
+    if len(pairs) > 1:
+        rows.append(_twin("mean over tasks", *zip(*pairs.values(), strict=True)))
+    return rows
+
+
+def _twin(name, ours, theirs):
+    """A row of the scores of each task, tuples of [seeds]; the fewest seeds count."""
+    means = [float(np.mean(list(map(statistics.mean, way)))) for way in (ours, theirs)]
+    counts = [min(map(len, way)) for way in (ours, theirs)]
+    row = {"task": name, "seeds": counts[0], "mean": means[0]}
+    row |= {"than_seeds": counts[1], "than_mean": means[1]}
+    return row | difference(ours, theirs)
+
+
+def against(own, method, stand_in=None):
+    """How scores of tasks stand against those of a published method.
+
+    Args:
+        own: dict of task -> scores [seeds].
+        method: its name in published_scores.csv.
+        stand_in: a method whose scores count where this one has none, or None.
+
+    Returns:
+        Dict, a row: over the tasks that the method has, our finished runs; on how many
+        tasks the mean over seeds is higher; how many have as many seeds as an interval
+        needs (`agents.compare.report.FEWEST_SEEDS`), and on how many of those its whole
+        interval is; the least ratio and its task; the mean over tasks of our mean less
+        theirs, the task where that is greatest and the mean over the others; and the
+        interquartile means over tasks of both, which leave out the best and the worst
+        quarter of each, rounded down. Ours has its interval. None where there is no such
+        task.
+    """
+    theirs = {}
+    for task in own:
+        means = published_at_end(task)
+        found = means.get(method, means.get(stand_in))
+        if found is not None:
+            theirs[task] = found
+    if not theirs:
+        return None
+    means = {task: own[task].mean() for task in theirs}
+    # a published mean may be 0
+    ratios = {task: means[task] / max(theirs[task], 1.0) for task in theirs}
+    least = min(ratios, key=ratios.get)
+    row = {"method": method, "stand_in": stand_in or "", "n": len(theirs)}
+    row["runs"] = sum(len(own[task]) for task in theirs)
+    row["above"] = sum(means[task] > theirs[task] for task in theirs)
+    many = [task for task in theirs if len(own[task]) >= FEWEST_SEEDS]
+    lows = {task: statistics.interval([own[task]], statistics.mean)[0] for task in many}
+    row["with_interval"] = len(many)
+    row["surely"] = sum(lows[task] > theirs[task] for task in many)
+    row |= {"least": float(ratios[least]), "least_task": least}
+    leads = {task: means[task] - theirs[task] for task in theirs}
+    greatest = max(leads, key=leads.get)
+    others = [lead for task, lead in leads.items() if task != greatest]
+    row["greatest_task"] = greatest
+    row["ahead_elsewhere"] = statistics.mean(others) if others else ""
+    row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
+    scores = [own[task] for task in theirs]
+    published = statistics.mean(list(theirs.values()))
+
+    def ahead(values):
+        return statistics.mean(_means(values, scores)) - published
+
+    return row | with_interval("ahead", scores, ahead) | over_tasks(scores)
+
+
+def over_tasks(scores):
+    """Interquartile mean of the means of tasks, with its stratified bootstrap interval.
+
+    A task weighs alike whatever its number of seeds, and what was published are means.
+
+    Args:
+        scores: list with the scores of each task, [seeds].
+    """
+
+    def statistic(values):
+        return statistics.interquartile_mean(_means(values, scores))
+
+    return with_interval("iqm", scores, statistic)
+
+
+def difference(ours, theirs):
+    """Mean over tasks of the differences of means, with its interval.
+
+    Seeds of both are drawn anew, not in pairs: two runs of one seed share their first
+    episodes and little else.
+
+    Args:
+        ours: scores of each task, [seeds].
+        theirs: the same of the other group.
+    """
+
+    def statistic(values):
+        means = _means(values, [*ours, *theirs])
+        mine, others = np.split(means, [len(ours)], axis=-1)
+        return statistics.mean(mine) - statistics.mean(others)
+
+    return with_interval("difference", [*ours, *theirs], statistic)
+
+
+def _means(values, scores):
+    """The mean of each task, [..., tasks], of drawn seeds of all, [..., seeds]."""
+    ends = np.cumsum([len(each) for each in scores])[:-1]
+    parts = np.split(values, ends, axis=-1)
+    return np.stack([statistics.mean(part) for part in parts], axis=-1)

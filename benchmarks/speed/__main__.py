@@ -1,0 +1,210 @@
+"""Speed and memory of the train step and of the planner, against the machine's limit."""
+
+import itertools
+import os
+import pathlib
+import sys
+import time
+
+from agents.errors import UserError
+from benchmarks.measuring.options import make_parser, use_threads
+from benchmarks.measuring.timing import CLOCKS, measure, quartiles
+
+SHOWN = ("group", "case", "milliseconds", "GFLOP/s", "share of peak")
+SHOWN += ("time over reference",)
+
+
+def answer(rows, facts):
+    """How long the default takes, in a sentence."""
+    cases = {(row["group"], row["case"]): row for row in rows}
+    train = cases.get(("train step, cpu size", "reparameterization"))
+    decide = cases.get(("decision, cpu size", "icem"))
+    if not (train and decide):
+        return ""
+    cores = f"{facts['cores']} core{'s' * (int(facts['cores']) > 1)}"
+    return (
+        f"On {cores} of {facts['processor']}, a training step of the default takes "
+        f"{train['milliseconds']:.1f} ms and a decision {decide['milliseconds']:.1f} ms. A "
+        f"posterior makes a training step {train['over_reference']:.2f} times as long."
+    )
+
+
+def is_shown(row):
+    """Whether a row is of training and planning as they are by default, on a CPU."""
+    return row["group"] in ("train step, cpu size", "decision, cpu size")
+
+
+def make_report():
+    """How the rows are shown and saved."""
+    from benchmarks.measuring import report
+    from benchmarks.speed import tensorflows, versions
+
+    title = "Speed of training and planning"
+    question = "How long do a training step and a decision take?"
+    words = (title, question, answer, is_shown, SHOWN, report.NOTES, report.COLUMNS)
+    parts = (tensorflows.section, versions.section)
+
+    def also(folder):
+        return "\n".join(filter(None, (part(folder) for part in parts)))
+
+    return report.Report("benchmarks", *words, also=also)
+
+
+def main(arguments=None):
+    options = _parse(arguments)
+    if options.page:
+        make_report().remake(pathlib.Path(options.folder or "results"))
+        return
+    try:
+        _measure(options, arguments or sys.argv[1:])
+    except UserError as error:
+        sys.exit(f"benchmarks: {error}")
+
+
+def _measure(options, arguments):
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    from envs.quiet import import_gym
+
+    import_gym()
+    from benchmarks.measuring import report
+    from benchmarks.speed.cases import all_cases
+
+    use_threads(options.threads)
+    chosen = [
+        case
+        for case in all_cases(options.words)
+        if options.only in f"{case.group}, {case.name}"
+    ]
+    if not chosen:
+        sys.exit(f"no case has {options.only!r} in its name")
+    rows = run(chosen, options.repeats, options.memory, CLOCKS[options.clock])
+    command = " ".join(["python -m benchmarks.speed", *arguments])
+    facts = report.origin(command)
+    facts |= {"threads": options.threads or "all", "clock": options.clock}
+    facts["load"] = f"{os.getloadavg()[0]:.1f}"
+    table = make_report()
+    table.show(rows, facts)
+    if options.folder:
+        table.save(pathlib.Path(options.folder), rows, facts)
+
+
+def run(cases, repeats, with_memory=True, clock=time.perf_counter):
+    """Measures cases.
+
+    Args:
+        cases: list of `benchmarks.speed.cases.Case`, those of a group next to each other.
+        repeats: calls of each case.
+        with_memory: whether to measure memory too, which starts a process for each case.
+        clock: as in `benchmarks.measuring.timing.measure`.
+
+    Returns:
+        List of dicts, one for each matrix product's type and then one a case.
+    """
+    from benchmarks.measuring import memory
+    from benchmarks.measuring.peak import (
+        SQUARES,
+        flops,
+        make_products,
+        matrix_speeds,
+        shapes,
+    )
+    from benchmarks.speed.cases import ACTION_SIZE, OBSERVATION_SIZE
+
+    types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
+    sizes = OBSERVATION_SIZE, ACTION_SIZE
+    found = {x for case in cases for x in shapes(case.config, *sizes)}
+    products = sorted({*SQUARES, *found})
+    peaks = {}
+    for dtype in types:
+        speeds = matrix_speeds(products, dtype, clock)
+        best = max(speeds, key=speeds.get)
+        peaks[dtype] = (speeds[best], best)
+    seconds, of_products = {}, {}
+    for group, members in itertools.groupby(cases, key=lambda case: case.group):
+        members = list(members)
+        print(group, file=sys.stderr, flush=True)
+        functions = {case: case.make() for case in members}
+        functions |= {x: make_products(peaks[x][1], x) for x in types}
+        measured = measure(functions, repeats, clock=clock)
+        of_products |= {case: measured[case.config.compute_dtype] for case in members}
+        seconds |= {case: measured[case] for case in members}
+    rows = [_peak_row(dtype, *peaks[dtype]) for dtype in types]
+    if with_memory:
+        print("memory", file=sys.stderr, flush=True)
+        rows.append(_row("process", "imports alone", "", memory_mib=memory.peak_of(None)))
+    for case in cases:
+        product = peaks[case.config.compute_dtype][1]
+        speeds = flops(product) / of_products[case]
+        megabytes = memory.peak_of(case) if with_memory else None
+        rows.append(_case_row(case, seconds, speeds, megabytes))
+    return rows
+
+
+def _case_row(case, seconds, product_speeds, megabytes):
+    low, median, high = quartiles(seconds[case])
+    ratios = [None] * 3
+    for other in seconds:
+        if (other.group, other.name) == (case.group, case.reference):
+            ratios = quartiles(seconds[case] / seconds[other])
+    return _row(
+        case.group,
+        case.name,
+        case.config.compute_dtype,
+        milliseconds=1e3 * median,
+        milliseconds_low=1e3 * low,
+        milliseconds_high=1e3 * high,
+        gflop=case.flops / 1e9,
+        gflop_per_second=case.flops / median / 1e9,
+        share_of_peak=quartiles(case.flops / seconds[case] / product_speeds)[1],
+        over_reference=ratios[1],
+        over_reference_low=ratios[0],
+        over_reference_high=ratios[2],
+        memory_mib=megabytes,
+    )
+
+
+def _peak_row(dtype, speed, product):
+    rows, inputs, units = product
+    name = f"{rows} x {inputs} x {units}"
+    gflop = 2 * rows * inputs * units / 1e9
+    return _row(
+        "best matrix product",
+        name,
+        dtype,
+        milliseconds=gflop / speed * 1e12,
+        gflop=gflop,
+        gflop_per_second=speed / 1e9,
+        share_of_peak=1.0,
+    )
+
+
+_COLUMNS = (
+    "milliseconds",
+    "milliseconds_low",
+    "milliseconds_high",
+    "gflop",
+    "gflop_per_second",
+    "share_of_peak",
+    "over_reference",
+    "over_reference_low",
+    "over_reference_high",
+    "memory_mib",
+)
+
+
+def _row(group, case, compute, **values):
+    empty = dict.fromkeys(_COLUMNS)
+    return {"group": group, "case": case, "compute": compute, **empty, **values}
+
+
+def _parse(arguments):
+    parser = make_parser("python -m benchmarks.speed", __doc__.splitlines()[0])
+    parser.add_argument(
+        "--no-memory", dest="memory", action="store_false", help="skip peak memory"
+    )
+    parser.add_argument("words", nargs="*", help="key=value of the config of every case")
+    return parser.parse_args(arguments)
+
+
+if __name__ == "__main__":
+    main()

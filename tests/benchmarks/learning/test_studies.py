@@ -1,0 +1,141 @@
+"""Tests of benchmarks.learning.studies."""
+
+import pathlib
+import shutil
+
+import pytest
+import yaml
+
+from agents.runs import divergence
+from benchmarks.learning.packing import pack
+from benchmarks.learning.studies import (
+    commanded_runs,
+    finished_runs,
+    keep_shown,
+    make,
+    pictures,
+    take_pictures,
+)
+
+
+def test_pictures_of_different_runs_do_not_replace_each_other(tmp_path):
+    runs = [tmp_path / task / str(seed) for task in ("a", "b") for seed in (0, 1)]
+    for run in runs:
+        (run / "videos").mkdir(parents=True)
+        config = {"task": run.parent.name, "seed": int(run.name)}
+        (run / "config.yaml").write_text(yaml.safe_dump(config))
+        (run / "videos" / "open_loop_20.png").touch()
+    found = pictures(tmp_path, runs)
+    assert found == {
+        f"{task}_0_open_loop_20.png": tmp_path / task / "0" / "videos" / "open_loop_20.png"
+        for task in ("a", "b")
+    }
+    assert list(pictures(runs[0], runs[:1])) == ["open_loop_20.png"]
+
+
+def test_the_picture_of_the_most_environment_steps_is_taken_whenever_it_was_copied(
+    tmp_path,
+):
+    folder = tmp_path / "videos"
+    folder.mkdir()
+    (tmp_path / "config.yaml").write_text("{seed: 0}")
+    for steps in (100_000, 20_000):  # the newer one is the newest file no more
+        (folder / f"open_loop_{steps}_strip.png").touch()
+    assert list(pictures(tmp_path, [tmp_path])) == ["open_loop_100000_strip.png"]
+
+
+def test_what_an_agent_does_is_shown_beside_what_it_imagines(tmp_path):
+    (tmp_path / "videos").mkdir()
+    (tmp_path / "config.yaml").write_text("{seed: 0}")
+    for name in ("open_loop_20.png", "episode_20_strip.png", "episode_9_strip.png"):
+        (tmp_path / "videos" / name).touch()
+    found = pictures(tmp_path, [tmp_path])
+    assert list(found) == ["open_loop_20.png", "episode_20_strip.png"]
+
+
+def test_runs_that_are_not_finished_are_left_out(make_run, tmp_path, capsys):
+    done = make_run(tmp_path / "done", 0, [[1.0]], environment_steps=1000)
+    begun = make_run(tmp_path / "begun", 0, [[1.0]], environment_steps=2000)
+    assert finished_runs([done, begun]) == [done]
+    divergence.write(begun, divergence.Divergence(1, 7, ("loss",)))
+    assert finished_runs([done, begun]) == [done, begun], "it has ended, too"
+    assert f"left out, not finished: {begun}" in capsys.readouterr().out
+
+
+@pytest.fixture
+def made(make_run, tmp_path):
+    """A study of two filmed runs, made, with its folder."""
+    for seed in (0, 1):
+        run = make_run(tmp_path / "logdir" / str(seed), seed, [[1.0]], 100_000)
+        (run / "videos").mkdir()
+        (run / "videos" / "open_loop_7.png").write_bytes(b"picture")
+    study = {"runs": f"{tmp_path}/logdir", "commands": ["bayes-rl train -m seed=0,1"]}
+    study["pictures"] = ["*open_loop_*.png", "scores.png"]
+    pack_and_make(tmp_path / "study", study)
+    return study, tmp_path / "study"
+
+
+def pack_and_make(folder, study):
+    pack(study["runs"], folder)
+    take_pictures(folder, study)
+    make(folder, study)
+
+
+def test_a_study_is_made_from_its_packed_runs_alone(made):
+    study, folder = made
+    files = {file: file.read_bytes() for file in folder.rglob("*.*")}
+    names = {"configs.yaml", "runs.csv", "curves.csv.gz", "scores.png"}
+    names |= {f"tables/{name}" for name in ("runs.csv", "scores.csv", "summary.json")}
+    assert names < {file.relative_to(folder).as_posix() for file in files}
+    shutil.rmtree(study["runs"])
+    shutil.rmtree(folder / "tables")
+    (folder / "scores.png").unlink()
+    pack_and_make(folder, study)
+    assert {file: file.read_bytes() for file in folder.rglob("*.*")} == files
+
+
+def test_tables_name_no_folder_of_one_machine(made, tmp_path):
+    _, folder = made
+    for file in folder.rglob("*.csv"):
+        assert str(tmp_path) not in file.read_text()
+
+
+def test_a_picture_goes_with_the_run_that_it_shows(made):
+    study, folder = made
+    videos = pathlib.Path(study["runs"], "0", "videos")
+    (videos / "open_loop_7.png").rename(videos / "open_loop_9.png")
+    pack_and_make(folder, study)
+    assert [file.name for file in folder.glob("*_*.png")] == ["0_open_loop_9.png"]
+
+
+def test_where_making_fails_all_is_as_before(made, monkeypatch):
+    study, folder = made
+    before = sorted(folder.rglob("*"))
+    monkeypatch.setattr("benchmarks.learning.studies.summarize", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        make(folder, study)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_runs_of_commands_are_found():
+    commands = [
+        "bayes-rl train -m --jobs 2 task=fake seed=0,1 planner=cem,icem 'logdir=a/${seed}'"
+    ]
+    commands += ["bayes-rl probe RUN", "bayes-rl train task=fake"]
+    runs = commanded_runs(commands)
+    assert len(runs) == 5
+    assert runs[1] == ["task=fake", "seed=0", "planner=icem", "logdir=a/${seed}"]
+
+
+def test_pictures_that_answer_nothing_go(tmp_path):
+    for name in ("scores.png", "coverage.png", "runs.csv"):
+        (tmp_path / name).touch()
+    keep_shown(tmp_path, ["scores.png", "nothing_*.png"])
+    assert {path.name for path in tmp_path.iterdir()} == {"scores.png", "runs.csv"}
+
+
+def test_a_study_without_runs_says_what_makes_them(tmp_path):
+    study = {"runs": str(tmp_path / "none"), "commands": ["bayes-rl train task=fake"]}
+    with pytest.raises(SystemExit, match="make them with\n  bayes-rl train task=fake"):
+        make(tmp_path / "study", study)
+    assert not (tmp_path / "study").exists()
