@@ -1,6 +1,7 @@
 """Settings of all tests, made before TensorFlow looks at the machine."""
 
 import gc
+import importlib.util
 import itertools
 import os
 import signal
@@ -21,6 +22,14 @@ os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TESTS = itertools.count(1)
+
+if not importlib.util.find_spec("reverb"):  # it ends at Python 3.11
+    collect_ignore_glob = [
+        "agents/distributed/*",
+        "tests/agents/distributed/*",
+        "benchmarks/scale/*.py",
+        "tests/benchmarks/scale/*.py",
+    ]
 
 
 def pytest_configure(config):

@@ -41,8 +41,10 @@ def train(overrides, multirun, jobs, print_config, print_commands):
     config = load(overrides)
     check_run(config)
     if config.actors:
+        from agents.commands.machines.roles import need_reverb
         from agents.processes.supervisor import supervise
 
+        need_reverb()
         if not Run(pathlib.Path(config.logdir)).config_file.exists():
             _check_elsewhere(config)
         return supervise(config, overrides)

@@ -41,7 +41,7 @@ class GaussianNoise(Settings):
 
     Example:
         >>> noise = GaussianNoise(0.3, 0.1, steps=1000, of_elites=False, color=0.0)
-        >>> noise.stddev_at(500).numpy().round(6)
+        >>> round(float(noise.stddev_at(500)), 6)
         0.2
     """
 

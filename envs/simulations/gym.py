@@ -159,6 +159,11 @@ def picture(env, size):
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    base = getattr(env, "unwrapped", env)
+    if isinstance(getattr(base, "last_u", None), np.floating):
+        # Pendulum draws its torque, and pygame takes no other number of NumPy than float64,
+        # which NumPy 2 no longer makes of a float32 times a float.
+        base.last_u = float(base.last_u)
     with without_deprecations():
         try:
             if hasattr(env, "render_mode"):  # gymnasium: chosen when it is made

@@ -59,7 +59,6 @@ def _load(overrides):
     if not config.actors:
         raise UserError("actors must be at least 1 in a run of several processes, got 0")
     check_run(config)
-    _need_reverb()
     return config
 
 
@@ -82,6 +81,7 @@ def _check_number(number, role, count):
 
 @contextlib.contextmanager
 def _beating(config, name):
+    need_reverb()
     write_config(config)  # before anything else is in the folder
     run = Run(pathlib.Path(config.logdir))
     with contextlib.closing(Heartbeat(run.roles, name)) as beat:
@@ -89,7 +89,7 @@ def _beating(config, name):
         yield run, beat
 
 
-def _need_reverb():
+def need_reverb():
     try:
         import reverb  # noqa: F401
     except ModuleNotFoundError:

@@ -72,7 +72,7 @@ def members_of_draws(draws, members, seed):
         [S], int32, from 0.
 
     Example:
-        >>> found = members_of_draws(6, 3, tf.constant([0, 1])).numpy()
+        >>> found = members_of_draws(6, 3, tf.constant([0, 1])).numpy().tolist()
         >>> sorted(found[:3]), sorted(found[3:])
         ([0, 1, 2], [0, 1, 2])
     """

@@ -115,7 +115,7 @@ def make_masked_initializer(mask):
         A function of shape and dtype.
 
     Example:
-        >>> abs(make_masked_initializer(tf.zeros([2, 3]))([2, 3]).numpy()).max()
+        >>> float(abs(make_masked_initializer(tf.zeros([2, 3]))([2, 3]).numpy()).max())
         0.0
     """
     initializer = tf.keras.initializers.GlorotNormal()

@@ -145,7 +145,9 @@ def test_exploring_is_what_the_run_collects_with(whole_run, whole_parts, monkeyp
 
 
 def test_package_imports_nothing_before_it_is_used():
-    code = "import sys, agents; print({'tensorflow', 'numpy', 'envs'} & set(sys.modules))"
+    code = (
+        "import sys, agents; print({'tensorflow', 'numpy', 'tf_agents'} & set(sys.modules))"
+    )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert run.stdout.strip() == "set()", run.stderr
     with pytest.raises(AttributeError, match="has no attribute 'saved'"):

@@ -29,7 +29,8 @@ def test_a_compiled_function_has_its_value():
 
 def test_compiling_prints_nothing():
     code = """
-import tensorflow as tf
+from envs.quiet import import_tensorflow
+tf = import_tensorflow()
 from agents.agent.compiling import compiled
 compiled(lambda x: 2.0 * x)(tf.constant(3.0))
 """

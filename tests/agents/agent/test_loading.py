@@ -104,7 +104,7 @@ def test_a_run_without_a_checkpoint_is_one_clear_line(make_config, tmp_path):
     with open_run(make_config(f"logdir={tmp_path}/run")):
         pass
     with pytest.raises(
-        UserError, match="run holds no readable checkpoint; .* goes on with the run"
+        UserError, match="run has no readable checkpoint; resume it by bayes-rl train"
     ):
         load_agent(tmp_path / "run")
 

@@ -1,16 +1,16 @@
 """Tests of agents.runs.history."""
 
 import pytest
-import yaml
 
 from agents.runs import records
+from agents.runs.folder import write_config
 from agents.runs.history import load
 
 
 @pytest.fixture
-def run(tmp_path):
+def run(tmp_path, make_config):
     """Folder of a run of 6 episodes, evaluated after every second by 3."""
-    (tmp_path / "config.yaml").write_text(yaml.safe_dump({"task": "fake"}))
+    write_config(make_config(f"logdir={tmp_path}"))
     for episode in range(1, 7):
         steps = {"environment_steps": 100 * episode, "train_steps": 10 * episode}
         steps |= {"episodes": episode, "seed": 0}

@@ -161,7 +161,9 @@ def test_responses_of_another_size_are_an_error():
 def test_a_column_that_lambdas_lack_is_an_error_and_no_cost_of_zero():
     columns = {"layer_l2_kernel": 7, "layer_l2_bias": 0}
     layer = layers.DenseHyperBatchEnsemble(1, columns, **OPTIONS)
-    with pytest.raises(ValueError, match="'layer_l2_kernel' is 7"):
+    with pytest.raises(
+        ValueError, match="column of 'layer_l2_kernel' must be from 0 .*, got 7"
+    ):
         layer([tf.ones([4, 3]), tf.ones([4, 2]), tf.ones([4, 2])])
 
 
