@@ -118,7 +118,7 @@ def test_markdown_holds_what_was_printed(output):
     assert "| 4,000 | 0 of 3 | 1 of 3 | never [4, never] |" in text
     assert text.endswith(
         "- † Fewer than 5 seeds. The IQM of three seeds is their mean, and an interval is "
-        "little more than their range. For equal groups, the interval of a probability of "
+        "about their range. For equal groups, the interval of a probability of "
         "improvement excludes 0.5 in one comparison of three (two seeds each) or of five "
         "(three seeds each).\n"
     )
