@@ -11,11 +11,8 @@ LOCK = -r requirements/python$(VERSION).txt
 WORKERS ?= 2
 # Tests that stand together share what they are prepared with.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
-# From TensorFlow 2.16 on, collectives of two mirrored strategies of a process can be mixed
-# up, as those of tests that share one; `make test` by such a Python has that test, too.
 CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weights \
-  tests/agents/model tests/agents/planning tests/agents/agent --deselect \
-  tests/agents/agent/test_planet_agent.py::test_two_devices_compute_what_one_does
+  tests/agents/model tests/agents/planning tests/agents/agent
 
 .DEFAULT_GOAL := help
 .PHONY: help train test slow other check bench docs docs-test docs-serve release

@@ -189,8 +189,8 @@ def test_scale_is_part_of_a_model_that_is_saved_whole(tmp_path, kind, suffix):
     np.testing.assert_allclose(loaded.losses, [2 * x for x in model.losses], rtol=1e-5)
 
 
-def test_a_mirrored_model_is_cloned_with_its_scale():
-    with tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"]).scope():
+def test_a_mirrored_model_is_cloned_with_its_scale(two_devices):
+    with two_devices.scope():
         model = MODELS["functional"]()
         ed.scale_kl(model, 0.25)
     clone = tf.keras.models.clone_model(model)

@@ -1,0 +1,16 @@
+"""What tests of the layers share."""
+
+import pytest
+import tensorflow as tf
+
+
+@pytest.fixture(scope="session")
+def two_devices():
+    """Mirrored strategy over two virtual CPU devices, the only one of these tests.
+
+    Sums of two strategies of one process are mixed up, unless their keys differ; the agent's
+    tests, which may run in the same process, have one too.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", 1000)
+        return tf.distribute.MirroredStrategy(["CPU:0", "CPU:1"])
