@@ -32,14 +32,14 @@ def import_tensorflow():
     What it raises is raised.
     """
     if "tensorflow" not in sys.modules:
-        with _without_stderr():
+        with without_stderr():
             import tensorflow  # noqa: F401
     return sys.modules["tensorflow"]
 
 
 @contextlib.contextmanager
-def _without_stderr():
-    """Drops what libraries of C++ write to file descriptor 2."""
+def without_stderr():
+    """Drops what libraries write to standard error without Python."""
     sys.stderr.flush()
     kept = os.dup(2)
     try:

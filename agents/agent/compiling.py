@@ -13,6 +13,8 @@ import threading
 
 import tensorflow as tf
 
+from envs.quiet import without_stderr
+
 
 def compiled(function):
     """A function of tensors, compiled by XLA at its first call with each shape."""
@@ -72,18 +74,5 @@ def should_compile(config):
 @functools.cache
 def _take_notice():
     """Lets XLA say unheard what it says once to a process, past all settings of logs."""
-    with _stderr_closed():
+    with without_stderr():
         tf.function(lambda x: x + 1, jit_compile=True)(tf.constant(0))
-
-
-@contextlib.contextmanager
-def _stderr_closed():
-    """Drops what libraries write to standard error without Python."""
-    kept = os.dup(2)
-    try:
-        with open(os.devnull, "wb") as nothing:
-            os.dup2(nothing.fileno(), 2)
-        yield
-    finally:
-        os.dup2(kept, 2)
-        os.close(kept)

@@ -38,6 +38,14 @@ def facts_on(page):
     return dict(_FACT.findall(page))
 
 
+def rows_of(file):
+    """Rows of a csv file as dicts of text, none where there is no file."""
+    if not file.exists():
+        return []
+    with open(file, newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
 def as_lines(facts):
     """The facts of `origin` and of a benchmark, in Markdown."""
     lines = "\n".join(f"- {name}: {value}" for name, value in facts.items())
@@ -119,11 +127,10 @@ class Report:
             folder: `pathlib.Path` of both.
             facts: as in `save`; None: those on the earlier Markdown file.
         """
-        with open(folder / f"{self.name}.csv", newline="") as file:
-            rows = [
-                {name: _typed(word) for name, word in row.items()}
-                for row in csv.DictReader(file)
-            ]
+        rows = [
+            {name: _typed(word) for name, word in row.items()}
+            for row in rows_of(folder / f"{self.name}.csv")
+        ]
         file = folder / f"{self.name}.md"
         facts = facts or facts_on(file.read_text())
         parts = [self.page(rows, facts), self.also(folder)]

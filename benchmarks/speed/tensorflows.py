@@ -4,7 +4,6 @@ python -m benchmarks.speed.tensorflows PYTHON [PYTHON ...] --folder results
 """
 
 import argparse
-import csv
 import itertools
 import json
 import os
@@ -130,14 +129,13 @@ def section(folder):
         folder: `pathlib.Path` of the csv.
     """
     from agents.screen.text import folded
+    from benchmarks.measuring.report import rows_of
 
-    file = folder / f"{NAME}.csv"
-    if not file.exists():
+    rows = rows_of(folder / f"{NAME}.csv")
+    if not rows:
         return ""
-    with open(file, newline="") as lines:
-        rows = list(csv.DictReader(lines))
     words = " ".join([f"python -m {_MODULE}", rows[0]["words"]])
-    origin = "{date}, commit {commit}, {processor}, {cores} core".format(**rows[0])
+    origin = "{date}, commit {commit}, {processor}, cores: {cores}".format(**rows[0])
     parts = [NOTES, f"`{words}`: {origin}.", as_table(rows)]
     return folded("Speed by TensorFlow version", *parts) + "\n"
 

@@ -9,7 +9,6 @@ make train VENV=.venv-3.12 PYTHON=python3.12 \
 """
 
 import argparse
-import csv
 import pathlib
 import statistics
 
@@ -17,6 +16,7 @@ from agents.files import write_csv
 from agents.runs.records import read_metrics, read_scores
 from agents.screen.text import as_markdown, folded
 from benchmarks.measuring.options import add_folder
+from benchmarks.measuring.report import rows_of
 
 NAME = "versions"
 _TERMS = ("train/loss", "train/weight_kl")
@@ -83,11 +83,9 @@ def section(folder):
     Args:
         folder: `pathlib.Path` of the csv.
     """
-    file = folder / f"{NAME}.csv"
-    if not file.exists():
+    rows = rows_of(folder / f"{NAME}.csv")
+    if not rows:
         return ""
-    with open(file, newline="") as lines:
-        rows = list(csv.DictReader(lines))
     first, second = rows[0]["first"], rows[0]["second"]
     steps = [f"{int(rows[0][f'train_steps_{place}']):,}" for place in ("first", "last")]
     heads = [

@@ -6,10 +6,10 @@ import tensorflow as tf
 
 @pytest.fixture(scope="session")
 def two_devices():
-    """Mirrored strategy over two virtual CPU devices, the only one of these tests.
+    """Mirrored strategy over two virtual CPU devices, with keys of its own.
 
-    Sums of two strategies of one process are mixed up, unless their keys differ; the agent's
-    tests, which may run in the same process, have one too.
+    Sums of two strategies of one process are mixed up unless their keys differ, and tests of
+    the agent, which may run in the same process, have one too.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tf.distribute.MirroredStrategy, "_collective_key_base", 1000)
