@@ -116,7 +116,10 @@ def measure_all(pythons, rounds, repeats):
 def _measured_by(python, repeats):
     words = [python, "-m", _MODULE, "--here", "--repeats", str(repeats)]
     quiet = os.environ | {"TF_CPP_MIN_LOG_LEVEL": "3"}
-    done = subprocess.run(words, capture_output=True, text=True, env=quiet)
+    try:
+        done = subprocess.run(words, capture_output=True, text=True, env=quiet)
+    except OSError as error:
+        sys.exit(f"benchmarks: {python} does not start: {error.strerror}")
     if done.returncode:
         sys.exit(f"benchmarks: {' '.join(words)} failed:\n{done.stderr}")
     return json.loads(done.stdout.splitlines()[-1])

@@ -40,8 +40,10 @@ def measure(folder):
         (`loss_first`, `loss_last`, `weight_kl_first`, `weight_kl_last`) and the scores.
 
     Raises:
-        ValueError: a task has not two versions, or a seed is of one alone.
+        ValueError: there is no such folder, a task has not two versions, or a seed is of one alone.
     """
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is no folder of runs")
     rows = []
     for task in sorted(each for each in folder.iterdir() if each.is_dir()):
         versions = sorted(each.name for each in task.iterdir())
@@ -117,7 +119,7 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     try:
         rows = measure(options.runs)
-    except (OSError, ValueError) as error:
+    except ValueError as error:
         parser.error(str(error))
     for row in rows:
         print(", ".join(f"{name} {value}" for name, value in row.items()))

@@ -41,6 +41,11 @@ def test_an_interpreter_that_fails_is_named(monkeypatch):
         tensorflows.measure_all(["mine"], rounds=1, repeats=1)
 
 
+def test_an_interpreter_that_is_not_there_is_named():
+    with pytest.raises(SystemExit, match="^benchmarks: /no/python does not start: No such"):
+        tensorflows.measure_all(["/no/python"], rounds=1, repeats=1)
+
+
 def test_the_page_has_the_part_where_the_csv_is(monkeypatch, tmp_path, capsys):
     answered(monkeypatch, {"old": [1.0], "new": [2.0]})
     words = ["old", "new", "--rounds", "1", "--folder", str(tmp_path)]

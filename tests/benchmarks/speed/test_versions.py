@@ -55,3 +55,8 @@ def test_what_is_not_paired_is_named(runs, capsys):
     shutil.rmtree(runs / "reacher_easy/2.19")
     with pytest.raises(ValueError, match="must hold two versions, got"):
         versions.measure(runs)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match="gone is no folder of runs$"):
+        versions.measure(tmp_path / "gone")
