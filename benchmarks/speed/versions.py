@@ -40,7 +40,7 @@ def measure(folder):
         (`loss_first`, `loss_last`, `weight_kl_first`, `weight_kl_last`) and the scores.
 
     Raises:
-        ValueError: there is no such folder, a task has not two versions, or a seed is of one alone.
+        ValueError: there is no such folder, a task has not two versions, or a seed has one.
     """
     if not folder.is_dir():
         raise ValueError(f"{folder} is no folder of runs")
