@@ -36,7 +36,9 @@ def import_suite():
 def choose_library():
     """Sets what is to draw, where nobody has; later imports of dm_control keep to it."""
     # Where Mesa's EGL was loaded before it, the import of TensorFlow 2.20 never ends.
-    quiet.import_tensorflow()
+    if _version() >= (2, 20):
+        # Mesa's other driver draws with LLVM, and would call that of TensorFlow: a crash.
+        os.environ.setdefault("GALLIUM_DRIVER", "softpipe")
     if "dm_control._render" not in sys.modules and "MUJOCO_GL" not in os.environ:
         os.environ["MUJOCO_GL"] = choose()
 
@@ -108,9 +110,14 @@ def picture(camera, shadows):
 
 
 def _crashes_with_mesa():
-    """Whether TensorFlow and what Mesa draws with cannot be in one process."""
+    """Whether TensorFlow and Mesa cannot be in one process, whatever Mesa draws with."""
+    return _version() >= (2, 21)
+
+
+def _version():
+    """Major and minor version of TensorFlow, which is imported."""
     version = quiet.import_tensorflow().__version__
-    return tuple(map(int, version.split(".")[:2])) >= (2, 21)
+    return tuple(map(int, version.split(".")[:2]))
 
 
 def _has_egl():

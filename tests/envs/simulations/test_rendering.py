@@ -34,6 +34,28 @@ def test_tensorflow_is_there_before_a_library_is_tried(run_python):
     assert run_python(code).stdout == "True\n"
 
 
+@pytest.mark.parametrize(
+    ("version", "environment", "driver"),
+    [
+        ("2.19.1", {}, "None"),
+        ("2.20.0", {}, "softpipe"),
+        ("2.20.0", {"GALLIUM_DRIVER": "d3d12"}, "d3d12"),
+    ],
+    ids=["before", "since", "chosen"],
+)
+def test_mesa_draws_without_llvm_where_tensorflow_has_another(
+    run_python, version, environment, driver
+):
+    code = (
+        f"import tensorflow as tf; tf.__version__ = '{version}'\n"
+        "from envs.simulations import rendering\n"
+        "rendering.choose = lambda: 'disabled'\n"
+        "rendering.choose_library()\n"
+        "import os; print(os.environ.get('GALLIUM_DRIVER'))"
+    )
+    assert run_python(code, **environment).stdout == f"{driver}\n"
+
+
 def test_beside_a_tensorflow_that_crashes_nothing_is_tried_and_pictures_say_so(run_python):
     code = (
         "import tensorflow as tf; tf.__version__ = '2.21.0'\n"
