@@ -35,16 +35,14 @@ def import_suite():
 
 def choose_library():
     """Sets what is to draw, where nobody has; later imports of dm_control keep to it."""
-    # Where Mesa's EGL was loaded before it, the import of TensorFlow 2.20 never ends.
-    if _version() >= (2, 20):
-        # Mesa's other driver draws with LLVM, and would call that of TensorFlow: a crash.
-        os.environ.setdefault("GALLIUM_DRIVER", "softpipe")
+    _keep_apart()
     if "dm_control._render" not in sys.modules and "MUJOCO_GL" not in os.environ:
         os.environ["MUJOCO_GL"] = choose()
 
 
 def choose():
     """Name of the library that would draw: `egl`, `osmesa` or `disabled`."""
+    _keep_apart()
     if _crashes_with_mesa():
         return "disabled"
     wanted = os.environ.get("PYOPENGL_PLATFORM")
@@ -107,6 +105,15 @@ def picture(camera, shadows):
     flags = None if shadows else {"shadow": False, "reflection": False}
     # The camera draws into the same buffer every time.
     return camera.render(render_flag_overrides=flags).copy()
+
+
+def _keep_apart():
+    """Prepares a process for both TensorFlow and Mesa, before Mesa is loaded."""
+    # Where Mesa's EGL was loaded before it, the import of TensorFlow 2.20 never ends.
+    quiet.import_tensorflow()
+    if _version() >= (2, 20):
+        # Mesa's other driver draws with LLVM, and would call that of TensorFlow: a crash.
+        os.environ.setdefault("GALLIUM_DRIVER", "softpipe")
 
 
 def _crashes_with_mesa():
