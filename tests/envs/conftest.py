@@ -25,8 +25,8 @@ def run_python():
     """Runs code in a fresh Python and returns what it said and how it ended."""
 
     def run(code, **environment):
-        inherited = {k: v for k, v in os.environ.items() if k not in ("MUJOCO_GL",)}
-        inherited.pop("PYOPENGL_PLATFORM", None)
+        ours = ("MUJOCO_GL", "PYOPENGL_PLATFORM", "GALLIUM_DRIVER")
+        inherited = {k: v for k, v in os.environ.items() if k not in ours}
         inherited.update(PYTHONPATH=str(ROOT), TF_CPP_MIN_LOG_LEVEL="3", **environment)
         return subprocess.run(
             [sys.executable, "-c", code],
