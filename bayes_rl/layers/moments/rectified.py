@@ -113,7 +113,7 @@ def rectified_moments(mean, variance, covariance=None):
     Example:
         >>> import tensorflow as tf
         >>> mean, variance, _ = rectified_moments(tf.zeros([1]), tf.ones([1]))
-        >>> round(float(mean), 4), round(float(variance), 4)
+        >>> round(float(mean[0]), 4), round(float(variance[0]), 4)
         (0.3989, 0.3408)
     """
     stddev = stddev_of(variance)

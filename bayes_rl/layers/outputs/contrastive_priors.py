@@ -129,8 +129,8 @@ class NCPNormalOutput(tf.keras.layers.Layer):
         >>> import bayes_rl as ed, tensorflow as tf
         >>> layer = ed.layers.NCPNormalOutput(mean=1.0)
         >>> outputs = layer(tf.constant([[5.0], [3.0]]))
-        >>> float(outputs.mean()), float(layer.losses[0])
-        (5.0, 2.0)
+        >>> outputs.mean().numpy().tolist(), float(layer.losses[0])
+        ([[5.0]], 2.0)
     """
 
     def __init__(self, mean=0.0, stddev=1.0, axis=0, **kwargs):

@@ -286,6 +286,7 @@ def test_where_the_variance_is_zero_draws_are_the_mean(given):
         1, covariance_fn=ed.layers.LinearKernel(1.0, 0.0), mean_fn=slope, **given
     )
     outputs = layer(tf.zeros([1, 2]))
-    assert float(outputs.value) == float(outputs.mean()) == float(outputs.stddev()) == 0.0
+    for result in (outputs.value, outputs.mean(), outputs.stddev()):
+        assert result.numpy().tolist() == [[0.0]]
     assert np.isfinite(outputs.log_prob(outputs.mean()))
     assert float(outputs.log_prob(tf.ones([1, 1]))) == -np.inf
