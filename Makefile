@@ -12,7 +12,7 @@ WORKERS ?= 2
 # Tests that stand together share what they are prepared with.
 PYTEST := $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weights \
-  tests/agents/model tests/agents/planning tests/agents/agent \
+  tests/agents/planet/model tests/agents/planet/planning tests/agents/planet/agent \
   tests/envs/simulations/test_rendering.py
 
 .DEFAULT_GOAL := help

@@ -25,8 +25,8 @@ _TESTS = itertools.count(1)
 
 if not importlib.util.find_spec("reverb"):  # it ends at Python 3.11
     collect_ignore_glob = [
-        "agents/distributed",
-        "tests/agents/distributed",
+        "agents/training/distributed",
+        "tests/agents/training/distributed",
         "benchmarks/scale/*.py",
         "tests/benchmarks/scale/*.py",
     ]

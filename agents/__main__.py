@@ -11,11 +11,11 @@ import sys
 import threading
 
 try:
-    from agents import interrupts
-    from agents.commands.words.options import ROLES
-    from agents.commands.words.parser import parse
-    from agents.errors import InUseError, UserError
-    from agents.files import output_folder, refusal
+    from agents.cli.parsing.options import ROLES
+    from agents.cli.parsing.parser import parse
+    from agents.system import interrupts
+    from agents.system.errors import InUseError, UserError
+    from agents.system.files import output_folder, refusal
     from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
     raise SystemExit(
@@ -26,7 +26,7 @@ except ModuleNotFoundError as error:
 
 _PATIENCE = 1.0  # seconds that a thread is given to end
 # Modules of commands that do not have their name.
-_MODULES = {"cluster": "machines.cluster", **dict.fromkeys(ROLES, "machines.roles")}
+_MODULES = dict.fromkeys(ROLES, "roles")
 
 
 def main(argv=None):
@@ -104,7 +104,7 @@ def _do(options):
         if not words.get("out"):
             output_folder(words["run"])
     module = _MODULES.get(options.name, options.name)
-    module = importlib.import_module(f"agents.commands.{module}")
+    module = importlib.import_module(f"agents.cli.{module}")
     return getattr(module, options.name)(**words)
 
 

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 import yaml
 
-from agents.config import overrides
+from agents.runs.config import overrides
 
 ROOT = pathlib.Path(__file__).parents[1]
 DOCS = ROOT / "docs"

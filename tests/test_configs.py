@@ -2,11 +2,11 @@ import dataclasses
 
 import pytest
 
-from agents.config import choices, overrides
-from agents.config.schema import as_dict, flatten, make_config
-from agents.explore import STRATEGIES
-from agents.planning import PLANNERS
-from agents.value import VALUES
+from agents.planet.explore import STRATEGIES
+from agents.planet.planning import PLANNERS
+from agents.planet.value import VALUES
+from agents.runs.config import choices, overrides
+from agents.runs.config.schema import as_dict, flatten, make_config
 
 KINDS = {"planner": PLANNERS, "explore": STRATEGIES, "value": VALUES}
 CHOICES = [

@@ -7,8 +7,8 @@ from tf_agents.train import actor
 from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 
-from agents import interrupts
 from agents.episodes.layout import EpisodeWriter
+from agents.system import interrupts
 
 
 class Collector:
@@ -80,7 +80,7 @@ def as_py_policy(policy):
     """A `PlanningPolicy` for batched environments in Python.
 
     One that XLA compiles is called as it is: within another graph it would be compiled
-    once more, see `agents.agent.compiling.CompilingAhead`.
+    once more, see `agents.training.compiling.CompilingAhead`.
     """
     return py_tf_eager_policy.PyTFEagerPolicy(
         policy, use_tf_function=not policy.compiles, batch_time_steps=False
@@ -153,7 +153,7 @@ class RandomAtFirst(py_policy.PyPolicy):
 
     Args:
         policy: `PyPolicy` that acts later, whose state holds the number of the
-            `next_episode`, see `agents.agent.policies.planning.PlanningPolicy`.
+            `next_episode`, see `agents.planet.agent.policy.PlanningPolicy`.
         environment: batched `PyEnvironment`.
         episodes: those with a number below are random.
         seed: int; random actions depend on it and on the number of their episode.

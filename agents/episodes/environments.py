@@ -3,10 +3,10 @@
 import numpy as np
 
 import envs
-from agents.errors import UserError
+from agents.system.errors import UserError
 
 # Purposes of a run's seed; each has environment seeds of its own. They are numpy's, from a
-# stream apart from those of `agents.seeds.Purpose`.
+# stream apart from those of `agents.system.seeds.Purpose`.
 COLLECTION, EVALUATION = 0, 1
 
 
@@ -16,7 +16,7 @@ def load_environments(
     """One batched TF-Agents environment.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
         count: environments in it.
         purpose: `COLLECTION` or `EVALUATION`.
         processes: whether each has a process of its own.

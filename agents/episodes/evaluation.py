@@ -24,9 +24,9 @@ class Evaluator:
     """Runs evaluation episodes of one agent.
 
     Args:
-        config: `agents.config.schema.Train`.
-        agent: `agents.agent.planet_agent.PlaNetAgent`.
-        policy: `agents.agent.policies.planning.PlanningPolicy`; None: the agent's, mean
+        config: `agents.runs.config.schema.Train`.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
+        policy: `agents.planet.agent.policy.PlanningPolicy`; None: the agent's, mean
             weights and no noise.
     """
 
@@ -85,7 +85,7 @@ class Arena:
     """Environments that are loaded once, for episodes from one start or another.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
     """
 
     def __init__(self, config):
@@ -129,7 +129,7 @@ def decision_milliseconds(policy):
     """Median wall-clock time of a decision in one environment, after the first one.
 
     Args:
-        policy: `agents.agent.policies.planning.PlanningPolicy`.
+        policy: `agents.planet.agent.policy.PlanningPolicy`.
     """
     now, state = policy.first_inputs(1)
     act = as_py_policy(policy).action

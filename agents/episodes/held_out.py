@@ -14,8 +14,8 @@ def held_out_episodes(config, agent, actions, count):
     """Fresh episodes from the starts of evaluation, which differ from those of training.
 
     Args:
-        config: `agents.config.schema.Train`.
-        agent: `agents.agent.planet_agent.PlaNetAgent`.
+        config: `agents.runs.config.schema.Train`.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
         actions: `policy`: the agent's, mean weights and no noise; or `random`: uniform.
         count: at least 1.
 

@@ -7,7 +7,7 @@ import numpy as np
 from tf_agents.policies import py_policy
 
 from agents.episodes.collecting import first_episodes
-from agents.errors import UserError
+from agents.system.errors import UserError
 
 _SIZE = 240  # pixels of a side
 

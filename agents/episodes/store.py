@@ -12,8 +12,8 @@ import zlib
 import numpy as np
 
 from agents.episodes.layout import KEYS, NUMBERS, check_episode
-from agents.errors import UserError
-from agents.files import remove_temporary, replacing, sync_folder
+from agents.system.errors import UserError
+from agents.system.files import remove_temporary, replacing, sync_folder
 
 log = logging.getLogger(__name__)
 

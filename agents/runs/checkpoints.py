@@ -8,8 +8,8 @@ import pathlib
 import re
 import sys
 
-from agents.errors import UserError
-from agents.files import remove_temporary, replacing_folder, sync_folder, write_text
+from agents.system.errors import UserError
+from agents.system.files import remove_temporary, replacing_folder, sync_folder, write_text
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"

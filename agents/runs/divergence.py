@@ -4,7 +4,7 @@ import dataclasses
 import json
 import pathlib
 
-from agents.files import write_text
+from agents.system.files import write_text
 
 _FILE = "diverged.json"
 

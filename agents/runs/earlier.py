@@ -5,9 +5,9 @@ import dataclasses
 import yaml
 
 import envs
-from agents.config.schema import Train
-from agents.explore import STRATEGIES
-from agents.planning import PLANNERS
+from agents.planet.explore import STRATEGIES
+from agents.planet.planning import PLANNERS
+from agents.runs.config.schema import Train
 from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did, in the order in

@@ -8,11 +8,11 @@ import typing
 
 import yaml
 
-from agents.config.schema import as_dict, flatten, make_config
-from agents.errors import UserError
-from agents.files import write_text
-from agents.locking import LOCK, lock_folder
+from agents.runs.config.schema import as_dict, flatten, make_config
 from agents.runs.earlier import parse, updated
+from agents.system.errors import UserError
+from agents.system.files import write_text
+from agents.system.locking import LOCK, lock_folder
 
 _LENGTH = "environment_steps"
 LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
@@ -76,7 +76,7 @@ def open_run(config):
     The config is written when the run starts, and again when it is made longer.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
 
     Returns:
         A `Run`; a context manager.
@@ -108,7 +108,7 @@ def write_config(config):
     Of several processes that start a run together each may do so, for theirs is the same.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: the folder holds a run with other values, or is no folder.
@@ -157,7 +157,7 @@ def check_run(config):
     """Refuses a config whose folder cannot be its run. Writes nothing.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: the folder holds a run with other values, or one that cannot go on, or is
@@ -204,7 +204,7 @@ def load_config(folder):
         folder: path of a run.
 
     Returns:
-        An `agents.config.schema.Train`.
+        An `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: the folder is not that of a run, or its config.yaml is damaged.

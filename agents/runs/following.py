@@ -67,7 +67,7 @@ def is_finished(config):
     what is missing without TensorFlow.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
     """
     folder = pathlib.Path(config.logdir)
     follower = Follower(folder)

@@ -4,9 +4,9 @@ import collections
 import dataclasses
 import functools
 
-from agents.config import choices
-from agents.config.schema import flatten
-from agents.errors import UserError
+from agents.runs.config import choices
+from agents.runs.config.schema import flatten
+from agents.system.errors import UserError
 
 # keys of a config that do not make another experiment, and those that only look at it
 _SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")

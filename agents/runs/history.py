@@ -6,7 +6,6 @@ import pathlib
 
 import numpy as np
 
-from agents.errors import UserError
 from agents.runs import divergence
 from agents.runs.divergence import Divergence
 from agents.runs.folder import read_config
@@ -17,6 +16,7 @@ from agents.runs.records import (
     read_scores,
     scores_were_written,
 )
+from agents.system.errors import UserError
 
 log = logging.getLogger(__name__)
 

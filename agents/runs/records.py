@@ -15,7 +15,7 @@ import shutil
 
 import numpy as np
 
-from agents.files import sync_folder, write_text
+from agents.system.files import sync_folder, write_text
 
 METRICS, SCORES, SESSIONS = "metrics.jsonl", "scores.csv", "sessions.jsonl"
 SCORE_COLUMNS = {

@@ -1,15 +1,15 @@
 """Refuses what a run cannot start with, or go on with."""
 
-from agents.agent.building import check_parts, choose_devices, configure_tensorflow
 from agents.episodes.environments import COLLECTION, load_environments
-from agents.errors import UserError
+from agents.system.errors import UserError
+from agents.training.building import check_parts, choose_devices, configure_tensorflow
 
 
 def check(config):
     """Refuses what cannot start, before the run's folder is made.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: the task does not offer what the config asks for, the strategy or the
@@ -26,8 +26,8 @@ def check_devices(config, devices):
     """Refuses a batch that the devices cannot share.
 
     Args:
-        config: `agents.config.schema.Train`.
-        devices: as of `agents.agent.building.choose_devices`.
+        config: `agents.runs.config.schema.Train`.
+        devices: as of `agents.training.building.choose_devices`.
 
     Raises:
         UserError: its size is no multiple of their number, or they cannot share it equally

@@ -24,7 +24,7 @@ def check(agent, first_step):
     """Stops where a gradient step was not finite; costs a copy of a few numbers.
 
     Args:
-        agent: `agents.agent.planet_agent.PlaNetAgent`.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
         first_step: train steps when its metrics were popped last.
 
     Raises:
@@ -42,7 +42,7 @@ def tell(config, run, found):
     """Writes what ended a run to its folder, and one line to standard error.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`.
         found: `agents.runs.divergence.Divergence`.
     """

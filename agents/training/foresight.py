@@ -7,8 +7,8 @@ import numpy as np
 import tensorflow as tf
 
 from agents.episodes.layout import first_rows
-from agents.insight.open_loop import filter_latents, stack
-from agents.seeds import fold
+from agents.study.insight.open_loop import filter_latents, stack
+from agents.system.seeds import fold
 
 
 def value_report(model, value, episodes, seed):
@@ -17,8 +17,8 @@ def value_report(model, value, episodes, seed):
         G = sum over k of discount^k r[k + 1]
 
     Args:
-        model: `agents.model.world_model.WorldModel`.
-        value: `agents.value.actor_critic.ActorCritic`.
+        model: `agents.planet.model.world_model.WorldModel`.
+        value: `agents.planet.value.actor_critic.ActorCritic`.
         episodes: of the agent without exploration, see `agents.episodes.layout`.
         seed: [2], of the noise that dequantizes images.
 

@@ -5,8 +5,8 @@ import tempfile
 import tensorflow as tf
 from tf_agents.train import learner as tf_agents_learner
 
-from agents import interrupts
-from agents.insight.weights import weight_report
+from agents.study.insight.weights import weight_report
+from agents.system import interrupts
 from agents.training import diverging
 
 # What devices would take ahead were of the replay before the next episode.
@@ -20,9 +20,9 @@ class Learning:
     an interrupted run sees the batches that it would have seen.
 
     Args:
-        agent: `agents.agent.planet_agent.PlaNetAgent`.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
         replay: `agents.episodes.replay.Replay`, not empty.
-        devices: for which the agent was made, see `agents.agent.building`.
+        devices: for which the agent was made, see `agents.training.building`.
         batch_size: sequences in a batch, a multiple of the number of devices.
         sequence_length: agent steps.
         seed: int, of the batches.

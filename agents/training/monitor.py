@@ -6,12 +6,12 @@ import numpy as np
 
 import envs
 from agents.episodes.measures import cost, episode_return, reached_reward, rewarded_steps
-from agents.explore import Bonus
-from agents.figures.predictions import film
-from agents.insight.coverage import Coverage, grid_of
-from agents.insight.probes import live_probe
-from agents.insight.spread import spread_report
-from agents.seeds import Purpose, fold, seed_of_run
+from agents.planet.explore import Bonus
+from agents.study.figures.predictions import film
+from agents.study.insight.coverage import Coverage, grid_of
+from agents.study.insight.probes import live_probe
+from agents.study.insight.spread import spread_report
+from agents.system.seeds import Purpose, fold, seed_of_run
 from agents.training.foresight import value_report
 from agents.training.memory import release
 
@@ -25,12 +25,12 @@ class Monitor:
     All but `explored` wait until the agent has learned.
 
     Args:
-        agent: `agents.agent.planet_agent.PlaNetAgent`; its clock says what is due.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`; its clock says what is due.
         store: `agents.episodes.store.EpisodeStore` of the run.
         evaluator: `agents.episodes.evaluation.Evaluator` of the agent.
         metrics: `agents.training.metrics.MetricsLog` of the run.
         videos: folder of the run's films.
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
         entries: of the environment, see `envs.environment.Environment`.
     """
 
@@ -167,7 +167,7 @@ def banner(config, agent, environment):
     if environment.entries:
         words["observation"] = f"{_in_words(environment.entries)}, in this order"
     if grid_of(config.task) is None:
-        place = "agents/insight/coverage.py"
+        place = "agents/study/insight/coverage.py"
         words["coverage"] = f"not measured: {place} has no grid for this task"
     return words
 

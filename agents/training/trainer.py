@@ -2,11 +2,8 @@
 
 import time
 
-from agents import interrupts
-from agents.agent.building import choose_devices, configure_tensorflow, make_agent
-from agents.agent.compiling import CompilingAhead
-from agents.agent.loading import make_checkpoints
 from agents.episodes.evaluation import Evaluator
+from agents.episodes.experience import CollectedHere
 from agents.episodes.measures import (
     agent_steps,
     environment_steps,
@@ -14,15 +11,18 @@ from agents.episodes.measures import (
     nonzero_rewards,
 )
 from agents.episodes.replay import is_held_out
-from agents.files import remove_temporary
-from agents.replicas import told_by_all
 from agents.runs.divergence import forget
 from agents.runs.provenance import note_session
-from agents.screen.progress import Progress
+from agents.system import interrupts
+from agents.system.files import remove_temporary
+from agents.system.replicas import told_by_all
+from agents.system.screen.progress import Progress
+from agents.training.building import choose_devices, configure_tensorflow, make_agent
 from agents.training.checking import check_episodes
+from agents.training.compiling import CompilingAhead
 from agents.training.diverging import Diverged, tell
-from agents.training.experience import CollectedHere
 from agents.training.learning import Learning
+from agents.training.loading import make_checkpoints
 from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
 from agents.training.monitor import Monitor, banner
@@ -34,7 +34,7 @@ def train(config, run, make_experience=CollectedHere, devices=None):
     The run goes on from its newest checkpoint and from the episodes on disk.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`, open.
         make_experience: as of `Trainer`.
         devices: likewise.
@@ -91,11 +91,11 @@ class Trainer:
     disk, with the same random numbers.
 
     Args:
-        config: `agents.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`.
-        progress: `agents.screen.progress.Progress`.
+        progress: `agents.system.screen.progress.Progress`.
         make_experience: makes of config and run what the run learns from, see
-            `agents.training.experience.CollectedHere`.
+            `agents.episodes.experience.CollectedHere`.
         devices: None: those that `strategy` names.
     """
 

@@ -11,7 +11,7 @@ import pathlib
 
 import yaml
 
-from agents.files import write_text
+from agents.system.files import write_text
 from benchmarks.learning import studies
 from benchmarks.learning.index import readme
 from benchmarks.learning.missing import missing

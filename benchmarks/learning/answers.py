@@ -5,8 +5,8 @@ import math
 import re
 import string
 
-from agents.compare.report import FEW, FEWEST_SEEDS
-from agents.screen.text import as_markdown, folded, number
+from agents.study.compare.report import FEW, FEWEST_SEEDS
+from agents.system.screen.text import as_markdown, folded, number
 
 TABLES = "tables"  # folder of the csv files of a study
 ONE = "‡"  # marks a number of one seed

@@ -1,7 +1,7 @@
 """results/README.md: what was asked, the answer, and the page with its numbers."""
 
-from agents.compare.report import FEW_NOTE
-from agents.screen.text import as_markdown
+from agents.study.compare.report import FEW_NOTE
+from agents.system.screen.text import as_markdown
 from benchmarks.learning.answers import ONE_NOTE, answer
 
 # pages that are no study; each names the command that wrote it

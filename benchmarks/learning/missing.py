@@ -3,7 +3,7 @@
 import pathlib
 import shlex
 
-from agents.config.overrides import load
+from agents.runs.config.overrides import load
 from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps
 from benchmarks.learning.studies import commanded_runs

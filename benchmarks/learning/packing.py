@@ -11,11 +11,11 @@ import tempfile
 import numpy as np
 import yaml
 
-from agents.compare.tables import minutes
-from agents.config.schema import flatten
-from agents.files import replacing, write_text
 from agents.runs import history, records
+from agents.runs.config.schema import flatten
 from agents.runs.folder import read_config, runs_below
+from agents.study.compare.tables import minutes
+from agents.system.files import replacing, write_text
 from benchmarks.learning import packed
 from benchmarks.learning.packed import word
 

@@ -2,7 +2,7 @@
 
 import json
 
-from agents.screen.text import as_markdown, folded
+from agents.system.screen.text import as_markdown, folded
 from benchmarks.learning.answers import TABLES, answer, findings, noted, table
 
 SUMMARY = "summary.json"  # in the folder of tables

@@ -11,12 +11,12 @@ import shutil
 
 from rich.console import Console
 
-from agents.compare import compare
-from agents.config.overrides import expand
-from agents.files import replacing_folder
 from agents.runs import divergence
+from agents.runs.config.overrides import expand
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
+from agents.study.compare import compare
+from agents.system.files import replacing_folder
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
 from benchmarks.learning.summary import summarize

@@ -5,9 +5,9 @@ Matrix products alone are counted: the product of [N, inputs] and [inputs, units
 count as nothing, so a share of the matrix peak is a lower bound of the work done.
 """
 
-from agents.model.sizes import with_sizes
-from agents.planning.groups import PlannerOfGroups
-from agents.value import NoValue
+from agents.planet.model.sizes import with_sizes
+from agents.planet.planning.groups import PlannerOfGroups
+from agents.planet.value import NoValue
 
 _CRITICS = 2
 
@@ -41,7 +41,7 @@ def parts(config, observation_size, action_size):
     """Operations per row, which is one step of one sequence, of each part of the model.
 
     Args:
-        config: `agents.config.schema.Train`, from states.
+        config: `agents.runs.config.schema.Train`, from states.
         observation_size: of the state vector.
         action_size: of the action.
 
@@ -146,7 +146,7 @@ def decision(config, strategy, observation_size, action_size, environments=1):
 
     Args:
         config: as in `parts`.
-        strategy: `agents.explore.Strategy` by which plans are scored.
+        strategy: `agents.planet.explore.Strategy` by which plans are scored.
         observation_size: as in `parts`.
         action_size: as in `parts`.
         environments: acted in side by side.

@@ -6,9 +6,9 @@ import datetime
 import re
 import typing
 
-from agents.files import write_csv, write_text
 from agents.runs.provenance import provenance
-from agents.screen.text import as_markdown, folded, show
+from agents.system.files import write_csv, write_text
+from agents.system.screen.text import as_markdown, folded, show
 
 NOTES = """\
 - Milliseconds: the median of the repeats [quartiles], by the clock named below. Processor

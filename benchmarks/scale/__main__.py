@@ -8,7 +8,7 @@ import signal
 import sys
 import tempfile
 
-from agents.errors import UserError
+from agents.system.errors import UserError
 from benchmarks.measuring.options import add_folder
 
 ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000
@@ -30,7 +30,7 @@ def main():
     from envs.quiet import import_gym
 
     import_gym()
-    from agents.config.overrides import load
+    from agents.runs.config.overrides import load
     from benchmarks.measuring import report
     from benchmarks.scale import page
     from benchmarks.scale.costs import measure_costs
@@ -52,7 +52,7 @@ def main():
 
 def check(costs, words, episodes):
     """Rows of (actors, measured `Speed`, simulated environment steps a second)."""
-    from agents.config.overrides import load
+    from agents.runs.config.overrides import load
     from benchmarks.scale.real import measure_run
     from benchmarks.scale.simulation import Layout, simulate
 

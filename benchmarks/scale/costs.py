@@ -8,19 +8,19 @@ import time
 import numpy as np
 import tensorflow as tf
 
-from agents.agent.building import configure_tensorflow, make_agent
-from agents.agent.loading import make_checkpoints
-from agents.config.overrides import load
-from agents.distributed.handover import Handover
-from agents.distributed.sequences import ReplayServer, SequenceWriter, row_specs
-from agents.distributed.server import greet
-from agents.distributed.weights import Weights
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.measures import agent_steps
-from agents.processes.starting import LoggedProcess, command_of, free_addresses
+from agents.runs.config.overrides import load
 from agents.runs.folder import open_run
+from agents.system.processes import LoggedProcess, command_of, free_addresses
+from agents.training.building import configure_tensorflow, make_agent
+from agents.training.distributed.handover import Handover
+from agents.training.distributed.sequences import ReplayServer, SequenceWriter, row_specs
+from agents.training.distributed.server import greet
+from agents.training.distributed.weights import Weights
 from agents.training.learning import Learning
+from agents.training.loading import make_checkpoints
 
 LAYOUTS = 1, 2, 4, 8  # environments of an actor
 SHARES = 1, 2, 4, 8, 16  # learners that share a batch

@@ -2,8 +2,8 @@
 
 import json
 
-from agents.files import write_text
-from agents.screen.text import as_markdown, folded
+from agents.system.files import write_text
+from agents.system.screen.text import as_markdown, folded
 from benchmarks.measuring.report import as_lines
 
 _QUESTION = "How many actors does a learner need?"
@@ -176,7 +176,7 @@ def needed(outcomes):
 def _draw(file, outcomes):
     from matplotlib.figure import Figure
 
-    from agents.figures.drawing import save_figure
+    from agents.study.figures.drawing import save_figure
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()

@@ -7,9 +7,9 @@ import subprocess
 import tempfile
 import time
 
-from agents.config.overrides import load
-from agents.processes.starting import LoggedProcess, command_of
+from agents.runs.config.overrides import load
 from agents.runs.following import Follower
+from agents.system.processes import LoggedProcess, command_of
 
 _SKIPPED = 3  # learned episodes, while functions are traced and compiled
 

@@ -6,7 +6,7 @@ import pathlib
 import sys
 import time
 
-from agents.errors import UserError
+from agents.system.errors import UserError
 from benchmarks.measuring.options import make_parser, use_threads
 from benchmarks.measuring.timing import CLOCKS, measure, quartiles
 

@@ -11,10 +11,10 @@ import tensorflow as tf
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
-from agents.agent.building import make_agent
-from agents.config.overrides import load
-from agents.explore import Greedy
-from agents.model.transitions import DETERMINISTIC, SOURCES
+from agents.planet.explore import Greedy
+from agents.planet.model.transitions import DETERMINISTIC, SOURCES
+from agents.runs.config.overrides import load
+from agents.training.building import make_agent
 from benchmarks.measuring import flops
 
 OBSERVATION_SIZE = 17
@@ -188,7 +188,7 @@ def make_train_step(config):
     """A function without arguments that takes one gradient step on one fixed batch.
 
     Args:
-        config: `agents.config.schema.Train`, from states.
+        config: `agents.runs.config.schema.Train`, from states.
     """
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     agent.initialize()
@@ -202,7 +202,7 @@ def make_decision(config, explores=False):
     """A function without arguments that chooses one action: filter, plan, act.
 
     Args:
-        config: `agents.config.schema.Train`, from states.
+        config: `agents.runs.config.schema.Train`, from states.
         explores: whether by the policy that collects, or by the one that exploits.
     """
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())

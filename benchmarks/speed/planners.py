@@ -17,10 +17,10 @@ import sys
 
 import numpy as np
 
-from agents.config.overrides import load
-from agents.errors import UserError
-from agents.files import write_csv
-from agents.screen.text import show
+from agents.runs.config.overrides import load
+from agents.system.errors import UserError
+from agents.system.files import write_csv
+from agents.system.screen.text import show
 from envs.quiet import import_gym
 
 _NEAR = 0.97
@@ -60,9 +60,9 @@ def compare(run, episodes):
     Returns:
         List of dicts, one a planner.
     """
-    from agents.agent.loading import load_agent
     from agents.episodes.evaluation import Evaluator
     from agents.episodes.measures import episode_return
+    from agents.training.loading import load_agent
     from benchmarks.measuring.flops import evaluations
 
     config, agent = load_agent(run)

@@ -131,7 +131,7 @@ def section(folder):
     Args:
         folder: `pathlib.Path` of the csv.
     """
-    from agents.screen.text import folded
+    from agents.system.screen.text import folded
     from benchmarks.measuring.report import rows_of
 
     rows = rows_of(folder / f"{NAME}.csv")
@@ -154,7 +154,7 @@ def as_table(rows):
         | --- | --- |
         | a | 2.00 |
     """
-    from agents.screen.text import as_markdown
+    from agents.system.screen.text import as_markdown
 
     versions = list(dict.fromkeys(_version(row) for row in rows))
     cases = list(dict.fromkeys(row["case"] for row in rows))
@@ -195,7 +195,7 @@ def main(arguments=None):
     rows = measure_all(options.pythons, options.rounds, options.repeats)
     print(as_table(rows))
     if options.folder:
-        from agents.files import write_csv
+        from agents.system.files import write_csv
         from benchmarks.measuring import report
 
         facts = report.origin(NAME)

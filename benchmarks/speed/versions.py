@@ -12,9 +12,9 @@ import argparse
 import pathlib
 import statistics
 
-from agents.files import write_csv
 from agents.runs.records import read_metrics, read_scores
-from agents.screen.text import as_markdown, folded
+from agents.system.files import write_csv
+from agents.system.screen.text import as_markdown, folded
 from benchmarks.measuring.options import add_folder
 from benchmarks.measuring.report import rows_of
 

@@ -8,7 +8,7 @@ import shlex
 
 import yaml
 
-from agents.compare.report import FEW, FEWEST_SEEDS
+from agents.study.compare.report import FEW, FEWEST_SEEDS
 from benchmarks.learning.answers import ONE, answer
 from benchmarks.learning.packed import read_curves
 from benchmarks.learning.studies import commanded_runs

@@ -8,14 +8,13 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
-from agents.agent.building import choose_devices, make_agent, make_world_model
-from agents.agent.loading import load_parts
-from agents.config import overrides
 from agents.episodes.replay import Replay
-from agents.figures import drawing
-from agents.insight import forecasts, open_loop, spread
-from agents.insight.uncertainty import worth
+from agents.runs.config import overrides
 from agents.runs.folder import Run, open_run
+from agents.study.figures import drawing
+from agents.study.insight import forecasts, open_loop, spread, worth
+from agents.training.building import choose_devices, make_agent, make_world_model
+from agents.training.loading import load_parts
 from agents.training.trainer import train
 
 TINY = [

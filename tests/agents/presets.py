@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 
-from agents.config import overrides
+from agents.runs.config import overrides
 
 
 def preset(group, choice, **changes):

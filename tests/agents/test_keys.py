@@ -9,11 +9,11 @@ import pytest
 import tensorflow as tf
 
 import envs
-from agents.agent.building import _make_value
-from agents.config import overrides
-from agents.config.schema import as_dict, flatten
 from agents.episodes.environments import COLLECTION, load_environments
-from agents.seeds import normal
+from agents.runs.config import overrides
+from agents.runs.config.schema import as_dict, flatten
+from agents.system.seeds import normal
+from agents.training.building import _make_value
 from bayes_rl.weights import kl_divergences
 
 ENVIRONMENT = {

@@ -17,9 +17,9 @@ from rich.console import Console
 import agents.__main__ as program
 import envs
 from agents.__main__ import main
-from agents.config import overrides
-from agents.config.schema import as_dict
-from agents.errors import InUseError, UserError
+from agents.runs.config import overrides
+from agents.runs.config.schema import as_dict
+from agents.system.errors import InUseError, UserError
 
 _COMMANDS = ("train", "evaluate", "probe", "calibrate", "plot", "compare", "video")
 ROOT = pathlib.Path(__file__).parents[2]
@@ -109,7 +109,7 @@ def test_end_of_a_command_is_told_in_a_line(error, status, said, monkeypatch, ca
     def train(**words):
         raise error
 
-    monkeypatch.setattr("agents.commands.train.train", train)
+    monkeypatch.setattr("agents.cli.train.train", train)
     assert main(["train", "task=fake"]) == status
     assert capsys.readouterr().err == f"{said}\n"
 
@@ -117,7 +117,7 @@ def test_end_of_a_command_is_told_in_a_line(error, status, said, monkeypatch, ca
 @pytest.mark.parametrize("name", ["evaluate", "probe", "calibrate", "video", "export"])
 def test_words_of_a_command_reach_its_function(name, monkeypatch, tmp_path):
     write_run(tmp_path / "run", {})
-    module = importlib.import_module(f"agents.commands.{name}")
+    module = importlib.import_module(f"agents.cli.{name}")
     signature, calls = inspect.signature(getattr(module, name)), []
     monkeypatch.setattr(module, name, lambda **words: calls.append(signature.bind(**words)))
     assert main([name, "run"]) == 0
@@ -180,7 +180,7 @@ def test_a_run_that_cannot_be_written_to_is_told_before_anything_is_done(
 
     write_run(tmp_path / "run", {})
     monkeypatch.setattr(tempfile, "TemporaryDirectory", refuse)
-    monkeypatch.setattr(importlib.import_module(f"agents.commands.{name}"), name, None)
+    monkeypatch.setattr(importlib.import_module(f"agents.cli.{name}"), name, None)
     assert main([name, "run"]) == 2
     assert capsys.readouterr().err == (
         "bayes-rl: cannot write to run: Read-only file system\n"
@@ -273,7 +273,7 @@ class Graph:
 
 graph = Graph()
 atexit.register(lambda: print("libraries have tidied up"))
-from agents.commands import plot
+from agents.cli import plot
 plot.plot = lambda runs, out: print("done") or 1
 sys.argv = ["bayes-rl", "plot", "run"]
 entry.run()

@@ -6,7 +6,7 @@ import types
 
 import pytest
 
-from agents.config import overrides
+from agents.runs.config import overrides
 from docs.keeping import ROOT
 
 DOCS = ROOT / "docs"

@@ -17,9 +17,9 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from agents.figures.drawing import save_figure, tidy, with_palette
-from agents.files import replacing, write_csv, write_text
-from agents.screen.text import as_markdown, folded
+from agents.study.figures.drawing import save_figure, tidy, with_palette
+from agents.system.files import replacing, write_csv, write_text
+from agents.system.screen.text import as_markdown, folded
 from benchmarks.learning.examples.programs import PROGRAMS, SHIFT
 from benchmarks.learning.examples.tables import (
     cost,

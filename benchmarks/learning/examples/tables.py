@@ -5,7 +5,7 @@ import json
 import numpy as np
 from scipy import stats
 
-from agents.screen.text import as_markdown
+from agents.system.screen.text import as_markdown
 from benchmarks.learning.examples.programs import PROGRAMS, SCORES
 
 _USUAL = "--seed", "--method", "--out"  # words of runs that the page shows

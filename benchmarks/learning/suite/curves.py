@@ -2,11 +2,11 @@
 
 from matplotlib.ticker import EngFormatter
 
-from agents import statistics
-from agents.compare.published import published_scores
-from agents.compare.scores import seed_curves
-from agents.figures.drawing import finish, panels, style, thin
 from agents.runs.grouping import Group
+from agents.study import statistics
+from agents.study.compare.published import published_scores
+from agents.study.compare.scores import seed_curves
+from agents.study.figures.drawing import finish, panels, style, thin
 from benchmarks.learning.suite.standings import METHODS, STEPS
 
 _KL = "train/weight_kl"

@@ -3,15 +3,15 @@
 import math
 import shutil
 
-from agents.compare.published import SOURCES
-from agents.compare.report import FEW, FEW_NOTE, FEWEST_SEEDS
-from agents.compare.tables import write
-from agents.figures.drawing import save
-from agents.files import write_text
 from agents.runs import divergence, history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
-from agents.screen.text import as_markdown, folded
+from agents.study.compare.published import SOURCES
+from agents.study.compare.report import FEW, FEW_NOTE, FEWEST_SEEDS
+from agents.study.compare.tables import write
+from agents.study.figures.drawing import save
+from agents.system.files import write_text
+from agents.system.screen.text import as_markdown, folded
 from benchmarks.learning.answers import TABLES, answer, findings, noted
 from benchmarks.learning.packed import read_table
 from benchmarks.learning.packing import unpacked

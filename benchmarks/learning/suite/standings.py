@@ -5,9 +5,9 @@ import functools
 
 import numpy as np
 
-from agents.compare.published import published_scores
-from agents.compare.tables import minutes
-from agents.config import overrides
+from agents.runs.config import overrides
+from agents.study.compare.published import published_scores
+from agents.study.compare.tables import minutes
 
 STEPS = 100_000
 METHODS = {

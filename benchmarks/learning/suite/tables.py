@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from agents import statistics
-from agents.compare.report import FEWEST_SEEDS
-from agents.compare.tables import with_interval
+from agents.study import statistics
+from agents.study.compare.report import FEWEST_SEEDS
+from agents.study.compare.tables import with_interval
 from benchmarks.learning.suite.standings import (
     METHODS,
     STEPS,
@@ -93,9 +93,9 @@ def against(own, method, stand_in=None):
     Returns:
         Dict, a row: over the tasks that the method has, our finished runs; on how many
         tasks the mean over seeds is higher; how many have as many seeds as an interval
-        needs (`agents.compare.report.FEWEST_SEEDS`), and on how many of those its whole
-        interval is; the least ratio and its task; the mean over tasks of our mean less
-        theirs, the task where that is greatest and the mean over the others; and the
+        needs (`report.FEWEST_SEEDS` of `agents.study.compare`), and on how many of those
+        its whole interval is; the least ratio and its task; the mean over tasks of our mean
+        less theirs, the task where that is greatest and the mean over the others; and the
         interquartile means over tasks of both, which leave out the best and the worst
         quarter of each, rounded down. Ours has its interval. None where there is no such
         task.

@@ -2,7 +2,7 @@
 
 import importlib
 
-from agents.model.transitions import SOURCES
+from agents.planet.model.transitions import SOURCES
 from docs.making.reference.names import entry, first_line
 
 
@@ -12,7 +12,7 @@ def _sources():
     for place in SOURCES.values():
         module, _, name = place.partition(":")
         names.setdefault(module, []).append(name)
-    names["agents.model.transitions.ensemble"].append("members_of_draws")
+    names["agents.planet.model.transitions.ensemble"].append("members_of_draws")
     return names
 
 
@@ -20,25 +20,25 @@ _PAGES = {
     "doors": (
         "Loading, acting, environments",
         {
-            "agents.agent.acting": ["load", "LoadedAgent"],
+            "agents.training.acting": ["load", "LoadedAgent"],
             "envs.loading": ["load", "load_many"],
             "envs.environment": ["Environment"],
         },
     ),
     "explore": (
         "Exploration strategies",
-        {"agents.explore": None, "agents.explore.noise": ["GaussianNoise"]},
+        {"agents.planet.explore": None, "agents.planet.explore.noise": ["GaussianNoise"]},
     ),
     "information": (
         "Estimates of the information gain",
-        {"agents.explore.information": ["moment_matched", "pairwise"]},
+        {"agents.planet.explore.information": ["moment_matched", "pairwise"]},
     ),
     "planning": (
         "Planners and rollouts",
         {
-            "agents.planning": None,
-            "agents.planning.rollouts": ["Rollout", "Layout"],
-            "agents.planning.imagination": [
+            "agents.planet.planning": None,
+            "agents.planet.planning.rollouts": ["Rollout", "Layout"],
+            "agents.planet.planning.imagination": [
                 "imagine_with_mean_weights",
                 "imagine_with_draws",
                 "imagine_with_switching_draws",
@@ -51,31 +51,31 @@ _PAGES = {
     "model": (
         "The world model",
         {
-            "agents.model.world_model": ["WorldModel"],
-            "agents.model.rssm": ["RSSM"],
-            "agents.model.latents": ["Latent"],
+            "agents.planet.model.world_model": ["WorldModel"],
+            "agents.planet.model.rssm": ["RSSM"],
+            "agents.planet.model.latents": ["Latent"],
         },
     ),
     "transitions": (
         "Sources of uncertainty about the transition",
         {
-            "agents.model.transitions": ["SOURCES", "make_source"],
-            "agents.model.transitions.source": ["Source"],
+            "agents.planet.model.transitions": ["SOURCES", "make_source"],
+            "agents.planet.model.transitions.source": ["Source"],
             **_sources(),
         },
     ),
     "insight": (
         "What a model knows",
         {
-            "agents.insight.calibration": ["judge", "score"],
-            "agents.insight.uncertainty.recalibration": ["fit"],
-            "agents.insight.uncertainty.levels": ["fit_levels", "WithLevels"],
-            "agents.insight.uncertainty.worth": ["look", "measure"],
-            "agents.insight.spread": ["spread_report"],
-            "agents.insight.open_loop": ["predict_open_loop"],
+            "agents.study.insight.calibration": ["judge", "score"],
+            "agents.study.insight.recalibration": ["fit"],
+            "agents.study.insight.levels": ["fit_levels", "WithLevels"],
+            "agents.study.insight.worth": ["look", "measure"],
+            "agents.study.insight.spread": ["spread_report"],
+            "agents.study.insight.open_loop": ["predict_open_loop"],
         },
     ),
-    "statistics": ("Statistics over seeds", {"agents.statistics": None}),
+    "statistics": ("Statistics over seeds", {"agents.study.statistics": None}),
 }
 
 

@@ -7,7 +7,7 @@ import re
 import yaml
 
 from agents.runs.records import SCORE_COLUMNS
-from agents.screen.text import as_markdown
+from agents.system.screen.text import as_markdown
 from benchmarks.learning.packed import read_curves
 from docs.making.reference.keys import cell
 from docs.making.results import RESULTS

@@ -6,7 +6,7 @@ import os
 import re
 from unittest import mock
 
-from agents.commands.words.parser import parse
+from agents.cli.parsing.parser import parse
 
 _ABOUT = """# Commands
 

@@ -7,16 +7,16 @@ import typing
 
 import yaml
 
-from agents.config import choices, overrides, schema
-from agents.screen.text import as_markdown
+from agents.runs.config import choices, overrides, schema
+from agents.system.screen.text import as_markdown
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "word"}
 _GROUPS = ("planner", "explore", "value", "world_model")  # each file is a choice
 _COMMENT = re.compile(r"( *)(\w+):(.*?)(?:\s+# (.*))?$")
 _ABOUT = """# Config keys
 
-Made from the schema (`agents/config/schema.py`), which has types and ranges, and from the
-files of `configs/`, which have the values. Any key is set on the command line:
+Made from the schema (`agents/runs/config/schema.py`), which has types and ranges, and from
+the files of `configs/`, which have the values. Any key is set on the command line:
 `bayes-rl train task=walker_walk planner.horizon=8`. A group is chosen by its name:
 `planner=cem`. The whole config of a run, without the run:
 `bayes-rl train experiment=paper --print-config`.

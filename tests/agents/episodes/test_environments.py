@@ -11,7 +11,7 @@ from agents.episodes.environments import (
     environment_seed,
     load_environments,
 )
-from agents.errors import UserError
+from agents.system.errors import UserError
 
 
 def test_purposes_and_runs_have_seeds_of_their_own():

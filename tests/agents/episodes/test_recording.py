@@ -7,7 +7,7 @@ import tensorflow as tf
 import envs
 from agents.episodes.collecting import first_episodes, random_policy
 from agents.episodes.recording import record
-from agents.errors import UserError
+from agents.system.errors import UserError
 from envs.simulations import rendering
 
 STEP = tf.Variable(0, dtype=tf.int64)

@@ -15,7 +15,7 @@ import pytest
 
 from agents.episodes.layout import KEYS, check_episode
 from agents.episodes.store import EpisodeStore
-from agents.errors import UserError
+from agents.system.errors import UserError
 
 
 def make_episode(rows=4, value=0.0):

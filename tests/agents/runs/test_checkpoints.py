@@ -6,9 +6,9 @@ import shutil
 import pytest
 import tensorflow as tf
 
-from agents.errors import UserError
 from agents.runs import checkpoints as checkpoints_module
 from agents.runs.checkpoints import Checkpoints
+from agents.system.errors import UserError
 from tests.agents.disks import files_up_to
 
 

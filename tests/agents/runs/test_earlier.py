@@ -5,13 +5,13 @@ import pathlib
 import pytest
 import yaml
 
-from agents.config import overrides
-from agents.config.schema import as_dict, make_config
-from agents.errors import UserError
+from agents.planet.value import NoValue
 from agents.runs import grouping
+from agents.runs.config import overrides
+from agents.runs.config.schema import as_dict, make_config
 from agents.runs.earlier import updated
 from agents.runs.folder import check_run, load_config, open_run, read_config
-from agents.value import NoValue
+from agents.system.errors import UserError
 
 
 def test_run_of_an_earlier_version_is_read_and_resumed(tmp_path):
@@ -149,7 +149,11 @@ def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
         ("explore", "pets_switching", "agents.explore.MeanOverDraws"),
         ("explore", "pessimistic", "agents.explore.UpperConfidence"),
         ("explore", "optimistic", "agents.explore.Optimistic"),
-        ("explore", "conditional_value_at_risk", "agents.explore.ConditionalValueAtRisk"),
+        (
+            "explore",
+            "conditional_value_at_risk",
+            "agents.explore.ConditionalValueAtRisk",
+        ),
         ("explore", "disagreement", "agents.explore.Disagreement"),
         ("explore", "information_gain", "agents.explore.InformationGain"),
         ("explore", "uncertainty_penalty", "agents.explore.UncertaintyPenalty"),

@@ -8,10 +8,10 @@ import textwrap
 
 import pytest
 
-from agents.config import overrides
-from agents.errors import UserError
+from agents.runs.config import overrides
 from agents.runs.folder import check_run, load_config, open_run, read_config, runs_below
 from agents.runs.records import SCORE_COLUMNS, append_metrics, append_scores
+from agents.system.errors import UserError
 
 
 @pytest.fixture
@@ -233,7 +233,7 @@ def test_run_in_use_is_refused(config):
 def test_death_of_the_process_frees_the_run(config):
     code = f"""
         import os
-        from agents.config import overrides
+        from agents.runs.config import overrides
         from agents.runs.folder import open_run
         run = open_run(overrides.load(["task=fake", "logdir={config.logdir}"]))
         os.kill(os.getpid(), 9)

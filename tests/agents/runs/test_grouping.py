@@ -2,11 +2,11 @@
 
 import pytest
 
-from agents.config import overrides
-from agents.config.schema import as_dict
-from agents.errors import UserError
 from agents.runs import grouping
+from agents.runs.config import overrides
+from agents.runs.config.schema import as_dict
 from agents.runs.history import History
+from agents.system.errors import UserError
 
 
 def test_seeds_and_folders_do_not_make_another_group():

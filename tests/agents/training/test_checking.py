@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.errors import UserError
+from agents.system.errors import UserError
 from agents.training import checking
 
 

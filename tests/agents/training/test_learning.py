@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.agent.building import choose_devices
+from agents.training.building import choose_devices
 from agents.training.diverging import Diverged
 from agents.training.learning import Learning
 
@@ -86,8 +86,8 @@ import numpy as np, tensorflow as tf
 two = [tf.config.LogicalDeviceConfiguration()] * 2
 tf.config.set_logical_device_configuration(cpu, two)
 import envs
-from agents.agent.building import choose_devices, make_agent
-from agents.config import overrides
+from agents.training.building import choose_devices, make_agent
+from agents.runs.config import overrides
 from agents.episodes.replay import Replay
 from agents.training.learning import Learning
 

@@ -5,10 +5,10 @@ import json
 
 import pytest
 
-from agents.compare import compare
 from agents.runs import divergence, history, records
 from agents.runs.folder import runs_below
 from agents.runs.grouping import arrange
+from agents.study.compare import compare
 from benchmarks.learning.packed import read_curves, read_metrics, read_runs
 from benchmarks.learning.packing import has_all_steps, pack, unpack, unpacked
 

@@ -6,10 +6,10 @@ import pytest
 import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
-from agents.agent.building import make_agent, make_world_model
-from agents.config.overrides import load
-from agents.explore import Greedy
-from agents.model.sizes import with_sizes
+from agents.planet.explore import Greedy
+from agents.planet.model.sizes import with_sizes
+from agents.runs.config.overrides import load
+from agents.training.building import make_agent, make_world_model
 from benchmarks.measuring import flops
 from benchmarks.speed.cases import Case, Specs, random_batch
 

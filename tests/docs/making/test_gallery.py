@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from agents.config import overrides
+from agents.runs.config import overrides
 from benchmarks.learning.packed import read_curves
 from docs.making import gallery, results
 

@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from agents.agent.loading import load_agent
 from agents.episodes import replay
+from agents.episodes.experience import CollectedHere
 from agents.episodes.store import EpisodeStore
-from agents.figures.curves import plot
 from agents.runs.folder import open_run
+from agents.study.figures.run_curves import plot
 from agents.training import trainer as training
-from agents.training.experience import CollectedHere
+from agents.training.loading import load_agent
 from tests.agents.training.trainer.records import LENGTH, leftovers, metrics, scores
 
 

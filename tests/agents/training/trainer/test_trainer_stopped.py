@@ -10,14 +10,14 @@ import time
 import numpy as np
 import pytest
 
-from agents.agent.loading import load_agent
 from agents.episodes.store import EpisodeStore
-from agents.errors import UserError
 from agents.runs import divergence
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import load_config
 from agents.runs.following import is_finished
+from agents.system.errors import UserError
 from agents.training import trainer as training
+from agents.training.loading import load_agent
 from tests.agents.training.trainer.records import LENGTH, leftovers, metrics, scores
 
 

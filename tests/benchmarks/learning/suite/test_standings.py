@@ -4,8 +4,8 @@ import csv
 
 import pytest
 
-from agents.compare import published
 from agents.runs import history
+from agents.study.compare import published
 from benchmarks.learning.suite.standings import (
     METHODS,
     published_at_end,

@@ -1,6 +1,6 @@
 """Pages of `agents` name what is there, every source of uncertainty among it."""
 
-from agents.model.transitions import SOURCES
+from agents.planet.model.transitions import SOURCES
 from docs.making.reference import agent_names
 
 

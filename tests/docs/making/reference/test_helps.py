@@ -2,7 +2,7 @@
 
 import re
 
-from agents.commands.words.options import ROLES
+from agents.cli.parsing.options import ROLES
 from docs.making.reference import helps
 
 

@@ -1,6 +1,6 @@
 """Every config key and every choice has a row in the reference."""
 
-from agents.config import choices, overrides
+from agents.runs.config import choices, overrides
 from docs.making.reference import keys
 
 

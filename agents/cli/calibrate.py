@@ -1,0 +1,245 @@
+"""The command `bayes-rl calibrate RUN [TWIN]`: tables, files and figures."""
+
+import itertools
+import pathlib
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.episodes.held_out import held_out_episodes
+from agents.episodes.replay import is_held_out
+from agents.episodes.store import readable_episodes
+from agents.runs import grouping
+from agents.runs.config.schema import as_dict
+from agents.runs.folder import Run, load_config
+from agents.study.figures import reliability as figures
+from agents.study.insight import recalibration, saved_fits
+from agents.study.insight.calibration import SHOWN, judge
+from agents.study.insight.coverage import Coverage, grid_of
+from agents.study.insight.forecasts import horizon_of, long_enough
+from agents.study.insight.worth import SPREADS, look, measure
+from agents.system.errors import UserError
+from agents.system.files import write_csv
+from agents.system.screen.text import decimals, show
+from agents.system.seeds import Purpose, fold, seed_of_run
+from agents.training.loading import load_agent
+
+_EDGES = ("value", "low", "high", "steps")  # of a `Measure`
+_SHOWN = ("rank_correlation", "auroc", "exponent")
+_WITHIN = ("rank_correlation_policy", "rank_correlation_random")
+
+
+class Judged(NamedTuple):
+    """A run whose forecasts are judged, as of its newest checkpoint."""
+
+    name: str  # its transition; where both runs have the same, its role
+    role: str  # `run` or `other`, in the order of the command line
+    folder: str
+    config: object
+    agent: object
+
+    @property
+    def about(self):
+        """What a row of a file says of it."""
+        return {
+            "judged": self.role,
+            "transition": self.config.transition,
+            "run": self.folder,
+            "environment_steps": self.agent.counts["environment_steps"],
+        }
+
+    @property
+    def collected(self):
+        """Episodes of the run: those trained on, and of those held out the planned ones."""
+        every, seed_episodes = self.config.hold_out_every, self.config.seed_episodes
+        trained_on, held_out = [], []
+        for episode in readable_episodes(Run(pathlib.Path(self.folder)).episodes):
+            if not is_held_out(episode, every):
+                trained_on.append(episode)
+            elif int(episode["number"]) >= seed_episodes:
+                held_out.append(episode)
+        return trained_on, held_out
+
+    def act(self, actions, count):
+        """`count` episodes to judge by, as many to fit to; fewer where some are short."""
+        found = held_out_episodes(self.config, self.agent, actions, 2 * count)
+        kept = long_enough(found) or found
+        _tell_left_out(found, kept, f"too short for forecasts, actions: {actions}")
+        middle = (len(kept) + 1) // 2
+        return kept[:middle], kept[middle:]
+
+
+def calibrate(run, twin, episodes):
+    """Judges the uncertainty of the newest checkpoints of one or two runs.
+
+    All are judged on the same fresh episodes: of the policy of each run, and of random
+    actions.
+
+    Open-loop forecasts are judged as they are, and once their spread was fitted to other
+    episodes: planned ones that the run held out, and where these are fewer, fresh ones of
+    its policy beside them; and fresh ones of random actions. What is too short for any
+    forecast is left out, and of what is fitted to also what is shorter than those judged
+    need, unless nothing else is left; a line says how many. `calibration.csv` and
+    `figures/calibration.png` have, for the intervals of 50, 80 and 95 %, the pooled
+    coverage and the deviation, see `agents.study.insight.calibration`; the file has each
+    dimension in rows of its own, beside those of `all`. The fits of RUN,
+    `recalibration.json`, are what its films and probes use from there on; a kind without
+    episodes to fit to has none.
+
+    `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
+    `agents.study.insight.worth`: a row for each `spread` and `measure`, its `value`
+    with the interval over episodes, `low` and `high`, and of how many `steps` it is.
+
+    All goes to RUN; tables are printed.
+
+    Args:
+        run: folder of the run.
+        twin: folder of a run to compare with, such as a deterministic one, or None.
+        episodes: of each kind, at least 1; files name as many, whatever was left out.
+
+    Raises:
+        UserError: the runs do not predict the same observations or are one, or all episodes
+            of a kind are too short.
+    """
+    if twin and pathlib.Path(run).resolve() == pathlib.Path(twin).resolve():
+        raise UserError(f"calibrate compares two runs, got {run} twice")
+    runs = _load([run, twin] if twin else [run])
+    config, folder = runs[0].config, pathlib.Path(run)
+    seed = seed_of_run(config.seed, Purpose.CALIBRATE)
+    random = runs[0].act("random", episodes)
+    own = [each.act("policy", episodes) for each in runs]
+    fresh = {f"policy of {r.name}": some for r, (some, _) in zip(runs, own, strict=True)}
+    fresh["random"] = random[0]
+    curves, worth = [], []
+    for each, (judged, others) in zip(runs, own, strict=True):
+        trained_on, held_out = each.collected
+        horizons = {"policy": horizon_of(judged), "random": horizon_of(random[0])}
+        enough = len(long_enough(held_out, horizons["policy"])) >= episodes
+        own_episodes = held_out if enough else held_out + others
+        model, fitted_to = each.agent.model, {"policy": own_episodes, "random": random[1]}
+        fits = {}
+        for kind, some in fitted_to.items():
+            kept = long_enough(some, horizons[kind]) or long_enough(some)
+            _tell_left_out(some, kept, f"too short for the fit: {each.name}, {kind}")
+            if not kept:
+                print(f"not recalibrated, no episode to fit to: {each.name}, {kind}")
+            fits[kind] = recalibration.fit(model, kept, fold(seed, 0)) if kept else None
+        for actions, found in fresh.items():
+            fit = fits[actions.partition(" ")[0]]
+            curves += judge(model, found, seed, actions, each.name, fit)
+        if each is runs[0]:
+            saved_fits.save(fits, folder, each.about["environment_steps"])
+        worth += _worth(each, trained_on, fresh, seed)
+    curves.sort(key=lambda curve: list(fresh).index(curve.actions))
+    title = f"{config.task}, {_counts(fresh)}"
+    files = _write(folder, title, runs, curves, worth, episodes)
+    _print_tables(runs, curves)
+    _print_worth(worth)
+    for file in files:
+        print(file)
+
+
+def _load(folders):
+    configs = {folder: as_dict(load_config(folder)) for folder in folders}
+    grouping.check_same_observations(configs)
+    loaded = [load_agent(folder) for folder in folders]
+    roles = ("run", "other")[: len(folders)]
+    differ = len({config.transition for config, _ in loaded}) == len(loaded)
+    return [
+        Judged(config.transition if differ else role, role, str(folder), config, agent)
+        for role, folder, (config, agent) in zip(roles, folders, loaded, strict=True)
+    ]
+
+
+def _tell_left_out(episodes, kept, why):
+    if len(kept) < len(episodes):
+        print(f"left out {len(episodes) - len(kept)} of {len(episodes)} episodes {why}")
+
+
+def _worth(judged, trained_on, fresh, seed):
+    """Pairs of the name of a run and a row of `spread.csv`; policies are of one kind."""
+    grid = grid_of(judged.config.task)
+    coverage = Coverage(grid) if grid else None
+    for episode in trained_on if coverage else ():
+        coverage.add(episode)
+    episodes = [episode for some in fresh.values() for episode in some]
+    looks = iter(look(judged.agent.model, episodes, coverage, fold(seed, 2)))
+    steps = {}
+    for actions, some in fresh.items():
+        own = steps.setdefault(actions.partition(" ")[0], [])
+        own += itertools.islice(looks, len(some))
+    rows = [
+        {"spread": spread, "measure": found.name}
+        | dict(zip(_EDGES, found[1:], strict=True))
+        for spread in SPREADS
+        for found in measure(steps, spread)
+    ]
+    return [(judged.name, row) for row in rows]
+
+
+def _counts(fresh):
+    """Such as "100 episodes of each kind": how many are judged."""
+    counts = {kind: len(some) for kind, some in fresh.items()}
+    if len(set(counts.values())) == 1:
+        return f"{counts['random']} episodes of each kind"
+    return "episodes: " + ", ".join(f"{count} {kind}" for kind, count in counts.items())
+
+
+def _write(folder, title, runs, curves, worth, episodes):
+    """The files of RUN; their paths."""
+    about = {each.name: each.about | {"episodes": episodes} for each in runs}
+    rows = [
+        {"actions": each.actions, "forecast": each.label} | about[each.name] | row
+        for each in curves
+        for row in each.rows()
+    ]
+    files = [folder / name for name in ("calibration.csv", "spread.csv")]
+    write_csv(files[0], rows)
+    write_csv(files[1], [about[name] | row for name, row in worth])
+    drawn = [folder / "figures" / name for name in ("calibration.png", "spread.png")]
+    figures.save(drawn[0], curves, title)
+    figures.save_worth(drawn[1], worth, title)
+    return files + drawn
+
+
+def _print_tables(runs, curves):
+    config = runs[0].config
+    print(f"{config.task}, observation={config.observation}")
+    for each in runs:
+        steps = each.about["environment_steps"]
+        print(f"{each.name}: {each.folder}, {steps} environment steps")
+    print(
+        "steps: agent steps after the last observation seen.\n"
+        "50 %, 80 %, 95 %: share of observations inside these central intervals, pooled.\n"
+        "off: how far that share is from its level in each dimension, on average.\n"
+        "nll: negative log likelihood, nats per dimension.\n"
+    )
+    levels = [f"{round(100 * level)} %" for level in SHOWN]
+    header = ["", "steps", *levels, *(f"{level} off" for level in levels), "nll"]
+    for actions in dict.fromkeys(each.actions for each in curves):
+        own = [each for each in curves if each.actions == actions]
+        print(f"{len(own[0].scores.coverage)} episodes, actions: {actions}")
+        steps = own[0].steps
+        shown = sorted({0, int(np.argmin(np.abs(steps - 10))), len(steps) - 1})
+        table = [each.line(place) for place in shown for each in own]
+        show(header, table)
+        print()
+
+
+def _print_worth(worth):
+    print(
+        "How well the spread of a step predicts its error; brackets: 95 % over episodes.\n"
+        "rank correlation: of spread and error, over all steps, those of the policy, and\n"
+        "those of random actions.\n"
+        "auroc: of telling states of unvisited regions from the others; 0.5 is chance.\n"
+        "exponent: the spread falls with visits n as n^-exponent.\n"
+    )
+    lines = {}
+    for name, row in worth:
+        value, low, high = (decimals(row[key]) for key in _EDGES[:3])
+        cell = f"{value} [{low}, {high}] of {row['steps']}"
+        lines.setdefault(f"{name}, {row['spread']}", {})[row["measure"]] = cell
+    for shown in (_SHOWN, _WITHIN):
+        table = [[name, *(row.get(m, "-") for m in shown)] for name, row in lines.items()]
+        show(["", *(name.replace("_", " ") for name in shown)], table)
+        print()

@@ -1,0 +1,224 @@
+"""The commands and their options."""
+
+import functools
+
+from agents.cli.parsing.arguments import address, addresses, whole_number
+from agents.cli.parsing.help import train_help
+
+ROLES = ("server", "learner", "actor")
+
+
+def add_commands(commands):
+    """Adds a parser for each command.
+
+    Args:
+        commands: what `add_subparsers` of a parser returns that knows `late_help`.
+    """
+    _add_train(commands)
+    _add_evaluate(commands)
+    _add_probe(commands)
+    _add_calibrate(commands)
+    _add_plot(commands)
+    _add_compare(commands)
+    _add_video(commands)
+    _add_export(commands)
+    _add_roles(commands)
+    _add_cluster(commands)
+
+
+def _add_train(commands):
+    command = _add(
+        commands,
+        "train",
+        "Train an agent, or resume its run.",
+        usage="bayes-rl train [-m [--jobs N | --print-commands]] [--print-config] "
+        "[key=value ...] [group=choice ...]",
+        late_help=lambda: f"\n{train_help()}",
+    )
+    command.add_argument(
+        "-m",
+        "--multirun",
+        action="store_true",
+        help="train every combination of comma-separated values, except finished runs",
+    )
+    command.add_argument(
+        "--jobs",
+        type=whole_number,
+        metavar="N",
+        help="with -m: number of runs at a time (default: cores / cores of a run)",
+    )
+    command.add_argument(
+        "--print-commands",
+        action="store_true",
+        help="with -m: print a command for each missing run, and train nothing",
+    )
+    command.add_argument(
+        "--print-config",
+        action="store_true",
+        help="print the whole config, and train nothing",
+    )
+
+
+def _add_evaluate(commands):
+    command = _add(
+        commands, "evaluate", "Score the newest checkpoint, without exploration."
+    )
+    _add_run(command)
+    _add_episodes(command, 10, "number of episodes")
+
+
+def _add_probe(commands):
+    about = "Measure how well the latent encodes velocities and positions."
+    command = _add(commands, "probe", about)
+    _add_run(command)
+    _add_episodes(command, 20, "number of episodes of the policy, and of random actions")
+
+
+def _add_calibrate(commands):
+    about = "Measure the coverage of prediction intervals, and recalibrate them."
+    command = _add(commands, "calibrate", about)
+    _add_run(command)
+    command.add_argument(
+        "twin",
+        metavar="TWIN",
+        nargs="?",
+        help="folder of a second run to compare with, such as a deterministic one",
+    )
+    _add_episodes(command, 20, "number of episodes of each policy, and of random actions")
+
+
+def _add_plot(commands):
+    command = _add(commands, "plot", "Draw curves of one or several runs.")
+    command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder of the figures (default: figures/ in the run, or beside several runs)",
+    )
+
+
+def _add_compare(commands):
+    about = "Compare groups of runs, with intervals over seeds."
+    command = _add(commands, "compare", about)
+    command.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="folder of a run, or a folder that holds runs",
+    )
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        default="comparison",
+        help="folder of the figures and csv files (default: comparison)",
+    )
+    command.add_argument(
+        "--at",
+        type=whole_number,
+        metavar="STEPS",
+        help="environment steps at which runs are compared (default: where the shortest "
+        "finished run ends; a run that diverged keeps its last score from there on, one "
+        "that is under way and not so far is left out by name)",
+    )
+
+
+def _add_video(commands):
+    about = "Film an episode of the newest checkpoint, and the predictions of its model."
+    command = _add(commands, "video", about)
+    _add_run(command)
+
+
+def _add_export(commands):
+    about = "Save the policy of the newest checkpoint as a SavedModel."
+    command = _add(commands, "export", about)
+    _add_run(command)
+    command.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="folder of the SavedModel (default: policy/ in the run)",
+    )
+
+
+def _add_roles(commands):
+    abouts = {
+        "server": "Keep the replay of a run with actors: one process, on any machine.",
+        "learner": "Learn from episodes of actors: one process of a run, on any machine.",
+        "actor": "Collect episodes for a learner: one process of a run, on any machine.",
+    }
+    own = {
+        "server": "",
+        "learner": "[--number K --learners HOST:PORT,...] ",
+        "actor": "--number K ",
+    }
+    for role in ROLES:
+        usage = f"bayes-rl {role} --server HOST:PORT {own[role]}actors=N [key=value ...]"
+        command = _add(commands, role, abouts[role], usage=usage)
+        command.add_argument(
+            "--server",
+            required=True,
+            type=address,
+            metavar="HOST:PORT",
+            help="address of the replay server, the same for all processes",
+        )
+        if role != "server":
+            command.add_argument(
+                "--number",
+                required=role == "actor",
+                default=0,
+                type=int,
+                metavar="K",
+                help=f"number of this {role}, from 0 to {role}s - 1",
+            )
+        if role == "learner":
+            command.add_argument(
+                "--learners",
+                type=addresses,
+                default=(),
+                metavar="HOST:PORT,...",
+                help="addresses of all learners, for strategy=multi_worker",
+            )
+
+
+def _add_cluster(commands):
+    command = _add(
+        commands,
+        "cluster",
+        "Print a job script for a run of many processes.",
+        usage="bayes-rl cluster slurm --actors N [--gpus N] [--cores N] [key=value ...]",
+    )
+    command.add_argument("system", choices=("slurm",), help="system of the cluster")
+    command.add_argument(
+        "--actors", type=whole_number, required=True, metavar="N", help="number of actors"
+    )
+    command.add_argument(
+        "--gpus",
+        type=functools.partial(whole_number, least=0),
+        default=0,
+        metavar="N",
+        help="number of GPUs of a learner (default: 0)",
+    )
+    command.add_argument(
+        "--cores",
+        type=whole_number,
+        default=1,
+        metavar="N",
+        help="cores of a process (default: 1)",
+    )
+
+
+def _add(commands, name, about, **settings):
+    return commands.add_parser(name, help=about, description=about, **settings)
+
+
+def _add_run(command):
+    command.add_argument("run", metavar="RUN", help="folder of a run")
+
+
+def _add_episodes(command, default, about):
+    command.add_argument(
+        "--episodes",
+        type=whole_number,
+        default=default,
+        metavar="N",
+        help=f"{about} (default: {default})",
+    )

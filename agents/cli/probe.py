@@ -1,0 +1,92 @@
+"""The command `bayes-rl probe RUN`: a table, a file and figures of its probes."""
+
+import math
+import pathlib
+
+import envs
+from agents.episodes.held_out import ACTIONS, held_out_episodes
+from agents.study.figures.predictions import save_state_prediction
+from agents.study.insight import saved_fits
+from agents.study.insight.probes import INPUTS, LEAST, PROBES, Probes
+from agents.system.errors import UserError
+from agents.system.files import write_csv
+from agents.system.screen.text import show
+from agents.system.seeds import Purpose, seed_of_run
+from agents.training.loading import load_agent
+
+
+def probe(run, episodes):
+    """Probes the newest checkpoint of a run.
+
+    Episodes are fresh, from the starts of evaluation: the model was trained on all those
+    of the run. Some are the policy's, which tell what the agent knows where it acts; others
+    are random and so the same for every agent of a task and seed, which makes agents
+    comparable.
+
+    Prints a table; writes `probe.csv`, and to `figures/` the velocities of a held-out
+    episode as the network reads them from latents, filtered and open loop.
+
+    Args:
+        run: folder of the run.
+        episodes: of each kind, at least 2.
+
+    Raises:
+        UserError: there are too few episodes.
+    """
+    if episodes < LEAST:
+        raise UserError(f"--episodes must be at least {LEAST} for a probe, got {episodes}")
+    config, agent = load_agent(run)
+    angles = envs.wrapping_angles(config.task)
+    seed = seed_of_run(config.seed, Purpose.PROBE)
+    steps = agent.counts["environment_steps"]
+    counts = {"environment_steps": steps, "episodes": episodes}
+    folder = pathlib.Path(run)
+    rows, files = [], [folder / "probe.csv"]
+    for actions in ACTIONS:
+        found = held_out_episodes(config, agent, actions, episodes)
+        fit = saved_fits.load(folder, steps, actions)
+        probes = Probes(agent.model, found, angles, seed)
+        scores = probes.scores()
+        rows += [counts | {"actions": actions} | score for score in scores]
+        _print_table(config, actions, counts, probes.names, scores)
+        for kind, (truth, values, context, names) in probes.readings().items():
+            told = (truth, values, context, names)
+            if fit and len(values) > 1 and context < len(truth):
+                told = (*told, fit.interval_of_readings(values, context))
+            name = f"probe_{actions}_{kind}"
+            files.append(save_state_prediction(folder / "figures", name, *told))
+    write_csv(files[0], rows)
+    if config.observation == "state":
+        print("Velocities are inputs of this agent: the probes say what its latent keeps.")
+    for file in files:
+        print(file)
+
+
+def _print_table(config, actions, counts, names, scores):
+    print(
+        f"R squared on held-out episodes: {config.task}, observation={config.observation}, "
+        f"{config.transition} transition, {counts['environment_steps']} environment steps;"
+        f"\n{counts['episodes']} episodes of "
+        + ("the policy's" if actions == "policy" else "random")
+        + " actions; in brackets 95 % over episodes"
+    )
+    columns = [(each, kind) for each in INPUTS for kind in PROBES] + [("mean", "")]
+    found = {(s["target"], s["input"], s["probe"]): s for s in scores}
+    table = []
+    for name in names:
+        cells = [found[name, *column] for column in columns]
+        latent = [
+            _in_brackets(*(cell[key] for key in ("r_squared", "low", "high")))
+            for cell in cells[: len(PROBES)]
+        ]
+        table.append([name, *latent, *(c["r_squared"] for c in cells[len(PROBES) :])])
+    show(["", *(" ".join(column).strip() for column in columns)], table)
+    print()
+
+
+def _in_brackets(value, low, high):
+    """What is unknown is a dash, alone or as the interval."""
+    if not math.isfinite(value):
+        return "-"
+    known = math.isfinite(low) and math.isfinite(high)
+    return f"{value:.2f} " + (f"[{low:.2f}, {high:.2f}]" if known else "[-]")

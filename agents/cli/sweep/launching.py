@@ -1,0 +1,114 @@
+"""Runs as processes of this machine, some at a time."""
+
+import collections
+import contextlib
+import dataclasses
+import os
+import pathlib
+import signal
+import time
+
+from agents.system.processes import LoggedProcess, command_of, stopping
+
+LOG = "output.log"
+WAITING, RUNNING, DONE, FAILED, STOPPED = "waiting", "running", "done", "failed", "stopped"
+_POLL_SECONDS = 0.2
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    """One run of a sweep.
+
+    Args:
+        words: its overrides, as typed.
+        folder: `pathlib.Path`.
+        environment_steps: its length.
+        name: the words that tell it from the others.
+    """
+
+    words: tuple
+    folder: pathlib.Path
+    environment_steps: int
+    name: str
+
+    @property
+    def command(self):
+        """What a process is started with."""
+        return command_of("train", *self.words)
+
+
+class ProcessLauncher:
+    """Runs each job in a process whose output goes to `output.log` in the run's folder.
+
+    A job that fails does not stop the others. Ctrl-C, or the end of the terminal, starts
+    no more jobs and tells those that run, once each, so that they save; a second Ctrl-C
+    kills them, at the cost of the episode in flight.
+
+    Args:
+        at_once: jobs that run at the same time, at least 1.
+        table: is told what happens, see `agents.cli.sweep.table.SweepTable`.
+    """
+
+    def __init__(self, at_once, table):
+        self._at_once = at_once
+        self._table = table
+        self._running = {}  # job -> its process
+
+    def launch(self, jobs):
+        """Runs all jobs.
+
+        Args:
+            jobs: list of `Job`.
+
+        Returns:
+            Dict of job -> (state, its last error line or "").
+        """
+        waiting, results = collections.deque(jobs), dict.fromkeys(jobs, (STOPPED, ""))
+        with stopping() as wishes:
+            heard = 0
+            while self._running or (waiting and not wishes):
+                while waiting and len(self._running) < self._at_once and not wishes:
+                    self._start(waiting.popleft(), results)
+                self._collect(results, stopping=bool(wishes))
+                if len(wishes) > heard:
+                    self._stop(kill=heard > 0)
+                    heard = len(wishes)
+                self._table.refresh()
+                time.sleep(_POLL_SECONDS)
+        return results
+
+    def _start(self, job, results):
+        try:
+            job.folder.mkdir(parents=True, exist_ok=True)
+            process = LoggedProcess(job.command, job.folder / LOG)
+        except OSError as error:
+            self._end(job, FAILED, str(error), results)
+            return
+        self._running[job] = process
+        self._table.change(job, RUNNING)
+
+    def _collect(self, results, stopping):
+        for job, process in list(self._running.items()):
+            status = process.poll()
+            if status is None:
+                continue
+            del self._running[job]
+            if status == 0:
+                self._end(job, DONE, "", results)
+            elif stopping:
+                self._end(job, STOPPED, "", results)
+            else:
+                self._end(job, FAILED, process.reason, results)
+
+    def _end(self, job, state, reason, results):
+        results[job] = state, reason
+        self._table.change(job, state, reason)
+
+    def _stop(self, kill):
+        for process in self._running.values():
+            if kill:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+            else:
+                process.send_signal(signal.SIGINT)
+        self._table.stopping(kill)

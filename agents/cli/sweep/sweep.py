@@ -1,0 +1,155 @@
+"""Several runs: every combination of comma-separated values, side by side."""
+
+import dataclasses
+import os
+import pathlib
+import shlex
+import sys
+
+from agents.cli.sweep.launching import FAILED, STOPPED, Job, ProcessLauncher
+from agents.cli.sweep.table import SweepTable
+from agents.runs.config import overrides
+from agents.runs.folder import check_run
+from agents.runs.following import is_finished
+from agents.system.errors import UserError
+
+_GPU = "/dev/nvidia0"
+
+
+@dataclasses.dataclass(frozen=True)
+class Sweep:
+    """The runs that words stand for.
+
+    Args:
+        jobs: a `Job` for each run.
+        finished: those that earlier sessions have finished.
+        at_once: how many of them share this machine.
+    """
+
+    jobs: list
+    finished: list
+    at_once: int
+
+    @property
+    def missing(self):
+        return [job for job in self.jobs if job not in self.finished]
+
+
+def plan(words):
+    """Finds and checks every combination of the comma-separated values.
+
+    Args:
+        words: overrides as typed, such as `seed=0,1`.
+
+    Returns:
+        A `Sweep`.
+
+    Raises:
+        UserError: a config is not right, or two runs would share a folder.
+    """
+    runs = overrides.expand(words)
+    configs = [overrides.load(run) for run in runs]
+    _check(runs, configs)
+    jobs = [
+        Job(tuple(run), pathlib.Path(config.logdir), config.environment_steps, name)
+        for run, config, name in zip(runs, configs, _names(runs), strict=True)
+    ]
+    pairs = zip(jobs, configs, strict=True)
+    finished = [job for job, config in pairs if is_finished(config)]
+    return Sweep(jobs, finished, default_at_once(configs))
+
+
+def sweep(words, at_once=None):
+    """Trains every combination of the comma-separated values.
+
+    All configs are checked before the first run starts. Runs that are finished are left
+    alone, so that the same command does what is missing. A run that fails does not stop
+    the others; Ctrl-C stops all.
+
+    Args:
+        words: as in `plan`.
+        at_once: runs at the same time; None: as many as the machine has cores for.
+
+    Returns:
+        Exit status: 0 if all runs ended well, 1 if one failed, 130 after Ctrl-C.
+
+    Raises:
+        UserError: as `plan`.
+    """
+    planned = plan(words)
+    at_once = at_once or planned.at_once
+    with SweepTable(planned.jobs, at_once, planned.finished) as table:
+        return _status(ProcessLauncher(at_once, table).launch(planned.missing))
+
+
+def print_commands(words):
+    """Prints a command for each run that is missing, a line each, for a shell.
+
+    Whoever reads them decides where and when each runs: `xargs`, GNU parallel, or the queue
+    of a cluster whose machines see the same files.
+
+    Args:
+        words: as in `plan`.
+
+    Raises:
+        UserError: as `plan`.
+    """
+    planned = plan(words)
+    for job in planned.missing:
+        print(shlex.join(["bayes-rl", "train", *job.words]))
+    missing, runs = len(planned.missing), len(planned.jobs)
+    print(f"{missing} of {runs} runs are missing", file=sys.stderr)
+
+
+def default_at_once(configs):
+    """How many runs share this machine: its cores over those that a run keeps busy.
+
+    Those are the threads of each actor and learner, or one for each environment.
+    One, where a run takes all devices: with another `strategy`, with `threads=0`, or where
+    there is a GPU, which one run keeps busy.
+
+    Args:
+        configs: of the runs, list of `agents.runs.config.schema.Train`.
+    """
+    whole = any(config.strategy != "default" or not config.threads for config in configs)
+    if whole or pathlib.Path(_GPU).exists():
+        return 1
+    return max(1, len(os.sched_getaffinity(0)) // max(map(_cores, configs)))
+
+
+def _cores(config):
+    if config.actors:
+        return config.threads * (config.actors + config.learners)
+    return max(config.threads, config.environments)
+
+
+def _status(results):
+    """Says what failed; the exit status of the sweep."""
+    failed = {job: reason for job, (state, reason) in results.items() if state == FAILED}
+    for job, reason in failed.items():
+        print(f"failed: {job.name}: {reason}; see {job.folder}", file=sys.stderr)
+    if any(state == STOPPED for state, _ in results.values()):
+        print("stopped; the same command resumes", file=sys.stderr)
+        return 130
+    if failed:
+        print("the same command trains the missing runs", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _names(runs):
+    """The words of each run that not all have; all words of a single run."""
+    common = set.intersection(*map(set, runs)) if len(runs) > 1 else set()
+    return [" ".join(word for word in run if word not in common) for run in runs]
+
+
+def _check(runs, configs):
+    folders = {}
+    for run, config in zip(runs, configs, strict=True):
+        check_run(config)
+        other = folders.setdefault(config.logdir, run)
+        if other is not run:
+            raise UserError(
+                f"the runs {' '.join(other)!r} and {' '.join(run)!r} would share "
+                f"the folder {config.logdir}; put differing keys into logdir, such as "
+                "'logdir=logdir/${task}/${batch_size}/${seed}'"
+            )

@@ -1,0 +1,89 @@
+"""The command `bayes-rl train`: one run, several, or only their configs."""
+
+import concurrent.futures
+import multiprocessing
+import pathlib
+
+import yaml
+
+from agents.runs.config.overrides import expand, load
+from agents.runs.config.schema import as_dict
+from agents.runs.folder import Run, check_run, open_run
+from agents.system.errors import UserError
+from agents.system.processes import die_with_parent
+from envs.quiet import import_gym
+
+_LAUNCHERS = ("hydra/launcher", "hydra.launcher")
+
+
+def train(overrides, multirun, jobs, print_config, print_commands):
+    """Trains one run, or with -m all combinations of values.
+
+    Args:
+        overrides: words of the config, as typed.
+        multirun: whether values may be several.
+        jobs: runs at the same time, with `multirun`; or None.
+        print_config: whether the config is printed in place of training.
+        print_commands: whether, with `multirun`, commands are.
+
+    Returns:
+        Exit status.
+    """
+    _check(overrides, multirun, jobs, print_commands)
+    if print_config:
+        return _print_configs(overrides, multirun)
+    if multirun:
+        from agents.cli.sweep import sweep
+
+        if print_commands:
+            return sweep.print_commands(overrides)
+        return sweep.sweep(overrides, jobs)
+    config = load(overrides)
+    check_run(config)
+    if config.actors:
+        from agents.cli.roles import need_reverb
+        from agents.training.distributed.supervisor import supervise
+
+        need_reverb()
+        if not Run(pathlib.Path(config.logdir)).config_file.exists():
+            _check_elsewhere(config)
+        return supervise(config, overrides)
+    _check_here(config)
+    from agents.training import trainer
+
+    with open_run(config) as run:
+        return trainer.train(config, run)
+
+
+def _check_here(config):
+    import_gym()  # TF-Agents would import it with a notice
+    from agents.training.checking import check
+
+    check(config)
+
+
+def _check_elsewhere(config):
+    """Leaves TensorFlow out of this process, which waits more than it works."""
+    executor = concurrent.futures.ProcessPoolExecutor
+    spawn = multiprocessing.get_context("spawn")
+    with executor(1, spawn, initializer=die_with_parent) as process:
+        process.submit(_check_here, config).result()
+
+
+def _check(overrides, multirun, jobs, print_commands):
+    if jobs and not multirun:
+        raise UserError("--jobs needs -m, which trains several runs")
+    if print_commands and not multirun:
+        raise UserError("--print-commands needs -m, which takes several values")
+    for word in overrides:
+        if word.startswith(_LAUNCHERS):
+            raise UserError(
+                f"Hydra's launchers are not supported, got {word!r}; use --print-commands: "
+                "it prints a command for each run, for sbatch, xargs or parallel"
+            )
+
+
+def _print_configs(overrides, multirun):
+    jobs = expand(overrides) if multirun else [overrides]
+    configs = [as_dict(load(job)) for job in jobs]
+    print(yaml.safe_dump_all(configs, sort_keys=False), end="")

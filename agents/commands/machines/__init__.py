@@ -1,1 +1,0 @@
-"""Commands of runs of many processes, on one machine or over a cluster."""

@@ -1,1 +1,0 @@
-"""Whether the uncertainty of a model is worth anything; how its intervals are mended."""

@@ -1,0 +1,60 @@
+"""How far a run has come, as variables that graphs read and checkpoints keep."""
+
+import tensorflow as tf
+
+from agents.planet.explore.strategy import Elapsed
+
+
+class Clock(tf.Module):
+    """The counts of a run.
+
+    Args:
+        replay_capacity: agent steps that the replay holds at most; None: all.
+        hold_out_every: one of so many episodes is not trained on; None: none.
+        counts_rewards: whether a strategy asks for `Elapsed.rewards`.
+
+    Attributes:
+        episodes: finished and, if they are, learned from.
+        environment_steps: those of the environment, before action repeat.
+        agent_steps: actions chosen.
+        rewards: rewards other than 0, or None.
+        replay_steps: [], agent steps in the replay, as if of every episode's steps the same
+            share were held out: min((1 - 1 / hold_out_every) agent_steps, capacity). The
+            replay itself holds whole episodes, the first among them.
+    """
+
+    def __init__(self, replay_capacity=None, hold_out_every=None, counts_rewards=False):
+        super().__init__("clock")
+        self._replay_capacity = float(replay_capacity or "inf")
+        self._trained_on = 1.0 - 1.0 / (hold_out_every or float("inf"))
+        self.episodes = _counter("episodes")
+        self.environment_steps = _counter("environment_steps")
+        self.agent_steps = _counter("agent_steps")
+        # Checkpoints of runs that did not count them lack it.
+        self.rewards = _counter("rewards") if counts_rewards else None
+
+    @property
+    def replay_steps(self):
+        steps = self._trained_on * tf.cast(self.agent_steps, tf.float32)
+        return tf.minimum(steps, self._replay_capacity)
+
+    @property
+    def elapsed(self):
+        """What strategies are told, `agents.planet.explore.strategy.Elapsed`."""
+        return Elapsed(self.environment_steps, self.rewards)
+
+    def advance(self, episodes, agent_steps, environment_steps, rewards=0):
+        """Counts the steps of an episode, after which there are `episodes`."""
+        self.episodes.assign(episodes)
+        self.agent_steps.assign_add(agent_steps)
+        self.environment_steps.assign_add(environment_steps)
+        if self.rewards is not None:
+            self.rewards.assign_add(rewards)
+
+
+def _counter(name):
+    # One value on all devices: replicas read it and never write it.
+    aggregation = tf.VariableAggregation.ONLY_FIRST_REPLICA
+    return tf.Variable(
+        0, trainable=False, dtype=tf.int64, name=name, aggregation=aggregation
+    )

@@ -1,0 +1,276 @@
+"""Bayesian PlaNet as a TF-Agents agent: it learns a world model and acts by planning."""
+
+import contextlib
+import functools
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.agents import tf_agent
+from tf_agents.specs import tensor_spec
+
+from agents.planet.agent.drawing import Drawn, draw
+from agents.planet.model.transitions.training import own_draws
+from agents.planet.planning.replayed import predict_replayed
+from agents.planet.value.explorer import Sought
+from agents.system import replicas
+from agents.system.seeds import Purpose, fold, seed_of_run
+from bayes_rl.weights import hold
+
+
+class PlaNetAgent(tf_agent.TFAgent):
+    """Learns latent dynamics with a posterior over the transition's weights.
+
+        loss = mean over B and T of the world model's losses
+               + kl_weight * sum of KL(weight posterior || prior) / replay steps
+
+    With a `value`, critics and a policy learn in the same step on the features of the
+    filter, see `agents.planet.value.actor_critic`; no gradient of theirs reaches the model.
+    With an `average`, the agent is to be judged within `averaged`, by averages of its
+    weights.
+
+    `policy` exploits, `collect_policy` explores, see `agents.planet.agent.making`. In
+    each gradient step a sequence keeps to one draw of the weights; which others share it,
+    its source of uncertainty says.
+
+    Losses are sums over a replica's sequences divided by the global batch size, gradients
+    are summed over replicas and clipped after that, and the random numbers of a step are
+    those of the global batch. So n devices compute what one does, but for the noise that
+    dequantizes images, which each replica draws for itself.
+
+    Source: Hafner et al., 2019; Tran et al., 2019, Bayesian Layers, section 3.2.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        policies: `agents.planet.agent.making.Policies` of that model.
+        value: `agents.planet.value.actor_critic.ActorCritic` or None.
+        optimizer: `agents.planet.agent.optimizer.Optimizer` of the model.
+        value_optimizer: `agents.planet.agent.optimizer.ValueOptimizer` or None.
+        average: `agents.planet.agent.averaging.WeightAverage` or None.
+        kl_weight: of the weight KL.
+        kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
+        clock: `agents.planet.agent.clock.Clock`.
+        seed: of training and acting, int from 0.
+        train_step_counter: int64 `tf.Variable`.
+        compile: whether XLA compiles gradient steps, of several replicas the loss with its
+            gradients, and decisions, which take about two thirds of the time then. Numbers
+            differ by rounding in training, and planners draw others.
+    """
+
+    def __init__(
+        self,
+        model,
+        policies,
+        *,
+        optimizer,
+        value=None,
+        value_optimizer=None,
+        average=None,
+        kl_weight,
+        kl_weight_warmup,
+        clock,
+        seed,
+        train_step_counter,
+        compile=False,
+    ):
+        self.model = model
+        self._costs = bool(model.source.costs(model))
+        self.value = value
+        self._optimizer = optimizer
+        self._value_optimizer = value_optimizer
+        self._average = average
+        self._kl_weight = kl_weight
+        self._kl_weight_warmup = kl_weight_warmup
+        self.clock = clock
+        self.policies = policies
+        self._train_seed = seed_of_run(seed, Purpose.TRAIN)
+        trace = functools.partial(tf.function, autograph=False, jit_compile=compile or None)
+        self._traced_gradients = trace(self._loss_and_gradients)
+        self._traced_step = trace(self._take_step)
+        self._compile = compile
+        super().__init__(
+            policies.time_step_spec,
+            policies.action_spec,
+            policies.exploiting(),
+            policies.exploring(),
+            train_sequence_length=None,
+            training_data_spec=training_data_spec(model),
+            train_step_counter=train_step_counter,
+        )
+        self._metric_sums = tf.Variable(
+            tf.zeros([len(self.metric_names)]),
+            trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+        )
+        self._summed_steps = tf.Variable(
+            0.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+        )
+
+    def averaged(self):
+        """A context in which variables hold their averages, where the agent keeps some."""
+        return self._average.in_place() if self._average else contextlib.nullcontext()
+
+    def stay_averaged(self):
+        """Puts averages in place for good: of an agent that learns no more."""
+        if self._average:
+            self._average.exchange()
+
+    @property
+    def metric_names(self):
+        """What a gradient step tells of itself."""
+        weight_kl = ["weight_kl"] if self._costs else []
+        value = self.value.metric_names if self.value else []
+        names = ["loss", *self.model.loss_names, "latent_kl", *weight_kl, *value]
+        return [*names, "gradient_norm"]
+
+    @property
+    def counts(self):
+        """How far the run has come: dict of ints."""
+        clock = self.clock
+        found = {
+            "episodes": clock.episodes,
+            "environment_steps": clock.environment_steps,
+            "agent_steps": clock.agent_steps,
+            "train_steps": self.train_step_counter,
+        }
+        return {name: int(count.numpy()) for name, count in found.items()}
+
+    def steps_to_divergence(self):
+        """The first gradient step since `pop_metrics` of which a metric was not finite.
+
+        Returns:
+            Its number, from 1, and the names of those metrics; all steps and none, where
+            there was no such step.
+        """
+        sums = zip(self.metric_names, self._metric_sums.numpy(), strict=True)
+        names = [name for name, value in sums if not np.isfinite(value)]
+        return int(self._summed_steps.numpy()), names
+
+    def pop_metrics(self):
+        """Dict of the metrics' means over the gradient steps since the last call.
+
+        After a step of which one was not finite, no further step counts.
+        """
+        steps = max(self._summed_steps.numpy(), 1.0)
+        means = self._metric_sums.numpy() / steps
+        self._metric_sums.assign(tf.zeros_like(means))
+        self._summed_steps.assign(0.0)
+        return dict(zip(self.metric_names, means.tolist(), strict=True))
+
+    def _train(self, experience, weights=None):
+        del weights
+        drawn = self._drawn(experience)
+        traces = replicas.count() == 1 and self._traces
+        step = self._traced_step if traces else self._take_step
+        loss, metrics = step(experience, drawn)
+        self.train_step_counter.assign_add(1)
+        self._count(tf.stack([metrics[name] for name in self.metric_names]))
+        return tf_agent.LossInfo(loss, metrics)
+
+    @property
+    def _traces(self):
+        # TF-Agents' learner calls `_train` three times in its graphs; so it is traced once.
+        return self._compile or tf.inside_function()
+
+    def _take_step(self, experience, drawn):
+        """Moves the variables; loss and metrics. Replicas sum gradients outside of XLA."""
+        compute = self._traced_gradients if self._traces else self._loss_and_gradients
+        loss, metrics, values, gradients = compute(experience, drawn)
+        of_model, of_value = map(replicas.summed, gradients)
+        norm = self._optimizer.apply(of_model, self.model.trainable_variables)
+        metrics["gradient_norm"] = norm / replicas.count()
+        if self.value:
+            self._value_optimizer.apply(of_value)
+            seen = tf.nest.map_structure(replicas.of_all, values)
+            spread = self.value.follow(seen)
+            metrics["value_spread"] = spread / replicas.count()
+        if self._average:
+            self._average.follow(self.train_step_counter + 1)
+        return loss, metrics
+
+    def _count(self, metrics):
+        counts = tf.reduce_all(tf.math.is_finite(self._metric_sums))
+        self._metric_sums.assign_add(tf.where(counts, metrics, tf.zeros_like(metrics)))
+        self._summed_steps.assign_add(tf.cast(counts, tf.float32))
+
+    def _loss(self, experience, weights=None, training=False):
+        del weights, training
+        found = self._losses(experience, self._drawn(experience))
+        return tf_agent.LossInfo(*found[:2])
+
+    def _loss_and_gradients(self, batch, drawn):
+        value = self.value
+        names, others = (value.loss_names, value.trainable_variables) if value else ((), ())
+        with tf.GradientTape() as tape:
+            loss, metrics, values = self._losses(batch, drawn)
+            total = loss + sum(metrics[name] for name in names)
+        variables = (self.model.trainable_variables, others)
+        return loss, metrics, values, tape.gradient(total, variables)
+
+    def _drawn(self, batch):
+        seed = fold(self._train_seed, self.train_step_counter)
+        return draw(seed, self.model, batch["reward"].shape, bool(self._explorer))
+
+    def _losses(self, batch, drawn: Drawn):
+        """This replica's shares of loss and terms, which sum to the mean; its values."""
+        size = batch["reward"].shape[0]
+        global_size = size * replicas.count()
+        weights, draws = own_draws(self.model, size, drawn.weight_seed, drawn.replica)
+        with hold(self.model, weights):
+            image_seed = fold(drawn.image_seed, drawn.replica)
+            losses, metrics, features = self.model.losses(
+                batch, drawn.latents, image_seed, draws
+            )
+        values = ()
+        if self.value:
+            of_value, values = self.value.losses(
+                batch, features, drawn.actions, self._sought(drawn.weight_seed)
+            )
+            metrics |= of_value
+        terms = {
+            name: tf.reduce_sum(value) / global_size
+            for name, value in (losses | metrics).items()
+        }
+        total = tf.add_n([terms[name] for name in losses])
+        if self._costs:
+            costs = self.model.source.costs(self.model).values()
+            terms["weight_kl"] = tf.add_n(list(costs)) / replicas.count()
+            total += self._kl_scale() * terms["weight_kl"]
+        return total, {"loss": total, **terms}, values
+
+    @property
+    def _explorer(self):
+        return self.value and self.value.explorer
+
+    def _sought(self, seed):
+        """What the explorer seeks: the bonus of replayed steps under new draws."""
+        if not self._explorer:
+            return None
+        strategy, model = self.policies.strategy, self.model
+        weights = model.draw_weights(strategy.draws, fold(seed, 1))
+
+        def bonus(features, action):
+            rollout = predict_replayed(model, features, action, weights, strategy.draws)
+            return tf.stop_gradient(strategy.steps(rollout)[:, 0])
+
+        seen = self.clock.elapsed
+        return Sought(bonus, strategy.scheduled(seen), strategy.of_return(seen))
+
+    def _kl_scale(self):
+        """kl_weight / replay steps, kl_weight annealed."""
+        replay_steps = tf.maximum(self.clock.replay_steps, 1.0)
+        if not self._kl_weight_warmup:
+            return self._kl_weight / replay_steps
+        share = tf.cast(self.train_step_counter, tf.float32) / self._kl_weight_warmup
+        return tf.minimum(share, 1.0) * self._kl_weight / replay_steps
+
+
+def training_data_spec(model):
+    """The spec of one step of the replay's batches."""
+    return {
+        "observation": model.observation_spec,
+        "action": tensor_spec.TensorSpec([model.action_size], tf.float32),
+        "reward": tensor_spec.TensorSpec([], tf.float32),
+        "is_first": tensor_spec.TensorSpec([], tf.bool),
+        "is_terminal": tensor_spec.TensorSpec([], tf.bool),
+    }

@@ -1,0 +1,286 @@
+"""Acting: filter the observations, plan in the latent space, keep to one weight draw."""
+
+import functools
+
+import tensorflow as tf
+from tf_agents.policies import tf_policy
+from tf_agents.specs import tensor_spec
+from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
+
+from agents.planet.agent.contract import check_draws, one_for_each_plan
+from agents.planet.explore.greedy import Greedy
+from agents.planet.model.latents import Latent
+from agents.planet.planning.groups import PlannerOfGroups
+from agents.planet.planning.imagination import TRAJECTORIES
+from agents.system.seeds import SeedsOfDecision, fold, normal
+from bayes_rl.weights import hold
+
+
+class PlanningPolicy(tf_policy.TFPolicy):
+    """Chooses the first action of the plan that the planner finds.
+
+    The policy state of each environment holds the latent, the action before, the planner's
+    state, the seed of its episode and the number of its decision. Every random number is a
+    function of those two, so nothing else needs to be saved, and which environments run
+    side by side changes nothing. It starts anew where an episode does: with B environments
+    of each of `sharers` processes, the episode after number n is number n + B sharers, so
+    no two ever share a number.
+
+    Args:
+        time_step_spec: observations are a dict; "observation" alone is read.
+        action_spec: float32 [A] in [-1, 1].
+        model: `agents.planet.model.world_model.WorldModel`.
+        planner: `agents.planet.planning.Planner`.
+        strategy: `agents.planet.explore.Strategy`.
+        noise: `agents.planet.explore.noise.GaussianNoise`, added to the chosen actions, or
+            None.
+        value: `agents.planet.value.actor_critic.ActorCritic`, or None: plans are worth
+            their rewards alone, and nobody proposes any.
+        act: "plan", or "policy": as the policy of `value` says, without planning.
+        latents: "means" of what the filter and plans pass through, or "samples".
+        clock: `agents.planet.agent.clock.Clock`, gives the episode's number and the steps.
+        seed: [2], of the policy.
+        compile: whether XLA compiles decisions.
+        sharers: processes that take turns at one sequence of episodes.
+
+    Raises:
+        ValueError: the strategy wants draws and no weight of the model is uncertain.
+    """
+
+    def __init__(
+        self,
+        time_step_spec,
+        action_spec,
+        model,
+        *,
+        planner,
+        strategy,
+        noise,
+        value,
+        act="plan",
+        latents="samples",
+        clock,
+        seed,
+        name,
+        compile=False,
+        sharers=1,
+    ):
+        check_draws(strategy, model)
+        self._model = model
+        groups = strategy.groups
+        self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
+        self.strategy = strategy
+        self._noise = noise
+        self._value = value
+        self._act = act
+        self._latents = latents
+        self._clock = clock
+        self._seed = tf.convert_to_tensor(seed, tf.int32)
+        self._action_size = action_spec.shape[0]
+        self._sharers = sharers
+        self.compiles = compile
+        # Without a bonus plans rank alike without draws, whose cost is spared.
+        choose = [functools.partial(self._choose, one) for one in (strategy, Greedy())]
+        if compile:
+            choose = [tf.function(one, autograph=False, jit_compile=True) for one in choose]
+        self._choose_by_strategy, self._choose_greedily = choose
+        super().__init__(
+            time_step_spec,
+            action_spec,
+            policy_state_spec=self._state_spec(),
+            clip=False,
+            automatic_state_reset=False,  # see `_restart`
+            name=name,
+        )
+
+    def trace(self, batch_size):
+        """Traces the decisions from now on, if XLA compiles them.
+
+        Not those of a bonus that rests, for they may never be asked for.
+
+        Returns:
+            List of functions without arguments, which XLA compiles at their first call.
+        """
+        if not self.compiles:
+            return []
+        given = self.first_inputs(batch_size)
+        functions = [self._choose_by_strategy, self._choose_greedily]
+        is_greedy = self._is_greedy()
+        if is_greedy is None:
+            functions = functions[:1]
+        elif is_greedy:
+            functions = functions[1:]
+        for function in functions:
+            function.get_concrete_function(*given)
+        return [functools.partial(function, *given) for function in functions]
+
+    def first_inputs(self, batch_size):
+        """A first time step, of which all numbers are 0, and the policy state of then."""
+        observation = tensor_spec.zero_spec_nest(
+            self.time_step_spec.observation, outer_dims=[batch_size]
+        )
+        return ts.restart(observation, batch_size), self._get_initial_state(batch_size)
+
+    def _variables(self):
+        return [*self._model.variables, *(self._value.variables if self._value else ())]
+
+    def _state_spec(self):
+        batched = self._get_initial_state(1)
+        return tf.nest.map_structure(
+            lambda x: tensor_spec.TensorSpec(x.shape[1:], x.dtype), batched
+        )
+
+    def _get_initial_state(self, batch_size):
+        return {
+            "latent": self._model.rssm.initial(batch_size)._asdict(),
+            "action": tf.zeros([batch_size, self._action_size]),
+            "planner": self._planner.initial_state(batch_size, self._action_size),
+            "seed": tf.zeros([batch_size, 2], tf.int32),
+            "decision": tf.zeros([batch_size], tf.int32),
+            "next_episode": self._clock.episodes + tf.range(batch_size, dtype=tf.int64),
+        }
+
+    def _restart(self, is_first, state):
+        """The state of an episode without decisions, where one starts."""
+        batch_size = is_first.shape[0]
+        number = state["next_episode"]
+        start = self._get_initial_state(batch_size) | {
+            "seed": fold(tf.repeat(self._seed[tf.newaxis], batch_size, axis=0), number),
+            "next_episode": number + batch_size * self._sharers,
+        }
+        return tf.nest.map_structure(functools.partial(_where, is_first), start, state)
+
+    def _action(self, time_step, policy_state, seed):
+        del seed  # every episode has its own
+        given = time_step, policy_state
+        is_greedy = self._is_greedy()
+        if is_greedy is None:
+            return policy_step.PolicyStep(*self._choose_by_strategy(*given))
+        chosen = tf.cond(
+            is_greedy,
+            functools.partial(self._choose_greedily, *given),
+            functools.partial(self._choose_by_strategy, *given),
+        )
+        return policy_step.PolicyStep(*chosen)
+
+    def _is_greedy(self):
+        """Whether the strategy's bonus rests, []; None: it never does."""
+        return self.strategy.rests(self._clock.elapsed)
+
+    def _choose(self, strategy, time_step, policy_state):
+        """The actions and the next policy state."""
+        policy_state = self._restart(time_step.is_first(), policy_state)
+        seeds = SeedsOfDecision(policy_state["seed"], policy_state["decision"])
+        weights = self._draw_weights(strategy, seeds)
+        latent = self._filter(strategy, time_step, policy_state, weights, seeds)
+        planner_state = policy_state["planner"]
+        if self._act == "policy":
+            action = self._value.act(latent.features)
+            spread = tf.zeros_like(action)
+        else:
+            plan, planner_state = self._plan(
+                strategy, latent, planner_state, weights, seeds
+            )
+            action, spread = plan.actions[:, 0], plan.stddev[:, 0]
+        if self._noise is not None:
+            steps = self._clock.environment_steps
+            episode = seeds.of_episode("noise"), policy_state["decision"]
+            action = self._noise(action, steps, seeds.of("noise"), spread, episode)
+        state = {
+            "latent": latent._asdict(),
+            "action": action,
+            "planner": planner_state,
+            "seed": policy_state["seed"],
+            "decision": policy_state["decision"] + 1,
+            "next_episode": policy_state["next_episode"],
+        }
+        return action, state
+
+    def _draw_weights(self, strategy, seeds):
+        """S draws of the weights for each environment, [B * S, ...]; None for none."""
+        if not strategy.draws:
+            return None
+        each = [
+            self._model.draw_weights(strategy.draws, seed)
+            for seed in tf.unstack(seeds.of_weights(strategy.redraw))
+        ]
+        return {name: tf.concat([draw[name] for draw in each], 0) for name in each[0]}
+
+    def _filter(self, strategy, time_step, state, weights, seeds):
+        """The latent after the new observation."""
+        model = self._model
+        observation = model.preprocess(
+            time_step.observation["observation"], seeds.of("observation")
+        )
+        action = state["action"]
+        noise = self._noise_of_latents([action.shape[0]], seeds.of("filter"))
+        step = (model.encode(observation), action, time_step.is_first(), noise)
+        latent = Latent(**state["latent"])
+        if not strategy.filter_with_draw:
+            with hold(model, model.central_weights()):
+                return model.rssm.filter(latent, *step)
+        first = {name: draw[:: strategy.draws] for name, draw in weights.items()}
+        with hold(model, first):  # one function for each environment: [B, 1, ...]
+            latent, step = tf.nest.map_structure(lambda x: x[:, tf.newaxis], (latent, step))
+            return tf.nest.map_structure(
+                lambda x: x[:, 0], model.rssm.filter(latent, *step)
+            )
+
+    def _plan(self, strategy, latent, planner_state, weights, seeds):
+        model, planner = self._model, self._planner
+
+        def score(plans, seed):
+            imagine = TRAJECTORIES[strategy.trajectories]
+            drawn = self._noise_of_plans(plans, seed), weights, strategy.draws
+            rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), self._value)
+            scores = self._score(strategy, rollout.in_unit(model.reward_unit))
+            return one_for_each_plan(scores, strategy, plans.shape[:2])
+
+        shape = (latent.belief.shape[0], self._action_size)
+        proposals = self._propose(strategy, latent, seeds)
+        return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
+
+    def _score(self, strategy, rollout):
+        elapsed = self._clock.elapsed
+        if not strategy.critic:
+            return strategy(rollout, elapsed)
+        beta = self._value.explorer.beta(strategy.scheduled(elapsed))
+        return strategy.score(rollout, beta, elapsed)
+
+    def _propose(self, strategy, latent, seeds):
+        """Plans of a policy under the central weights, [B, P, H, A], or None."""
+        if self._value is None or not self._value.proposals:
+            return None
+        model = self._model
+        with hold(model, model.central_weights()):
+            plans = self._value.propose(
+                model,
+                latent,
+                self._planner.horizon,
+                seeds.of("proposals"),
+                strategy.critic,
+                self._latents,
+            )
+        if strategy.critic or not strategy.reward_from:
+            return plans
+        # A policy that knows the reward proposes rest until plans may seek it.
+        return strategy.of_return(self._clock.elapsed) * plans
+
+    def _noise_of_plans(self, plans, seed):
+        """[B, N, H, D]."""
+        batch_size, candidates, horizon, _ = plans.shape
+        if not self._planner.common_noise:
+            return self._noise_of_latents([batch_size, candidates, horizon], seed)
+        common = self._noise_of_latents([batch_size, 1, horizon], seed)
+        return tf.repeat(common, candidates, axis=1)
+
+    def _noise_of_latents(self, shape, seed):
+        """[*shape, D]: standard normal, or 0 where means are asked for."""
+        shape = [*shape, self._model.rssm.latent_size]
+        return normal(shape, seed) if self._latents == "samples" else tf.zeros(shape)
+
+
+def _where(condition, rows, others):
+    """Of each row the one or the other, by a condition [B]."""
+    return tf.where(tf.reshape(condition, [-1] + [1] * (rows.shape.rank - 1)), rows, others)

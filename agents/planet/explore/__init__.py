@@ -1,0 +1,60 @@
+"""Exploration strategies: how imagined rollouts become the score of a plan.
+
+A strategy is a frozen dataclass (see `Strategy`) that maps a `Rollout` to one score per
+candidate plan. It knows nothing of TF-Agents or of the planner. Noise on actions is no
+strategy of this kind: see `agents.planet.explore.noise`.
+
+Its fields are the keys of its files in configs/explore/. To add one: the class, with the
+range of each field; a file that holds its values; a line in `STRATEGIES`.
+
+    greedy.py       the return under the mean weights
+    sampling.py     the return under drawn weights: Thompson sampling, means of PETS
+    returns.py      the spread of returns over draws: optimistic and pessimistic scores
+    bonuses.py      what the draws disagree about: disagreement, information gain
+    information.py  estimates of the information gain
+    balance.py      how a bonus is weighed against the return
+"""
+
+from agents.planet.explore.bonuses import (
+    Bonus,
+    Disagreement,
+    InformationGain,
+    UncertaintyPenalty,
+)
+from agents.planet.explore.greedy import Greedy
+from agents.planet.explore.returns import (
+    ConditionalValueAtRisk,
+    Optimistic,
+    UpperConfidence,
+)
+from agents.planet.explore.sampling import MeanOverDraws, Thompson
+from agents.planet.explore.strategy import Elapsed, Strategy
+
+# What `kind` names; a file of that name in configs/explore/ has the values of its source.
+STRATEGIES = {
+    "conditional_value_at_risk": ConditionalValueAtRisk,
+    "disagreement": Disagreement,
+    "greedy": Greedy,
+    "information_gain": InformationGain,
+    "optimistic": Optimistic,
+    "pets": MeanOverDraws,
+    "thompson": Thompson,
+    "uncertainty_penalty": UncertaintyPenalty,
+    "upper_confidence": UpperConfidence,
+}
+
+__all__ = [
+    "STRATEGIES",
+    "Bonus",
+    "ConditionalValueAtRisk",
+    "Disagreement",
+    "Elapsed",
+    "Greedy",
+    "InformationGain",
+    "MeanOverDraws",
+    "Optimistic",
+    "Strategy",
+    "Thompson",
+    "UncertaintyPenalty",
+    "UpperConfidence",
+]

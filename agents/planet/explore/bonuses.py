@@ -1,0 +1,203 @@
+"""The return plus a bonus for what draws disagree about at the same latent and action."""
+
+import dataclasses
+from typing import ClassVar
+
+from agents.planet.explore.balance import anneal, balance
+from agents.planet.explore.information import ESTIMATES
+from agents.planet.explore.strategy import Strategy, over_horizon, returns
+from agents.system.lazy import tf
+from agents.system.settings import Settings, key
+
+
+@dataclasses.dataclass(frozen=True)
+class Bonus(Settings, Strategy):
+    """Return and bonus, each measured by its spread over candidates (see `balance`).
+
+    Args:
+        beta: weight of the bonus against the return.
+        final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
+        annealing_steps: environment steps of the run to `final_beta`; None: they end
+            nothing.
+        annealing_rewards: rewards other than 0 to `final_beta`;
+            None: they end nothing.
+        bonus_from: environment steps of the run from which the bonus counts.
+        return_floor: spread of returns below which they count less, in rewards that count
+            1 in the loss of the model: 1 itself, but where rewards may be of any size.
+        draws: at least 2.
+        critic: whether a critic learns what the bonus is worth beyond the horizon, see
+            `agents.planet.value.explorer`.
+        beta_rate: of tuning beta, see there; 0: as scheduled.
+        reward_from: environment steps of the run from which plans seek return; before it
+            they seek the bonus alone (Sekar et al., 2020), while model and value learn the
+            reward of what is found.
+    """
+
+    beta: float = key(least=0)
+    final_beta: float | None = key(least=0)
+    annealing_steps: int | None = key(least=1)
+    annealing_rewards: int | None = key(least=1)
+    bonus_from: int = key(least=0)
+    return_floor: float = key(least=0)
+    draws: int = key(least=2)
+    critic: bool = key()
+    beta_rate: float = key(least=0)
+    reward_from: int = key(least=0)
+    trajectories: ClassVar[str] = "shared"
+
+    @property
+    def counts_rewards(self):
+        """Whether it asks how many rewards other than 0 have come."""
+        return self.annealing_rewards is not None
+
+    def rests(self, elapsed):
+        """Whether plans seek the return alone now, []; None: they never do."""
+        ends = self.final_beta == 0
+        if self.critic or not (ends or self.bonus_from):
+            return None
+        rests = elapsed.environment_steps < self.bonus_from
+        for count, end in self._phases(elapsed) if ends else ():
+            rests |= count >= end
+        return rests
+
+    def _phases(self, elapsed):
+        """Pairs of a count and of where it ends the annealing."""
+        phases = (
+            (elapsed.environment_steps, self.annealing_steps),
+            (elapsed.rewards, self.annealing_rewards),
+        )
+        return [(count, end) for count, end in phases if end is not None]
+
+    def steps(self, rollout):
+        """The bonus of each step, [B, N, H]."""
+        raise NotImplementedError
+
+    def bonus(self, rollout):
+        """[B, N], summed up to the end of the episode: over the horizon and beyond it."""
+        within = over_horizon(rollout, self.steps(rollout)[tf.newaxis])
+        return (within + rollout.novelty)[0]
+
+    def scheduled(self, elapsed):
+        """The weight of the bonus after what has elapsed of a run, [].
+
+            beta + (final_beta - beta) share
+            share = min(1, max(environment steps / annealing_steps,
+                               rewards / annealing_rewards))
+
+        and 0 before `bonus_from`.
+        """
+        weight = anneal(self.beta, self.final_beta, *self._phases(elapsed))
+        counts = elapsed.environment_steps >= self.bonus_from
+        return weight * tf.cast(counts, tf.float32)
+
+    def of_return(self, elapsed):
+        """1, or 0 where plans seek the bonus alone, []."""
+        return tf.cast(elapsed.environment_steps >= self.reward_from, tf.float32)
+
+    def score(self, rollout, beta, elapsed):
+        """[B, N], with a bonus of this weight, []."""
+        wanted = self.of_return(elapsed) * returns(rollout)[0]
+        return balance(wanted, self.bonus(rollout), beta, self.return_floor)
+
+    def __call__(self, rollout, elapsed):
+        return self.score(rollout, self.scheduled(elapsed), elapsed)
+
+
+@dataclasses.dataclass(frozen=True)
+class Disagreement(Bonus):
+    """Seeks steps whose next latent the draws predict differently.
+
+        bonus = sum over the horizon of mean over d of variance over k of mean_kd
+
+    Source: Sekar et al., 2020, Planning to Explore via Self-Supervised World Models,
+    equation 3, with draws of one posterior in place of an ensemble.
+
+    Args and errors: as in `Bonus`.
+
+    Example:
+        >>> from agents.planet.planning.rollouts import Rollout
+        >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
+        >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
+        >>> strategy.bonus(rollout).numpy().tolist()
+        [[0.0, 1.0]]
+    """
+
+    def steps(self, rollout):
+        return tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
+
+
+@dataclasses.dataclass(frozen=True)
+class InformationGain(Bonus):
+    """Seeks steps whose next latent tells most about the weights.
+
+        bonus = sum over the horizon of I(s'; w)
+
+    in nats, see `agents.planet.explore.information`. In contrast to `Disagreement` it
+    counts less where the model itself expects noise.
+
+    Source: Lindley, 1956, On a Measure of the Information Provided by an Experiment;
+    Shyam et al., 2019, Model-Based Active Exploration, section 3.
+
+    Args: as in `Bonus`, and
+        estimate: "moment_matched" or "pairwise".
+
+    Raises:
+        ValueError: an argument is out of its range.
+
+    Example:
+        >>> from agents.planet.planning.rollouts import Rollout
+        >>> same = tf.zeros([5, 1, 2, 3, 4])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
+        >>> strategy = InformationGain(
+        ...     beta=1.0,
+        ...     final_beta=None,
+        ...     annealing_steps=None,
+        ...     annealing_rewards=None,
+        ...     bonus_from=0,
+        ...     return_floor=0.3,
+        ...     draws=5,
+        ...     critic=False,
+        ...     beta_rate=0.0,
+        ...     reward_from=0,
+        ...     estimate="moment_matched",
+        ... )
+        >>> strategy.bonus(rollout).numpy().tolist()
+        [[0.0, 0.0]]
+    """
+
+    estimate: str = key(choices=tuple(ESTIMATES))
+
+    def steps(self, rollout):
+        return ESTIMATES[self.estimate](rollout.mean, rollout.stddev)
+
+
+@dataclasses.dataclass(frozen=True)
+class UncertaintyPenalty(Bonus):
+    """Safe: stays where the draws agree.
+
+        bonus = -sum over the horizon of sqrt(mean over d of variance over k of mean_kd)
+
+    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2,
+    with the epistemic stddev as the penalty.
+
+    Args and errors: as in `Bonus`.
+
+    Example:
+        >>> from agents.planet.planning.rollouts import Rollout
+        >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
+        >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
+        >>> strategy.bonus(rollout).numpy().round(3).tolist()
+        [[0.0, -1.0]]
+    """
+
+    def steps(self, rollout):
+        variance = tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
+        return -tf.sqrt(variance)

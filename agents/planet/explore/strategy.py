@@ -1,0 +1,106 @@
+"""Strategy: what the agent asks of an exploration strategy."""
+
+from typing import Any, ClassVar, NamedTuple
+
+from agents.system.lazy import tf
+
+REDRAWS = ("episode", "decision")
+
+
+class Elapsed(NamedTuple):
+    """How far a run has come, by which strategies may change.
+
+    Attributes:
+        environment_steps: [], before action repeat.
+        rewards: [], rewards of the task other than 0, or None.
+    """
+
+    environment_steps: Any = 0
+    rewards: Any = None
+
+
+class Strategy:
+    """Maps imagined rollouts to scores, the same ones each time: what is random are draws.
+
+    A strategy is a frozen dataclass: `class Hopeful(Settings, Strategy)`, with
+    `agents.system.settings.Settings`. What it does not say otherwise is as here:
+
+    Attributes:
+        draws: how many draws of the weights to imagine with; 0: the mean weights.
+        redraw: when to take new draws, of `REDRAWS`.
+        trajectories: how the draws carry a plan forward, of
+            `agents.planet.planning.imagination.TRAJECTORIES`.
+        filter_with_draw: whether the agent's own filter uses the (first) draw as well.
+        groups: of candidates that are never mixed, each with a plan of its own, see
+            `agents.planet.planning.groups`; 1: the planner is used as it is.
+        counts_rewards: whether it asks for `Elapsed.rewards`.
+        critic: whether a critic learns what its bonus is worth beyond the horizon; for
+            `agents.planet.explore.bonuses` alone.
+        reward_from: environment steps from which plans seek return; likewise.
+    """
+
+    draws: ClassVar[int] = 0
+    redraw: ClassVar[str] = "decision"
+    trajectories: ClassVar[str] = "mean"
+    filter_with_draw: ClassVar[bool] = False
+    groups: ClassVar[int] = 1
+    counts_rewards: ClassVar[bool] = False
+    critic: ClassVar[bool] = False
+    reward_from: ClassVar[int] = 0
+
+    def __call__(self, rollout, elapsed):
+        """Scores plans.
+
+        Args:
+            rollout: `agents.planet.planning.rollouts.Rollout`: reward, reached and trace
+                [S, B, N, H], mean and stddev [S, B, N, H, D], value [S, B, N].
+            elapsed: `Elapsed` of the run so far, for annealing.
+
+        Returns:
+            [B, N], higher is better.
+        """
+        raise NotImplementedError
+
+    def rests(self, elapsed):
+        """Whether its bonus does not count now, so that plans are ranked by their return.
+
+        While it rests, nothing is drawn or imagined with draws.
+
+        Args:
+            elapsed: `Elapsed` of the run so far.
+
+        Returns:
+            []; None where it never does.
+        """
+        del elapsed
+
+
+def returns(rollout):
+    """Expected sum of the mean rewards of a plan and the value after it, [S, B, N].
+
+    With a value it is the lambda return, see
+    `agents.planet.planning.rollouts.Layout.counted`.
+    """
+    return over_horizon(rollout, rollout.trace * rollout.reward) + rollout.value
+
+
+def over_horizon(rollout, values):
+    """Expected sum of what each step is worth; steps after an episode's end count nothing.
+
+        sum over k of reached_k * value_k
+
+    Args:
+        rollout: `agents.planet.planning.rollouts.Rollout`.
+        values: [S or 1, B, N, H].
+
+    Returns:
+        [S, B, N].
+
+    Example:
+        >>> from agents.planet.planning.rollouts import Rollout
+        >>> reached = tf.constant([1.0, 0.5, 0.25])
+        >>> rollout = Rollout(tf.ones([1, 1, 1, 3]), None, None, reached)
+        >>> over_horizon(rollout, rollout.reward).numpy().tolist()
+        [[[1.75]]]
+    """
+    return tf.reduce_sum(rollout.reached * values, axis=-1)

@@ -1,0 +1,244 @@
+"""Latent dynamics: the recurrent state-space model.
+
+    action a[t-1], sample s[t-1]          embedding e[t]
+                 |                             |
+    belief h[t-1] --> GRU --> h[t] --------> posterior q(s[t] | h[t], e[t])
+                               |
+                               +-----------> prior p(s[t] | h[t])
+
+Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, section 3;
+sizes and wiring of its last release.
+"""
+
+from collections.abc import Callable
+
+import tensorflow as tf
+
+from agents.planet.model.gru import GRUCell
+from agents.planet.model.latents import Latent
+from bayes_rl.layers.products import sizes
+
+LAST_LAYER = "transition_latent"  # of the transition
+
+
+class RSSM(tf.Module):
+    """Recurrent state-space model whose transition may have uncertain weights.
+
+        x = relu(Dense([s[t-1], a[t-1]]))
+        h[t] = GRU(x, h[t-1])
+        prior:     mean, stddev from relu(Dense(h[t]))
+        posterior: mean, stddev from relu(Dense([h[t], e[t]]))
+        stddev = softplus(.) + min_stddev
+        s[t] = mean + stddev * noise
+
+    The layers of x and of the prior are the transition's dense layers, made by
+    `transition_dense`; Tran et al., 2019, Bayesian Layers, section 3.2, make them Bayesian.
+    Mean and stddev leave one dense layer of twice the size, which computes what two do.
+
+    Args:
+        belief_size: units of the GRU.
+        latent_size: size of the stochastic state.
+        hidden_size: units of each hidden layer.
+        min_stddev: added to every stddev of a latent.
+        transition_dense: called with `units`, `activation` and `name`, makes a dense layer
+            of the transition.
+        dtype: Keras dtype policy of the deterministic layers.
+    """
+
+    def __init__(
+        self,
+        belief_size: int,
+        latent_size: int,
+        hidden_size: int,
+        min_stddev: float,
+        transition_dense: Callable[..., tf.keras.layers.Layer],
+        dtype="float32",
+    ):
+        super().__init__("rssm")
+        self.belief_size = belief_size
+        self.latent_size = latent_size
+        self._hidden_size = hidden_size
+        self.min_stddev = min_stddev
+        self._input = transition_dense(
+            hidden_size, activation="relu", name="transition_input"
+        )
+        self._gru = GRUCell(belief_size, dtype=dtype, name="transition_gru")
+        self._prior_hidden = transition_dense(
+            hidden_size, activation="relu", name="transition_hidden"
+        )
+        self._prior_latent = transition_dense(
+            2 * latent_size, activation=None, name=LAST_LAYER
+        )
+        dense = tf.keras.layers.Dense
+        self._posterior_hidden = dense(
+            hidden_size, "relu", dtype=dtype, name="posterior_hidden"
+        )
+        self._posterior_latent = dense(
+            2 * latent_size, dtype=dtype, name="posterior_latent"
+        )
+
+    def build(self, embedding_size, action_size):
+        """Creates the variables; comes before any other call."""
+        features = self.belief_size + embedding_size
+        for layer, input_size in (  # initial values of a seed depend on the order
+            (self._input, self.latent_size + action_size),
+            (self._gru, self._hidden_size),
+            (self._posterior_hidden, features),
+            (self._posterior_latent, self._hidden_size),
+            (self._prior_hidden, self.belief_size),
+            (self._prior_latent, self._hidden_size),
+        ):
+            with tf.name_scope(layer.name):
+                layer.build([None, input_size])
+
+    def initial(self, batch_size) -> Latent:
+        """The latent before an episode's first observation: zeros, [batch_size, ...]."""
+        belief = tf.zeros([batch_size, self.belief_size])
+        latent = tf.zeros([batch_size, self.latent_size])
+        return Latent(belief, latent, latent, latent)
+
+    def observe(self, embedding, action, is_first, noise, draws=0):
+        """Filters sequences from the start: one posterior and one prior for each step.
+
+        Args:
+            embedding: [B, T, E], of the observations.
+            action: [B, T, A], that led to each observation.
+            is_first: [B, T] bool; there the latent starts anew.
+            noise: [B, T, latent_size], standard normal.
+            draws: P, how many draws are held, if sequence b keeps to draw b mod P; 0: the
+                weights that are held have no axis of draws.
+
+        Returns:
+            Posterior and prior `Latent`, [B, T, ...]. The prior's `sample` is its mean.
+        """
+        inputs = (self._seen(embedding), action, is_first, noise)
+        inputs, initial = by_draw((inputs, self.initial(sizes(embedding)[0])), draws)
+        time = 2 if draws else 1
+        inputs = tf.nest.map_structure(lambda x: to_front(x, time), inputs)
+        step = self._make_filter()
+        posterior = tf.scan(lambda latent, now: step(latent, *now), inputs, initial)
+        posterior = tf.nest.map_structure(lambda x: from_front(x, time), posterior)
+        return in_order((posterior, self._prior(posterior.belief)), draws)
+
+    def filter(self, latent: Latent, embedding, action, is_first, noise) -> Latent:
+        """The posterior one step on; all arguments [B, ...], see `observe`."""
+        step = self._make_filter()
+        return step(latent, self._seen(embedding), action, is_first, noise)
+
+    def imagine_step(self, latent: Latent, action, noise) -> Latent:
+        """The prior one step on: latent and noise [..., N, :], action [..., N, A]."""
+        return self._make_imagine_step()(latent, action, noise)
+
+    def imagine(self, latent: Latent, actions, noise) -> Latent:
+        """Rolls the prior forward without observations.
+
+        Args:
+            latent: [..., N, :], where the rollouts start.
+            actions: [H, ..., N, A], time first.
+            noise: [H, ..., N, latent_size], standard normal.
+
+        Returns:
+            [H, ..., N, :], the latents after each action.
+        """
+        step = self._make_imagine_step()
+        return tf.scan(lambda now, inputs: step(now, *inputs), (actions, noise), latent)
+
+    # What is made before a loop and not in each of its steps costs once, and so do the
+    # gradients of the parts of a kernel.
+
+    def _make_filter(self):
+        next_belief = self._make_next_belief()
+        kernel = self._posterior_hidden.kernel[: self.belief_size]
+
+        def step(latent, seen, action, is_first, noise):
+            keep = tf.cast(~is_first, tf.float32)[..., tf.newaxis]
+            latent = tf.nest.map_structure(lambda state: keep * state, latent)
+            belief = next_belief(latent, keep * action)
+            hidden = tf.nn.relu(seen + self._product(belief, kernel))
+            mean, stddev = self._mean_and_stddev(self._posterior_latent(hidden))
+            return Latent(belief, mean, stddev, mean + stddev * noise)
+
+        return step
+
+    def _seen(self, embedding):
+        """What the hidden layer of the posterior gets from the embedding, [..., units]."""
+        layer = self._posterior_hidden
+        return self._product(embedding, layer.kernel[self.belief_size :]) + layer.bias
+
+    def _product(self, inputs, kernel):
+        """One matrix product over the last axis, in the type of the layers; float32."""
+        dtype = self._posterior_hidden.compute_dtype
+        product = tf.tensordot(tf.cast(inputs, dtype), tf.cast(kernel, dtype), 1)
+        return tf.cast(product, tf.float32)
+
+    def _make_imagine_step(self):
+        next_belief = self._make_next_belief()
+
+        def step(latent, action, noise):
+            prior = self._prior(next_belief(latent, action))
+            return prior._replace(sample=prior.mean + prior.stddev * noise)
+
+        return step
+
+    def _make_next_belief(self):
+        gru_step = self._gru.make_step()
+
+        def next_belief(latent, action):
+            inputs = self._input(tf.concat([latent.sample, action], -1))
+            flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
+            before = tf.reshape(latent.belief, [-1, self.belief_size])
+            return tf.reshape(gru_step(flat, before), tf.shape(latent.belief))
+
+        return next_belief
+
+    def _prior(self, belief):
+        mean, stddev = self._mean_and_stddev(self._prior_latent(self._prior_hidden(belief)))
+        return Latent(belief, mean, stddev, mean)
+
+    def _mean_and_stddev(self, outputs):
+        mean, stddev = tf.split(tf.cast(outputs, tf.float32), 2, axis=-1)
+        return mean, tf.nn.softplus(stddev) + self.min_stddev
+
+
+def by_draw(nest, draws):
+    """[B, ...] -> [P, B / P, ...], in part p the rows p, p + P, p + 2 P and so on.
+
+    Args:
+        nest: of tensors.
+        draws: P; 0: nothing is changed.
+
+    Example:
+        >>> by_draw(tf.range(6), 2).numpy().tolist()
+        [[0, 2, 4], [1, 3, 5]]
+    """
+    if not draws:
+        return nest
+
+    def split(tensor):
+        rows, *rest = sizes(tensor)
+        return to_front(tf.reshape(tensor, [rows // draws, draws, *rest]), 1)
+
+    return tf.nest.map_structure(split, nest)
+
+
+def in_order(nest, draws):
+    """The inverse of `by_draw`: [P, B / P, ...] -> [B, ...]."""
+    if not draws:
+        return nest
+
+    def join(tensor):
+        _, rows, *rest = sizes(tensor)
+        return tf.reshape(from_front(tensor, 1), [draws * rows, *rest])
+
+    return tf.nest.map_structure(join, nest)
+
+
+def to_front(tensor, axis):
+    """Puts an axis first."""
+    return tf.transpose(tensor, [axis, *(x for x in range(tensor.shape.rank) if x != axis)])
+
+
+def from_front(tensor, axis):
+    """The inverse of `to_front`."""
+    axes = [*range(1, axis + 1), 0, *range(axis + 1, tensor.shape.rank)]
+    return tf.transpose(tensor, axes)

@@ -1,0 +1,65 @@
+"""Source: what the model asks of a source of uncertainty."""
+
+import abc
+
+from bayes_rl.weights import kl_divergences, mean_weights, sample_weights
+
+
+class Source(abc.ABC):
+    """Makes the transition's layers and says which functions they may be.
+
+    What differs between draws are the stochastic weights of the layers, so that a draw can
+    be held. Here stands what a posterior over each of them says; a source whose weights
+    know of each other, or cost something else, says it in its own words.
+
+    Args:
+        settings: see `agents.planet.model.transitions.make_source`.
+        dtype: Keras dtype policy of the layers.
+    """
+
+    def __init__(self, settings, dtype="float32"):
+        self.settings = settings
+        self.dtype = dtype
+
+    @abc.abstractmethod
+    def dense(self, units, activation, name):
+        """A dense layer of the transition; the last one is named `LAST_LAYER`."""
+
+    def draw(self, model, count, seed):
+        """Draws of all weights, to be held.
+
+        Args:
+            model: that holds the layers.
+            count: S.
+            seed: [2].
+
+        Returns:
+            Dict of full name -> [S, *shape of the weight].
+        """
+        return sample_weights(model, [count], seed)
+
+    def central(self, model):
+        """The one function that filters, evaluates, and carries shared trajectories.
+
+        Returns:
+            Dict of full name -> [*shape of the weight].
+        """
+        return mean_weights(model)
+
+    def draw_for_training(self, model, sequences, seed):
+        """What a batch of sequences is trained under.
+
+        Args:
+            model: that holds the layers.
+            sequences: B, of the batch of all devices.
+            seed: [2].
+
+        Returns:
+            Weights, and the number P of draws. They are [P, *shape], and sequence b keeps
+            to draw b mod P; without an axis of draws where P is 0: then all share one draw.
+        """
+        return sample_weights(model, seed=seed, batch_size=sequences), 0
+
+    def costs(self, model):
+        """KL(weight posterior || weight prior) in nats, dict of full name -> []."""
+        return kl_divergences(model)

@@ -1,0 +1,291 @@
+"""The world model: encoder, latent dynamics, decoder and heads, with their losses."""
+
+import math
+
+import numpy as np
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
+from agents.planet.model import networks
+from agents.planet.model.latents import above_free_nats, gaussian
+from agents.planet.model.overshooting import overshooting_losses
+from agents.planet.model.rssm import RSSM
+from agents.planet.model.standardization import FLOOR, PIXEL_FLOOR, Standardizer
+from agents.system.seeds import uniform
+
+# Of a learned likelihood: what is predicted better than this counts no more for it.
+LEAST_STDDEV = 0.05
+
+
+class WorldModel(tf.Module):
+    """Learns to predict observations, rewards and ends of episodes in a latent space.
+
+    Args:
+        observation_spec: `tf.TensorSpec` of one observation: float32 [n], or uint8
+            [size, size, 3].
+        action_size: number of action dimensions.
+        settings: `agents.runs.config.schema.WorldModel`.
+        source: of the uncertainty about the transition, makes its dense layers, see
+            `agents.planet.model.transitions`.
+        dtype: Keras dtype policy of the networks.
+        can_end: whether episodes can end before their time limit. Unless
+            `continuation_scale` is 0, there is a continuation head then.
+        any_reward: whether rewards may be of any size. Unless `standardize` is false, they
+            are divided by `reward_unit` then.
+    """
+
+    def __init__(
+        self,
+        observation_spec,
+        action_size,
+        settings,
+        source,
+        dtype="float32",
+        can_end=False,
+        any_reward=False,
+    ):
+        super().__init__("world_model")
+        self.observation_spec = observation_spec
+        self.action_size = action_size
+        self.source = source
+        self._settings = settings
+        self._seen_spec = networks.pooled(observation_spec, settings)
+        is_vector = not networks.is_image(observation_spec)
+        standardize = settings.standardize
+        self._observations = self._reward_size = None
+        if standardize:
+            floor = FLOOR if is_vector else PIXEL_FLOOR
+            self._observations = Standardizer(self._seen_spec.shape, floor)
+        self._log_stddev = None
+        if settings.learn_observation_stddev and is_vector:
+            start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))
+            self._log_stddev = tf.Variable(
+                start,
+                name="observation_log_stddev",
+                constraint=lambda stddev: tf.maximum(stddev, math.log(LEAST_STDDEV)),
+            )
+        if standardize and any_reward:
+            self._reward_size = Standardizer([1])
+        self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
+        self.rssm = RSSM(
+            settings.belief_size,
+            settings.latent_size,
+            settings.hidden_size,
+            settings.min_stddev,
+            source.dense,
+            dtype,
+        )
+        self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
+        self._reward = networks.make_head(settings, "reward", dtype)
+        self._continuation = None
+        self._build()
+        if can_end and settings.continuation_scale:  # last: it changes no other's draw
+            self._continuation = networks.make_head(settings, "continuation", dtype)
+            self.continuation(self.rssm.initial(1).features)
+
+    @property
+    def loss_names(self):
+        """The losses that `losses` returns."""
+        names = ["observation_loss", "reward_loss", "latent_loss"]
+        if self._continuation is not None:
+            names.append("continuation_loss")
+        if self._settings.global_kl_scale:
+            names.append("global_loss")
+        if self._settings.overshooting_distance:
+            names += ["overshooting_latent_loss", "overshooting_reward_loss"]
+        return names
+
+    def draw_weights(self, count, seed):
+        """Draws of the transition's weights, see `.transitions.source`."""
+        return self.source.draw(self, count, seed)
+
+    def central_weights(self):
+        """What filters and evaluates, likewise: for most sources the posterior means."""
+        return self.source.central(self)
+
+    def see(self, episode):
+        """Takes the observations and rewards of an episode into the statistics of both."""
+        if self._observations is not None:
+            self._observations.update(
+                self._observed(np.float32(episode["observation"]), 0.5)
+            )
+        if self._reward_size is not None:
+            rewards = np.asarray(episode["reward"][1:])
+            if rewards.any():
+                self._reward_size.update(rewards[rewards != 0, np.newaxis])
+
+    def preprocess(self, observation, seed):
+        """The observation as the networks get it: `observed`, standardized.
+
+        See `agents.planet.model.standardization`; of images each pixel is, so that the few
+        that move count as much as a vector would, and what never moves hardly at all.
+        """
+        observation = self.observed(observation, seed)
+        return self._observations(observation) if self._observations else observation
+
+    def observed(self, observation, seed):
+        """The observation in the units of `expected_observation`, float32.
+
+        Vectors are as they are. Images keep 5 bits and are dequantized by uniform noise
+        (Kingma and Dhariwal, 2018, Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) -
+        1 / 2. Then squares of `image_pool` pixels a side are averaged.
+        """
+        observation = tf.cast(observation, tf.float32)
+        if not networks.is_image(self.observation_spec):
+            return observation
+        noise = tf.ensure_shape(uniform(_shape(observation), seed), observation.shape)
+        return self._observed(observation, noise)
+
+    def _observed(self, observation, noise):
+        """What `observed` returns, of noise in [0, 1); vectors have none."""
+        if not networks.is_image(self.observation_spec):
+            return observation
+        image = (tf.floor(observation / 8.0) + noise) / 32.0 - 0.5
+        return networks.average_pool(image, self._settings.image_pool)
+
+    def to_image(self, expected):
+        """Expected observations [..., *observation] as images: uint8, of the true size."""
+        pixels = tf.saturate_cast(tf.round((expected + 0.5) * 255.0), tf.uint8)
+        return networks.enlarge(pixels, self._settings.image_pool)
+
+    def encode(self, preprocessed):
+        """Preprocessed observations [..., *observation] -> embeddings [..., E]."""
+        return _over_leading_axes(
+            self._encoder, preprocessed, len(self.observation_spec.shape)
+        )
+
+    def decode(self, features):
+        """Features [..., F] -> mean of the preprocessed observation [..., *observation]."""
+        return _over_leading_axes(self._decoder, features, 1)
+
+    def expected_observation(self, features):
+        """As `decode`, but in the units of the task, those of `observed`."""
+        decoded = self.decode(features)
+        return self._observations.invert(decoded) if self._observations else decoded
+
+    @property
+    def observation_stddev(self):
+        """The likelihood's, of `expected_observation`: [], or one for each number."""
+        unit = self._observations.stddev if self._observations else tf.constant(1.0)
+        return self._stddev() * unit
+
+    def _stddev(self):
+        """The likelihood's, of preprocessed observations, [] or [n]."""
+        given = self._settings.observation_stddev
+        if self._log_stddev is None:
+            return tf.constant(given)
+        return tf.exp(self._log_stddev)
+
+    def reward(self, features):
+        """Features [..., F] -> mean reward [...]."""
+        return self.reward_unit * self._expected_reward(features)
+
+    @property
+    def sizes_rewards(self):
+        """Whether rewards, which may be of any size here, are counted by their size."""
+        return self._reward_size is not None
+
+    @property
+    def reward_unit(self):
+        """The reward that counts 1 in the loss, [].
+
+        Where rewards may be of any size, the root mean square of those other than 0: their
+        mean stays in them, and rare ones are not larger for being rare.
+        """
+        return self._reward_size.size[0] if self._reward_size else tf.constant(1.0)
+
+    def reward_log_prob(self, features, reward):
+        """Rewards [...] -> log N(r / reward_unit | what the head expects, 1), [...]."""
+        expected = tfd.Normal(self._expected_reward(features), 1.0)
+        return expected.log_prob(reward / self.reward_unit)
+
+    def _expected_reward(self, features):
+        return _over_leading_axes(self._reward, features, 1)[..., 0]
+
+    def continuation(self, features):
+        """Features [..., F] -> probability that the episode does not end there, [...].
+
+        It is 1 where there is no continuation head.
+        """
+        if self._continuation is None:
+            return tf.ones_like(features[..., 0])
+        return self._continues(features).probs_parameter()
+
+    def _continues(self, features):
+        logits = _over_leading_axes(self._continuation, features, 1)[..., 0]
+        return tfd.Bernoulli(logits, dtype=tf.float32)
+
+    def losses(self, batch, noise, seed, draws=0):
+        """The terms of the negative evidence lower bound, averaged over time.
+
+            observation: -log N(o | decoder(features), observation_stddev), summed over o
+            reward:      -log N(r / reward_unit | reward(features), 1) * reward_scale
+            latent:      max(0, KL(posterior || prior) - free_nats) * kl_scale
+            continuation: -log Bernoulli(not terminal | continuation(features))
+                         * continuation_scale, where episodes can end
+
+        Source: Hafner et al., 2019, equation 3, and the losses of its last release; the
+        continuation: Hafner et al., 2021, Mastering Atari with Discrete World Models,
+        section 2.1.
+
+        Args:
+            batch: observation [B, T, ...], action [B, T, A]; reward, is_first and
+                is_terminal [B, T].
+            noise: [B, T, latent_size], standard normal.
+            seed: [2], of the noise that dequantizes images.
+            draws: of the weights that are held, as in `RSSM.observe`.
+
+        Returns:
+            Two dicts of tensors [B]: the losses to add up, and diagnostics in nats. And the
+            posterior's features, [B, T, F].
+        """
+        settings = self._settings
+        observation = self.preprocess(batch["observation"], seed)
+        embedding = self.encode(observation)
+        posterior, prior = self.rssm.observe(
+            embedding, batch["action"], batch["is_first"], noise, draws
+        )
+        features = posterior.features
+        axes = len(self.observation_spec.shape)
+        decoded = tfd.Independent(tfd.Normal(self.decode(features), self._stddev()), axes)
+        reward = self.reward_log_prob(features, batch["reward"])
+        latent_kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
+        losses = {
+            "observation_loss": -decoded.log_prob(observation),
+            "reward_loss": -settings.reward_scale * reward,
+            "latent_loss": settings.kl_scale
+            * above_free_nats(latent_kl, settings.free_nats),
+        }
+        if self._continuation is not None:
+            goes_on = tf.cast(~batch["is_terminal"], tf.float32)
+            log_prob = self._continues(features).log_prob(goes_on)
+            losses["continuation_loss"] = -settings.continuation_scale * log_prob
+        if settings.global_kl_scale:
+            standard = tfd.Independent(tfd.Normal(tf.zeros_like(posterior.mean), 1.0), 1)
+            global_kl = tfd.kl_divergence(gaussian(posterior), standard)
+            losses["global_loss"] = settings.global_kl_scale * global_kl
+        if settings.overshooting_distance:
+            losses |= overshooting_losses(self, batch, posterior, noise, settings, draws)
+        means = {name: tf.reduce_mean(loss, axis=1) for name, loss in losses.items()}
+        return means, {"latent_kl": tf.reduce_mean(latent_kl, axis=1)}, features
+
+    def _build(self):
+        """Creates every variable, so that checkpoints and optimizers see them all."""
+        observation = tf.zeros([1, 1, *self._seen_spec.shape])
+        self.rssm.build(self.encode(observation).shape[-1], self.action_size)
+        features = self.rssm.initial(1).features
+        self.decode(features)
+        self.reward(features)
+
+
+def _over_leading_axes(network, inputs, rank):
+    """Applies a network of inputs [N, ...] of `rank` axes to any number of leading axes."""
+    leading = tf.shape(inputs)[: inputs.shape.rank - rank]
+    event = inputs.shape[inputs.shape.rank - rank :]
+    outputs = tf.cast(network(tf.reshape(inputs, [-1, *event])), tf.float32)
+    return tf.reshape(outputs, tf.concat([leading, outputs.shape[1:]], 0))
+
+
+def _shape(tensor):
+    """As numbers where they are known: XLA must know how much it draws."""
+    return tensor.shape if tensor.shape.is_fully_defined() else tf.shape(tensor)

@@ -1,0 +1,197 @@
+"""Critics and a policy that learn on features of the filter; what planners ask of them."""
+
+import tensorflow as tf
+
+from agents.planet.value.explorer import Explorer
+from agents.planet.value.networks import Critics, SquashedNormal
+from agents.planet.value.scales import LEAST_SCALE, make_scale, move, spread
+from agents.planet.value.targets import after, n_step_targets
+from agents.planet.value.temporal_difference import discount_of
+from agents.system.seeds import normal
+
+
+class ActorCritic(tf.Module):
+    """The value of states and a policy, in a unit of reward.
+
+        y    = n-step target of the slow critics, the smaller of both, at a' ~ policy(x')
+        L_Q  = mean over steps of sum over i of (Q_i(x, a) - y)^2
+        L_pi = mean of (-min over i of Q_i(x, a') / scale + entropy log policy(a' | x))
+
+    x are the features of the filter, whose gradients are stopped: model and weight
+    posterior learn by the evidence bound alone. `scale` follows the distance of the 5 and
+    95 per cent quantiles of Q (Hafner et al., 2023, DreamerV3, equation 7).
+
+    Args:
+        settings: `agents.planet.value.temporal_difference.TemporalDifference`.
+        features: F, of the latent.
+        action_size: A.
+        reward_unit: function of nothing that gives the reward that counts 1 here, [].
+        episode_length: decisions of a full episode; None where nobody knows.
+        beta_rate: where a bonus has a value too, see `agents.planet.value.explorer`: the
+            rate at which its beta is tuned. Else None.
+    """
+
+    def __init__(
+        self, settings, features, action_size, reward_unit, episode_length, beta_rate=None
+    ):
+        super().__init__("value")
+        self._settings = settings
+        self._reward_unit = reward_unit
+        self._action_size = action_size
+        self.proposals = settings.proposals
+        self.return_lambda = settings.return_lambda
+        self.discount = settings.discount or discount_of(episode_length)
+        sizes = (features, action_size, settings.layers, settings.units)
+        self._critics = Critics(*sizes, "critics")
+        self._slow = Critics(*sizes, "slow_critics")
+        self._policy = SquashedNormal(*sizes)
+        self._slow.follow(self._critics, rate=1.0)
+        self._scale = make_scale(1.0)
+        self.explorer = None
+        if beta_rate is not None:
+            self.explorer = Explorer(settings, sizes, self.discount, beta_rate)
+
+    @property
+    def loss_names(self):
+        """Those of `losses` that are to be minimized."""
+        more = self.explorer.loss_names if self.explorer else ()
+        return ("value_loss", "policy_loss", *more)
+
+    @property
+    def metric_names(self):
+        """What `losses` and `follow` tell."""
+        more = self.explorer.metric_names if self.explorer else ()
+        own = ("value_loss", "policy_loss", "value_mean", "policy_entropy", "value_spread")
+        return (*own, *more)
+
+    @property
+    def groups(self):
+        """The variables of critics and of policy, which are clipped apart."""
+        more = self.explorer.groups if self.explorer else ()
+        own = self._critics.trainable_variables, self._policy.trainable_variables
+        return (*own, *more)
+
+    @property
+    def trainable_variables(self):
+        """Those that losses reach; the slow critics follow."""
+        return sum(self.groups, ())
+
+    def losses(self, batch, features, noise, sought=None):
+        """Losses and diagnostics of a batch of sequences.
+
+        Args:
+            batch: action [B, T, A]; reward, is_first and is_terminal [B, T].
+            features: [B, T, F], of the filter after each row.
+            noise: [2, B, T, A], standard normal: of the actions in targets and losses;
+                with an explorer [4, ...], the last two its own.
+            sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
+
+        Returns:
+            Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
+            explorer saw.
+        """
+        steps, stride = self._settings.target_steps, self._settings.stride
+        features = tf.stop_gradient(features)
+
+        def ahead(tensor, count):
+            return after(tensor, count, steps, stride)
+
+        here, later = ahead(features, 0), ahead(features, steps)
+        policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
+        reward = batch["reward"] / self._reward_unit()
+        rewards = [ahead(reward, count + 1) for count in range(steps)]
+        worth = tf.reduce_min(self._slow(later, policy_action), 0)
+        target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
+        values = self._critics(here, ahead(batch["action"], 1))
+        errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
+        losses, best = self._policy_losses(here, ahead(noise[1], 0))
+        losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
+        if not self.explorer:
+            return losses, {"value": best}
+        more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
+        return losses | more, seen | {"value": best}
+
+    def _worth(self, features, action):
+        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        return best / self._scale
+
+    def _policy_losses(self, features, noise):
+        action, log_density = self._policy.sample(features, noise)
+        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        policy_loss = self._settings.entropy * log_density - best / self._scale
+        losses = {
+            "policy_loss": tf.reduce_mean(policy_loss, 1),
+            "value_mean": tf.reduce_mean(best, 1),
+            "policy_entropy": -tf.reduce_mean(log_density, 1),
+        }
+        return losses, best
+
+    def follow(self, seen):
+        """Moves the slow critics and the scale on, after a gradient step.
+
+        Args:
+            seen: of the whole batch, of all replicas, see `losses`.
+
+        Returns:
+            The spread of the values, [].
+        """
+        found = spread(seen["value"])
+        self._slow.follow(self._critics, self._settings.target_rate)
+        self._scale.assign(tf.maximum(move(self._scale, found), LEAST_SCALE))
+        if self.explorer:
+            self.explorer.follow(seen)
+        return found
+
+    def act(self, features):
+        """The policy's action, [..., A] of features [..., F]."""
+        return self._policy.mode(features)
+
+    def value(self, features):
+        """What a state is worth if the policy acts, [...], in rewards of a decision."""
+        values = self._critics(features, self.act(features))
+        return self._reward_unit() * tf.reduce_mean(values, 0)
+
+    def novelty(self, features):
+        """What a state is worth to the explorer, [...], in units of the bonus, or 0."""
+        if not self.explorer:
+            return tf.zeros_like(features[..., 0])
+        return self.explorer.value(features)
+
+    def propose(self, model, latent, horizon, seed, explores=False, latents="samples"):
+        """Plans that a policy makes by acting in the model.
+
+        The first takes the modes of policy and latents, the others draw both.
+
+        Args:
+            model: `agents.planet.model.world_model.WorldModel`, its weights held.
+            latent: `Latent` [B, ...].
+            horizon: H.
+            seed: [2] or [B, 2].
+            explores: whether by the explorer's policy, which seeks the bonus too.
+            latents: "means" where none is drawn.
+
+        Returns:
+            [B, proposals, H, A].
+        """
+        policy = self.explorer.policy if explores else self._policy
+        count, size = self.proposals, latent.sample.shape[-1]
+        rows = latent.belief.shape[0]
+        noise = normal([rows, count, horizon, size + self._action_size], seed)
+        noise *= tf.reshape(tf.cast(tf.range(count) > 0, tf.float32), [1, count, 1, 1])
+        if latents == "means":
+            noise *= tf.repeat([0.0, 1.0], [size, self._action_size])
+        now = _repeated(latent, count)
+        actions = []
+        for step in range(horizon):
+            of_latent, of_action = tf.split(
+                noise[:, :, step], [size, self._action_size], -1
+            )
+            action, _ = policy.sample(now.features, of_action)
+            now = model.rssm.imagine_step(now, action, of_latent)
+            actions.append(action)
+        return tf.stack(actions, axis=2)
+
+
+def _repeated(latent, count):
+    """[B, ...] -> [B, count, ...]."""
+    return tf.nest.map_structure(lambda x: tf.repeat(x[:, tf.newaxis], count, 1), latent)

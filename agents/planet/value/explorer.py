@@ -1,0 +1,166 @@
+"""What a bonus is worth beyond the horizon: critics of it, and a policy that seeks it."""
+
+import math
+from collections.abc import Callable
+from typing import NamedTuple
+
+import tensorflow as tf
+
+from agents.planet.value.networks import Critics, SquashedNormal
+from agents.planet.value.scales import LEAST_SCALE, make_scale, move, spread
+from agents.planet.value.targets import after, n_step_targets
+
+_FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
+
+
+class Sought(NamedTuple):
+    """What an explorer seeks.
+
+    Attributes:
+        bonus: function of features [B, L, F] and actions [B, L, A] to u [B, L].
+        beta: weight of the bonus, [], as scheduled.
+        of_return: 1, or 0 where the bonus is sought alone, [].
+    """
+
+    bonus: Callable
+    beta: tf.Tensor
+    of_return: tf.Tensor
+
+
+class Explorer(tf.Module):
+    """The value of a bonus u, and a policy for reward and bonus.
+
+        y    = n-step target of the slow critics of u / size, at a' ~ explorer(x')
+        L_I  = mean over steps of sum over i of (I_i(x, a) - y)^2
+        L_e  = mean of (-o Q(x, a) / scale - beta min over i of I_i(x, a) / spread of I
+                        + entropy log explorer(a | x)),  a ~ explorer(x)
+
+    with Q the value of reward, and o 0 where reward is not sought, else 1. `size` follows
+    the mean of |u|, so that what is learned does not shrink as the model grows sure. Where
+    beta is tuned, it rises while the explorer gains less than its slow copy does, from the
+    same states:
+
+        log beta += beta_rate (mean u(x, slow explorer(x)) - mean u(x, explorer(x))) / size
+
+    within a factor of 100 of what it is without.
+
+    Source: Sukhija et al., 2024, MaxInfoRL: Boosting Exploration in Reinforcement Learning
+    through Information Gain Maximization (the rule for beta); Sekar et al., 2020, Planning
+    to Explore via Self-Supervised World Models (a value of the bonus alone).
+
+    Args:
+        settings: `agents.planet.value.temporal_difference.TemporalDifference`.
+        sizes: features F, actions A, hidden layers, units.
+        discount: of one decision.
+        beta_rate: of tuning; 0: beta is what the strategy says.
+    """
+
+    loss_names = ("novelty_loss", "explorer_loss")
+
+    def __init__(self, settings, sizes, discount, beta_rate):
+        super().__init__("explorer")
+        self._settings = settings
+        self._discount = discount
+        self._beta_rate = beta_rate
+        self._critics = Critics(*sizes, "novelty_critics")
+        self._slow = Critics(*sizes, "slow_novelty_critics")
+        self.policy = SquashedNormal(*sizes)
+        self._slow_policy = SquashedNormal(*sizes)
+        self._slow.follow(self._critics, rate=1.0)
+        self._slow_policy.follow(self.policy, rate=1.0)
+        self._spread = make_scale(1.0)
+        self._size = make_scale(0.0)  # 0: nothing was seen
+        self._shift = make_scale(0.0)  # of the logarithm of beta
+
+    @property
+    def metric_names(self):
+        """What `losses` and `follow` tell."""
+        return (*self.loss_names, "novelty_mean", "bonus", "beta")
+
+    @property
+    def groups(self):
+        """The variables of critics and of policy, which are clipped apart."""
+        return self._critics.trainable_variables, self.policy.trainable_variables
+
+    def beta(self, scheduled):
+        """The weight of the bonus, []: the scheduled one, tuned."""
+        return scheduled * tf.exp(self._shift)
+
+    def value(self, features):
+        """What a state is worth to the explorer, [...], in units of the bonus."""
+        values = self._critics(features, self.policy.mode(features))
+        return self._size * tf.reduce_mean(values, 0)
+
+    def losses(self, batch, features, noise, sought, reward_value):
+        """Losses and diagnostics of a batch of sequences.
+
+        Args:
+            batch: action [B, T, A]; is_first and is_terminal [B, T].
+            features: [B, T, F], without gradient.
+            noise: [2, B, T, A], standard normal: of the actions in targets and losses.
+            sought: `Sought`.
+            reward_value: function of features and actions to Q / scale, [B, L], whose
+                gradient reaches the actions alone.
+
+        Returns:
+            Dict of tensors [B]; and the dict of tensors [B, ...] that `follow` gets.
+        """
+        steps, stride = self._settings.target_steps, self._settings.stride
+
+        def ahead(tensor, count):
+            return after(tensor, count, steps, stride)
+
+        here, later = ahead(features, 0), ahead(features, steps)
+        bonuses = [
+            sought.bonus(ahead(features, count), ahead(batch["action"], count + 1))
+            for count in range(steps)
+        ]
+        first = bonuses[0]
+        size = tf.where(self._size > 0.0, self._size, 1.0)
+        action, _ = self.policy.sample(later, ahead(noise[0], steps))
+        rewards = [each / size for each in bonuses]
+        worth = tf.reduce_min(self._slow(later, action), 0)
+        target, weight = n_step_targets(batch, rewards, worth, self._discount, stride)
+        values = self._critics(here, ahead(batch["action"], 1))
+        errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
+        sought = sought._replace(beta=self.beta(sought.beta))
+        losses, seen = self._explorer_losses(here, ahead(noise[1], 0), sought, reward_value)
+        losses["novelty_loss"] = tf.reduce_mean(weight * errors, 1)
+        losses["bonus"] = tf.reduce_mean(first, 1)
+        losses["beta"] = tf.fill(tf.shape(first)[:1], sought.beta)
+        return losses, seen | {"bonus": first}
+
+    def _explorer_losses(self, features, noise, sought, reward_value):
+        action, log_density = self.policy.sample(features, noise)
+        novelty = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        reward = sought.of_return * reward_value(features, action)
+        worth = reward + sought.beta * novelty / self._spread
+        loss = self._settings.entropy * log_density - worth
+        seen = {"novelty": novelty}
+        if self._beta_rate:
+            slow_action, _ = self._slow_policy.sample(features, noise)
+            lead = sought.bonus(features, slow_action) - sought.bonus(features, action)
+            seen["lead"] = tf.stop_gradient(lead)
+        losses = {
+            "explorer_loss": tf.reduce_mean(loss, 1),
+            "novelty_mean": tf.reduce_mean(novelty, 1),
+        }
+        return losses, seen
+
+    def follow(self, seen):
+        """Moves slow copies, scales and beta on, after a gradient step.
+
+        Args:
+            seen: of the whole batch, of all replicas, see `losses`.
+        """
+        rate = self._settings.target_rate
+        self._slow.follow(self._critics, rate)
+        self._slow_policy.follow(self.policy, rate)
+        moved = move(self._spread, spread(seen["novelty"]))
+        self._spread.assign(tf.maximum(moved, LEAST_SCALE))
+        now = tf.reduce_mean(tf.abs(seen["bonus"]))
+        self._size.assign(tf.where(self._size > 0.0, move(self._size, now), now))
+        if self._beta_rate:
+            lead = tf.reduce_mean(seen["lead"]) / tf.maximum(self._size, 1e-12)
+            shift = self._shift + self._beta_rate * lead
+            self._shift.assign(tf.clip_by_value(shift, -_FARTHEST, _FARTHEST))

@@ -1,1 +1,0 @@
-"""Processes of this machine: how they are started, watched and brought back."""

@@ -1,0 +1,140 @@
+"""Which values of a config go together; what each may be, `.schema` says."""
+
+import math
+
+from agents.planet.explore import Bonus
+from agents.planet.model.transitions import DETERMINISTIC
+from agents.planet.value import NoValue, TemporalDifference
+from agents.runs.config.schedules import check_schedules
+from agents.system.errors import UserError
+
+
+def check_together(config):
+    """Refuses a config whose values do not go together.
+
+    Args:
+        config: `agents.runs.config.schema.Train`, each of its values in its range.
+
+    Raises:
+        UserError: some of them change nothing, or cannot be had at once. One line.
+    """
+    pool = config.world_model.image_pool
+    if config.observation == "pixels" and config.image.size // pool < 32:
+        raise UserError(
+            "image.size / world_model.image_pool must be at least 32, got "
+            f"{config.image.size} / {pool}"
+        )
+    if config.world_model.learn_observation_stddev and config.observation == "pixels":
+        raise UserError(
+            "world_model.learn_observation_stddev=true works for vectors alone: "
+            "observation must be state or position, got pixels"
+        )
+    _check_overshooting(config.world_model, config.sequence_length)
+    _check_learners(config)
+    _check_held_out(config)
+    check_schedules(config)
+    _check_draws(config)
+    _check_members(config)
+    _check_value(config)
+    _check_critic(config)
+
+
+def _check_overshooting(model, length):
+    distance = model.overshooting_distance
+    if distance >= length:
+        raise UserError(
+            f"world_model.overshooting_distance must be below sequence_length ({length}), "
+            f"got {distance}"
+        )
+    if distance and not (model.overshooting_kl_scale or model.overshooting_reward_scale):
+        raise UserError(
+            f"world_model.overshooting_distance={distance} changes nothing: "
+            "overshooting_kl_scale or overshooting_reward_scale must be above 0"
+        )
+
+
+def _check_learners(config):
+    several = config.strategy == "multi_worker"
+    if several != (config.learners > 1):
+        raise UserError(
+            "learners must be at least 2 with strategy=multi_worker, and 1 with any other "
+            f"strategy, got learners={config.learners} strategy={config.strategy}"
+        )
+    if several and not config.actors:
+        raise UserError("strategy=multi_worker needs actors=N, at least 1, got 0")
+    if config.batch_size % config.learners:
+        raise UserError(
+            f"batch_size must be a multiple of learners ({config.learners}), "
+            f"got {config.batch_size}"
+        )
+
+
+def _check_held_out(config):
+    """Refuses to hold out episodes of some actors alone, whose noise may differ."""
+    every, shared = config.hold_out_every, config.actors * config.environments
+    if every and config.actors > 1 and math.gcd(every, shared) > 1:
+        raise UserError(
+            "hold_out_every must have no common factor with actors x environments "
+            f"({shared}), got {every}: it would hold out episodes of some actors alone"
+        )
+
+
+def _check_draws(config):
+    if config.explore.draws and config.transition == DETERMINISTIC:
+        name = type(config.explore).__name__
+        raise UserError(
+            f"transition=deterministic has no draws, but explore strategy {name} needs "
+            f"{config.explore.draws}: add explore=noise, or choose another transition"
+        )
+
+
+def _check_members(config):
+    members = config.ensemble_members * config.learners
+    if config.transition == "ensemble" and config.batch_size % members:
+        each = " times learners" if config.learners > 1 else ""
+        raise UserError(
+            f"batch_size must be a multiple of ensemble_members{each} ({members}), "
+            f"got {config.batch_size}"
+        )
+
+
+def _check_critic(config):
+    explore = config.explore
+    if not isinstance(explore, Bonus):
+        return
+    if explore.critic and isinstance(config.value, NoValue):
+        raise UserError("explore.critic=true needs a value: value must not be none")
+    if not explore.beta_rate:
+        return
+    if not explore.critic:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} changes nothing: explore.critic must "
+            "be true, got false"
+        )
+    if explore.final_beta is not None:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} tunes beta: explore.final_beta must "
+            f"be null, got {explore.final_beta:g}"
+        )
+    if explore.bonus_from:
+        raise UserError(
+            f"explore.beta_rate={explore.beta_rate:g} tunes beta from the first gradient "
+            f"step on: explore.bonus_from must be 0, got {explore.bonus_from}"
+        )
+
+
+def _check_value(config):
+    value, length = config.value, config.sequence_length
+    if config.act == "policy" and isinstance(value, NoValue):
+        raise UserError("act=policy needs a learned policy: value must not be none")
+    explore = config.explore
+    if config.act == "policy" and explore.draws and not explore.filter_with_draw:
+        raise UserError(
+            f"act=policy makes no plans, but explore strategy {type(explore).__name__} "
+            "scores plans: add explore=noise, or act=plan"
+        )
+    if isinstance(value, TemporalDifference) and value.target_steps >= length:
+        raise UserError(
+            f"value.target_steps must be below sequence_length ({length}), "
+            f"got {value.target_steps}"
+        )

@@ -1,0 +1,178 @@
+"""The schema of configs/train.yaml: every key, its type, its range and its unit.
+
+Values of runs live in YAML, types and ranges on the fields of settings: here those of a
+run, in `agents.planet.planning` and `agents.planet.explore` those of what a `kind` names.
+`make_config` turns nested plain values into a `Train`, or says in one line which key is
+wrong and what would be right. It imports neither TensorFlow nor hydra.
+"""
+
+import dataclasses
+
+from agents.planet.explore import STRATEGIES, Strategy
+from agents.planet.explore.noise import GaussianNoise
+from agents.planet.model.transitions import SOURCES
+from agents.planet.planning import PLANNERS, Planner
+from agents.planet.value import VALUES, NoValue, TemporalDifference
+from agents.runs.config.consistency import check_together
+from agents.runs.config.validation import validate
+from agents.system.errors import UserError
+from agents.system.settings import Settings, key
+
+
+@dataclasses.dataclass(frozen=True)
+class Image(Settings):
+    size: int = key(choices=(32, 64))  # pixels a side
+    camera: int = key(least=-1)  # number of the task's camera; -1: the free one
+    shadows: bool = key()  # and reflections; without them pictures are drawn fast
+
+
+@dataclasses.dataclass(frozen=True)
+class Optimizer(Settings):
+    """Adam (Kingma and Ba, 2015)."""
+
+    learning_rate: float = key(above=0)  # of all but the stddevs of weights
+    stddev_learning_rate: float = key(above=0)  # of the weights' standard deviations
+    epsilon: float = key(above=0)  # beside the root of the squared gradients' mean
+    clip_norm: float = key(above=0)  # of the gradient of all variables together
+
+
+@dataclasses.dataclass(frozen=True)
+class Evaluation(Settings):
+    every: int = key(least=0)  # collected episodes; 0: never
+    episodes: int = key(least=1)  # each time
+
+
+@dataclasses.dataclass(frozen=True)
+class WorldModel(Settings):
+    standardize: bool = key()  # see configs/world_model
+    # None of a size: by the rule of `agents.planet.model.sizes`
+    belief_size: int | None = key(least=1)
+    latent_size: int | None = key(least=1)
+    hidden_size: int | None = key(least=1)  # units of the layers of the transition
+    embedding_size: int | None = key(least=1)
+    encoder_layers: int = key(least=0)  # dense, for vectors
+    decoder_layers: int = key(least=0)  # dense, for vectors and the dense image decoder
+    image_pool: int = key(choices=(1, 2))  # pixels a side that the networks see as one
+    image_depth: int = key(least=1)  # filters of the first convolution
+    image_decoder: str = key(choices=("convolutions", "dense"))
+    reward_layers: int = key(least=0)  # dense, of the reward head
+    reward_units: int | None = key(least=1)  # of each of them
+    min_stddev: float = key(above=0)  # of a latent
+    observation_stddev: float = key(above=0)  # of the likelihood
+    learn_observation_stddev: bool = key()  # of each number of a vector, from there on
+    reward_scale: float = key(least=0)
+    continuation_scale: float = key(least=0)  # where episodes can end; 0: no such head
+    free_nats: float = key(least=0)  # per step
+    kl_scale: float = key(least=0)
+    global_kl_scale: float = key(least=0)
+    overshooting_distance: int = key(least=0)  # agent steps
+    overshooting_kl_scale: float = key(least=0)  # weight of the latent KL of those
+    overshooting_reward_scale: float = key(least=0)  # of their reward loss
+
+
+@dataclasses.dataclass(frozen=True)
+class Train(Settings):
+    task: str = key()  # of DeepMind Control, gym:Name, python:module:function, or fake
+    observation: str = key(choices=("state", "position", "pixels"))
+    action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
+    action_cost: float = key(least=0)  # per step and unit of squared action
+    image: Image = key()
+    seed: int = key(least=0, below=2**31)  # of all that is random in the run
+    environment_steps: int = key(least=1)  # before action repeat
+    logdir: str = key()
+    seed_episodes: int = key(least=1)
+    environments: int = key(least=1)
+    actors: int = key(least=0)  # processes that collect; 0: this one does
+    learners: int = key(least=1)  # processes that learn as one, by strategy=multi_worker
+    updates_per_episode: int = key(least=1)
+    batch_size: int = key(least=1)  # sequences
+    sequence_length: int = key(least=2)  # agent steps
+    replay_capacity: int = key(least=1)  # agent steps in memory
+    hold_out_every: int | None = key(least=2)  # collected episodes; None: none
+    transition: str = key(choices=SOURCES)
+    kl_weight: float = key(least=0)
+    kl_weight_warmup: int = key(least=0)  # train steps
+    posterior_scale: float = key(least=1e-5)  # initial stddev times sqrt(fan-in)
+    prior_scale: float = key(above=0)  # stddev of the prior of a weight
+    ensemble_members: int = key(least=2)
+    dropout_rate: float = key(above=0, below=1)
+    optimizer: Optimizer = key()
+    averaging: float = key(least=0, most=1)  # age of averages, share of gradient steps
+    action_noise: GaussianNoise = key()
+    noise_ladder: float = key(least=1)  # most noise of an actor over least
+    evaluation: Evaluation = key()
+    video_every: int = key(least=0)  # collected episodes; 0: never
+    probe_every: int = key(least=0)  # collected episodes; 0: never
+    strategy: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
+    compute_dtype: str = key(choices=("float32", "bfloat16"))
+    compile: bool | None = key()  # by XLA; null: as `agents.training.compiling` says
+    threads: int = key(least=0)  # of a TensorFlow operation; 0: all
+    world_model: WorldModel = key()
+    planner: Planner = key(kinds=PLANNERS)
+    explore: Strategy = key(kinds=STRATEGIES)
+    value: NoValue | TemporalDifference = key(kinds=VALUES)
+    act: str = key(choices=("plan", "policy"))
+    latents: str = key(choices=("means", "samples"))
+
+    @property
+    def environment(self):
+        """What `envs.load` takes of it, but the seed."""
+        names = ("task", "observation", "action_repeat", "action_cost")
+        image = {"camera": self.image.camera, "shadows": self.image.shadows}
+        own = {name: getattr(self, name) for name in names}
+        return own | image | {"image_size": self.image.size}
+
+
+def make_config(values):
+    """Checks nested plain values and makes the config of a run from them.
+
+    Args:
+        values: dict of every key of `Train`, groups as dicts.
+
+    Returns:
+        A `Train`; it is frozen.
+
+    Raises:
+        UserError: a key is unknown, missing or out of its range. One line.
+    """
+    config = validate(Train, values)
+    check_together(config)
+    return config
+
+
+def as_dict(config):
+    """The nested plain values of a config, as `make_config` reads them."""
+    values = {}
+    for field in dataclasses.fields(config):
+        value, kinds = getattr(config, field.name), field.metadata["kinds"]
+        if dataclasses.is_dataclass(value):
+            kind = {} if kinds is None else {"kind": _kind(field.name, value, kinds)}
+            value = kind | as_dict(value)
+        values[field.name] = value
+    return values
+
+
+def _kind(name, value, kinds):
+    for kind, made in kinds.items():
+        if made is type(value):
+            return kind
+    own = type(value).__name__
+    raise UserError(
+        f"{name} must be one of {', '.join(kinds)}, got {own}; register its class"
+    )
+
+
+def flatten(values, prefix=""):
+    """Maps each dotted key to its value.
+
+    Example:
+        >>> flatten({"seed": 0, "planner": {"horizon": 12}})
+        {'seed': 0, 'planner.horizon': 12}
+    """
+    flat = {}
+    for name, value in values.items():
+        if isinstance(value, dict):
+            flat |= flatten(value, f"{prefix}{name}.")
+        else:
+            flat[f"{prefix}{name}"] = value
+    return flat

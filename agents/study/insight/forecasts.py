@@ -1,0 +1,176 @@
+"""Forecasts of observations: mixtures over weight draws and latents."""
+
+import numpy as np
+import tensorflow as tf
+
+from agents.planet.model.latents import Latent
+from agents.planet.model.networks import is_image
+from agents.study.insight.open_loop import CONTEXT, encode, imagine_latents
+from agents.system.errors import UserError
+from agents.system.seeds import fold, normal
+from bayes_rl.weights import posteriors
+
+SIZES = (1, 5, 20)  # weight draws of a mixture; each divides the largest and K
+HORIZON = 50  # agent steps
+_STARTS = 5  # in each episode
+_COMPONENTS = 100  # of each mixture; a few for pictures
+_PICTURES = {"starts": 1, "components": 20, "steps": (1, 2, 5, 10, 20, 50)}
+
+
+def horizon_of(episodes):
+    """Agent steps ahead that are judged, as far as the shortest episode lets one.
+
+    Example:
+        >>> horizon_of([{"reward": np.zeros(rows)} for rows in (15, 9)])
+        2
+    """
+    rows = min(len(episode["reward"]) for episode in episodes)
+    return min(HORIZON, (rows - CONTEXT) // 2)
+
+
+def long_enough(episodes, horizon=1):
+    """The episodes that are long enough for forecasts of so many agent steps ahead."""
+    return [each for each in episodes if horizon_of([each]) >= horizon]
+
+
+class ForecastTimes:
+    """Which rows of episodes are forecast, and from which.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episodes: held out, see `agents.episodes.layout`.
+
+    Attributes:
+        starts: rows whose latents forecasts start from; rows up to there were seen.
+        steps: agent steps ahead that are judged.
+
+    Raises:
+        UserError: the episodes are too short.
+    """
+
+    def __init__(self, model, episodes):
+        rows = min(len(episode["reward"]) for episode in episodes)
+        horizon = horizon_of(episodes)
+        if horizon < 1:
+            raise UserError(
+                f"episodes need at least {CONTEXT + 2} rows for forecasts, got {rows}"
+            )
+        pictures = is_image(model.observation_spec)
+        count = _PICTURES["starts"] if pictures else _STARTS
+        steps = _PICTURES["steps"] if pictures else range(1, horizon + 1)
+        self.steps = np.array([step for step in steps if step <= horizon])
+        last = rows - 1 - horizon
+        self.starts = np.unique(np.linspace(CONTEXT - 1, last, count).astype(int))
+
+    def truths(self, model, episodes, seed):
+        """What comes, for each episode: [steps, starts, *observation], see `observed`."""
+        rows = self.starts + self.steps[:, np.newaxis]
+        truths = []
+        for number, episode in enumerate(episodes):
+            observed = episode["observation"][rows.ravel()]
+            seen = model.observed(observed, fold(seed, number)).numpy()
+            truths.append(seen.reshape(*rows.shape, *seen.shape[1:]))
+        return truths
+
+
+def count_components(model):
+    """K, of each mixture."""
+    return _PICTURES["components"] if is_image(model.observation_spec) else _COMPONENTS
+
+
+def forecasts(model, episodes, times, seed):
+    """Decoded means of the components of every mixture, one episode after another.
+
+    The filter sees all rows up to the start, under the central weights. From there each
+    component draws the latent at the start, then one at each step, and keeps to one
+    function: that of the central weights, or of a draw. Each episode has draws of its own,
+    so that no chance of a few draws counts for all, and no two components of a mixture
+    begin with the same noise. All have equally many components, K, so that none scores
+    better for being finer:
+
+        central weights  K latents
+        S draws          K / S latents for each draw; as many mixtures as the draws make,
+                         of which each is judged
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episodes: see `agents.episodes.layout`.
+        times: `ForecastTimes`.
+        seed: [2].
+
+    Yields:
+        For each episode a dict from S (0: the central weights) to an array
+        [mixtures, K, steps, starts, *observation].
+    """
+    count = count_components(model)
+    for imagine in _imaginations(model, episodes, times, seed, count):
+        found = {0: imagine(1, model.central_weights())}
+        if posteriors(model):
+            each = imagine(max(SIZES), imagine.draw())
+            found |= {size: _mix(each, size) for size in SIZES}
+        yield found
+
+
+def broadest(model, episodes, times, seed):
+    """As `forecasts`, one mixture alone: of as many draws as there are, at a small cost.
+
+    Yields:
+        For each episode S, the draws of the mixture, 0 where the weights are certain, and
+        an array [K, steps, starts, *observation], of which each draw has K / S in a row.
+    """
+    count, is_uncertain = count_components(model), bool(posteriors(model))
+    size = max(SIZES) if is_uncertain else 1
+    for imagine in _imaginations(model, episodes, times, seed, count // size):
+        each = imagine(size, imagine.draw() if is_uncertain else model.central_weights())
+        yield size if is_uncertain else 0, each.reshape(count, *each.shape[2:])
+
+
+def _imaginations(model, episodes, times, seed, components):
+    """An `_Imagination` for each episode."""
+    encoded = encode(model, episodes, fold(seed, 0))
+    latents = encoded.latents(model, model.central_weights())
+    for number, episode in enumerate(episodes):
+        own = fold(fold(seed, 2), number)
+        start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
+        yield _Imagination(model, times, start, episode["action"], own, components)
+
+
+class _Imagination:
+    """Decoded rollouts of one episode, each component with noise of its own."""
+
+    def __init__(self, model, times, start, action, seed, components):
+        self._model, self._times, self._start, self._seed = model, times, start, seed
+        self._components = components
+        rows = times.starts + 1 + np.arange(times.steps[-1])[:, np.newaxis]
+        self._action = tf.repeat(tf.constant(action[rows]), self._components, axis=1)
+
+    def draw(self):
+        """The largest number of draws of the weights."""
+        return self._model.draw_weights(max(SIZES), fold(self._seed, 2))
+
+    def __call__(self, functions, weights):
+        """[functions, K, steps, starts, *observation]."""
+        times, model = self._times, self._model
+        horizon, count = self._action.shape[0], self._action.shape[1]
+        size = model.rssm.latent_size
+        first = normal([functions, count, size], fold(self._seed, 0))
+        start = Latent(
+            *(
+                tf.repeat(tf.repeat(x, self._components, axis=0)[tf.newaxis], functions, 0)
+                for x in self._start
+            )
+        )
+        start = start._replace(sample=start.mean + start.stddev * first)
+        noise = normal([horizon, functions, count, size], fold(self._seed, 1))
+        imagined = imagine_latents(model, start, self._action, noise, weights)
+        features = tf.gather(imagined.features, times.steps - 1)
+        decoded = model.expected_observation(features).numpy()
+        shape = (len(times.steps), functions, len(times.starts), self._components)
+        decoded = decoded.reshape(*shape, *decoded.shape[3:])
+        return np.moveaxis(decoded, [1, 3, 0, 2], [0, 1, 2, 3])
+
+
+def _mix(each, size):
+    """Puts draws [S, K, ...] together in mixtures of `size`: [S / size, K, ...]."""
+    count = each.shape[1]  # of a mixture: each draw gives a share
+    return each[:, : count // size].reshape(-1, count, *each.shape[2:])

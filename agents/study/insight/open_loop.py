@@ -1,0 +1,202 @@
+"""Latents of whole episodes: filtered, and open loop after a few observations."""
+
+from typing import NamedTuple
+
+import numpy as np
+import tensorflow as tf
+
+from agents.planet.model.latents import Latent
+from agents.study.insight.tracing import traced_once
+from agents.system.seeds import fold, normal
+from bayes_rl.weights import hold, posteriors
+
+CONTEXT = 5  # rows that the model sees
+PREDICTED = 50  # rows that it imagines
+DRAWS = 20  # weight draws whose spread is shown
+
+
+def predict_open_loop(model, episode, context, draws, seed):
+    """Filters the first rows of an episode and imagines the others.
+
+    The filter uses the central weights. The draws share the noise of the latents, so what
+    they disagree on is due to the weights.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episode: observation [T, ...], action [T, A], reward and is_first [T], see
+            `agents.episodes.layout`.
+        context: rows that the model sees, at least 1 and below T.
+        draws: S, weight draws to imagine with; 0 is one prediction with the
+            central weights.
+        seed: [2], of draws and noise.
+
+    Returns:
+        [max(S, 1), T, ...], means of the observations, in the units of
+        `WorldModel.observed`: reconstructions in the context, predictions after it.
+    """
+    seen, imagined = open_loop_latents(model, episode, context, draws, seed)
+    copies = max(draws, 1)
+    reconstruction = tf.repeat(model.expected_observation(seen.features), copies, axis=0)
+    predicted = model.expected_observation(imagined.features)
+    return tf.concat([reconstruction, predicted], axis=1)
+
+
+def open_loop_latents(model, episode, context, draws, seed):
+    """The latents of `predict_open_loop`, which see.
+
+    Returns:
+        `Latent` of the filter, [1, context, ...], and of the imagined rows,
+        [max(S, 1), T - context, ...].
+    """
+    length = len(episode["reward"])
+    noise = normal([1, length, model.rssm.latent_size], fold(seed, 0))
+    observation = model.preprocess(
+        episode["observation"][tf.newaxis, :context], fold(seed, 1)
+    )
+    action = tf.constant(episode["action"])
+    seen = filter_latents(
+        model,
+        model.encode(observation),
+        action[tf.newaxis, :context],
+        tf.constant(episode["is_first"][tf.newaxis, :context]),
+        noise[:, :context],
+        model.central_weights(),
+    )
+    copies = max(draws, 1)
+    seed = fold(seed, 2)
+    weights = model.draw_weights(draws, seed) if draws else model.central_weights()
+    later = tf.repeat(noise[0, context:, tf.newaxis, tf.newaxis], copies, axis=1)
+    start = Latent(*(state[:, -1] for state in seen))
+    start = Latent(*(tf.repeat(state[tf.newaxis], copies, axis=0) for state in start))
+    imagined = imagine_latents(model, start, action[context:, tf.newaxis], later, weights)
+    return seen, Latent(*(tf.transpose(state[:, :, 0], [1, 0, 2]) for state in imagined))
+
+
+class Encoded(NamedTuple):
+    """Episodes as the filter gets them, padded to the longest.
+
+    Attributes:
+        lengths: rows of each episode, B ints.
+        embedding: [B, T, E].
+        action: [B, T, A].
+        is_first: [B, T].
+        noise: [B, T, D], of the latents.
+    """
+
+    lengths: list
+    embedding: tf.Tensor
+    action: tf.Tensor
+    is_first: tf.Tensor
+    noise: tf.Tensor
+
+    def latents(self, model, weights):
+        """`Latent` of the filter under a function of the model, [B, T, ...]."""
+        return filter_latents(
+            model, self.embedding, self.action, self.is_first, self.noise, weights
+        )
+
+    def cut(self, tensor):
+        """[B, T, ...] -> a list of arrays [T, ...], each as long as its episode."""
+        return [x[:n] for x, n in zip(tensor.numpy(), self.lengths, strict=True)]
+
+
+def encode(model, episodes, seed):
+    """Encodes episodes, one after another: pictures of all are too many at once.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episodes: see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        `Encoded`.
+    """
+    embedding = [
+        {"embedding": model.encode(model.preprocess(e["observation"], fold(seed, n)))}
+        for n, e in enumerate(episodes)
+    ]
+    action = stack(episodes, "action")
+    shape = [*action.shape[:2], model.rssm.latent_size]
+    return Encoded(
+        [len(episode["reward"]) for episode in episodes],
+        stack(embedding, "embedding"),
+        action,
+        stack(episodes, "is_first"),
+        normal(shape, fold(seed, len(episodes))),
+    )
+
+
+def stack(episodes, key):
+    """One tensor of all episodes, [B, T, ...]; shorter ones end with zeros."""
+    length = max(len(episode[key]) for episode in episodes)
+    return tf.constant(np.stack([_pad(episode[key], length) for episode in episodes]))
+
+
+def _pad(array, length):
+    return np.pad(array, [(0, length - len(array)), *[(0, 0)] * (np.ndim(array) - 1)])
+
+
+@traced_once(embedding=1, action=1, is_first=1, noise=1)
+def filter_latents(model, embedding, action, is_first, noise, weights):
+    """Latents of a batch of sequences under one function, see `RSSM.observe`.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        embedding: [B, T, E].
+        action: [B, T, A].
+        is_first: [B, T] bool.
+        noise: [B, T, D], standard normal.
+        weights: of one draw or the central ones, to be held.
+
+    Returns:
+        `Latent` of the posterior, [B, T, ...].
+    """
+    with hold(model, weights):
+        posterior, _ = model.rssm.observe(embedding, action, is_first, noise)
+    return posterior
+
+
+@traced_once(action=0, noise=0)
+def imagine_latents(model, start, action, noise, weights):
+    """Rolls the prior forward from latents of each of S functions.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        start: `Latent` [S, N, ...].
+        action: [H, N, A], the same for all functions.
+        noise: [H, S, N, D], standard normal.
+        weights: of S draws, or with S = 1 the central ones, to be held.
+
+    Returns:
+        `Latent`, [H, S, N, ...].
+    """
+    action = tf.repeat(action[:, tf.newaxis], noise.shape[1], axis=1)
+    with hold(model, weights):
+        return model.rssm.imagine(start, action, noise)
+
+
+def filtered_features(model, episode, seed):
+    """Features of the filter, which each draw runs on its own with the same noise.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episode: see `agents.episodes.layout`.
+        seed: [2].
+
+    Returns:
+        [S, T, F], float32 array; S is 1 where the weights are certain.
+    """
+    encoded = encode(model, [episode], seed)
+    functions = [model.central_weights()]
+    if posteriors(model):
+        draws = model.draw_weights(DRAWS, fold(seed, 2))
+        functions = [{name: w[s] for name, w in draws.items()} for s in range(DRAWS)]
+    return tf.concat([encoded.latents(model, f).features for f in functions], 0).numpy()
+
+
+def open_loop_features(model, episode, context, seed):
+    """Features of `open_loop_latents`, [S, T, F] likewise."""
+    draws = DRAWS if posteriors(model) else 0
+    seen, imagined = open_loop_latents(model, episode, context, draws, seed)
+    copies = tf.repeat(seen.features, max(draws, 1), axis=0)
+    return tf.concat([copies, imagined.features], axis=1).numpy()

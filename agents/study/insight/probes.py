@@ -1,0 +1,234 @@
+"""Probes: what of the physics the latent knows, read out by regressions.
+
+A probe predicts velocities and positions of the simulator from numbers of a trained
+model. It works on arrays, so no gradient can reach the model. With `observation=state`
+velocities are inputs, and a probe says what the latent keeps; with `position` and `pixels`
+it says what the latent has inferred.
+
+Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, figure 7;
+Tran et al., 2019, Bayesian Layers, figure 13. Their probes are trained beside the model.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from agents.episodes.layout import first_rows
+from agents.planet.model.networks import is_image
+from agents.study.insight.open_loop import (
+    CONTEXT,
+    PREDICTED,
+    encode,
+    filtered_features,
+    open_loop_features,
+)
+from agents.study.insight.regression import (
+    fit,
+    fit_mlp,
+    fit_ridge,
+    predict_held_out,
+    r_squared,
+    r_squared_and_interval,
+)
+
+LEAST = 2  # episodes, so that one can be held out
+PROBES = {"ridge": fit_ridge, "mlp": fit_mlp}
+INPUTS = ("latent", "embedding", "differences")
+
+
+def physics(episodes, angles=()):
+    """What probes predict: each velocity and each position, angles as cosine and sine.
+
+    Args:
+        episodes: see `agents.episodes.layout`.
+        angles: columns of `position` that are angles.
+
+    Returns:
+        D names, and a list of [T, D].
+
+    Example:
+        >>> episode = {"velocity": np.array([[2.0]]), "position": np.array([[0.0, 3.0]])}
+        >>> names, (target,) = physics([episode], angles=[0])
+        >>> dict(zip(names, target[0].tolist()))
+        {'velocity 0': 2.0, 'cos position 0': 1.0, 'sin position 0': 0.0, 'position 1': 3.0}
+    """
+    names = [f"velocity {n}" for n in range(episodes[0]["velocity"].shape[1])]
+    functions = []
+    for n in range(episodes[0]["position"].shape[1]):
+        if n in angles:
+            functions += [
+                (f"cos position {n}", n, np.cos),
+                (f"sin position {n}", n, np.sin),
+            ]
+        else:
+            functions.append((f"position {n}", n, np.array))
+    columns = [
+        [function(episode["position"][:, n]) for _, n, function in functions]
+        for episode in episodes
+    ]
+    targets = [
+        np.concatenate([episode["velocity"], np.stack(position, axis=1)], axis=1)
+        for episode, position in zip(episodes, columns, strict=True)
+    ]
+    return names + [name for name, _, _ in functions], targets
+
+
+def probe_inputs(model, encoded, positions):
+    """What probes read: latents, and what simpler readings of the model offer.
+
+    The first row of an episode is left out, because nothing has moved yet.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        encoded: `agents.study.insight.open_loop.Encoded`.
+        positions: list of [T, P], the physics' positions; where observations are pictures,
+            a linear readout of them from the latents stands for decoded positions.
+
+    Returns:
+        Dict of lists of [T - 1, F]: `latent`, the features of every head under the mean
+        weights; `embedding`, of the newest observation alone; `differences`, decoded
+        positions and what they changed by since the row before.
+    """
+    latent = encoded.latents(model, model.central_weights())
+    features = encoded.cut(latent.features)
+    if is_image(model.observation_spec):
+        decoded = predict_held_out(fit_ridge, features, positions)
+    else:
+        decoded = encoded.cut(model.expected_observation(latent.features))
+    return {
+        "latent": [rows[1:] for rows in features],
+        "embedding": [rows[1:] for rows in encoded.cut(encoded.embedding)],
+        "differences": [
+            np.concatenate([rows[1:], np.diff(rows, axis=0)], axis=1) for rows in decoded
+        ],
+    }
+
+
+class Reading(NamedTuple):
+    """Velocities of an episode as a probe reads them from latents, beside the truth.
+
+    Attributes:
+        truth: [T, V].
+        values: [S, T, V], from the latents of each weight draw; S is 1 where the weights
+            are certain.
+        context: rows that the model saw; the latents of all others are imagined.
+        names: of the V velocities.
+    """
+
+    truth: np.ndarray
+    values: np.ndarray
+    context: int
+    names: list
+
+
+class Probes:
+    """All probes of a model, fitted to episodes and judged on those held out.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episodes: at least `LEAST`, see `agents.episodes.layout`.
+        angles: columns of `position` that are angles.
+        seed: [2].
+
+    Attributes:
+        names: of what is predicted.
+    """
+
+    def __init__(self, model, episodes, angles, seed):
+        self._model, self._episodes, self._seed = model, episodes, seed
+        self.names, self._targets = physics(episodes, angles)
+        self._velocities = sum(name.startswith("velocity") for name in self.names)
+        positions = [target[:, self._velocities :] for target in self._targets]
+        self._inputs = probe_inputs(model, encode(model, episodes, seed), positions)
+        self._later = [target[1:] for target in self._targets]
+
+    def scores(self):
+        """Rows, see `score_probes`."""
+        return score_probes(self._inputs, self.names, self._later)
+
+    def readings(self):
+        """Velocities of the last episode, read by a network fitted to the others.
+
+        Returns:
+            Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
+            nothing has a velocity.
+        """
+        if not self._velocities:
+            return {}
+        model, seed = self._model, self._seed
+        columns = slice(self._velocities)
+        fitted_to = range(len(self._episodes) - 1)
+        read = fit(fit_mlp, self._inputs["latent"], self._later, fitted_to)
+        rows = min(CONTEXT + PREDICTED, len(self._targets[-1]))
+        context = min(CONTEXT, rows - 1)
+        episode = first_rows(self._episodes[-1], rows)
+        features = {
+            "filtered": (rows, filtered_features(model, episode, seed)),
+            "open_loop": (context, open_loop_features(model, episode, context, seed)),
+        }
+        read_from = {
+            kind: (seen, np.stack([read(draw)[:, columns] for draw in draws]))
+            for kind, (seen, draws) in features.items()
+        }
+        return {
+            kind: Reading(
+                self._targets[-1][:rows, columns],
+                values,
+                seen,
+                self.names[columns],
+            )
+            for kind, (seen, values) in read_from.items()
+        }
+
+
+def score_probes(inputs, names, targets):
+    """Judges every probe on every input, and the mean, on held-out episodes.
+
+    Args:
+        inputs: dict of lists of [T, F].
+        names: of the D targets.
+        targets: list of [T, D].
+
+    Returns:
+        Rows: dicts of `target`, `input`, `probe`, `r_squared` and the interval over
+        episodes, `low` and `high`.
+    """
+    pairs = [(name, probe) for name in inputs for probe in PROBES] + [("mean", "")]
+    rows = []
+    for name, probe in pairs:
+        regression, given = PROBES.get(probe), inputs.get(name, targets)
+        predictions = predict_held_out(regression, given, targets)
+        share = r_squared_and_interval(targets, predictions)
+        rows += [
+            {"target": target, "input": name, "probe": probe}
+            | dict(zip(("r_squared", "low", "high"), map(float, numbers), strict=True))
+            for target, *numbers in zip(names, *share, strict=True)
+        ]
+    return rows
+
+
+def live_probe(model, episodes, angles, seed):
+    """R squared of the linear probe of the latents, held out by episode, for the metrics.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        episodes: at least 2, such as the newest ones of a run; they may have been trained
+            on.
+        angles: columns of `position` that are angles.
+        seed: [2].
+
+    Returns:
+        Dict of target, such as `velocity_0`, to R squared; those that never change are
+        left out.
+    """
+    encoded = encode(model, episodes, seed)
+    names, targets = physics(episodes, angles)
+    latent = encoded.latents(model, model.central_weights())
+    inputs = [rows[1:] for rows in encoded.cut(latent.features)]
+    targets = [rows[1:] for rows in targets]
+    share = r_squared(targets, predict_held_out(fit_ridge, inputs, targets))
+    return {
+        name.replace(" ", "_"): float(value)
+        for name, value in zip(names, share, strict=True)
+        if np.isfinite(value)
+    }

@@ -1,0 +1,186 @@
+"""What a person watches: a bar and a small table on a terminal, plain lines elsewhere."""
+
+from rich.console import Console, Group
+from rich.constrain import Constrain
+from rich.live import Live
+from rich.markup import escape
+from rich.progress import BarColumn, ProgressColumn, TextColumn
+from rich.progress import Progress as Bar
+from rich.table import Table
+from rich.text import Text
+
+from agents.system.screen.pace import Pace
+from agents.system.screen.text import number
+
+_SHOWN = {
+    "collect/return": "return",
+    "evaluate/return": "evaluation return",
+    "train/loss": "loss",
+    "train/observation_loss": "observation loss",
+    "train/reward_loss": "reward loss",
+    "train/continuation_loss": "continuation loss",
+    "train/latent_kl": "latent KL (nats)",
+    "train/weight_kl": "weight KL (nats)",
+    "speed/train_steps": "train steps / s",
+}
+_ON_A_LINE = (
+    "collect/return",
+    "evaluate/return",
+    "train/loss",
+    "train/latent_kl",
+    "train/weight_kl",
+    "speed/train_steps",
+)
+
+
+class Progress:
+    """Shows how a run goes on.
+
+    Args:
+        total_steps: length of the run in environment steps.
+        console: a `rich.console.Console`; None: standard output.
+
+    Example:
+        >>> console = Console(force_terminal=False, width=200)
+        >>> with Progress(2000, console) as progress:
+        ...     progress.start({"task": "cartpole_swingup"})
+        ...     progress.working("training", 3, 100)
+        ...     row = {"episodes": 1, "environment_steps": 1000, "collect/return": 12.25}
+        ...     progress.episode(row)  # doctest: +ELLIPSIS
+        task  cartpole_swingup
+        episode 1 | 1,000 of 2,000 environment steps | return 12.2 | ... left
+    """
+
+    def __init__(self, total_steps, console=None):
+        if total_steps < 1:
+            raise ValueError(f"total_steps must be at least 1, got {total_steps}")
+        self._console = console or Console()
+        self._total = total_steps
+        self._clock = Pace(total_steps)
+        self._latest = {}  # name -> (value, episode)
+        self._states = {}
+        self._live = None
+        self._bar = Bar(
+            TextColumn("{task.description}", style="bold"),
+            BarColumn(bar_width=None, complete_style="cyan"),
+            TextColumn("{task.fields[count]}"),
+            _TimeLeft(self._clock),
+            console=self._console,
+            expand=True,
+        )
+        self._run = self._bar.add_task("run", total=total_steps, count="")
+        self._work = self._bar.add_task("", total=1, count="", visible=False)
+
+    def __enter__(self):
+        if self._console.is_terminal:
+            self._live = Live(
+                get_renderable=self._render, console=self._console, refresh_per_second=4
+            )
+            self._live.start()
+        return self
+
+    def __exit__(self, *_):
+        if self._live is not None:
+            self._bar.update(self._work, visible=False)
+            self._live.stop()
+            self._live = None
+
+    def start(self, info, environment_steps=0):
+        """Prints the banner and starts the clock.
+
+        Args:
+            info: what is shown, name -> text or number.
+            environment_steps: those that earlier sessions of the run have done.
+        """
+        width = max(map(len, info), default=0)
+        for name, value in info.items():
+            shown = f"{value:,}" if isinstance(value, int) else str(value)
+            self._console.print(
+                f"[bold]{escape(name):<{width}}[/]  {escape(shown)}", **_PLAIN
+            )
+        self._clock.start(environment_steps)
+        self._count(environment_steps)
+
+    def episode(self, row):
+        """Shows the row of metrics of a finished episode."""
+        self._clock.update(row["environment_steps"])
+        self._count(row["environment_steps"])
+        self._bar.update(self._work, visible=False)
+        for name in _SHOWN:
+            if row.get(name) is not None:
+                self._latest[name] = float(row[name]), row["episodes"]
+        if self._live is None:
+            self._console.print(escape(self._line(row)), **_PLAIN)
+
+    def note(self, text):
+        """Prints a line that stays; on a terminal it is wrapped between words."""
+        settings = _PLAIN | {"soft_wrap": self._live is None}
+        self._console.print(escape(text), **settings)
+
+    def states(self, states):
+        """Shows what each process of a run is doing, name -> words; on a terminal only."""
+        self._states = states
+
+    def working(self, what, done, total):
+        """Shows how far the present work is, on a terminal only; cheap at each step.
+
+        Args:
+            what: one word, such as training or evaluating.
+            done: parts of it that are done.
+            total: parts of it.
+        """
+        if self._live is not None:
+            self._bar.update(
+                self._work,
+                description=what,
+                completed=done,
+                total=total,
+                count=f"{done:,} / {total:,}",
+                visible=True,
+            )
+
+    def _count(self, steps):
+        count = f"{steps:,} / {self._total:,} environment steps"
+        self._bar.update(self._run, completed=min(steps, self._total), count=count)
+
+    def _line(self, row):
+        parts = [
+            f"episode {row['episodes']}",
+            f"{row['environment_steps']:,} of {self._total:,} environment steps",
+        ]
+        for name in _ON_A_LINE:
+            if row.get(name) is not None:
+                parts.append(f"{_SHOWN[name]} {number(row[name])}")
+        return " | ".join([*parts, f"{self._clock.left()} left"])
+
+    def _render(self):
+        # In the last column the ^C that a terminal shows would move everything by a line.
+        return Constrain(self._content(), max(1, self._console.width - 4))
+
+    def _content(self):
+        if not self._latest and not self._states:
+            return self._bar
+        table = Table.grid(padding=(0, 3))
+        for name, state in self._states.items():
+            table.add_row(f"  {escape(name)}", Text(state, justify="right"))
+        for name, title in _SHOWN.items():
+            if name in self._latest:
+                value, episode = self._latest[name]
+                table.add_row(
+                    f"  {title}",
+                    Text(number(value), justify="right"),
+                    f"episode {episode}",
+                )
+        return Group(table, self._bar)
+
+
+_PLAIN = {"highlight": False, "soft_wrap": True}
+
+
+class _TimeLeft(ProgressColumn):
+    def __init__(self, clock):
+        super().__init__()
+        self._clock = clock
+
+    def render(self, task):
+        return Text(f"{self._clock.left()} left" if task.description == "run" else "")

@@ -1,0 +1,193 @@
+"""From a run's config to its agent."""
+
+import contextlib
+import functools
+import random
+
+import numpy as np
+import tensorflow as tf
+from tf_agents.specs import tensor_spec
+
+import envs
+from agents.planet.agent.averaging import WeightAverage
+from agents.planet.agent.clock import Clock
+from agents.planet.agent.contract import check_source, check_strategy
+from agents.planet.agent.making import Policies
+from agents.planet.agent.optimizer import Optimizer, ValueOptimizer
+from agents.planet.agent.planet_agent import PlaNetAgent
+from agents.planet.model.networks import is_image
+from agents.planet.model.sizes import with_sizes
+from agents.planet.model.transitions import make_source
+from agents.planet.model.world_model import WorldModel
+from agents.planet.value import NoValue
+from agents.planet.value.actor_critic import ActorCritic
+from agents.system.errors import UserError
+from agents.training.compiling import should_compile, take_notice
+
+
+def configure_tensorflow(config):
+    """Sets what TensorFlow fixes at its first operation; does nothing after that."""
+    if config.threads:
+        with contextlib.suppress(RuntimeError):  # it has computed something before
+            tf.config.threading.set_intra_op_parallelism_threads(config.threads)
+    for device in tf.config.list_physical_devices("GPU"):
+        with contextlib.suppress(RuntimeError):
+            # else the first process takes all memory, and none can evaluate beside it
+            tf.config.experimental.set_memory_growth(device, True)
+
+
+@contextlib.contextmanager
+def _initial_values_of(seed):
+    """Seeds the generators of the process, which environments may draw from as well."""
+    kept = random.getstate(), np.random.get_state()  # noqa: NPY002 those that Keras seeds
+    tf.keras.utils.set_random_seed(seed)
+    try:
+        yield
+    finally:
+        random.setstate(kept[0])
+        np.random.set_state(kept[1])  # noqa: NPY002
+
+
+def make_agent(config, environment, devices) -> PlaNetAgent:
+    """The agent of a run, its variables made and initialized by the run's seed.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        environment: batched `PyEnvironment`, for its specs alone.
+        devices: that will train the agent, see `choose_devices`.
+    """
+    time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
+    action_spec = tensor_spec.from_spec(environment.action_spec())
+    check_parts(config)
+    if compiles := should_compile(config):
+        take_notice()
+    with _initial_values_of(config.seed), devices.scope():
+        model = make_world_model(config, time_step_spec, action_spec)
+        clock = Clock(
+            config.replay_capacity, config.hold_out_every, config.explore.counts_rewards
+        )
+        optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
+        value, value_optimizer = _make_value(config, environment, model)
+        train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
+        policies = Policies(
+            time_step_spec,
+            action_spec,
+            model,
+            planner=config.planner,
+            strategy=config.explore,
+            noise=config.action_noise,
+            value=value,
+            act=config.act,
+            latents=config.latents,
+            clock=clock,
+            seed=config.seed,
+            compile=compiles,
+            sharers=max(config.actors, 1),
+        )
+        return PlaNetAgent(
+            model,
+            policies,
+            optimizer=optimizer,
+            value=value,
+            value_optimizer=value_optimizer,
+            average=_make_average(config, model, value),
+            kl_weight=config.kl_weight,
+            kl_weight_warmup=config.kl_weight_warmup,
+            clock=clock,
+            seed=config.seed,
+            train_step_counter=train_step,
+            compile=compiles,
+        )
+
+
+def check_parts(config):
+    """Tries what a researcher may have written: the strategy and the transition's source.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+
+    Raises:
+        UserError: one of them is not what it must be, see `agents.planet.agent.contract`.
+    """
+    check_strategy(config.explore)
+    source = make_source(config.transition, config, _layers_dtype(config))
+    check_source(source, config.transition, config.batch_size)
+
+
+def _layers_dtype(config):
+    return "mixed_bfloat16" if config.compute_dtype == "bfloat16" else "float32"
+
+
+def _make_average(config, model, value):
+    """Of all weights that decide; None where the agent is judged by the last."""
+    if not config.averaging:
+        return None
+    of_value = value.trainable_variables if value else ()
+    return WeightAverage([*model.trainable_variables, *of_value], config.averaging)
+
+
+def _make_value(config, environment, model):
+    """Critics and policy with their optimizer; twice None where the config has no value."""
+    settings = config.value
+    if isinstance(settings, NoValue):
+        return None, None
+    # A decision gets up to as many rewards of 1; what is sized are sums over it already.
+    most = 1 if model.sizes_rewards else environment.action_repeat
+    value = ActorCritic(
+        settings,
+        model.rssm.latent_size + model.rssm.belief_size,
+        model.action_size,
+        lambda: most * model.reward_unit,
+        environment.episode_length,
+        beta_rate=config.explore.beta_rate if config.explore.critic else None,
+    )
+    optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
+    return value, optimizer
+
+
+def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
+    """The world model alone; arguments as in `make_agent`."""
+    spec = time_step_spec.observation["observation"]
+    dtype = _layers_dtype(config)
+    spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
+    action_size = action_spec.shape[0]
+    return WorldModel(
+        spec,
+        action_size,
+        with_sizes(config.world_model, spec.shape.num_elements(), action_size),
+        make_source(config.transition, config, dtype),
+        dtype,
+        can_end=envs.can_end(config.task),
+        any_reward=envs.rewards_are_unbounded(config.task),
+    )
+
+
+def choose_devices(name):
+    """The devices of the config's `strategy`, as a `tf.distribute.Strategy`."""
+    makers = {
+        "default": tf.distribute.get_strategy,
+        "mirrored": _mirrored,
+        "tpu": _tpu,
+    }
+    return makers[name]()
+
+
+@functools.cache
+def _mirrored():
+    """Over all devices; a process has one, for TensorFlow would mix up the sums of two."""
+    kind = "GPU" if tf.config.list_logical_devices("GPU") else "CPU"
+    names = [device.name for device in tf.config.list_logical_devices(kind)]
+    if len(names) == 1:
+        return tf.distribute.get_strategy()
+    return tf.distribute.MirroredStrategy(names)
+
+
+def _tpu():
+    try:
+        resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
+    except ValueError as error:
+        reason = str(error).partition("\n")[0]
+        raise UserError(f"strategy=tpu finds no TPU: {reason}") from None
+    tf.config.experimental_connect_to_cluster(resolver)
+    tf.tpu.experimental.initialize_tpu_system(resolver)
+    return tf.distribute.TPUStrategy(resolver)

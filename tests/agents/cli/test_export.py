@@ -1,0 +1,98 @@
+"""Tests of the command that exports a policy."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.trajectories import time_step as ts
+
+from agents.__main__ import main
+
+# Runs the lines that the command prints, with TensorFlow alone, for each observation.
+ACT = """
+import json, sys
+for name in ("agents", "bayes_rl", "envs", "configs", "tf_agents"):
+    sys.modules[name] = None  # cannot be imported
+
+usage, observations = json.load(sys.stdin)
+start, each = usage.split("kind = ")
+exec(start)
+actions = []
+for number, observation in enumerate(observations):
+    exec("kind = " + each.replace("[0]", f"[{min(number, 1)}]"))
+    actions.append(action[0].numpy().tolist())
+print(json.dumps(actions))
+"""
+
+
+def exported(folder, usage, observations):
+    """The actions of the policy in a folder."""
+    acted = subprocess.run(
+        [sys.executable, "-c", ACT],
+        input=json.dumps([usage, observations.tolist()]),
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env={"TF_CPP_MIN_LOG_LEVEL": "3"},
+    )
+    assert acted.returncode == 0, acted.stderr
+    return json.loads(acted.stdout)
+
+
+def of_the_run(agent, observations):
+    """The actions of the run's policy, in an episode of the same observations."""
+    act, state = (
+        tf.function(agent.policy.action, autograph=False),
+        agent.policy.get_initial_state(1),
+    )
+    actions = []
+    for number, observation in enumerate(observations):
+        seen = {name: tf.zeros([1, 1]) for name in ("position", "velocity")}
+        seen["observation"] = tf.constant([observation])
+        kind = ts.StepType.MID if number else ts.StepType.FIRST
+        step = ts.TimeStep(tf.constant([kind]), tf.zeros([1]), tf.ones([1]), seen)
+        action, state, _ = act(step, state)
+        actions.append(action[0].numpy())
+    return actions
+
+
+@pytest.fixture(scope="module")
+def run(whole_run, tmp_path_factory):
+    """A copy that may be written to."""
+    return shutil.copytree(whole_run, tmp_path_factory.mktemp("exported") / "run")
+
+
+# Planning takes long to trace.
+@pytest.mark.parametrize("act", ["policy", pytest.param("plan", marks=pytest.mark.slow)])
+def test_policy_acts_like_the_run_with_tensorflow_alone(
+    run, whole_agent, capsys, tmp_path, monkeypatch, act
+):
+    monkeypatch.setattr("agents.cli.export.load_agent", lambda _: whole_agent)
+    _, agent = whole_agent
+    monkeypatch.setattr(agent, "_policy", agent.policies.exploiting(act))
+    assert main(["export", str(run)]) == 0
+    said = capsys.readouterr()
+    head, *lines = said.out.splitlines()
+    assert head.startswith(
+        f"{run}/policy acts as fake was learned in 160 environment steps"
+    )
+    assert said.err == ""
+    assert not list(run.glob(".*.tmp"))
+    random = np.random.default_rng(0)
+    observations = random.uniform(-1, 1, [20, 2]).astype(np.float32)
+    expected = of_the_run(agent, observations)
+    assert np.std(expected) > 0.01
+    usage = "\n".join(line.strip() for line in lines)
+    actions = exported(tmp_path, usage, observations)
+    np.testing.assert_allclose(actions, expected, atol=1e-5)
+
+
+def test_folder_of_something_else_is_left_alone(run, tmp_path, capsys):
+    (tmp_path / "mine").touch()
+    assert main(["export", str(run), "--out", str(tmp_path)]) == 2
+    assert "has other files than a policy" in capsys.readouterr().err
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]

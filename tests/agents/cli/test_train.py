@@ -1,0 +1,102 @@
+"""Tests of agents.cli.train, by the command line."""
+
+import sys
+
+import pytest
+
+from agents.__main__ import main
+from agents.runs.config import overrides
+from agents.runs.config.schema import as_dict, flatten
+from agents.training import checking, trainer
+
+KEYS = sorted(
+    set(flatten(as_dict(overrides.load([]))))
+    | set(flatten(as_dict(overrides.load(["planner=icem"]))))
+)
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    """Stands in for training; what it was called with."""
+    calls = []
+    monkeypatch.setattr(checking, "check", lambda config: None)
+    monkeypatch.setattr(
+        trainer, "train", lambda config, run: calls.append((config, run.folder))
+    )
+    return calls
+
+
+def misspell(key):
+    """The key with a letter missing, another one, and one too many."""
+    place = key.rfind(".") + 1 + len(key.rpartition(".")[2]) // 2
+    return [key[:place] + middle + key[place + 1 :] for middle in ("", "q", key[place] * 2)]
+
+
+@pytest.mark.parametrize(("number", "key"), list(enumerate(KEYS)))
+def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(
+    number, key, capsys, tmp_path
+):
+    group = ["planner=icem"] if key.startswith("planner") else []
+    word = misspell(key)[number % 3]
+    assert main(["train", *group, f"{word}=1"]) == 2
+    captured = capsys.readouterr()
+    assert captured.err == f"bayes-rl: there is no key {word!r}; did you mean {key!r}?\n"
+    assert captured.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_opens_the_run_and_trains_it(trained, tmp_path):
+    assert main(["train", "task=fake", "seed=3"]) == 0
+    ((config, folder),) = trained
+    assert config == overrides.load(["task=fake", "seed=3"])
+    assert (tmp_path / folder / "config.yaml").is_file()
+
+
+def test_other_values_in_the_folder_of_a_run_are_refused(trained, capsys):
+    assert main(["train", "task=fake", "logdir=run"]) == 0
+    assert main(["train", "task=fake", "logdir=run", "batch_size=7"]) == 2
+    assert (
+        "run holds a run with other values (batch_size: 32 -> 7)" in capsys.readouterr().err
+    )
+    assert len(trained) == 1
+
+
+def test_a_task_that_cannot_be_had_starts_no_process(capfd, tmp_path):
+    pytest.importorskip("reverb")
+    words = ["task=cartpole_swingup", "observation=pixels", "image.camera=99", "actors=1"]
+    assert main(["train", *words, "logdir=run"]) == 2
+    told = capfd.readouterr()
+    assert "camera must be -1 (free) or one of 0 (fixed)" in told.err
+    assert told.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_print_config_writes_nothing(capsys, tmp_path):
+    assert main(["train", "task=fake", "--print-config", "seed=3"]) == 0
+    assert "seed: 3\n" in capsys.readouterr().out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_sweep_starts_a_process_for_each_run(monkeypatch, capsys, tmp_path):
+    command = property(lambda job: [sys.executable, "-S", "-c", "print(7)"])
+    monkeypatch.setattr("agents.cli.sweep.launching.Job.command", command)
+    assert main(["train", "-m", "--jobs", "2", "task=fake", "seed=0,1"]) == 0
+    assert "2 of 2 runs done" in capsys.readouterr().out
+    logs = sorted(tmp_path.glob("logdir/fake/*/*/output.log"))
+    assert [log.read_text() for log in logs] == ["7\n", "7\n"]
+
+
+@pytest.mark.parametrize(
+    ("option", "line"),
+    [("--print-config", "task: fake\n"), ("--print-commands", "bayes-rl train task=fake ")],
+)
+def test_configs_and_commands_of_a_sweep_are_printed(option, line, capsys, tmp_path):
+    assert main(["train", "-m", option, "task=fake", "seed=0,1"]) == 0
+    assert capsys.readouterr().out.count(line) == 2
+    assert list(tmp_path.iterdir()) == []

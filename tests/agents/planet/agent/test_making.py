@@ -1,0 +1,41 @@
+"""Tests of agents.planet.agent.making."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from agents.planet.explore import Greedy, InformationGain
+from tests.agents.presets import preset
+
+
+@pytest.fixture(scope="module")
+def policies(build_agent):
+    words = ["explore=information_gain", "value=td", "actors=3", "latents=means"]
+    return build_agent(*words).policies
+
+
+def test_one_exploits_and_one_explores(policies):
+    exploiting, exploring = policies.exploiting(), policies.exploring()
+    assert exploiting.strategy == Greedy()
+    assert isinstance(exploring.strategy, InformationGain)
+    assert exploiting._noise is None
+    assert exploring._noise.stddev == 0.3
+    assert (exploiting._latents, exploring._latents) == ("means", "samples")
+    assert (exploiting._sharers, exploring._sharers) == (1, 3)
+
+
+def test_they_have_names_and_random_numbers_of_their_own(policies):
+    exploiting, exploring = policies.exploiting(), policies.exploring()
+    assert (exploiting.name, exploring.name) == ("policy", "collect_policy")
+    assert not np.array_equal(exploiting._seed, exploring._seed)
+    other = dataclasses.replace(policies, seed=1).exploiting()
+    assert not np.array_equal(exploiting._seed, other._seed)
+
+
+def test_one_may_act_otherwise_or_by_another_planner(policies):
+    assert policies.exploiting()._act == "plan"
+    assert policies.exploiting("policy")._act == "policy"
+    planner = preset("planner", "cem", horizon=2)
+    assert policies.exploiting()._planner != planner
+    assert dataclasses.replace(policies, planner=planner).exploiting()._planner == planner

@@ -1,0 +1,274 @@
+"""Tests of agents.planet.model.world_model; losses against scipy's closed forms."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from scipy import stats
+
+from bayes_rl.weights import hold, mean_weights
+from envs.simulations.fake import EDGE, REACH
+
+SEED = tf.constant([1, 2])
+
+
+def with_mean_weights(model, function):
+    with hold(model, mean_weights(model)):
+        return tf.nest.map_structure(lambda x: x.numpy(), function())
+
+
+def pieces(model, batch, noise):
+    """Observation, its decoded mean, mean reward, posterior and prior, as numpy arrays."""
+
+    def compute():
+        observation = model.preprocess(batch["observation"], SEED)
+        posterior, prior = model.rssm.observe(
+            model.encode(observation), batch["action"], batch["is_first"], noise
+        )
+        features = posterior.features
+        decoded, reward = model.decode(features), model.reward(features)
+        return observation, decoded, reward, posterior, prior
+
+    return with_mean_weights(model, compute)
+
+
+def losses(model, batch, noise):
+    return with_mean_weights(model, lambda: model.losses(batch, noise, SEED)[:2])
+
+
+def normal_kl(mean, stddev, other_mean, other_stddev):
+    """KL(N(mean, stddev) || N(other_mean, other_stddev)), summed over the last axis."""
+    ratio = (stddev / other_stddev) ** 2
+    distance = ((mean - other_mean) / other_stddev) ** 2
+    return 0.5 * np.sum(ratio + distance - 1 - np.log(ratio), axis=-1)
+
+
+@pytest.fixture(scope="module")
+def scaled(make_model):
+    """A model in which every scale differs from 1 and free nats cut some steps."""
+    model = make_model(
+        "world_model.observation_stddev=0.7",
+        "world_model.reward_scale=3.0",
+        "world_model.free_nats=1.3",
+        "world_model.kl_scale=2.0",
+        "world_model.global_kl_scale=0.1",
+        "task=fake_ending",
+        "world_model.continuation_scale=4.0",
+    )
+    rng = np.random.default_rng(0)
+    for variable in model.variables:  # so that posterior and prior differ
+        if "posterior" in variable.name:
+            variable.assign_add(rng.normal(0, 0.3, variable.shape))
+    return model
+
+
+@pytest.fixture(scope="module")
+def computed(scaled, make_batch, noise):
+    """Losses, diagnostics, the pieces they are made of, and the batch."""
+    batch, normal = make_batch(), noise(3, 5, 3)
+    return *losses(scaled, batch, normal), pieces(scaled, batch, normal), batch
+
+
+def test_observation_loss_is_the_log_probability_summed_over_dimensions(computed):
+    found, _, (observation, decoded, *_), _ = computed
+    log_prob = stats.norm(decoded, 0.7).logpdf(observation).sum(-1)
+    np.testing.assert_allclose(found["observation_loss"], -log_prob.mean(1), rtol=1e-5)
+
+
+def test_reward_loss_is_that_of_unit_variance_times_its_scale(computed):
+    found, _, (_, _, reward, *_), batch = computed
+    log_prob = stats.norm(reward, 1).logpdf(batch["reward"])
+    np.testing.assert_allclose(found["reward_loss"], -3.0 * log_prob.mean(1), rtol=1e-5)
+
+
+def test_continuation_loss_is_that_of_a_bernoulli_times_its_scale(computed, scaled):
+    found, _, (*_, posterior, _), batch = computed
+    goes_on = scaled.continuation(posterior.features).numpy()
+    is_terminal = batch["is_terminal"].numpy()
+    assert 0 < is_terminal.mean() < 1
+    log_prob = stats.bernoulli(goes_on).logpmf(~is_terminal)
+    np.testing.assert_allclose(found["continuation_loss"], -4.0 * log_prob.mean(1), 1e-5)
+
+
+def test_only_where_episodes_can_end_there_is_a_continuation_head(make_model, noise):
+    model, endless = make_model("task=fake_ending"), make_model("task=fake")
+    off = make_model("task=fake_ending", "world_model.continuation_scale=0")
+    assert len(model.variables) > len(endless.variables) == len(off.variables)
+    features = noise(2, 3, 9)
+    assert (endless.continuation(features).numpy() == np.ones([2, 3])).all()
+    probabilities = model.continuation(features).numpy()
+    assert ((probabilities > 0) & (probabilities < 1)).all()
+
+
+def test_the_continuation_head_leaves_the_other_initial_values(make_model):
+    model, endless = make_model("task=fake_ending"), make_model("task=fake")
+    own = {id(variable) for variable in model._continuation.variables}
+    others = [variable for variable in model.variables if id(variable) not in own]
+    for mine, theirs in zip(others, endless.variables, strict=True):
+        np.testing.assert_array_equal(mine, theirs)
+
+
+def test_free_nats_are_taken_off_each_step_before_averaging(computed):
+    found, diagnostics, (*_, posterior, prior), _ = computed
+    kl = normal_kl(posterior.mean, posterior.stddev, prior.mean, prior.stddev)
+    assert kl.min() < 1.3 < kl.max(), "no step is cut, or all are"
+    expected = 2.0 * np.maximum(0, kl - 1.3).mean(1)
+    np.testing.assert_allclose(found["latent_loss"], expected, rtol=1e-4)
+    np.testing.assert_allclose(diagnostics["latent_kl"], kl.mean(1), rtol=1e-4)
+
+
+def test_global_loss_is_the_kl_from_a_standard_normal(computed):
+    found, _, (*_, posterior, _), _ = computed
+    kl = normal_kl(posterior.mean, posterior.stddev, 0.0, 1.0)
+    np.testing.assert_allclose(found["global_loss"], 0.1 * kl.mean(1), rtol=1e-4)
+
+
+def test_losses_are_those_that_are_named(computed, scaled):
+    assert set(computed[0]) == set(scaled.loss_names)
+
+
+def test_losses_that_are_off_are_not_computed(model):
+    assert model.loss_names == ["observation_loss", "reward_loss", "latent_loss"]
+
+
+def test_examples_do_not_mix(scaled, make_batch, noise, computed):
+    batch = {name: value[1:2] for name, value in make_batch().items()}
+    alone, _ = losses(scaled, batch, noise(3, 5, 3)[1:2])
+    for name, value in alone.items():
+        np.testing.assert_allclose(value, computed[0][name][1:2], rtol=1e-4, atol=1e-6)
+
+
+@pytest.fixture(scope="module")
+def images():
+    return np.random.default_rng(0).integers(0, 256, [1, 2, 32, 32, 3], np.uint8)
+
+
+@pytest.fixture(scope="module")
+def image_model(make_model):
+    return make_model("world_model.image_depth=2", image_size=32)
+
+
+def test_images_keep_5_bits_and_get_uniform_noise(image_model, images):
+    observed = image_model.observed(images, SEED).numpy().astype(np.float64)
+    noise = (observed + 0.5) * 32 - images // 8
+    assert observed.min() >= -0.5
+    assert observed.max() < 0.5
+    assert noise.min() >= -1e-5
+    assert stats.kstest(noise.ravel(), "uniform").pvalue > 0.01
+
+
+def test_to_image_inverts_observed_to_5_bits(image_model, images):
+    back = image_model.to_image(image_model.observed(images, SEED)).numpy()
+    assert back.dtype == np.uint8
+    assert np.abs(back.astype(int) - images).max() <= 8
+
+
+def test_pooled_images_are_means_of_squares_and_shown_at_the_observed_size(make_model):
+    model = make_model(
+        "world_model.image_pool=2", "world_model.image_depth=2", image_size=64
+    )
+    images = tf.fill([1, 2, 64, 64, 3], tf.constant(8 * 5, tf.uint8))
+    seen = model.observed(images, SEED)
+    assert seen.shape == [1, 2, 32, 32, 3]
+    np.testing.assert_allclose(seen, 5.5 / 32 - 0.5, atol=0.5 / 32)
+    assert model.encode(seen).shape[:2] == [1, 2]
+    assert model.decode(tf.zeros([1, 2, 9])).shape == seen.shape
+    assert model.to_image(seen).shape == images.shape
+
+
+def test_to_image_cuts_what_no_image_can_show(image_model):
+    np.testing.assert_array_equal(
+        image_model.to_image(tf.constant([-9.0, -0.5, 0.5, 9.0])), [0, 0, 255, 255]
+    )
+
+
+def test_vectors_that_are_not_standardized_are_not_preprocessed(make_model):
+    model = make_model("world_model.standardize=false")
+    vector = tf.constant([[1.5, -20.0]])
+    np.testing.assert_array_equal(model.preprocess(vector, SEED), vector)
+
+
+def test_image_loss_is_summed_over_pixels(image_model, images, make_batch, noise):
+    batch = make_batch(1, 2) | {"observation": tf.constant(images)}
+    found, _ = losses(image_model, batch, noise(1, 2, 3))
+    observation, decoded, *_ = pieces(image_model, batch, noise(1, 2, 3))
+    assert decoded.shape == (1, 2, 32, 32, 3)
+    stddev = 0.1  # of the tiny world model
+    log_prob = stats.norm(decoded, stddev).logpdf(observation).sum((2, 3, 4))
+    np.testing.assert_allclose(found["observation_loss"], -log_prob.mean(1), rtol=1e-4)
+
+
+def test_heads_take_any_number_of_leading_axes(model, noise):
+    features = noise(2, 3, 4, 9)
+    np.testing.assert_allclose(
+        model.reward(features)[1, 2], model.reward(features[1, 2]), rtol=1e-4, atol=1e-6
+    )
+    assert model.decode(features).shape == (2, 3, 4, 2)
+
+
+def test_all_variables_exist_at_once(make_model, make_batch, noise):
+    words = ["world_model.overshooting_distance=2", "world_model.overshooting_kl_scale=1"]
+    model = make_model(*words)
+    before = len(model.variables)
+    losses(model, make_batch(), noise(3, 5, 3))
+    assert len(model.variables) == before
+
+
+def test_computing_in_bfloat16_keeps_variables_and_losses_in_float32(
+    make_model, make_batch, noise
+):
+    model = make_model("compute_dtype=bfloat16")
+    exact = make_model()
+    assert {variable.dtype for variable in model.trainable_variables} == {tf.float32}
+    found, _ = losses(model, make_batch(), noise(3, 5, 3))
+    expected, _ = losses(exact, make_batch(), noise(3, 5, 3))
+    for name, value in found.items():
+        assert value.dtype == np.float32
+        np.testing.assert_allclose(value, expected[name], rtol=0.1, atol=0.1)
+
+
+def walks(size, seed, length=8):
+    """A batch of random walks before the cliff of `fake_ending`; a fall starts another."""
+    random = np.random.default_rng(seed)
+    position, is_first = random.uniform(0.2, EDGE, size), np.ones(size, bool)
+    action, rows = np.zeros(size), []
+    for _ in range(length):
+        rows.append((position, action, is_first))
+        is_first = position > EDGE
+        action = np.where(is_first, 0.0, random.choice([-1.0, 0.5, 1.0], size))
+        start = random.uniform(0.2, EDGE, size)
+        position = np.where(is_first, start, position + REACH * action)
+    position, action, is_first = (np.stack(column, 1) for column in zip(*rows, strict=True))
+    floats = {
+        "observation": np.stack([position, REACH * action], -1),
+        "action": action[..., None],
+        "reward": (1 + position) / 2,
+    }
+    batch = {name: tf.constant(value, tf.float32) for name, value in floats.items()}
+    ends = {"is_first": is_first, "is_terminal": position > EDGE}
+    return batch | {name: tf.constant(value) for name, value in ends.items()}
+
+
+def test_a_model_learns_where_the_cliff_ends(make_model, noise):
+    words = ["transition=deterministic", "world_model.observation_stddev=0.02"]
+    model = make_model("task=fake_ending", *words)
+    optimizer = tf.keras.optimizers.Adam(0.02)
+    optimizer.build(model.trainable_variables)
+
+    @tf.function(autograph=False)
+    def step(batch, normal):
+        with tf.GradientTape() as tape:
+            losses, *_ = model.losses(batch, normal, SEED)
+            total = tf.add_n([tf.reduce_mean(loss) for loss in losses.values()])
+        gradients = tape.gradient(total, model.trainable_variables)
+        optimizer.apply_gradients(zip(gradients, model.trainable_variables, strict=True))
+
+    for number in range(250):
+        step(walks(64, number), noise(64, 8, 3, seed=number))
+    batch = walks(200, 1000)
+    *_, posterior, _ = pieces(model, batch, noise(200, 8, 3, seed=1000))
+    goes_on = model.continuation(posterior.features).numpy()
+    position = batch["observation"][..., 0].numpy()
+    beyond, inside = position > EDGE + 0.04, position < EDGE - 0.04
+    assert min(beyond.sum(), inside.sum()) > 40
+    assert (goes_on[beyond] < 0.5).mean() > 0.9
+    assert (goes_on[inside] > 0.5).mean() > 0.9

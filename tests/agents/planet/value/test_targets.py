@@ -1,0 +1,115 @@
+"""Tests of agents.planet.value.targets, by hand."""
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from agents.episodes.replay import Replay
+from agents.planet.value.targets import after, n_step_targets
+
+REWARD = [9.0, 1.0, 2.0, 3.0, 4.0]  # the first led to row 0 and stands in no target
+VALUES = [10.0, 20.0, 30.0, 40.0]
+
+
+def targets(steps, stride=1, terminal=(), first=(), reward=REWARD):
+    """Targets and weights of one sequence, the discount being a half."""
+    rows = np.arange(len(reward))
+    batch = {
+        "is_terminal": tf.constant(np.isin(rows, terminal)[None]),
+        "is_first": tf.constant(np.isin(rows, [0, *first])[None]),
+    }
+    values = tf.constant([VALUES[: len(reward) - steps : stride]])
+    reward = tf.constant([reward])
+    rewards = [after(reward, count, steps, stride) for count in range(1, steps + 1)]
+    found = n_step_targets(batch, rewards, values, 0.5, stride)
+    return [each[0].numpy().tolist() for each in found]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected"),
+    [
+        (1, [1 + 5, 2 + 10, 3 + 15, 4 + 20]),
+        (2, [1 + 1 + 2.5, 2 + 1.5 + 5, 3 + 2 + 7.5]),
+        (3, [1 + 1 + 0.75 + 1.25, 2 + 1.5 + 1 + 2.5]),
+    ],
+)
+def test_targets_are_discounted_rewards_and_the_value_after_them(steps, expected):
+    assert targets(steps) == [expected, [1.0] * len(expected)]
+    every_second = [*expected[:2:2], *expected[2::2]]
+    assert targets(steps, stride=2) == [every_second, [1.0] * len(every_second)]
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected", "weights"),
+    [  # row 2 is the last of its episode, row 3 the first of another
+        (1, [1 + 5, 2, None, 4 + 20], [1, 1, 0, 1]),
+        (2, [1 + 1, 2, None], [1, 1, 0]),
+        (3, [1 + 1, 2], [1, 1]),
+    ],
+)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_nothing_comes_after_an_episode_that_ended(steps, stride, expected, weights):
+    found, told = targets(steps, stride, terminal=[2], first=[3])
+    assert told == weights[::stride]
+    for value, by_hand in zip(found, expected[::stride], strict=True):
+        assert by_hand is None or value == by_hand
+
+
+@pytest.mark.parametrize(
+    ("steps", "expected", "weights"),
+    [
+        (1, [1 + 5, 2 + 10, None, 4 + 20], [1, 1, 0, 1]),
+        (2, [1 + 1 + 2.5, None, None], [1, 0, 0]),
+        (3, [None, None], [0, 0]),
+    ],
+)
+@pytest.mark.parametrize("stride", [1, 2])
+def test_a_time_limit_cuts_no_value_and_no_target_crosses_it(
+    steps, stride, expected, weights
+):
+    found, told = targets(steps, stride, first=[3])
+    assert told == weights[::stride]
+    for value, by_hand in zip(found, expected[::stride], strict=True):
+        assert by_hand is None or value == by_hand
+
+
+def test_sequences_of_a_batch_do_not_mix():
+    batch = {
+        "is_terminal": tf.constant([[False, True, False], [False, False, False]]),
+        "is_first": tf.constant([[True, False, True], [False, False, False]]),
+    }
+    reward, values = tf.constant([[1.0, 2], [3, 4]]), tf.constant([[8.0, 8], [8, 8]])
+    found, weights = n_step_targets(batch, [reward], values, 0.5)
+    np.testing.assert_array_equal(found, [[1.0, 6.0], [7.0, 8.0]])
+    np.testing.assert_array_equal(weights, [[1.0, 0.0], [1.0, 1.0]])
+
+
+@pytest.mark.parametrize(
+    ("count", "steps", "stride", "rows"),
+    [(0, 2, 1, [0, 1, 2]), (2, 2, 1, [2, 3, 4]), (1, 1, 2, [1, 3]), (3, 3, 2, [3])],
+)
+def test_rows_ahead_are_those_of_the_steps_with_a_target(count, steps, stride, rows):
+    tensor = tf.reshape(tf.range(10), [1, 5, 2])
+    found = after(tensor, count, steps, stride)
+    np.testing.assert_array_equal(found[0], [[2 * row, 2 * row + 1] for row in rows])
+
+
+@pytest.mark.parametrize(("decisions", "missed"), [(31, 0), (33, 0), (62, 0), (63, 2)])
+def test_critics_learn_from_all_decisions_of_short_episodes(decisions, missed):
+    rows, length, stride = np.arange(decisions + 1), 32, 4
+    replay = Replay(1000)
+    replay.add(
+        {
+            "observation": rows[:, np.newaxis].astype(np.float32),
+            "action": np.zeros([len(rows), 1]),
+            "reward": np.zeros(len(rows)),
+            "is_first": rows == 0,
+            "is_terminal": np.zeros(len(rows), bool),
+            **dict.fromkeys(["position", "velocity"], np.zeros([len(rows), 1])),
+        }
+    )
+    batch = {key: tf.constant(x) for key, x in replay.sample(2000, length, 0).items()}
+    learned = after(batch["observation"], 0, 1, stride)[..., 0]
+    zero = tf.zeros(learned.shape)
+    _, weights = n_step_targets(batch, [zero], zero, 0.99, stride)
+    assert set(learned[weights > 0].numpy()) == set(range(decisions - missed))

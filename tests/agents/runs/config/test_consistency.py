@@ -1,0 +1,134 @@
+"""Tests of agents.runs.config.consistency."""
+
+import re
+
+import pytest
+
+from agents.runs.config import overrides
+from agents.system.errors import UserError
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["explore=thompson", "transition=deterministic"],
+            "transition=deterministic has no draws, but explore strategy Thompson "
+            "needs 1: add explore=noise, or choose another transition",
+        ),
+        (
+            ["explore=conditional_value_at_risk", "explore.alpha=0.05"],
+            "explore.draws must be at least 1 / alpha (20), got 10",
+        ),
+    ],
+)
+def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["strategy=multi_worker", "actors=1"],
+            "learners must be at least 2 with strategy=multi_worker, and 1 with any other "
+            "strategy, "
+            "got learners=1 strategy=multi_worker",
+        ),
+        (["learners=2", "actors=1"], "got learners=2 strategy=default"),
+        (
+            ["learners=2", "strategy=multi_worker"],
+            "strategy=multi_worker needs actors=N, at least 1, got 0",
+        ),
+        (
+            ["learners=3", "strategy=multi_worker", "actors=1", "batch_size=32"],
+            "batch_size must be a multiple of learners (3), got 32",
+        ),
+    ],
+)
+def test_learners_that_cannot_learn_together_are_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["batch_size=30"], "must be a multiple of ensemble_members (4), got 30"),
+        (
+            ["batch_size=36", "learners=2", "strategy=multi_worker", "actors=1"],
+            "must be a multiple of ensemble_members times learners (8), got 36",
+        ),
+    ],
+)
+def test_members_learn_from_equally_many_sequences(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(["transition=ensemble", *words])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["explore.critic=true", "value=none"], "needs a value: value must not be none"),
+        (["explore.beta_rate=0.1"], "changes nothing: explore.critic must be true"),
+        (
+            [
+                "explore.beta_rate=0.1",
+                "explore.critic=true",
+                "explore.final_beta=0",
+                "explore.annealing_steps=9",
+            ],
+            "tunes beta: explore.final_beta must be null, got 0",
+        ),
+        (
+            ["explore.beta_rate=0.1", "explore.critic=true", "explore.bonus_from=9"],
+            "tunes beta from the first gradient step on: explore.bonus_from must be 0, "
+            "got 9",
+        ),
+    ],
+)
+def test_a_critic_of_the_bonus_that_could_not_learn_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(["explore=information_gain", *words])
+
+
+def test_overshooting_that_changes_nothing_is_refused():
+    with pytest.raises(
+        UserError, match="distance=5 changes nothing: overshooting_kl_scale"
+    ):
+        overrides.load(["world_model.overshooting_distance=5"])
+
+
+def test_a_stddev_of_pixels_is_not_learned():
+    words = ["observation=pixels", "world_model.learn_observation_stddev=true"]
+    with pytest.raises(UserError, match="must be state or position, got pixels"):
+        overrides.load(words)
+
+
+def test_strategies_without_draws_go_with_certain_weights():
+    overrides.load(["explore=greedy", "transition=deterministic"])
+    overrides.load(["explore=conditional_value_at_risk", "explore.alpha=0.1"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["act=policy", "value=none"], "act=policy needs a learned policy: value"),
+        (
+            ["act=policy"],
+            "no plans, but explore strategy InformationGain scores plans:",
+        ),
+        (
+            ["act=policy", "explore=optimistic"],
+            "strategy Optimistic scores plans: add expl",
+        ),
+        (
+            ["value.target_steps=8", "sequence_length=8"],
+            "value.target_steps must be below sequence_length (8), got 8",
+        ),
+    ],
+)
+def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)

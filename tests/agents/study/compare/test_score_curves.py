@@ -1,0 +1,115 @@
+"""Tests of agents.study.compare.score_curves."""
+
+import logging
+from unittest.mock import Mock
+
+import numpy as np
+import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from PIL import Image
+
+from agents.runs.grouping import Group
+from agents.study.compare import compare, score_curves
+
+
+def test_all_figures_are_drawn(drawn, output):
+    names = {file.stem for file in output[0].glob("*.png")}
+    assert names == {
+        "coverage",
+        "final_scores",
+        "first_reward",
+        "performance_profile",
+        "probability_of_improvement",
+        "sample_efficiency",
+        "scores",
+    }
+    for file in output[0].glob("*.png"):
+        assert np.asarray(Image.open(file).convert("L")).std() > 0
+
+
+def test_runs_without_evaluations_are_compared_in_what_they_have(drawn, make_run, tmp_path):
+    make_run(tmp_path / "a")
+    files = compare([tmp_path], tmp_path / "out")
+    names = {file.name for file in files}
+    assert names == {
+        "comparison.md",
+        "coverage.png",
+        "first_reward.png",
+        "exploration.csv",
+        "runs.csv",
+    }
+
+
+def test_two_tasks_are_put_on_one_scale(drawn, make_groups, make_run, tmp_path, read):
+    runs = make_groups()
+    for kind in ("Greedy", "Thompson"):
+        for seed in range(2):
+            explore = {"explore": {"kind": kind}, "task": "fake"}
+            make_run(runs / f"fake{kind}{seed}", seed, [[seed], [10.0 + seed]], **explore)
+    compare([runs], tmp_path / "out")
+    assert len(read(tmp_path / "out", "scores")) == 4
+    (row,) = read(tmp_path / "out", "improvement")
+    # certain on pendulum_swingup, even on fake
+    assert (row["probability"], row["runs"]) == ("0.75", "5 and 5")
+    assert row["tasks"] == "pendulum_swingup, fake"
+
+
+def test_figures_over_tasks_weigh_tasks_alike(make_run, tmp_path, caplog):
+    for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
+        for seed in range(seeds):
+            make_run(tmp_path / f"{task}{seed}", seed, [[seed]], task=task)
+    with caplog.at_level(logging.WARNING):
+        compare([tmp_path], tmp_path / "out")
+    said = "has 2 seeds of one task, so only as many seeds of each other task count"
+    assert said in caplog.text
+
+
+@pytest.mark.parametrize("name", ["sample_efficiency", "profiles"])
+def test_figures_over_tasks_are_given_as_many_seeds_of_each(
+    make_run, tmp_path, monkeypatch, name
+):
+    for task, seeds in (("cartpole_swingup", 3), ("reacher_easy", 2)):
+        for seed in range(seeds):
+            make_run(tmp_path / f"{task}{seed}", seed, [[100.0 * seed]], task=task)
+    make_run(tmp_path / "unevaluated", task="pendulum_swingup")
+    seen = {}
+    draw = getattr(score_curves, name)
+
+    def spy(*arguments):
+        seen["figure"] = draw(*arguments)
+        return seen["figure"]
+
+    monkeypatch.setattr(score_curves, name, spy)
+    compare([tmp_path], tmp_path / "out")
+    (axes,) = seen["figure"].axes
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == [
+        "n = 4 runs of 2 tasks"
+    ]
+    if name == "sample_efficiency":  # of 0, 100, 0 and 100, and not of the third seed
+        title = "Sample efficiency over cartpole_swingup, reacher_easy"
+        assert axes.get_title() == title
+        assert axes.lines[0].get_ydata().tolist() == [0.05]
+
+
+def test_legends_of_many_groups_take_no_room_from_their_curves():
+    curve = np.arange(3), np.arange(3.0)
+    run = Mock(curve=lambda *_: curve, held_to=None, diverged=None)
+    name = "explore=information_gain_annealed, transition=reparameterization"
+    groups = [Group(name, "pendulum_swingup", [run], number) for number in range(12)]
+    figure = score_curves.coverage(groups)
+    FigureCanvasAgg(figure).draw()
+    assert figure.axes[0].get_window_extent().height > 2 * figure.dpi
+    assert figure.axes[0].get_legend().get_window_extent().y0 >= 0
+
+
+@pytest.mark.parametrize("number", [5, 6])
+def test_bands_of_many_groups_would_hide_each_other(number):
+    curves = [(np.arange(3), np.arange(3.0) * seed) for seed in range(2)]
+    settings = {"held_to": None, "diverged": None}
+    runs = [Mock(curve=lambda *_, found=found: found, **settings) for found in curves]
+    groups = [Group(str(k), "pendulum_swingup", runs, k) for k in range(number)]
+    figure = score_curves.coverage(groups)
+    (axes,) = figure.axes
+    assert len(axes.collections) == (5 if number == 5 else 0)  # bands
+    assert len(axes.lines) == (15 if number == 5 else 6)  # seeds and middles
+    assert ("the line alone" in figure.get_suptitle()) == (number == 6)
