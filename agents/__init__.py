@@ -14,7 +14,7 @@ def __getattr__(name):
         from envs.quiet import import_gym
 
         import_gym()  # TF-Agents would import it with a notice
-        from agents.training import acting
+        from agents.training import loading
 
-        return acting.load
+        return loading.load
     raise AttributeError(f"module 'agents' has no attribute {name!r}")

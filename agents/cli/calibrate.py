@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.episodes.held_out import held_out_episodes
+from agents.episodes.evaluation import held_out_episodes
 from agents.episodes.replay import is_held_out
 from agents.episodes.store import readable_episodes
 from agents.runs import grouping
@@ -16,8 +16,8 @@ from agents.study.figures import reliability as figures
 from agents.study.insight import recalibration, saved_fits
 from agents.study.insight.calibration import SHOWN, judge
 from agents.study.insight.coverage import Coverage, grid_of
+from agents.study.insight.detection import SPREADS, look, measure
 from agents.study.insight.forecasts import horizon_of, long_enough
-from agents.study.insight.worth import SPREADS, look, measure
 from agents.system.errors import UserError
 from agents.system.files import write_csv
 from agents.system.screen.text import decimals, show
@@ -87,7 +87,7 @@ def calibrate(run, twin, episodes):
     episodes to fit to has none.
 
     `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
-    `agents.study.insight.worth`: a row for each `spread` and `measure`, its `value`
+    `agents.study.insight.detection`: a row for each `spread` and `measure`, its `value`
     with the interval over episodes, `low` and `high`, and of how many `steps` it is.
 
     All goes to RUN; tables are printed.

@@ -6,7 +6,7 @@ import pathlib
 import numpy as np
 
 from agents.episodes.evaluation import Evaluator, decision_milliseconds
-from agents.episodes.measures import episode_return
+from agents.episodes.layout import episode_return
 from agents.system.files import write_csv
 from agents.training.loading import load_agent
 

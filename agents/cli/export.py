@@ -1,11 +1,14 @@
 """The command `bayes-rl export RUN`: a policy that acts without this program."""
 
+import contextlib
+import logging
 import pathlib
 
+from tf_agents.policies.policy_saver import PolicySaver
+
 from agents.system.errors import UserError
-from agents.system.files import output_folder
-from agents.training.exporting import save_policy
-from agents.training.loading import load_agent
+from agents.system.files import output_folder, replacing_folder
+from agents.training.loading import ObservationPolicy, load_agent
 
 _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In Python:
 
@@ -20,6 +23,9 @@ _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In
     seen = tf.constant([observation], tf.{dtype})  # {shape}
     step = TimeStep(kind, tf.zeros([1]), tf.ones([1]), seen)
     action, state, _ = policy.action(step, state)  # {action_shape}, from -1 to 1"""
+
+
+_LOGGERS = ("absl", "tensorflow")
 
 
 def export(run, out=None):
@@ -58,3 +64,36 @@ def export(run, out=None):
 def is_policy(folder):
     """Whether a folder holds a SavedModel."""
     return (folder / "saved_model.pb").is_file()
+
+
+def save_policy(agent, folder):
+    """Writes the policy of an agent, that of its mean weights; it is whole or not there.
+
+    It acts for one environment: [1, ...]. Its time steps hold the observation alone.
+
+    Args:
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
+        folder: `pathlib.Path`; what lies there is replaced.
+    """
+    with _quiet():
+        policy = ObservationPolicy(agent.policy)
+        saver = PolicySaver(policy, batch_size=1, train_step=agent.train_step_counter)
+        with replacing_folder(folder) as temporary:
+            saver.save(str(temporary))
+
+
+@contextlib.contextmanager
+def _quiet():
+    """Keeps two notices off the screen: no distribution of actions; where the files lie."""
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:  # a filter, since TensorFlow sets levels while it saves
+        logger.addFilter(_is_error)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(_is_error)
+
+
+def _is_error(record):
+    return record.levelno >= logging.ERROR

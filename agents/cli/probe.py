@@ -4,7 +4,7 @@ import math
 import pathlib
 
 import envs
-from agents.episodes.held_out import ACTIONS, held_out_episodes
+from agents.episodes.evaluation import ACTIONS, held_out_episodes
 from agents.study.figures.predictions import save_state_prediction
 from agents.study.insight import saved_fits
 from agents.study.insight.probes import INPUTS, LEAST, PROBES, Probes

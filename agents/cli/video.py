@@ -3,10 +3,9 @@
 import pathlib
 import sys
 
-from agents.episodes.collecting import as_py_policy
+from agents.episodes.collecting import as_py_policy, record
 from agents.episodes.environments import EVALUATION, load_environments
-from agents.episodes.held_out import held_out_episodes
-from agents.episodes.recording import record
+from agents.episodes.evaluation import held_out_episodes
 from agents.study.figures.films import save_recording
 from agents.study.figures.predictions import film
 from agents.study.insight import saved_fits

@@ -9,14 +9,12 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
-from agents.planet.agent.averaging import WeightAverage
 from agents.planet.agent.clock import Clock
 from agents.planet.agent.contract import check_source, check_strategy
-from agents.planet.agent.making import Policies
-from agents.planet.agent.optimizer import Optimizer, ValueOptimizer
+from agents.planet.agent.optimizer import Optimizer, ValueOptimizer, WeightAverage
 from agents.planet.agent.planet_agent import PlaNetAgent
-from agents.planet.model.networks import is_image
-from agents.planet.model.sizes import with_sizes
+from agents.planet.agent.policy import Policies
+from agents.planet.model.networks import is_image, with_sizes
 from agents.planet.model.transitions import make_source
 from agents.planet.model.world_model import WorldModel
 from agents.planet.value import NoValue

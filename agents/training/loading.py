@@ -1,7 +1,14 @@
-"""A trained agent from the folder of its run."""
+"""A trained agent from the folder of its run; acting by hand, as in a notebook."""
 
 import pathlib
+from collections.abc import Mapping
 
+import numpy as np
+import tensorflow as tf
+from tf_agents.policies import tf_policy
+from tf_agents.trajectories import policy_step, time_step
+
+import envs
 from agents.episodes.environments import EVALUATION, load_environments
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import Run, load_config
@@ -57,3 +64,129 @@ def make_checkpoints(run, agent, **settings):
         train_step=agent.train_step_counter,
         **settings,
     )
+
+
+def load(folder, explore=False):
+    """The agent of a run, as of its newest readable checkpoint.
+
+        agent = agents.load("logdir/cartpole_swingup/information_gain_if_rare/0")
+        action = agent.act(observation)
+
+    Args:
+        folder: of the run; a training that goes on there is not disturbed.
+        explore: whether it acts as it does when it collects episodes, by its strategy and
+            with noise, but by averages of what it learned (`averaging`). Else by its mean
+            weights.
+
+    Returns:
+        `LoadedAgent`.
+
+    Raises:
+        agents.system.errors.UserError: the folder holds no run or no checkpoint.
+    """
+    _, agent, entries = load_parts(folder)
+    policy = agent.collect_policy if explore else agent.policy
+    return LoadedAgent(policy, agent.clock, entries)
+
+
+class LoadedAgent:
+    """Acts in one environment and remembers what it saw in the present episode.
+
+    Args:
+        policy: `agents.planet.agent.policy.PlanningPolicy`.
+        clock: `agents.planet.agent.clock.Clock` of the policy; its episodes are counted on,
+            so that each episode has random numbers of its own.
+        entries: of the environment, see `envs.environment.Environment`.
+    """
+
+    def __init__(self, policy, clock, entries):
+        self._policy = ObservationPolicy(policy)
+        self._action = tf.function(self._policy.action, autograph=False)
+        self._clock = clock
+        self._entries = entries
+        self._is_first = True
+        self._state = self._policy.get_initial_state(1)
+
+    def reset(self):
+        """Forgets the present episode; the next observation is the first of another."""
+        self._clock.episodes.assign_add(1)
+        self._is_first = True
+        self._state = self._policy.get_initial_state(1)
+
+    def act(self, observation):
+        """The action that follows an observation.
+
+        Args:
+            observation: array, as the run saw them. Or a dict: the observation of an
+                environment of `envs.load`, of dm_control, or of the user's own environment.
+
+        Returns:
+            float32 [A] in [-1, 1], which stand for the bounds of the task's actions.
+
+        Raises:
+            ValueError: the observation has another shape, is not finite, or is an image
+                that is not uint8.
+        """
+        kind = time_step.StepType.FIRST if self._is_first else time_step.StepType.MID
+        seen = tf.constant(self._array(observation)[np.newaxis])
+        step = time_step.TimeStep(tf.constant([kind]), tf.zeros([1]), tf.ones([1]), seen)
+        action, self._state, _ = self._action(step, self._state)
+        self._is_first = False
+        return action.numpy()[0]
+
+    def _array(self, observation):
+        spec = self._policy.time_step_spec.observation
+        if isinstance(observation, Mapping):
+            firsts = {first for first, *_ in self._entries}
+            is_whole = "observation" in observation and "observation" not in firsts
+            if firsts and firsts <= observation.keys() and not is_whole:
+                observation = envs.concatenate(observation, self._entries)
+            else:
+                observation = observation["observation"]
+        array, dtype = np.asarray(observation), spec.dtype.as_numpy_dtype
+        if array.shape != spec.shape:
+            shape = tuple(spec.shape)
+            raise ValueError(f"observation must have shape {shape}, got {array.shape}")
+        if dtype == np.uint8 != array.dtype:
+            raise ValueError(f"observation must be uint8, 0 to 255, got {array.dtype}")
+        if not np.all(np.isfinite(array)):
+            raise ValueError(f"observation must be finite, got {array}")
+        return array.astype(dtype)
+
+
+class ObservationPolicy(tf_policy.TFPolicy):
+    """A policy of time steps that hold what the agent sees and nothing beside it.
+
+    Args:
+        policy: `agents.planet.agent.policy.PlanningPolicy`.
+    """
+
+    def __init__(self, policy):
+        # What it needs of it alone: a SavedModel would take the layers of a policy along.
+        self._act, self._start = policy.action, policy.get_initial_state
+        self._used = list(policy.variables())
+        self._specs = lambda: policy.time_step_spec.observation
+        super().__init__(
+            policy.time_step_spec._replace(observation=self._specs()["observation"]),
+            policy.action_spec,
+            policy_state_spec=policy.policy_state_spec,
+            clip=False,
+            name=policy.name,
+            automatic_state_reset=False,  # the policy does it, and counts episodes
+        )
+
+    def _variables(self):
+        return self._used
+
+    def _get_initial_state(self, batch_size):
+        return self._start(batch_size)
+
+    def _action(self, time_step, policy_state, seed):
+        (size,) = time_step.step_type.shape
+        unseen = {
+            name: tf.zeros([size, *spec.shape], spec.dtype)
+            for name, spec in self._specs().items()
+        }
+        observation = unseen | {"observation": time_step.observation}
+        step = self._act(time_step._replace(observation=observation), policy_state, seed)
+        return policy_step.PolicyStep(step.action, step.state)

@@ -1,19 +1,29 @@
 """What is measured and shown of a run beside its learning."""
 
+import contextlib
+import ctypes
+import gc
 import pathlib
 
 import numpy as np
+import psutil
+import tensorflow as tf
 
 import envs
-from agents.episodes.measures import cost, episode_return, reached_reward, rewarded_steps
+from agents.episodes.layout import (
+    cost,
+    episode_return,
+    first_rows,
+    reached_reward,
+    rewarded_steps,
+)
 from agents.planet.explore import Bonus
 from agents.study.figures.predictions import film
 from agents.study.insight.coverage import Coverage, grid_of
+from agents.study.insight.open_loop import filter_latents, stack
 from agents.study.insight.probes import live_probe
 from agents.study.insight.spread import spread_report
 from agents.system.seeds import Purpose, fold, seed_of_run
-from agents.training.foresight import value_report
-from agents.training.memory import release
 
 _SHOWN = {".png": "open_loop/figure", ".gif": "open_loop/video"}
 _PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
@@ -189,3 +199,67 @@ def _in_words(entries):
     """`arm/angle 2, goal 1`."""
     sizes = [f"{'/'.join(map(str, path))} {size}" for path, size in entries.items()]
     return ", ".join(sizes)
+
+
+def resident_mib():
+    """Resident memory in MiB."""
+    return psutil.Process().memory_info().rss / 2**20
+
+
+def release(collect=False):
+    """Gives freed memory back to the system, which the C library would keep in pieces.
+
+    Args:
+        collect: whether to look for unreachable objects first, which takes a fraction of a
+            second; figures leave many megabytes of them.
+    """
+    if collect:
+        gc.collect()
+    with contextlib.suppress(AttributeError, OSError):  # another C library than glibc
+        ctypes.CDLL(None).malloc_trim(0)
+
+
+def value_report(model, value, episodes, seed):
+    """What critics expect of the means of first states of episodes, beside what came.
+
+    Critics are of the policy, and the planner acts at least as well: more may come.
+
+        G = sum over k of discount^k r[k + 1]
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        value: `agents.planet.value.actor_critic.ActorCritic`.
+        episodes: of the agent without exploration, see `agents.episodes.layout`.
+        seed: [2], of the noise that dequantizes images.
+
+    Returns:
+        Dict, in rewards: `expected`, the mean value of the first states; `returned`, the
+        mean of G; `error`, the mean of |value - G|.
+    """
+    first = [first_rows(episode, 1) for episode in episodes]
+    embedding = model.encode(model.preprocess(stack(first, "observation"), fold(seed, 0)))
+    noise = tf.zeros([len(episodes), 1, model.rssm.latent_size])
+    known = (stack(first, "action"), stack(first, "is_first"), noise)
+    latent = filter_latents(model, embedding, *known, model.central_weights())
+    expected = value.value(latent.features)[:, 0].numpy()
+    returned = np.array([discounted_return(e["reward"], value.discount) for e in episodes])
+    return {
+        "expected": float(expected.mean()),
+        "returned": float(returned.mean()),
+        "error": float(np.abs(expected - returned).mean()),
+    }
+
+
+def discounted_return(rewards, discount):
+    """The sum of rewards, each worth less by the steps before it.
+
+    Args:
+        rewards: [T + 1], of which the first belongs to no action.
+        discount: of one step.
+
+    Example:
+        >>> discounted_return([0.0, 1.0, 1.0], discount=0.5)
+        1.5
+    """
+    rewards = np.asarray(rewards, np.float64)[1:]
+    return float(np.sum(discount ** np.arange(len(rewards)) * rewards))

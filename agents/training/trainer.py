@@ -4,14 +4,14 @@ import time
 
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.experience import CollectedHere
-from agents.episodes.measures import (
+from agents.episodes.layout import (
     agent_steps,
     environment_steps,
     episode_return,
     nonzero_rewards,
 )
 from agents.episodes.replay import is_held_out
-from agents.runs.divergence import forget
+from agents.runs.history import forget_divergence
 from agents.runs.provenance import note_session
 from agents.system import interrupts
 from agents.system.files import remove_temporary
@@ -20,12 +20,10 @@ from agents.system.screen.progress import Progress
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
 from agents.training.checking import check_episodes
 from agents.training.compiling import CompilingAhead
-from agents.training.diverging import Diverged, tell
-from agents.training.learning import Learning
+from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
-from agents.training.memory import release, resident_mib
 from agents.training.metrics import MetricsLog
-from agents.training.monitor import Monitor, banner
+from agents.training.monitor import Monitor, banner, release, resident_mib
 
 
 def train(config, run, make_experience=CollectedHere, devices=None):
@@ -43,11 +41,11 @@ def train(config, run, make_experience=CollectedHere, devices=None):
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
     """
     configure_tensorflow(config)
-    forget(run.folder)
+    forget_divergence(run.folder)
     try:
         return _train(config, run, make_experience, devices)
     except Diverged as error:
-        tell(config, run, error.divergence)
+        tell_divergence(config, run, error.divergence)
         return 1
 
 

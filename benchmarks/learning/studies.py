@@ -11,7 +11,7 @@ import shutil
 
 from rich.console import Console
 
-from agents.runs import divergence
+from agents.runs import history
 from agents.runs.config.overrides import expand
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
@@ -93,7 +93,7 @@ def finished_runs(runs):
 
     Without the latter a group that diverges would be judged by its luckier runs.
     """
-    ended = [run for run in runs if has_all_steps(run) or divergence.read(run)]
+    ended = [run for run in runs if has_all_steps(run) or history.read_divergence(run)]
     for run in runs:
         if run not in ended:
             print(f"left out, not finished: {run}")

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
-from agents.episodes.measures import agent_steps
+from agents.episodes.layout import agent_steps
 from agents.runs.config.overrides import load
 from agents.runs.folder import open_run
 from agents.system.processes import LoggedProcess, command_of, free_addresses
@@ -18,8 +18,8 @@ from agents.training.building import configure_tensorflow, make_agent
 from agents.training.distributed.handover import Handover
 from agents.training.distributed.sequences import ReplayServer, SequenceWriter, row_specs
 from agents.training.distributed.server import greet
-from agents.training.distributed.weights import Weights
-from agents.training.learning import Learning
+from agents.training.distributed.variables import Weights
+from agents.training.gradient_steps import Learning
 from agents.training.loading import make_checkpoints
 
 LAYOUTS = 1, 2, 4, 8  # environments of an actor

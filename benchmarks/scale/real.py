@@ -8,7 +8,7 @@ import tempfile
 import time
 
 from agents.runs.config.overrides import load
-from agents.runs.following import Follower
+from agents.runs.history import Follower
 from agents.system.processes import LoggedProcess, command_of
 
 _SKIPPED = 3  # learned episodes, while functions are traced and compiled

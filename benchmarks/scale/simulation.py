@@ -11,7 +11,7 @@ import dataclasses
 
 import simpy
 
-_CHUNK = 20  # gradient steps between two looks at the clock, as in agents.training.learning
+_CHUNK = 20  # gradient steps between two looks at the clock, as in training.gradient_steps
 _BETWEEN_PUSHES = 1.0  # seconds, as in agents.training.distributed.learner
 _PREFETCHED = 2  # batches
 

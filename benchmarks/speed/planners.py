@@ -61,7 +61,7 @@ def compare(run, episodes):
         List of dicts, one a planner.
     """
     from agents.episodes.evaluation import Evaluator
-    from agents.episodes.measures import episode_return
+    from agents.episodes.layout import episode_return
     from agents.training.loading import load_agent
     from benchmarks.measuring.flops import evaluations
 

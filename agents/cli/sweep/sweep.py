@@ -10,7 +10,7 @@ from agents.cli.sweep.launching import FAILED, STOPPED, Job, ProcessLauncher
 from agents.cli.sweep.table import SweepTable
 from agents.runs.config import overrides
 from agents.runs.folder import check_run
-from agents.runs.following import is_finished
+from agents.runs.history import is_finished
 from agents.system.errors import UserError
 
 _GPU = "/dev/nvidia0"

@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from agents.cli.sweep.launching import DONE, FAILED, LOG, RUNNING, STOPPED, WAITING
-from agents.runs.following import Follower
-from agents.system.screen.pace import Pace, in_words
+from agents.runs.history import Follower
+from agents.system.screen.progress import Pace, in_words
 from agents.system.screen.text import number
 
 _REPORT_SECONDS = 60.0  # between reports of what runs, off a terminal

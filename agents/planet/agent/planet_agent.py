@@ -2,19 +2,38 @@
 
 import contextlib
 import functools
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
 
-from agents.planet.agent.drawing import Drawn, draw
-from agents.planet.model.transitions.training import own_draws
-from agents.planet.planning.replayed import predict_replayed
+from agents.planet.model.transitions.source import own_draws
+from agents.planet.planning.imagination import predict_replayed
 from agents.planet.value.explorer import Sought
 from agents.system import replicas
-from agents.system.seeds import Purpose, fold, seed_of_run
+from agents.system.seeds import Purpose, fold, normal, seed_of_run, split
 from bayes_rl.weights import hold
+
+
+class Drawn(NamedTuple):
+    """What a gradient step draws that XLA would draw otherwise, and seeds of the rest.
+
+    Attributes:
+        latents: standard normal numbers [B, T, latent size], of this replica's rows.
+        weight_seed: [2], of the draws of weights.
+        image_seed: [2], of the noise that dequantizes images.
+        actions: standard normal numbers [2, B, T, A], of what a value's policy does; with
+            an explorer [4, B, T, A].
+        replica: the number of this replica, [].
+    """
+
+    latents: tf.Tensor
+    weight_seed: tf.Tensor
+    image_seed: tf.Tensor
+    actions: tf.Tensor
+    replica: tf.Tensor
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -28,7 +47,7 @@ class PlaNetAgent(tf_agent.TFAgent):
     With an `average`, the agent is to be judged within `averaged`, by averages of its
     weights.
 
-    `policy` exploits, `collect_policy` explores, see `agents.planet.agent.making`. In
+    `policy` exploits, `collect_policy` explores, see `agents.planet.agent.policy`. In
     each gradient step a sequence keeps to one draw of the weights; which others share it,
     its source of uncertainty says.
 
@@ -41,11 +60,11 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     Args:
         model: `agents.planet.model.world_model.WorldModel`.
-        policies: `agents.planet.agent.making.Policies` of that model.
+        policies: `agents.planet.agent.policy.Policies` of that model.
         value: `agents.planet.value.actor_critic.ActorCritic` or None.
         optimizer: `agents.planet.agent.optimizer.Optimizer` of the model.
         value_optimizer: `agents.planet.agent.optimizer.ValueOptimizer` or None.
-        average: `agents.planet.agent.averaging.WeightAverage` or None.
+        average: `agents.planet.agent.optimizer.WeightAverage` or None.
         kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
         clock: `agents.planet.agent.clock.Clock`.
@@ -274,3 +293,33 @@ def training_data_spec(model):
         "is_first": tensor_spec.TensorSpec([], tf.bool),
         "is_terminal": tensor_spec.TensorSpec([], tf.bool),
     }
+
+
+def draw(seed, model, shape, explores=False) -> Drawn:
+    """Draws for the replica that calls it.
+
+    Args:
+        seed: [2], of the step.
+        model: `agents.planet.model.world_model.WorldModel`.
+        shape: B and T, of this replica's sequences.
+        explores: whether an explorer learns beside the value.
+    """
+    of_latents, weight_seed, image_seed = tf.unstack(split(seed, 3))
+    pairs = [
+        _own_rows(shape, 2 * model.action_size, fold(seed, number))
+        for number in range(1 + explores)
+    ]
+    return Drawn(
+        _own_rows(shape, model.rssm.latent_size, of_latents),
+        weight_seed,
+        image_seed,
+        tf.concat([tf.stack(tf.split(pair, 2, axis=-1)) for pair in pairs], 0),
+        replicas.number(),
+    )
+
+
+def _own_rows(shape, size, seed):
+    """This replica's rows of the numbers [B * replicas, T, size] of all."""
+    rows, length = shape
+    noise = normal([rows * replicas.count(), length, size], seed)
+    return replicas.own_rows(noise, rows, replicas.number())

@@ -21,13 +21,12 @@ from agents.planet.explore.bonuses import (
     InformationGain,
     UncertaintyPenalty,
 )
-from agents.planet.explore.greedy import Greedy
 from agents.planet.explore.returns import (
     ConditionalValueAtRisk,
     Optimistic,
     UpperConfidence,
 )
-from agents.planet.explore.sampling import MeanOverDraws, Thompson
+from agents.planet.explore.sampling import Greedy, MeanOverDraws, Thompson
 from agents.planet.explore.strategy import Elapsed, Strategy
 
 # What `kind` names; a file of that name in configs/explore/ has the values of its source.

@@ -3,9 +3,8 @@
 import dataclasses
 from typing import ClassVar
 
-from agents.planet.explore.balance import anneal, balance
 from agents.planet.explore.information import ESTIMATES
-from agents.planet.explore.strategy import Strategy, over_horizon, returns
+from agents.planet.explore.strategy import Strategy, anneal, balance, over_horizon, returns
 from agents.system.lazy import tf
 from agents.system.settings import Settings, key
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from agents.planet.explore.balance import anneal
+from agents.planet.explore.strategy import anneal
 from agents.planet.planning.icem import colored_noise_basis
 from agents.system.lazy import tf
 from agents.system.seeds import normal

@@ -4,8 +4,7 @@ import dataclasses
 import math
 from typing import ClassVar
 
-from agents.planet.explore.balance import anneal
-from agents.planet.explore.strategy import Strategy, returns
+from agents.planet.explore.strategy import Strategy, anneal, returns
 from agents.system.errors import UserError
 from agents.system.lazy import tf
 from agents.system.settings import Settings, key

@@ -3,8 +3,14 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from agents.planet.model.latents import above_free_nats, gaussian
-from agents.planet.model.rssm import by_draw, from_front, in_order, to_front
+from agents.planet.model.rssm import (
+    above_free_nats,
+    by_draw,
+    from_front,
+    gaussian,
+    in_order,
+    to_front,
+)
 
 
 def overshooting_losses(model, batch, posterior, noise, settings, draws=0):

@@ -7,9 +7,8 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from agents.planet.model import networks
-from agents.planet.model.latents import above_free_nats, gaussian
 from agents.planet.model.overshooting import overshooting_losses
-from agents.planet.model.rssm import RSSM
+from agents.planet.model.rssm import RSSM, above_free_nats, gaussian
 from agents.planet.model.standardization import FLOOR, PIXEL_FLOOR, Standardizer
 from agents.system.seeds import uniform
 

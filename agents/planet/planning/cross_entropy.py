@@ -5,8 +5,14 @@ Axes: B environments, N candidates, H horizon, A action size, K elites.
 
 import dataclasses
 
-from agents.planet.planning.elites import best, check_elites, moments, share, with_proposals
-from agents.planet.planning.planner import Plan
+from agents.planet.planning.planner import (
+    Plan,
+    best,
+    check_elites,
+    moments,
+    share,
+    with_proposals,
+)
 from agents.system.lazy import tf
 from agents.system.seeds import fold, normal, split
 from agents.system.settings import Settings, key

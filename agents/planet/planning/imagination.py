@@ -19,9 +19,10 @@ D latent_size.
 
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.planet.planning.rollouts import Layout, Rollout, repeat_candidates, time_first
 from agents.system.seeds import fold, uniform
+from bayes_rl.layers.products import sizes
 from bayes_rl.weights import hold
 
 
@@ -186,3 +187,52 @@ def _roll_mixing(
         now = after(model.rssm.imagine_step(now, actions[step], noise[step]))
         latents.append(shown(now, step))
     return tf.nest.map_structure(lambda *steps: tf.stack(steps), *latents)
+
+
+def predict_replayed(model, features, action, weights, draws):
+    """What each draw expects after each step, from the same latent and action.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        features: [B, L, F], of the filter.
+        action: [B, L, A], taken there.
+        weights: of the draws, [S, ...].
+        draws: S.
+
+    Returns:
+        `Rollout` of one plan for each sequence whose H steps are these, [S, B, 1, L, ...],
+        without rewards.
+    """
+    rssm = model.rssm
+    sample, belief = tf.split(features, [rssm.latent_size, rssm.belief_size], -1)
+    latent = Latent(belief, sample, sample, sample)
+    after = expect_next(model, latent, action, weights, draws)
+    mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
+    return Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
+
+
+def expect_next(model, latent, action, weights, draws):
+    """What each draw expects after each step, from the same latent and action.
+
+    Args:
+        model: `agents.planet.model.world_model.WorldModel`.
+        latent: `Latent`, [B, L, ...].
+        action: [B, L, A], taken there.
+        weights: of the draws, [S, ...].
+        draws: S.
+
+    Returns:
+        `Latent`, the next one, [S, B, L, ...]; its `sample` is its mean.
+    """
+    batch = sizes(action)[:2]
+
+    def for_each_draw(tensor):
+        flat = tf.reshape(tensor, [1, -1, tensor.shape[-1]])
+        return tf.repeat(flat, draws, axis=0)
+
+    latent, action = tf.nest.map_structure(for_each_draw, (latent, action))
+    with hold(model, weights):
+        after = model.rssm.imagine_step(latent, action, noise=0.0)
+    return tf.nest.map_structure(
+        lambda x: tf.reshape(x, [draws, *batch, x.shape[-1]]), after
+    )

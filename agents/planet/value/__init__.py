@@ -1,17 +1,85 @@
 """What a plan is worth beyond its last step, and a policy that proposes plans.
 
-    temporal_difference.py  the settings of the learned value
-    networks.py             two critics and a policy, on features of the latent
-    targets.py              what critics learn: rewards of n steps and the value after them
-    scales.py               how far values lie apart, and how large a bonus is
-    actor_critic.py         their losses, and what planners ask of them
-    explorer.py             critics of a bonus, and a policy that seeks it
+    networks.py      two critics and a policy, on features of the latent
+    targets.py       what critics learn, and the scales of values and bonuses
+    actor_critic.py  their losses, and what planners ask of them
+    explorer.py      critics of a bonus, and a policy that seeks it
 
-With `none` a plan is worth its rewards alone: PlaNet as published.
+With `none` a plan is worth its rewards alone: PlaNet as published. The settings of both
+stand here.
 """
 
-from agents.planet.value.temporal_difference import NoValue, TemporalDifference
+import dataclasses
+
+from agents.system.settings import Settings, key
+
+_LONGEST, _LEAST, _MOST = 5.0, 0.95, 0.995
+
+
+@dataclasses.dataclass(frozen=True)
+class NoValue(Settings):
+    """Plans are worth the sum of their rewards, and nobody proposes any."""
+
+
+@dataclasses.dataclass(frozen=True)
+class TemporalDifference(Settings):
+    """Critics and a policy that learn from the replay beside the model.
+
+    Source: Hansen et al., 2022, Temporal Difference Learning for Model Predictive Control
+    (TD-MPC), section 3; Fujimoto et al., 2018, Addressing Function Approximation Error in
+    Actor-Critic Methods (two critics, slow targets).
+
+    Args:
+        discount: of one decision; None: by `discount_of`.
+        target_steps: n, rewards in a target before the value.
+        stride: of the steps of a sequence one in so many is learned from; the others serve
+            as what comes after it. Of an episode that a time limit cut and that is longer
+            than two sequences, up to `stride` + n - 2 of the last decisions have no target:
+            sequences end with it.
+        layers: hidden layers of each network.
+        units: of each hidden layer.
+        learning_rate: Adam's, of critics and policy.
+        clip_norm: largest global norm of the gradient of each.
+        target_rate: share of the critics that their slow copies take over in a step.
+        entropy: weight of the policy's entropy, in nats, against the value divided by its
+            spread.
+        proposals: plans that the policy proposes to the planner in every decision.
+        return_lambda: share by which a plan's return looks beyond each step of it to the
+            next reward rather than to the value there; 1: to the whole horizon.
+    """
+
+    discount: float | None = key(above=0, below=1)
+    target_steps: int = key(least=1)
+    stride: int = key(least=1)
+    layers: int = key(least=1)
+    units: int = key(least=1)
+    learning_rate: float = key(above=0)
+    clip_norm: float = key(above=0)
+    target_rate: float = key(above=0, most=1)
+    entropy: float = key(least=0)
+    proposals: int = key(least=0)
+    return_lambda: float = key(least=0, most=1)
+
+
+def discount_of(decisions):
+    """The discount of one decision by the length of an episode.
+
+        clip(1 - 5 / decisions, 0.95, 0.995)
+
+    So a fifth of an episode counts. Source: Hansen et al., 2024, TD-MPC2, appendix.
+
+    Args:
+        decisions: of a full episode; None, where nobody knows: the largest.
+
+    Example:
+        >>> discount_of(250)
+        0.98
+    """
+    if decisions is None:
+        return _MOST
+    return min(max(1.0 - _LONGEST / decisions, _LEAST), _MOST)
+
 
 VALUES = {"none": NoValue, "td": TemporalDifference}
 
-__all__ = ["VALUES", "NoValue", "TemporalDifference"]
+__all__ = ["VALUES", "NoValue", "TemporalDifference", "discount_of"]

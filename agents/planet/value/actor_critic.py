@@ -2,11 +2,17 @@
 
 import tensorflow as tf
 
+from agents.planet.value import discount_of
 from agents.planet.value.explorer import Explorer
 from agents.planet.value.networks import Critics, SquashedNormal
-from agents.planet.value.scales import LEAST_SCALE, make_scale, move, spread
-from agents.planet.value.targets import after, n_step_targets
-from agents.planet.value.temporal_difference import discount_of
+from agents.planet.value.targets import (
+    LEAST_SCALE,
+    after,
+    make_scale,
+    move,
+    n_step_targets,
+    spread,
+)
 from agents.system.seeds import normal
 
 
@@ -22,7 +28,7 @@ class ActorCritic(tf.Module):
     95 per cent quantiles of Q (Hafner et al., 2023, DreamerV3, equation 7).
 
     Args:
-        settings: `agents.planet.value.temporal_difference.TemporalDifference`.
+        settings: `agents.planet.value.TemporalDifference`.
         features: F, of the latent.
         action_size: A.
         reward_unit: function of nothing that gives the reward that counts 1 here, [].

@@ -7,8 +7,14 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from agents.planet.value.networks import Critics, SquashedNormal
-from agents.planet.value.scales import LEAST_SCALE, make_scale, move, spread
-from agents.planet.value.targets import after, n_step_targets
+from agents.planet.value.targets import (
+    LEAST_SCALE,
+    after,
+    make_scale,
+    move,
+    n_step_targets,
+    spread,
+)
 
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
@@ -49,7 +55,7 @@ class Explorer(tf.Module):
     to Explore via Self-Supervised World Models (a value of the bonus alone).
 
     Args:
-        settings: `agents.planet.value.temporal_difference.TemporalDifference`.
+        settings: `agents.planet.value.TemporalDifference`.
         sizes: features F, actions A, hidden layers, units.
         discount: of one decision.
         beta_rate: of tuning; 0: beta is what the strategy says.

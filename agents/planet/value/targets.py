@@ -1,6 +1,10 @@
-"""What critics learn: rewards of n steps and the value after them."""
+"""What critics learn, rewards of n steps and the value after them; running scales."""
 
 import tensorflow as tf
+
+LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
+_SPREAD = (0.05, 0.95)  # quantiles of the values whose distance is their scale
+_SCALE_RATE = 0.01
 
 
 def n_step_targets(batch, rewards, values, discount, stride=1):
@@ -43,3 +47,28 @@ def after(tensor, count, steps, stride):
     """The rows `count` steps after those that have a target, [B, T, ...] -> [B, ...]."""
     length = tensor.shape[1] - steps
     return tensor[:, count : count + length : stride]
+
+
+def make_scale(start):
+    """A variable, [], the same on all replicas."""
+    return tf.Variable(
+        start, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
+    )
+
+
+def move(scale, size):
+    """Moves a scale on by one hundredth towards what a gradient step has seen."""
+    return scale + _SCALE_RATE * (size - scale)
+
+
+def spread(values):
+    """The distance of two quantiles, [].
+
+    Example:
+        >>> float(spread(tf.range(21.0)))
+        18.0
+    """
+    ordered = tf.sort(tf.reshape(values, [-1]))
+    last = ordered.shape[0] - 1
+    low, high = (ordered[round(share * last)] for share in _SPREAD)
+    return high - low

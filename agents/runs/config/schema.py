@@ -45,7 +45,7 @@ class Evaluation(Settings):
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
     standardize: bool = key()  # see configs/world_model
-    # None of a size: by the rule of `agents.planet.model.sizes`
+    # None of a size: by the rule of `agents.planet.model.networks`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)
     hidden_size: int | None = key(least=1)  # units of the layers of the transition

@@ -11,14 +11,14 @@ import pathlib
 
 from rich.console import Console
 
-from agents.runs import divergence, grouping, history
+from agents.runs import grouping, history
 from agents.runs.folder import runs_below
-from agents.study.compare import discovery, dots, measured, score_curves, tables
+from agents.study.compare import discovery, dots, insights, score_curves, tables
 from agents.study.compare.ends import check_reached, taking_part
-from agents.study.compare.pairs import improvements
 from agents.study.compare.published import published_scores
 from agents.study.compare.report import FEWEST_SEEDS, markdown, report, show
 from agents.study.compare.scores import comparable, final_scores, with_equal_seeds
+from agents.study.compare.tables import improvements
 from agents.study.figures.drawing import save
 from agents.system.errors import UserError
 from agents.system.files import output_folder, write_text
@@ -92,9 +92,9 @@ def _compare(groups, compared, at):
         "published": tables.published(scores, others),
         "exploration": tables.exploration(found),
         "improvement": tables.improvement(pairs),
-        "probes": measured.probes(groups),
-        "calibration": measured.calibration(groups),
-        "spread": measured.spread(groups),
+        "probes": insights.probes(groups),
+        "calibration": insights.calibration(groups),
+        "spread": insights.spread(groups),
         "runs": tables.runs(groups, scores, found),
     }
     drawn = {
@@ -187,7 +187,7 @@ def _below(folder):
 
 def _warn_of_diverged(folders):
     for folder in folders:
-        found = divergence.read(folder)
+        found = history.read_divergence(folder)
         if found:
             log.warning("%s ended early: %s; it keeps its last score", folder, found)
 

@@ -114,7 +114,7 @@ def improvement(pairs):
     """How likely one group beats another, a line for each pair; None without pairs.
 
     Args:
-        pairs: list of `agents.study.compare.pairs.Improvement`.
+        pairs: list of `agents.study.compare.tables.Improvement`.
     """
     if not pairs:
         return None

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image, ImageDraw, ImageFont
 
-from agents.episodes.measures import episode_return
+from agents.episodes.layout import episode_return
 from agents.study.figures.drawing import save_figure
 from agents.system.files import replacing
 
@@ -175,7 +175,7 @@ def save_recording(recording, folder, name, title):
     """Writes what an agent did as GIF and mp4 in real time, and as a strip of frames.
 
     Args:
-        recording: `agents.episodes.recording.Recording`.
+        recording: `agents.episodes.collecting.Recording`.
         folder: where to.
         name: of the files, without ending.
         title: of the strip, beside the return.

@@ -27,7 +27,7 @@ import numpy as np
 from tensorflow_probability import distributions as tfd
 
 from agents.study.insight.forecasts import ForecastTimes, forecasts
-from agents.study.statistics.bootstrap import draw_seeds, edges
+from agents.study.statistics import draw_seeds, edges
 from agents.system.seeds import fold
 from bayes_rl.uncertainty import log_score
 

@@ -3,8 +3,8 @@
 import numpy as np
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
 from agents.planet.model.networks import is_image
+from agents.planet.model.rssm import Latent
 from agents.study.insight.open_loop import CONTEXT, encode, imagine_latents
 from agents.system.errors import UserError
 from agents.system.seeds import fold, normal

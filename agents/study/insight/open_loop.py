@@ -1,18 +1,65 @@
 """Latents of whole episodes: filtered, and open loop after a few observations."""
 
+import functools
+import inspect
 from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
-from agents.study.insight.tracing import traced_once
+from agents.planet.model.rssm import Latent
 from agents.system.seeds import fold, normal
 from bayes_rl.weights import hold, posteriors
 
 CONTEXT = 5  # rows that the model sees
 PREDICTED = 50  # rows that it imagines
 DRAWS = 20  # weight draws whose spread is shown
+
+
+def traced_once(**time_axes):
+    """Makes a function a `tf.function` that leaves the lengths of some axes open.
+
+    A trace for each length of an episode takes seconds, and TensorFlow keeps every one.
+
+    Args:
+        **time_axes: for each argument with an axis of time, the number of that axis; the
+            argument may be a nest of tensors.
+
+    Example:
+        >>> @traced_once(rows=0)
+        ... def total(rows):
+        ...     return tf.reduce_sum(rows)
+        >>> float(total(tf.ones([2]))), float(total(tf.ones([3])))
+        (2.0, 3.0)
+        >>> total.graph.experimental_get_tracing_count()
+        1
+    """
+
+    def decorate(function):
+        graph = tf.function(function, autograph=False)
+        signature = inspect.signature(function)
+
+        @functools.wraps(function)
+        def call(*args, **kwargs):
+            given = signature.bind(*args, **kwargs).arguments
+            tensors, specs = {}, {}
+            for name, axis in time_axes.items():
+                tensors[name] = tf.nest.map_structure(tf.convert_to_tensor, given[name])
+                leave_open = functools.partial(_leave_open, axis)
+                specs[name] = tf.nest.map_structure(leave_open, tensors[name])
+            concrete = graph.get_concrete_function(**(given | specs))
+            return concrete(**(given | tensors))
+
+        call.graph = graph
+        return call
+
+    return decorate
+
+
+def _leave_open(axis, tensor):
+    shape = tensor.shape.as_list()
+    shape[axis] = None
+    return tf.TensorSpec(shape, tensor.dtype)
 
 
 def predict_open_loop(model, episode, context, draws, seed):

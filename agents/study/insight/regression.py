@@ -18,7 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from agents.study.statistics.bootstrap import draw_seeds
+from agents.study.statistics import draw_seeds
 
 FOLDS = 5
 _PENALTIES = np.logspace(-4, 4, 9)  # of standardized inputs; the best for each target

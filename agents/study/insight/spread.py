@@ -2,9 +2,8 @@
 
 import tensorflow as tf
 
-from agents.planet.planning.replayed import expect_next
-from agents.study.insight.open_loop import filter_latents
-from agents.study.insight.tracing import traced_once
+from agents.planet.planning.imagination import expect_next
+from agents.study.insight.open_loop import filter_latents, traced_once
 from agents.system.seeds import fold, normal
 from bayes_rl.layers.products import sizes
 from bayes_rl.weights import posteriors

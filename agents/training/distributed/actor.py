@@ -16,7 +16,7 @@ from agents.training.compiling import CompilingAhead
 from agents.training.distributed.handover import Handover
 from agents.training.distributed.sequences import SequenceWriter
 from agents.training.distributed.server import greet
-from agents.training.distributed.weights import Weights
+from agents.training.distributed.variables import Weights
 
 _PATIENCE = 5.0  # seconds for the server to confirm an episode
 

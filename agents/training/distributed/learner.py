@@ -14,7 +14,7 @@ from agents.training.checking import check_devices
 from agents.training.distributed.handover import Handover
 from agents.training.distributed.sequences import ReplayServer, row_specs
 from agents.training.distributed.server import greet
-from agents.training.distributed.weights import Weights
+from agents.training.distributed.variables import Weights
 from agents.training.distributed.workers import TakenByAnother, without_reports
 
 _BETWEEN_PUSHES = 1.0  # seconds

@@ -18,7 +18,7 @@ from agents.runs.config.schema import as_dict, flatten
 from agents.runs.folder import LOCAL
 from agents.system import interrupts
 from agents.system.errors import UserError
-from agents.training.distributed import sequences, weights
+from agents.training.distributed import sequences, variables
 from agents.training.distributed.handover import Handover
 from agents.training.distributed.sequences import SequenceWriter
 from bayes_rl.version import VERSION
@@ -131,7 +131,7 @@ def _tables(config):
 
     return [
         table(sequences.TABLE, config.replay_capacity),
-        table(weights.TABLE, 1, weights.SIGNATURE),
+        table(variables.TABLE, 1, variables.SIGNATURE),
         table(HELLO, 1),
     ]
 

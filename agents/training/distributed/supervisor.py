@@ -7,9 +7,9 @@ import signal
 import subprocess
 import time
 
-from agents.runs import divergence
+from agents.runs import history
 from agents.runs.folder import Run, check_run, learner_name, open_run
-from agents.runs.following import Follower
+from agents.runs.history import Follower
 from agents.system.errors import InUseError
 from agents.system.locking import lock_folder
 from agents.system.processes import (
@@ -229,7 +229,7 @@ class Supervisor:
     def _diverged(self, role, status):
         first = role.name == learner_name(0)
         folder = self._run.folder if first else self._run.folder / role.name
-        return status == 1 and divergence.read(folder) is not None
+        return status == 1 and history.read_divergence(folder) is not None
 
     def _listen(self, role):
         beat, now = read_beat(self._run.roles, role.name), time.monotonic()

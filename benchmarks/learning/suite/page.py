@@ -3,7 +3,7 @@
 import math
 import shutil
 
-from agents.runs import divergence, history
+from agents.runs import history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.study.compare.published import SOURCES
@@ -147,7 +147,7 @@ def _progress(found):
 def _unfinished(each, run):
     seed = run.config["seed"]
     name = f"{each.task}, {each.transition}, seed {seed}"
-    reason = divergence.read(run.folder) or "under way"
+    reason = history.read_divergence(run.folder) or "under way"
     return f"- in no table: {name}, {each.reached[seed]:,} steps; {reason}"
 
 

@@ -20,7 +20,7 @@ _PAGES = {
     "doors": (
         "Loading, acting, environments",
         {
-            "agents.training.acting": ["load", "LoadedAgent"],
+            "agents.training.loading": ["load", "LoadedAgent"],
             "envs.loading": ["load", "load_many"],
             "envs.environment": ["Environment"],
         },
@@ -52,8 +52,7 @@ _PAGES = {
         "The world model",
         {
             "agents.planet.model.world_model": ["WorldModel"],
-            "agents.planet.model.rssm": ["RSSM"],
-            "agents.planet.model.latents": ["Latent"],
+            "agents.planet.model.rssm": ["RSSM", "Latent"],
         },
     ),
     "transitions": (
@@ -68,9 +67,8 @@ _PAGES = {
         "What a model knows",
         {
             "agents.study.insight.calibration": ["judge", "score"],
-            "agents.study.insight.recalibration": ["fit"],
-            "agents.study.insight.levels": ["fit_levels", "WithLevels"],
-            "agents.study.insight.worth": ["look", "measure"],
+            "agents.study.insight.recalibration": ["fit", "fit_levels", "WithLevels"],
+            "agents.study.insight.detection": ["look", "measure"],
             "agents.study.insight.spread": ["spread_report"],
             "agents.study.insight.open_loop": ["predict_open_loop"],
         },

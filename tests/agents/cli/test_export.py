@@ -8,9 +8,11 @@ import sys
 import numpy as np
 import pytest
 import tensorflow as tf
+from absl import logging
 from tf_agents.trajectories import time_step as ts
 
 from agents.__main__ import main
+from agents.cli import export as exporting
 
 # Runs the lines that the command prints, with TensorFlow alone, for each observation.
 ACT = """
@@ -96,3 +98,16 @@ def test_folder_of_something_else_is_left_alone(run, tmp_path, capsys):
     assert main(["export", str(run), "--out", str(tmp_path)]) == 2
     assert "has other files than a policy" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_notices_are_kept_off_the_screen_whoever_sets_levels(caplog):
+    before = logging.get_verbosity()
+    try:
+        with exporting._quiet():
+            logging.set_verbosity(logging.WARNING)  # as TensorFlow does while it saves
+            logging.warning("a notice")
+            logging.error("an error")
+        logging.warning("another")
+    finally:
+        logging.set_verbosity(before)
+    assert [record.getMessage() for record in caplog.records] == ["an error", "another"]

@@ -8,7 +8,15 @@ from tf_agents.policies import random_py_policy
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
-from agents.episodes.layout import EpisodeWriter, check_episode
+from agents.episodes.layout import (
+    EpisodeWriter,
+    agent_steps,
+    check_episode,
+    cost,
+    environment_steps,
+    episode_return,
+    nonzero_rewards,
+)
 
 
 class Counter(py_environment.PyEnvironment):
@@ -132,3 +140,33 @@ def test_observation_that_is_no_dict_is_an_error():
     frame = ts.restart(np.zeros(3))._replace(reward=0.0)
     with pytest.raises(ValueError, match="need the keys observation, position, velocity"):
         EpisodeWriter(print)(frame)
+
+
+EPISODE = {"reward": np.array([0.0, 1.0, 0.5, 2.0], np.float32)}
+
+
+def test_return_is_the_sum_of_rewards():
+    assert episode_return(EPISODE) == 3.5
+
+
+def test_cost_is_told_by_the_episode_or_by_its_negative_rewards():
+    assert cost(EPISODE) == 0
+    assert cost({"reward": np.array([0.0, -1.0, 3.0, -0.5])}) == 1.5
+    assert cost(EPISODE | {"cost": np.float64(0.7)}) == 0.7
+
+
+def test_costs_are_rewards_other_than_zero():
+    assert nonzero_rewards({"reward": np.array([0.0, -1.0, 3.0, 0.0])}) == 2
+
+
+def test_what_actions_cost_is_no_reward_of_the_task():
+    assert nonzero_rewards(EPISODE | {"rewards": np.int64(1)}) == 1
+
+
+def test_the_first_row_took_no_action():
+    assert agent_steps(EPISODE) == 3
+
+
+def test_physics_steps_are_told_by_the_episode_or_counted_in_full():
+    assert environment_steps(EPISODE, action_repeat=4) == 12
+    assert environment_steps(EPISODE | {"environment_steps": np.int64(10)}, 4) == 10

@@ -2,16 +2,30 @@
 
 import contextlib
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+import tensorflow as tf
+from tf_agents.policies import tf_policy
+from tf_agents.trajectories import policy_step
+from tf_agents.trajectories import time_step as ts
 
+import agents
+import envs
 from agents.episodes.evaluation import Evaluator
-from agents.episodes.measures import episode_return
+from agents.episodes.layout import episode_return
+from agents.planet.agent.clock import Clock
 from agents.runs.folder import open_run
 from agents.runs.records import read_scores
 from agents.system.errors import UserError
-from agents.training.loading import load_agent, make_checkpoints
+from agents.training.loading import (
+    LoadedAgent,
+    ObservationPolicy,
+    load_agent,
+    make_checkpoints,
+)
 
 
 def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
@@ -125,3 +139,141 @@ def test_a_checkpoint_of_another_model_is_one_clear_line(whole_run, tmp_path):
         copy.write_bytes(file.read_bytes())
     with pytest.raises(UserError, match="000008 was saved by another model"):
         load_agent(tmp_path / "run")
+
+
+class Summing(tf_policy.TFPolicy):
+    """Its action is the sum of what it saw in an episode, the number of which it adds."""
+
+    def __init__(self, clock, seen):
+        self.clock = clock
+        state, one = tf.TensorSpec([2], tf.float32), tf.TensorSpec([1], tf.float32)
+        spec = ts.time_step_spec({"observation": seen, "position": one, "velocity": one})
+        super().__init__(spec, state, policy_state_spec=state, clip=False)
+
+    def _variables(self):
+        return []
+
+    def _get_initial_state(self, batch_size):
+        return tf.zeros([batch_size, 2]) + tf.cast(self.clock.episodes, tf.float32)
+
+    def _action(self, time_step, policy_state, seed):
+        start = tf.where(time_step.is_first(), 0.5, 0.0)
+        action = policy_state + time_step.observation["observation"] + start
+        return policy_step.PolicyStep(action, action)
+
+
+@pytest.fixture
+def make_agent():
+    """Makes an agent that sums, in its first episode."""
+
+    def make(entries=(), seen=(2,), dtype=tf.float32):
+        clock = Clock()
+        return LoadedAgent(Summing(clock, tf.TensorSpec(seen, dtype)), clock, entries)
+
+    return make
+
+
+def test_what_was_seen_is_remembered_until_a_reset(make_agent):
+    agent = make_agent()
+    actions = [agent.act(seen) for seen in ([1.0, 2.0], [10.0, 20.0])]
+    agent.reset()
+    actions += [agent.act(seen) for seen in ([3.0, 3.0], [1.0, 1.0])]
+    # 0.5 at the start of each episode, and the number of the second one
+    expected = [[1.5, 2.5], [11.5, 22.5], [4.5, 4.5], [5.5, 5.5]]
+    np.testing.assert_array_equal(actions, expected)
+    assert actions[0].dtype == np.float32
+
+
+class Counting(tf_policy.TFPolicy):
+    """Its action is the number of episodes that have begun, which is its state."""
+
+    def __init__(self):
+        one = tf.TensorSpec([1], tf.float32)
+        seen = {"observation": one, "position": one, "velocity": one}
+        super().__init__(
+            ts.time_step_spec(seen),
+            one,
+            policy_state_spec=one,
+            clip=False,
+            automatic_state_reset=False,
+        )
+
+    def _variables(self):
+        return []
+
+    def _get_initial_state(self, batch_size):
+        return tf.zeros([batch_size, 1])
+
+    def _action(self, time_step, policy_state, seed):
+        begun = tf.cast(time_step.is_first(), tf.float32)[:, tf.newaxis]
+        return policy_step.PolicyStep(policy_state + begun, policy_state + begun)
+
+
+def test_a_policy_of_observations_alone_counts_episodes_as_the_policy_in_it():
+    policy = ObservationPolicy(Counting())
+    state, seen, counted = policy.get_initial_state(1), tf.zeros([1, 1]), []
+    for step in (ts.restart(seen, 1), ts.transition(seen, tf.zeros([1]))) * 2:
+        action, state, _ = policy.action(step, state)
+        counted.append(action.numpy().item())
+    assert counted == [1, 1, 2, 2]
+
+
+def test_observation_of_an_environment_is_understood(make_agent):
+    observation = envs.load("fake", seed=4).reset().observation
+    action = make_agent().act(observation)
+    np.testing.assert_allclose(action, observation["observation"] + 0.5)
+
+
+def test_parts_of_an_observation_are_put_together_as_in_the_run(make_agent):
+    agent = make_agent({("arm", "speed"): 1, ("goal",): 1})
+    action = agent.act({"goal": 4, "arm": {"speed": [2.0], "more": 3}})
+    np.testing.assert_array_equal(action, [2.5, 4.5])
+    action = agent.act({"observation": [1.0, 1.0], "position": [2.0]})
+    np.testing.assert_array_equal(action, [3.5, 5.5])
+
+
+def test_observations_of_dm_control_and_of_its_environment_here_are_told_apart(make_agent):
+    agent = make_agent({("position",): 1, ("velocity",): 1})  # as of the suite's point mass
+    suite = {"position": [1.0], "velocity": [2.0]}
+    np.testing.assert_array_equal(agent.act(suite), [1.5, 2.5])
+    here = {"observation": [1.0, 2.0], "position": [5.0, 6.0], "velocity": [7.0, 8.0]}
+    np.testing.assert_array_equal(agent.act(here), [2.5, 4.5])
+
+
+@pytest.mark.parametrize(
+    ("observation", "message"),
+    [
+        ([1.0, 2.0, 3.0], r"must have shape \(2,\), got \(3,\)"),
+        ([[1.0, 2.0]], r"must have shape \(2,\), got \(1, 2\)"),
+        ([np.nan, 0.0], "must be finite"),
+    ],
+)
+def test_wrong_observation_is_an_error(make_agent, observation, message):
+    with pytest.raises(ValueError, match=message):
+        make_agent().act(observation)
+
+
+def test_image_must_be_one(make_agent):
+    agent = make_agent(seen=(4, 4, 3), dtype=tf.uint8)
+    with pytest.raises(ValueError, match="must be uint8, 0 to 255, got float64"):
+        agent.act(np.zeros([4, 4, 3]))
+
+
+def test_exploring_is_what_the_run_collects_with(whole_run, whole_parts, monkeypatch):
+    monkeypatch.setattr("agents.training.loading.load_parts", {whole_run: whole_parts}.get)
+    agent = whole_parts[1]
+    for action, policy in ((0.25, agent.policy), (0.75, agent.collect_policy)):
+        step = policy_step.PolicyStep(tf.constant([[action]]), policy.get_initial_state(1))
+        monkeypatch.setattr(policy, "action", lambda *_, step=step: step)
+    for explore, action in ((True, 0.75), (False, 0.25)):
+        assert agents.load(whole_run, explore=explore).act([0.3, -0.1]) == [action]
+
+
+def test_package_imports_nothing_before_it_is_used():
+    code = (
+        "import sys, agents; print({'tensorflow', 'numpy', 'tf_agents'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert run.stdout.strip() == "set()", run.stderr
+    with pytest.raises(AttributeError, match="has no attribute 'saved'"):
+        agents.saved  # noqa: B018

@@ -4,12 +4,22 @@ import types
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from PIL import Image
 
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.store import EpisodeStore
 from agents.training.metrics import MetricsLog
-from agents.training.monitor import Monitor, banner, show
+from agents.training.monitor import (
+    Monitor,
+    banner,
+    discounted_return,
+    release,
+    resident_mib,
+    show,
+    value_report,
+)
+from bayes_rl.weights import hold, mean_weights
 
 
 @pytest.fixture(scope="module")
@@ -127,3 +137,62 @@ def test_films_are_shown_in_tensorboard(tmp_path):
     text = events.read_bytes()
     assert b"open_loop/figure" in text
     assert b"open_loop/video" in text
+
+
+def test_memory_that_is_freed_is_given_back():
+    pieces = [np.ones(1000) for _ in range(20_000)]  # 153 MiB in small pieces
+    held = resident_mib()
+    cycle = [pieces]
+    cycle.append(cycle)
+    del pieces, cycle
+    release(collect=True)
+    assert held - resident_mib() > 100
+
+
+SEED = tf.constant([3, 4])
+
+
+class Fixed:
+    """Critics that say what they are told to, and keep the features they are asked of."""
+
+    discount = 0.5
+
+    def __init__(self, *values):
+        self._values = values
+        self.asked = []
+
+    def value(self, features):
+        self.asked.append(features)
+        return tf.constant(self._values)[:, tf.newaxis]
+
+
+@pytest.fixture(scope="module")
+def episodes(make_episodes):
+    return make_episodes([[9.0, first, 0.0, 2.0, 0.0] for first in (1.0, 4.0)])
+
+
+def test_discounted_return_leaves_out_the_reward_of_no_action():
+    assert discounted_return([9.0, 1.0, 2.0, 4.0], 0.5) == 1.0 + 1.0 + 1.0
+    assert discounted_return(np.array([9.0], np.float32), 0.5) == 0.0
+
+
+def test_errors_of_episodes_do_not_cancel(model, episodes):
+    # they return 1 + 2 / 4 and 4 + 2 / 4
+    found = value_report(model, Fixed(2.5, 4.0), episodes, SEED)
+    assert found == pytest.approx({"expected": 3.25, "returned": 3.0, "error": 0.75})
+
+
+def test_critics_are_asked_of_the_latents_after_the_first_observations(model, episodes):
+    critics = Fixed(0.0, 0.0)
+    value_report(model, critics, episodes, SEED)
+    (features,) = critics.asked
+    first = tf.stack([episode["observation"][0] for episode in episodes])
+    with hold(model, mean_weights(model)):
+        expected = model.rssm.filter(
+            model.rssm.initial(2),
+            model.encode(model.preprocess(first, SEED)),
+            tf.zeros([2, 1]),
+            tf.constant([True, True]),
+            0.0,
+        )
+    np.testing.assert_allclose(features[:, 0], expected.features, rtol=1e-4, atol=1e-5)

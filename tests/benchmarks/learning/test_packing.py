@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from agents.runs import divergence, history, records
+from agents.runs import history, records
 from agents.runs.folder import runs_below
 from agents.runs.grouping import arrange
 from agents.study.compare import compare
@@ -149,10 +149,10 @@ def test_what_was_measured_is_packed_too_forecasts_for_all_dimensions(
 
 def test_a_run_that_diverged_says_so(make_run, packed, tmp_path):
     run = make_run(tmp_path / "logdir", 0, [[1.0]])
-    found = divergence.Divergence(1, 7, ("reward_loss",))
-    divergence.write(run, found)
+    found = history.Divergence(1, 7, ("reward_loss",))
+    history.write_divergence(run, found)
     (kept,) = packed(tmp_path / "logdir")
-    assert divergence.read(kept) == found
+    assert history.read_divergence(kept) == found
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import shutil
 import pytest
 import yaml
 
-from agents.runs import divergence
+from agents.runs import history
 from benchmarks.learning.packing import pack
 from benchmarks.learning.studies import (
     commanded_runs,
@@ -57,7 +57,7 @@ def test_runs_that_are_not_finished_are_left_out(make_run, tmp_path, capsys):
     done = make_run(tmp_path / "done", 0, [[1.0]], environment_steps=1000)
     begun = make_run(tmp_path / "begun", 0, [[1.0]], environment_steps=2000)
     assert finished_runs([done, begun]) == [done]
-    divergence.write(begun, divergence.Divergence(1, 7, ("loss",)))
+    history.write_divergence(begun, history.Divergence(1, 7, ("loss",)))
     assert finished_runs([done, begun]) == [done, begun], "it has ended, too"
     assert f"left out, not finished: {begun}" in capsys.readouterr().out
 

@@ -5,13 +5,11 @@ weights stand for all draws, and what the weights cost (see `source.Source`). Pl
 filters, strategies and reports ask it through the model alone. To add one: a file with the
 class, and a line in `SOURCES`; a class may stand there itself.
 
-    source.py         what a source says
-    deterministic.py  one value for each weight
-    posterior.py      a normal posterior over the kernels, with two ways to learn it
-    last_layer.py     such a posterior in the last layer alone
-    rank1.py          a kernel times vectors with a posterior
-    dropout.py        units that are there in a draw, or not
-    ensemble.py       members that learn from other sequences of a batch
+    source.py     what a source says; without uncertainty, one value for each weight
+    posterior.py  a normal posterior over the kernels of all layers, or of the last alone
+    rank1.py      a kernel times vectors with a posterior
+    dropout.py    units that are there in a draw, or not
+    ensemble.py   members that learn from other sequences of a batch
 """
 
 import importlib
@@ -21,13 +19,13 @@ DETERMINISTIC = "deterministic"
 
 # Named, not imported: a config is checked without the seconds that TensorFlow takes.
 SOURCES = {
-    DETERMINISTIC: f"{_ROOM}.deterministic:Deterministic",
+    DETERMINISTIC: f"{_ROOM}.source:Deterministic",
     "reparameterization": f"{_ROOM}.posterior:Reparameterization",
     "flipout": f"{_ROOM}.posterior:Flipout",
     "ensemble": f"{_ROOM}.ensemble:Ensemble",
     "rank1": f"{_ROOM}.rank1:Rank1",
     "dropout": f"{_ROOM}.dropout:Dropout",
-    "last_layer": f"{_ROOM}.last_layer:LastLayer",
+    "last_layer": f"{_ROOM}.posterior:LastLayer",
 }
 
 

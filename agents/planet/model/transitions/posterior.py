@@ -1,5 +1,7 @@
-"""A normal posterior over every element of the transition's kernels."""
+"""A normal posterior over the transition's kernels, all of them or the last alone."""
 
+from agents.planet.model import networks
+from agents.planet.model.rssm import LAST_LAYER
 from agents.planet.model.transitions.source import Source
 from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
 from bayes_rl.layers import DenseFlipout, DenseReparameterization
@@ -47,3 +49,25 @@ class Flipout(Reparameterization):
     """
 
     layer = DenseFlipout
+
+
+class LastLayer(Source):
+    """What leads to mean and stddev of the prior is uncertain, the layers before are not.
+
+    So draws share the belief that an action leads to and differ in what they say of it: a
+    Bayesian linear regression on learned features. Posterior and prior of the kernel are
+    those of `Reparameterization`.
+
+    Source: Snoek et al., 2015, Scalable Bayesian Optimization Using Deep Neural Networks,
+    section 3; Azizzadenesheli et al., 2018, Efficient Exploration through Bayesian Deep
+    Q-Networks.
+
+    Args: as in `Source`.
+    """
+
+    def dense(self, units, activation, name):
+        if name == LAST_LAYER:
+            return Reparameterization(self.settings, self.dtype).dense(
+                units, activation, name
+            )
+        return networks.Dense(units, activation, dtype=self.dtype, name=name)

@@ -13,7 +13,7 @@ import pytest
 
 from agents.cli.sweep import launching, sweep
 from agents.runs.config import overrides
-from agents.runs.following import Follower, is_finished
+from agents.runs.history import Follower, is_finished
 from agents.runs.records import read_metrics, read_sessions
 from agents.system.errors import UserError
 

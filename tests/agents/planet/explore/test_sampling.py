@@ -1,9 +1,11 @@
 """Tests of agents.planet.explore.sampling."""
 
+import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planet.explore import MeanOverDraws, Thompson
+from agents.planet.explore import Greedy, MeanOverDraws, Thompson
+from agents.planet.explore.strategy import Elapsed
 from agents.planet.planning.rollouts import Rollout
 
 # Three draws, one environment, two plans of two steps.
@@ -55,3 +57,14 @@ def test_each_draw_of_thompson_sampling_has_a_plan_of_its_own():
 def test_wrong_arguments_are_named(make, message):
     with pytest.raises(ValueError, match=f"^{message}"):
         make()
+
+
+def test_greedy_scores_are_returns():
+    reward = np.random.default_rng(0).normal(size=[1, 2, 3, 4])
+    latent = tf.zeros([1, 2, 3, 4, 5])
+    rollout = Rollout(tf.constant(reward), latent, latent)
+    np.testing.assert_allclose(Greedy()(rollout, Elapsed()), reward[0].sum(-1))
+
+
+def test_greedy_needs_no_draws():
+    assert Greedy().draws == 0

@@ -7,8 +7,8 @@ import pytest
 import tensorflow as tf
 from scipy import stats
 
-from agents.planet.model.latents import Latent
 from agents.planet.model.overshooting import overshooting_losses
+from agents.planet.model.rssm import Latent
 from bayes_rl.weights import hold, mean_weights, named_signs, sample_weights
 
 BATCH, LENGTH, DISTANCE, FREE_NATS = 2, 5, 3, 0.2

@@ -6,7 +6,7 @@ import tensorflow as tf
 
 from agents.planet.explore import Greedy
 from agents.planet.explore.strategy import Elapsed, over_horizon
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.planet.planning.imagination import imagine_with_mean_weights
 from agents.planet.planning.rollouts import Layout
 from envs.simulations.fake import EDGE, REACH

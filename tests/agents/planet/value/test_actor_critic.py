@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.planet.agent.optimizer import ValueOptimizer
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.planet.value.actor_critic import ActorCritic
 from agents.planet.value.targets import n_step_targets
 from agents.system.seeds import fold, normal

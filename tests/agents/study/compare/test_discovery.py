@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from agents.runs import divergence
+from agents.runs import history
 from agents.study.compare import compare
 from agents.system.errors import UserError
 
@@ -12,7 +12,7 @@ from agents.system.errors import UserError
 def test_runs_that_diverged_are_named(make_run, tmp_path, caplog):
     make_run(tmp_path / "runs" / "a", 0, [[1.0], [2.0]])
     folder = make_run(tmp_path / "runs" / "b", 1, [[5.0]])
-    divergence.write(folder, divergence.Divergence(3, 307, ("reward_loss",)))
+    history.write_divergence(folder, history.Divergence(3, 307, ("reward_loss",)))
     with caplog.at_level(logging.WARNING):
         compare([tmp_path / "runs"], tmp_path / "out")
     said = (

@@ -8,8 +8,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from agents.runs.grouping import Group
 from agents.study.compare import dots
-from agents.study.compare.pairs import Improvement
 from agents.study.compare.scores import Scores
+from agents.study.compare.tables import Improvement
 
 
 def make_scores(label, seeds, number=0):

@@ -4,12 +4,12 @@ import logging
 
 import pytest
 
-from agents.runs import divergence
+from agents.runs import history
 from agents.study.compare import compare
 from agents.system.errors import UserError
 
 STEPS = 40_000
-DIVERGED = divergence.Divergence(3, 307, ("reward_loss",))
+DIVERGED = history.Divergence(3, 307, ("reward_loss",))
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def make_six(make_run, tmp_path):
                     tmp_path / "runs" / f"{name}{seed}", seed, scores, explored, **words
                 )
                 if (name, seed) in diverged:
-                    divergence.write(run, DIVERGED)
+                    history.write_divergence(run, DIVERGED)
         return tmp_path / "runs"
 
     return make

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from agents.episodes.recording import Recording
+from agents.episodes.collecting import Recording
 from agents.study.figures import films
 from agents.study.figures.films import (
     save_open_loop_video,

@@ -6,8 +6,7 @@ from PIL import Image
 
 from agents.study.figures import predictions
 from agents.study.figures.predictions import film, save_state_prediction
-from agents.study.insight.levels import SHARES
-from agents.study.insight.recalibration import Recalibration
+from agents.study.insight.recalibration import SHARES, Recalibration
 
 
 @pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])

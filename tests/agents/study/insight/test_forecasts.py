@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.study.insight.forecasts import (
     SIZES,
     ForecastTimes,

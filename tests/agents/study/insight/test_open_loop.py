@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.study.insight.open_loop import encode, imagine_latents, predict_open_loop, stack
 from agents.system.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, sample_weights

@@ -5,7 +5,7 @@ import io
 import pytest
 from rich.console import Console
 
-from agents.system.screen import pace
+from agents.system.screen import progress as module
 from agents.system.screen.progress import Progress
 
 ROW = {
@@ -84,7 +84,7 @@ def test_an_evaluation_stays_in_the_table():
 
 def test_time_left_counts_this_session_only(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr(pace.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
     file = io.StringIO()
     progress = Progress(10_000, Console(file=file, width=200))
     progress.start({}, environment_steps=2000)

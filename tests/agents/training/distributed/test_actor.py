@@ -10,7 +10,7 @@ from agents.runs.folder import Run
 from agents.system import interrupts
 from agents.training.distributed import actor as role
 from agents.training.distributed.actor import Actor
-from agents.training.distributed.weights import Weights
+from agents.training.distributed.variables import Weights
 from tests.agents.training.distributed.test_server import size
 
 

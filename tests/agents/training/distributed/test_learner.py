@@ -12,7 +12,7 @@ from agents.training import trainer
 from agents.training.building import choose_devices
 from agents.training.distributed import learner as role
 from agents.training.distributed.learner import CollectedByActors
-from agents.training.distributed.weights import Weights
+from agents.training.distributed.variables import Weights
 
 
 @pytest.fixture

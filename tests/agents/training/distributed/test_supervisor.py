@@ -8,7 +8,7 @@ import time
 import pytest
 from rich.console import Console
 
-from agents.runs import divergence
+from agents.runs import history
 from agents.system.errors import InUseError
 from agents.system.locking import lock_folder
 from agents.system.screen.progress import Progress
@@ -63,10 +63,10 @@ def look_until(supervisor, is_enough, seconds=20):
 
 @pytest.mark.parametrize("status", [0, 1])
 def test_the_run_ends_with_its_learner(watch, run, status):
-    found = divergence.Divergence(3, 70, ("reward_loss",))
+    found = history.Divergence(3, 70, ("reward_loss",))
     supervisor, text = watch(learner=f"print('bayes-rl: {found}'); exit({status})")
     if status:
-        divergence.write(run.folder, found)
+        history.write_divergence(run.folder, found)
     assert look_until(supervisor, lambda: False) == status
     said = f"learner: {found} (exit status 1)\n"
     assert text.getvalue().count(said) == status

@@ -31,7 +31,7 @@ import envs
 from agents.training.building import choose_devices, make_agent
 from agents.runs.config import overrides
 from agents.training.distributed.workers import Workers
-from agents.training.learning import Learning
+from agents.training.gradient_steps import Learning
 
 number, steps, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
 workers = Workers(tuple(addresses), number)

@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from agents.episodes.store import EpisodeStore
-from agents.runs import divergence
+from agents.runs import history
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import load_config
-from agents.runs.following import is_finished
+from agents.runs.history import is_finished
 from agents.system.errors import UserError
 from agents.training import trainer as training
 from agents.training.loading import load_agent
@@ -107,10 +107,12 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
 
 def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsys):
     before = metrics(whole_run)
-    divergence.write(whole_run, divergence.Divergence(8, 14, ("reward_loss",)))
+    history.write_divergence(whole_run, history.Divergence(8, 14, ("reward_loss",)))
     assert train_run(whole_run, *run_words) == 0
     assert "done" in capsys.readouterr().out
-    assert divergence.read(whole_run) is None, "a trace of an earlier session stayed"
+    assert history.read_divergence(whole_run) is None, (
+        "a trace of an earlier session stayed"
+    )
     assert metrics(whole_run) == before
 
 
@@ -167,7 +169,7 @@ def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
     assert "another logdir and a lower optimizer.learning_rate (it is 1e+30) or " in line
     assert [path.name for path in (folder / "checkpoints").iterdir()] == ["000001"]
     assert [row["episodes"] for row in metrics(folder)] == [1]
-    found = divergence.read(folder)
+    found = history.read_divergence(folder)
     assert (found.episode, found.train_step) == (2, 2)
     assert str(found) in line
     assert not is_finished(load_config(folder))

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from agents.study.compare.measured import _FORECAST, _PROBED, _SCORES
+from agents.study.compare.insights import _FORECAST, _PROBED, _SCORES
 from docs.making.reference import columns
 
 

@@ -9,7 +9,7 @@ from tf_agents.trajectories import time_step as ts
 
 from agents.planet.explore import Greedy, Thompson
 from agents.planet.explore.noise import GaussianNoise
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.planet.planning.planner import Plan
 from bayes_rl.weights import hold, mean_weights
 from tests.agents.planet.agent.policy.steps import (

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from agents.planet.explore import Greedy
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.planet.planning import imagination
 from bayes_rl.weights import hold, sample_weights
 from tests.agents.planet.agent.policy.steps import (

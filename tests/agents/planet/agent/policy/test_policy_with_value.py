@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from agents.planet.explore import Greedy, Thompson
 from agents.planet.explore.noise import GaussianNoise
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from agents.planet.value.actor_critic import ActorCritic
 from bayes_rl.weights import hold, mean_weights
 from tests.agents.planet.agent.policy.steps import FIRST, ICEM, MID, PLANNER, Idle, Spy, run

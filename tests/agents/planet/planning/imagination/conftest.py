@@ -3,7 +3,7 @@
 import pytest
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
+from agents.planet.model.rssm import Latent
 from tests.agents.planet.planning.imagination.following import (
     CANDIDATES,
     DRAWS,

@@ -1,4 +1,4 @@
-"""Tests of agents.study.compare.measured: files of probes and calibrations, over seeds."""
+"""Tests of agents.study.compare.insights: files of probes and calibrations, over seeds."""
 
 import csv
 

@@ -1,10 +1,10 @@
-"""Tests of agents.planet.planning.replayed, against one step at a time."""
+"""Tests of agents.planet.planning.imagination, against one step at a time."""
 
 import numpy as np
 import tensorflow as tf
 
-from agents.planet.model.latents import Latent
-from agents.planet.planning.replayed import predict_replayed
+from agents.planet.model.rssm import Latent
+from agents.planet.planning.imagination import predict_replayed
 from bayes_rl.weights import hold
 
 DRAWS = 3

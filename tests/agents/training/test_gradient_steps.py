@@ -1,4 +1,4 @@
-"""Tests of agents.training.learning."""
+"""Tests of agents.training.gradient_steps."""
 
 import os
 import pathlib
@@ -11,8 +11,8 @@ import pytest
 import tensorflow as tf
 
 from agents.training.building import choose_devices
-from agents.training.diverging import Diverged
-from agents.training.learning import Learning
+from agents.training.gradient_steps import Diverged, Learning, weight_report
+from bayes_rl.weights import kl_divergences, posteriors
 
 BATCHES = {"batch_size": 4, "sequence_length": 8, "seed": 0}
 
@@ -66,7 +66,7 @@ def test_devices_share_the_batches_of_a_step_and_go_on_after_those_seen(
 ):
     made = []
     monkeypatch.setattr(
-        "agents.training.learning.tf_agents_learner.Learner",
+        "agents.training.gradient_steps.tf_agents_learner.Learner",
         lambda folder, counter, agent, batches, **_: made.append(batches()),
     )
     agent = types.SimpleNamespace(train_step_counter=tf.Variable(step))
@@ -89,7 +89,7 @@ import envs
 from agents.training.building import choose_devices, make_agent
 from agents.runs.config import overrides
 from agents.episodes.replay import Replay
-from agents.training.learning import Learning
+from agents.training.gradient_steps import Learning
 
 devices = choose_devices("mirrored")
 config = overrides.load(["experiment=debug", "logdir=unused", "compile=false"])
@@ -127,3 +127,41 @@ def test_devices_draw_no_batch_before_the_episodes_that_it_is_of():
     assert done.returncode == 0, done.stderr
     expected = [(batch, 1) for batch in range(6)] + [(batch, 2) for batch in range(6, 10)]
     assert done.stdout.splitlines()[-1] == str(expected)
+
+
+def test_each_uncertain_layer_is_reported(model):
+    report = weight_report(model)
+    assert len(report) == 9
+    for name, posterior in posteriors(model).items():
+        layer, _ = name.split("/")
+        stddev = np.mean(posterior.stddev())
+        size = np.sqrt(np.mean(np.square(posterior.mean())))
+        assert report[f"weight_stddev/{layer}"] == pytest.approx(stddev, rel=1e-5)
+        assert report[f"weight_ratio/{layer}"] == pytest.approx(stddev / size, rel=1e-5)
+        kl = float(kl_divergences(model)[name])
+        assert report[f"weight_kl/{layer}"] == pytest.approx(kl, rel=1e-5)
+
+
+def test_a_layer_of_several_weights_is_reported_once(make_model):
+    model = make_model("transition=rank1")
+    report, layer = weight_report(model), "transition_hidden"
+    names = [f"{layer}/{name}" for name in ("alpha", "gamma")]
+    means, stddevs = (
+        np.concatenate([np.ravel(getattr(posteriors(model)[name], f)()) for name in names])
+        for f in ("mean", "stddev")
+    )
+    assert report[f"weight_stddev/{layer}"] == pytest.approx(np.mean(stddevs), rel=1e-5)
+    ratio = np.mean(stddevs) / np.sqrt(np.mean(means**2))
+    assert report[f"weight_ratio/{layer}"] == pytest.approx(ratio, rel=1e-5)
+    kl = sum(float(kl_divergences(model)[name]) for name in names)
+    assert report[f"weight_kl/{layer}"] == pytest.approx(kl, rel=1e-5)
+
+
+def test_members_have_a_spread_and_no_kl(make_model):
+    report = weight_report(make_model("transition=ensemble"))
+    assert {name.split("/")[0] for name in report} == {"weight_stddev", "weight_ratio"}
+    assert all(value > 0 for value in report.values())
+
+
+def test_a_deterministic_transition_has_nothing_to_report(make_model):
+    assert weight_report(make_model("transition=deterministic")) == {}

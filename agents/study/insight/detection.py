@@ -27,7 +27,7 @@ from scipy import stats
 from sklearn.metrics import roc_auc_score
 
 from agents.study.insight.spread import as_batch, predict_each_step
-from agents.study.statistics.bootstrap import interval_over_parts
+from agents.study.statistics import interval_over_parts
 from agents.system.seeds import fold
 
 SPREADS = ("epistemic", "aleatoric")

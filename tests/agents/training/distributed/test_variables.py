@@ -1,9 +1,9 @@
-"""Tests of agents.training.distributed.weights."""
+"""Tests of agents.training.distributed.variables."""
 
 import numpy as np
 import tensorflow as tf
 
-from agents.training.distributed.weights import Weights
+from agents.training.distributed.variables import Weights
 
 WORDS = ("value=td", "explore=information_gain_annealed")  # which counts rewards
 

@@ -1,10 +1,18 @@
-"""Tests of agents.study.statistics.bootstrap."""
+"""Tests of agents.study.statistics."""
 
 import numpy as np
 import pytest
+import scipy.stats
 
-from agents.study.statistics import interval, median
-from agents.study.statistics.bootstrap import edges, interval_over_parts
+from agents.study import statistics
+from agents.study.statistics import (
+    edges,
+    interval,
+    interval_over_parts,
+    median,
+    performance_profile,
+    probability_of_improvement,
+)
 
 
 def mean(values):
@@ -96,3 +104,77 @@ def test_an_interval_of_five_seeds_holds_the_mean_of_many_in_about_85_of_100_cas
     edges_of = np.array([interval([values], mean) for values in drawn])
     held = np.mean((edges_of[:, 0] < 0) & (edges_of[:, 1] > 0))
     assert held == pytest.approx(0.85, abs=3 * np.sqrt(0.85 * 0.15 / 400))
+
+
+def test_interquartile_mean_leaves_out_a_quarter_at_each_end():
+    values = np.array([[-99.0, 1, 2, 3, 4, 5, 6, 999], np.arange(8.0)])
+    np.testing.assert_allclose(statistics.interquartile_mean(values), [3.5, 3.5])
+    assert statistics.interquartile_mean([1.0, 2.0, 6.0]) == 3.0, "3 values: the mean"
+
+
+def test_spread_is_over_seeds_and_episodes_without_nan():
+    values = np.arange(202.0).reshape(1, 2, 101)
+    median, low, high = statistics.spread(values)
+    assert median == [100.5]
+    np.testing.assert_allclose([low[0], high[0]], [0.05 * 201, 0.95 * 201])
+    values[0, 1] = np.nan
+    assert statistics.spread(values)[0] == [50.0]
+
+
+def test_align_keeps_the_last_value_where_all_seeds_are():
+    steps, values = statistics.align([([1, 3, 5], [1, 3, 5]), ([2, 3, 9], [20, 30, 90])])
+    assert steps.tolist() == [2, 3, 5]
+    assert values.tolist() == [[1, 20], [3, 30], [5, 30]]
+
+
+def test_seeds_that_never_meet_give_no_points():
+    curves = [([1, 2], np.ones([2, 3])), ([5], np.ones([1, 3]))]
+    steps, values = statistics.align(curves)
+    assert steps.size == 0
+    assert all(edge.shape == (0,) for edge in statistics.spread(values))
+    flat = [(steps, values[:, 0]) for steps, values in curves]
+    assert all(part.size == 0 for part in statistics.sample_efficiency([flat]))
+
+
+def test_sample_efficiency_is_the_statistic_at_each_step():
+    random = np.random.default_rng(0)
+    tasks = [[(np.arange(4), random.normal(size=4)) for _ in range(n)] for n in (4, 6)]
+    steps, middle, lower, upper = statistics.sample_efficiency(tasks)
+    assert steps.tolist() == [0, 1, 2, 3]
+    scores = [np.stack([values[2] for _, values in curves]) for curves in tasks]
+    whole = np.concatenate(scores)
+    np.testing.assert_allclose(middle[2], np.sort(whole)[2:8].mean())
+    expected = statistics.interval(scores, statistics.interquartile_mean)
+    np.testing.assert_allclose([lower[2], upper[2]], expected, atol=0.1)
+    assert (lower <= middle).all()
+    assert (middle <= upper).all()
+
+
+def test_equal_groups_are_even():
+    scores = [np.arange(5.0), np.ones(4)]
+    probability, lower, upper = probability_of_improvement(scores, scores)
+    assert probability == 0.5
+    assert lower < 0.5 < upper
+
+
+def test_of_one_task_it_is_the_u_of_mann_and_whitney():
+    random = np.random.default_rng(1)
+    ours, theirs = random.integers(5, size=7), random.integers(5, size=4)
+    expected = scipy.stats.mannwhitneyu(ours, theirs).statistic / 28
+    np.testing.assert_allclose(probability_of_improvement([ours], [theirs])[0], expected)
+
+
+def test_it_is_certain_where_every_run_is_better():
+    assert probability_of_improvement([[3, 4]], [[1, 2]]) == (1.0, 1.0, 1.0)
+
+
+def test_a_single_seed_has_no_interval():
+    probability, *edges = probability_of_improvement([[3]], [[1, 2]])
+    assert probability == 1.0
+    assert np.isnan(edges).all()
+
+
+def test_profile_of_a_single_seed_has_no_interval():
+    share, *edges = performance_profile([[0.5]], [0.0, 1.0])
+    assert share.tolist() == [1.0, 0.0]
+    assert np.isnan(edges).all()

@@ -1,8 +1,8 @@
-"""Tests of agents.planet.value.temporal_difference."""
+"""Tests of agents.planet.value."""
 
 import pytest
 
-from agents.planet.value.temporal_difference import discount_of
+from agents.planet.value import discount_of
 from tests.agents.presets import preset
 
 

@@ -1,4 +1,4 @@
-"""Tests of agents.planet.agent.making."""
+"""Tests of agents.planet.agent.policy."""
 
 import dataclasses
 
