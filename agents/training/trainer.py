@@ -12,7 +12,7 @@ from agents.episodes.layout import (
 )
 from agents.episodes.replay import is_held_out
 from agents.runs.history import forget_divergence
-from agents.runs.provenance import note_session
+from agents.runs.records import note_session
 from agents.system import interrupts
 from agents.system.files import remove_temporary
 from agents.system.replicas import told_by_all

@@ -6,7 +6,7 @@ count as nothing, so a share of the matrix peak is a lower bound of the work don
 """
 
 from agents.planet.model.networks import with_sizes
-from agents.planet.planning.groups import PlannerOfGroups
+from agents.planet.planning.planner import PlannerOfGroups
 from agents.planet.value import NoValue
 
 _CRITICS = 2

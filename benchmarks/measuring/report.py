@@ -6,7 +6,7 @@ import datetime
 import re
 import typing
 
-from agents.runs.provenance import provenance
+from agents.runs.records import provenance
 from agents.system.files import write_csv, write_text
 from agents.system.screen.text import as_markdown, folded, show
 

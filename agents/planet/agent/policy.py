@@ -17,8 +17,8 @@ from agents.planet.explore.noise import GaussianNoise
 from agents.planet.model.rssm import Latent
 from agents.planet.model.world_model import WorldModel
 from agents.planet.planning import Planner
-from agents.planet.planning.groups import PlannerOfGroups
 from agents.planet.planning.imagination import TRAJECTORIES
+from agents.planet.planning.planner import PlannerOfGroups
 from agents.planet.value.actor_critic import ActorCritic
 from agents.system.seeds import Purpose, SeedsOfDecision, fold, normal, seed_of_run
 from bayes_rl.weights import hold

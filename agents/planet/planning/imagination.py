@@ -110,7 +110,7 @@ def imagine_with_a_draw_for_each_group(
     """The s-th of S equal parts of the plans is rolled out under draw s alone.
 
     So S = 1, at the cost of one draw. The parts meet the noise of the first. See
-    `agents.planet.planning.groups`.
+    `agents.planet.planning.planner`.
     """
     del seed
     layout = Layout(plans, 1, value)

@@ -1,10 +1,10 @@
-"""Tests of agents.planet.planning.groups, on scores whose best plan is known."""
+"""Tests of agents.planet.planning.planner, on scores whose best plan is known."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planet.planning.groups import PlannerOfGroups
+from agents.planet.planning.planner import PlannerOfGroups
 from agents.system.seeds import split
 from tests.agents.planet.planning.test_cross_entropy import (
     BEST,

@@ -1,12 +1,11 @@
-"""Tests of agents.runs.provenance."""
+"""Tests of agents.runs.records."""
 
 import subprocess
 
 import pytest
 
-from agents.runs import provenance as module
-from agents.runs import records
-from agents.runs.provenance import note_session, provenance
+from agents.runs import records as module
+from agents.runs.records import note_session, provenance
 
 
 def test_code_machine_and_libraries_are_told():
@@ -34,12 +33,12 @@ def git(monkeypatch):
 
 
 def test_commit_is_that_of_the_code(git):
-    git(ls_files="provenance.py", rev_parse="0123abc", status="")
+    git(ls_files="records.py", rev_parse="0123abc", status="")
     assert provenance()["commit"] == "0123abc"
 
 
 def test_changed_code_is_told(git):
-    git(ls_files="provenance.py", rev_parse="0123abc", status=" M agents/train.py")
+    git(ls_files="records.py", rev_parse="0123abc", status=" M agents/train.py")
     assert provenance()["commit"] == "0123abc+changes"
 
 
@@ -51,7 +50,7 @@ def test_code_outside_of_git_has_no_commit(git):
 def test_a_repository_around_the_place_of_installation_is_not_that_of_the_code(
     tmp_path, monkeypatch
 ):
-    installed = tmp_path / "venv" / "provenance.py"
+    installed = tmp_path / "venv" / "records.py"
     installed.parent.mkdir()
     installed.touch()
     monkeypatch.setattr(module, "__file__", str(installed))
@@ -63,7 +62,7 @@ def test_a_repository_around_the_place_of_installation_is_not_that_of_the_code(
     git("init", "--quiet")
     git("commit", "--quiet", "--allow-empty", "--message", "of another project")
     assert provenance()["commit"] is None
-    git("add", "venv/provenance.py")
+    git("add", "venv/records.py")
     git("commit", "--quiet", "--message", "now of this one")
     assert len(provenance()["commit"]) == 12
 
@@ -71,7 +70,7 @@ def test_a_repository_around_the_place_of_installation_is_not_that_of_the_code(
 def test_every_session_is_a_line(tmp_path):
     for episodes in (0, 7):
         note_session(tmp_path, {"episodes": episodes, "environment_steps": 0})
-    first, second = records.read_sessions(tmp_path)
+    first, second = module.read_sessions(tmp_path)
     assert (first["episodes"], second["episodes"]) == (0, 7)
     assert first["started"].endswith("+00:00")
 
@@ -82,5 +81,5 @@ def test_a_torn_session_takes_no_other_with_it(tmp_path, caplog):
     file = tmp_path / "sessions.jsonl"
     file.write_bytes(file.read_bytes()[:-20])  # the disk was full
     note_session(tmp_path, counts | {"episodes": 7})
-    assert [row["episodes"] for row in records.read_sessions(tmp_path)] == [7]
+    assert [row["episodes"] for row in module.read_sessions(tmp_path)] == [7]
     assert f"{file}: line 1 is incomplete or damaged" in caplog.text
