@@ -17,7 +17,7 @@ from agents.study.insight import recalibration, saved_fits
 from agents.study.insight.calibration import SHOWN, judge
 from agents.study.insight.coverage import Coverage, grid_of
 from agents.study.insight.detection import SPREADS, look, measure
-from agents.study.insight.forecasts import horizon_of, long_enough
+from agents.study.insight.forecasts import long_enough, most_steps_ahead
 from agents.system.errors import UserError
 from agents.system.files import write_csv
 from agents.system.screen.text import decimals, show
@@ -113,13 +113,13 @@ def calibrate(run, twin, episodes):
     curves, worth = [], []
     for each, (judged, others) in zip(runs, own, strict=True):
         trained_on, held_out = each.collected
-        horizons = {"policy": horizon_of(judged), "random": horizon_of(random[0])}
-        enough = len(long_enough(held_out, horizons["policy"])) >= episodes
+        ahead = {"policy": most_steps_ahead(judged), "random": most_steps_ahead(random[0])}
+        enough = len(long_enough(held_out, ahead["policy"])) >= episodes
         own_episodes = held_out if enough else held_out + others
         model, fitted_to = each.agent.model, {"policy": own_episodes, "random": random[1]}
         fits = {}
         for kind, some in fitted_to.items():
-            kept = long_enough(some, horizons[kind]) or long_enough(some)
+            kept = long_enough(some, ahead[kind]) or long_enough(some)
             _tell_left_out(some, kept, f"too short for the fit: {each.name}, {kind}")
             if not kept:
                 print(f"not recalibrated, no episode to fit to: {each.name}, {kind}")

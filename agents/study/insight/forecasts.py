@@ -11,26 +11,26 @@ from agents.system.seeds import fold, normal
 from bayes_rl.weights import posteriors
 
 SIZES = (1, 5, 20)  # weight draws of a mixture; each divides the largest and K
-HORIZON = 50  # agent steps
+MOST_STEPS = 50  # agent steps
 _STARTS = 5  # in each episode
 _COMPONENTS = 100  # of each mixture; a few for pictures
 _PICTURES = {"starts": 1, "components": 20, "steps": (1, 2, 5, 10, 20, 50)}
 
 
-def horizon_of(episodes):
+def most_steps_ahead(episodes):
     """Agent steps ahead that are judged, as far as the shortest episode lets one.
 
     Example:
-        >>> horizon_of([{"reward": np.zeros(rows)} for rows in (15, 9)])
+        >>> most_steps_ahead([{"reward": np.zeros(rows)} for rows in (15, 9)])
         2
     """
     rows = min(len(episode["reward"]) for episode in episodes)
-    return min(HORIZON, (rows - CONTEXT) // 2)
+    return min(MOST_STEPS, (rows - CONTEXT) // 2)
 
 
-def long_enough(episodes, horizon=1):
+def long_enough(episodes, ahead=1):
     """The episodes that are long enough for forecasts of so many agent steps ahead."""
-    return [each for each in episodes if horizon_of([each]) >= horizon]
+    return [each for each in episodes if most_steps_ahead([each]) >= ahead]
 
 
 class ForecastTimes:
@@ -50,16 +50,16 @@ class ForecastTimes:
 
     def __init__(self, model, episodes):
         rows = min(len(episode["reward"]) for episode in episodes)
-        horizon = horizon_of(episodes)
-        if horizon < 1:
+        ahead = most_steps_ahead(episodes)
+        if ahead < 1:
             raise UserError(
                 f"episodes need at least {CONTEXT + 2} rows for forecasts, got {rows}"
             )
         pictures = is_image(model.observation_spec)
         count = _PICTURES["starts"] if pictures else _STARTS
-        steps = _PICTURES["steps"] if pictures else range(1, horizon + 1)
-        self.steps = np.array([step for step in steps if step <= horizon])
-        last = rows - 1 - horizon
+        steps = _PICTURES["steps"] if pictures else range(1, ahead + 1)
+        self.steps = np.array([step for step in steps if step <= ahead])
+        last = rows - 1 - ahead
         self.starts = np.unique(np.linspace(CONTEXT - 1, last, count).astype(int))
 
     def truths(self, model, episodes, seed):
@@ -151,7 +151,7 @@ class _Imagination:
     def __call__(self, functions, weights):
         """[functions, K, steps, starts, *observation]."""
         times, model = self._times, self._model
-        horizon, count = self._action.shape[0], self._action.shape[1]
+        ahead, count = self._action.shape[0], self._action.shape[1]
         size = model.rssm.latent_size
         first = normal([functions, count, size], fold(self._seed, 0))
         start = Latent(
@@ -161,7 +161,7 @@ class _Imagination:
             )
         )
         start = start._replace(sample=start.mean + start.stddev * first)
-        noise = normal([horizon, functions, count, size], fold(self._seed, 1))
+        noise = normal([ahead, functions, count, size], fold(self._seed, 1))
         imagined = imagine_latents(model, start, self._action, noise, weights)
         features = tf.gather(imagined.features, times.steps - 1)
         decoded = model.expected_observation(features).numpy()
