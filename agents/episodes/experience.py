@@ -1,4 +1,12 @@
-"""What a run learns from: episodes that this process collects, one after another."""
+"""What a run learns from.
+
+The training loop asks an `Experience` for episodes and for batches of them. There are three
+kinds: `CollectedHere`, by this process; `CollectedByActors` of
+`agents.training.distributed.learner`, by others, through a replay server; `TakenByAnother`
+of `agents.training.distributed.workers`, as another learner takes them.
+"""
+
+from typing import Protocol
 
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
@@ -6,17 +14,35 @@ from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
 
 
+class Experience(Protocol):
+    """Where episodes come from, and what draws batches from them.
+
+    Attributes:
+        store: has `indices`, the numbers of all episodes, and `read`, as
+            `agents.episodes.store.EpisodeStore`.
+        environment: batched `PyEnvironment`, for its specs and names.
+        replay: has `add`, `num_rows` and `dataset`, as `agents.episodes.replay.Replay`.
+    """
+
+    def acting(self, agent):
+        """Who collects in this process: pairs of a policy and a number of environments."""
+
+    def collect(self, agent):
+        """Returns once the store has an episode that `agent` has not counted."""
+
+    def learned(self, agent):
+        """Is told now and then that the agent has learned."""
+
+    def close(self):
+        """Frees what it holds."""
+
+
 class CollectedHere:
-    """Collects episodes in this process, with the newest weights.
+    """Collects episodes in this process, with the newest weights; an `Experience`.
 
     Args:
         config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`, open.
-
-    Attributes:
-        store: `agents.episodes.store.EpisodeStore` of the run.
-        environment: batched `PyEnvironment`, in which episodes are collected.
-        replay: holds what `dataset` draws from.
     """
 
     def __init__(self, config, run):
@@ -34,7 +60,7 @@ class CollectedHere:
         self._collector = None
 
     def acting(self, agent):
-        """Who collects in this process: pairs of a policy and a number of environments."""
+        """Pairs of a policy and a number of environments."""
         return [(agent.collect_policy, self.environment.batch_size)]
 
     def collect(self, agent):

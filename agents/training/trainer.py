@@ -92,8 +92,8 @@ class Trainer:
         config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`.
         progress: `agents.system.screen.progress.Progress`.
-        make_experience: makes of config and run what the run learns from, see
-            `agents.episodes.experience.CollectedHere`.
+        make_experience: makes of config and run an
+            `agents.episodes.experience.Experience`.
         devices: None: those that `strategy` names.
     """
 

@@ -76,7 +76,7 @@ def learn_together(config, run, address, beat, workers):
 class CollectedByActors:
     """What a run learns from: episodes that actors have finished, sequences of a server.
 
-    In place of `agents.episodes.experience.CollectedHere`.
+    An `agents.episodes.experience.Experience`.
 
     Args:
         config: `agents.runs.config.schema.Train`.

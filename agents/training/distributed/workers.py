@@ -50,7 +50,7 @@ def without_reports(config):
 class TakenByAnother:
     """What a learner that is not the first learns from.
 
-    In place of `agents.training.distributed.learner.CollectedByActors`.
+    An `agents.episodes.experience.Experience`.
 
     Args:
         config: `agents.runs.config.schema.Train`.
