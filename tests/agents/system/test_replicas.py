@@ -9,7 +9,7 @@ import pytest
 
 from agents.system.processes import free_addresses
 
-ROOT = pathlib.Path(__file__).parents[2]
+ROOT = pathlib.Path(__file__).parents[3]
 PROCESS = """
 import sys
 from agents.training.distributed.workers import Workers

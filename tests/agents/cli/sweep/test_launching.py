@@ -14,7 +14,7 @@ import pytest
 from agents.cli.sweep import launching
 from agents.cli.sweep.launching import DONE, FAILED, LOG, STOPPED, Job, ProcessLauncher
 
-ROOT = pathlib.Path(__file__).parents[3]
+ROOT = pathlib.Path(__file__).parents[4]
 SLEEPS = "import time; open('begun', 'a').write('.'); time.sleep(60)"
 SAVES = (
     "import signal, sys, time; signal.signal(signal.SIGINT, lambda *_: sys.exit(130)); "

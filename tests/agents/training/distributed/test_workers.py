@@ -20,7 +20,7 @@ from agents.training.distributed.workers import (
     without_reports,
 )
 
-ROOT = pathlib.Path(__file__).parents[3]
+ROOT = pathlib.Path(__file__).parents[4]
 STEPS = 40
 
 # One of several learners, or the only one, on batches that are known.
