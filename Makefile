@@ -16,7 +16,7 @@ CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weight
   tests/envs/simulations/test_rendering.py
 
 .DEFAULT_GOAL := help
-.PHONY: help train test slow other check bench docs docs-test docs-serve release
+.PHONY: help train test slow mutations other check bench docs docs-test docs-serve release
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,6 +29,9 @@ test: $(VENV)/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
 
 slow: $(VENV)/installed-dev  ## the tests that take minutes
 	$(PYTEST) -m slow $(ARGS)
+
+mutations: $(VENV)/installed-dev  ## whether tests fail where single lines are wrong
+	$(BIN)/python -m tests.mutations $(ARGS)
 
 check: $(VENV)/installed-dev  ## style, imports and spelling
 	$(BIN)/ruff check .
