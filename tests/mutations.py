@@ -1,4 +1,4 @@
-"""Does a test fail where the code is wrong? `python -m tests.mutations [PART OF A PATH]`
+"""Does a test fail where the code is wrong? Run python -m tests.mutations [PATH].
 
 `mutations.yaml` lists wrong versions of single lines, each with the tests that stand
 nearest. Each is put into a copy of the packages, in which those tests have to fail. Prints

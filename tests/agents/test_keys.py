@@ -102,7 +102,7 @@ ELSEWHERE = {
     "video_every": "training/test_monitor.py",
     "probe_every": "training/test_monitor.py",
     "replay_capacity": "episodes/test_replay.py, planet/agent/test_clock.py",
-    "hold_out_every": "training/trainer/test_trainer.py, planet/agent/test_clock.py, training/distributed/",
+    "hold_out_every": "training/trainer/test_trainer.py, planet/agent/test_clock.py",
     "batch_size": "training/test_gradient_steps.py",
     "sequence_length": "training/test_gradient_steps.py",
 }
