@@ -1,1 +1,1 @@
-"""What a person asks for: a module a command; its words are read in `words`."""
+"""What a person asks for: a module a command; its words are read in `parsing`."""

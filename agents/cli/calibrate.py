@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from agents.episodes.evaluation import held_out_episodes
+from agents.episodes.evaluation import fresh_episodes
 from agents.episodes.replay import is_held_out
 from agents.episodes.store import readable_episodes
 from agents.runs import grouping
@@ -16,8 +16,8 @@ from agents.study.figures import reliability as figures
 from agents.study.insight import recalibration, saved_fits
 from agents.study.insight.calibration import SHOWN, judge
 from agents.study.insight.coverage import Coverage, grid_of
-from agents.study.insight.detection import SPREADS, look, measure
 from agents.study.insight.forecasts import long_enough, most_steps_ahead
+from agents.study.insight.spread_worth import SPREADS, look, measure
 from agents.system.errors import UserError
 from agents.system.files import write_csv
 from agents.system.screen.text import decimals, show
@@ -62,7 +62,7 @@ class Judged(NamedTuple):
 
     def act(self, actions, count):
         """`count` episodes to judge by, as many to fit to; fewer where some are short."""
-        found = held_out_episodes(self.config, self.agent, actions, 2 * count)
+        found = fresh_episodes(self.config, self.agent, actions, 2 * count)
         kept = long_enough(found) or found
         _tell_left_out(found, kept, f"too short for forecasts, actions: {actions}")
         middle = (len(kept) + 1) // 2
@@ -87,7 +87,7 @@ def calibrate(run, twin, episodes):
     episodes to fit to has none.
 
     `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
-    `agents.study.insight.detection`: a row for each `spread` and `measure`, its `value`
+    `agents.study.insight.spread_worth`: a row for each `spread` and `measure`, its `value`
     with the interval over episodes, `low` and `high`, and of how many `steps` it is.
 
     All goes to RUN; tables are printed.

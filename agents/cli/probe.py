@@ -4,7 +4,7 @@ import math
 import pathlib
 
 import envs
-from agents.episodes.evaluation import ACTIONS, held_out_episodes
+from agents.episodes.evaluation import ACTIONS, fresh_episodes
 from agents.study.figures.predictions import save_state_prediction
 from agents.study.insight import saved_fits
 from agents.study.insight.probes import INPUTS, LEAST, PROBES, Probes
@@ -43,7 +43,7 @@ def probe(run, episodes):
     folder = pathlib.Path(run)
     rows, files = [], [folder / "probe.csv"]
     for actions in ACTIONS:
-        found = held_out_episodes(config, agent, actions, episodes)
+        found = fresh_episodes(config, agent, actions, episodes)
         fit = saved_fits.load(folder, steps, actions)
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()

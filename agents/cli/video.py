@@ -5,7 +5,7 @@ import sys
 
 from agents.episodes.collecting import as_py_policy, record
 from agents.episodes.environments import EVALUATION, load_environments
-from agents.episodes.evaluation import held_out_episodes
+from agents.episodes.evaluation import fresh_episodes
 from agents.study.figures.films import save_recording
 from agents.study.figures.predictions import film
 from agents.study.insight import saved_fits
@@ -40,7 +40,7 @@ def video(run):
         )
     except UserError as error:
         print(f"The episode is not filmed: {error}", file=sys.stderr)
-        (episode,) = held_out_episodes(config, agent, "policy", 1)
+        (episode,) = fresh_episodes(config, agent, "policy", 1)
         files = []
     else:
         episode = recording.episode

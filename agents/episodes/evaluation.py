@@ -152,7 +152,7 @@ def _seconds(act, now, state):
     return time.perf_counter() - start
 
 
-def held_out_episodes(config, agent, actions, count):
+def fresh_episodes(config, agent, actions, count):
     """Fresh episodes from the starts of evaluation, which differ from those of training.
 
     Args:

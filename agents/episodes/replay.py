@@ -1,4 +1,4 @@
-"""Replay: whole episodes in, batches of sequences out."""
+"""Replay: whole episodes in, batches of sequences out; which episodes are held out."""
 
 import collections
 

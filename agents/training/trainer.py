@@ -22,8 +22,8 @@ from agents.training.checking import check_episodes
 from agents.training.compiling import CompilingAhead
 from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
+from agents.training.measurements import Measurements, banner, release, resident_mib
 from agents.training.metrics import MetricsLog
-from agents.training.monitor import Monitor, banner, release, resident_mib
 
 
 def train(config, run, make_experience=CollectedHere, devices=None):
@@ -113,7 +113,7 @@ class Trainer:
         self._evaluator = Evaluator(config, self._agent)
         watched = (self._agent, self._store, self._evaluator, self._metrics)
         about = (run.videos, config, self._environment.entries)
-        self._monitor = Monitor(*watched, *about)
+        self._measured = Measurements(*watched, *about)
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
@@ -132,7 +132,7 @@ class Trainer:
     def advance(self):
         """One episode: collect it or find it on disk, learn, evaluate, save."""
         started = time.monotonic()
-        row = self._monitor.next_bonus()  # before the clock goes on
+        row = self._measured.next_bonus()  # before the clock goes on
         index = self._next_episode()
         episode = self._store.read(index)
         if self._take(episode):
@@ -148,16 +148,16 @@ class Trainer:
             steps = self._agent.counts["train_steps"]
             row["collect/staleness"] = steps - int(episode["train_steps"])
         row["speed/collect_seconds"] = time.monotonic() - started
-        row |= self._monitor.explored(episode)
+        row |= self._measured.explored(episode)
         row |= self._learn()
         with self._agent.averaged():
             scores, evaluated = self._evaluate()
             row |= evaluated
-            row |= self._monitor.probed()
+            row |= self._measured.probed()
             row["speed/seconds"] = time.monotonic() - started
             row["memory/resident_mib"] = resident_mib()
             self._record(row, scores)
-            self._monitor.film(episode)
+            self._measured.film(episode)
         self._checkpoints.save(self._episodes)
         release()
         self._saved = self._agent.counts
@@ -226,7 +226,7 @@ class Trainer:
 
     def _take(self, episode):
         """Counts an episode and, unless it is held out, replays it; whether it does."""
-        self._monitor.see(episode)
+        self._measured.see(episode)
         if is_held_out(episode, self._config.hold_out_every):
             return False
         self._experience.replay.add(episode)
@@ -257,10 +257,10 @@ class Trainer:
 
     def _evaluate(self):
         """Scores of evaluation episodes and metrics; none where it is not their time."""
-        if not self._monitor.evaluation_is_due(is_last=self.done):
+        if not self._measured.evaluation_is_due(is_last=self.done):
             return [], {}
         self._progress.working("evaluating", 0, 1)
-        return self._monitor.evaluate()
+        return self._measured.evaluate()
 
     def _record(self, row, scores):
         counts = self._agent.counts

@@ -12,7 +12,7 @@ from agents.episodes.replay import Replay
 from agents.runs.config import overrides
 from agents.runs.folder import Run, open_run
 from agents.study.figures import drawing
-from agents.study.insight import detection, forecasts, open_loop, spread
+from agents.study.insight import forecasts, latents, spread, spread_worth
 from agents.training.building import choose_devices, make_agent, make_world_model
 from agents.training.loading import load_parts
 from agents.training.trainer import train
@@ -34,7 +34,7 @@ TINY = [
 def untraced():
     """Line by line is faster for a few episodes: a trace for each model takes a second."""
     with pytest.MonkeyPatch.context() as patch:
-        for module in (open_loop, spread, forecasts, detection):
+        for module in (latents, spread, forecasts, spread_worth):
             for name in ("filter_latents", "imagine_latents", "predict_each_step"):
                 if function := getattr(module, name, None):
                     patch.setattr(module, name, function.__wrapped__)

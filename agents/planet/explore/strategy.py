@@ -34,7 +34,7 @@ class Strategy:
             `agents.planet.planning.imagination.TRAJECTORIES`.
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
         groups: of candidates that are never mixed, each with a plan of its own, see
-            `agents.planet.planning.groups`; 1: the planner is used as it is.
+            `agents.planet.planning.planner`; 1: the planner is used as it is.
         counts_rewards: whether it asks for `Elapsed.rewards`.
         critic: whether a critic learns what its bonus is worth beyond the horizon; for
             `agents.planet.explore.bonuses` alone.

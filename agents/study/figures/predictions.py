@@ -9,7 +9,7 @@ from agents.planet.model.networks import is_image
 from agents.study.figures.drawing import panels, save_figure, tidy
 from agents.study.figures.films import check_context, save_open_loop_video
 from agents.study.insight.forecasts import ForecastTimes, broadest
-from agents.study.insight.open_loop import CONTEXT, DRAWS, PREDICTED, predict_open_loop
+from agents.study.insight.latents import CONTEXT, DRAWS, PREDICTED, predict_open_loop
 from agents.system.seeds import fold
 from bayes_rl.weights import posteriors
 

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from agents.study.figures.drawing import save_figure, tidy
 from agents.study.insight.calibration import LEVELS, SHOWN
-from agents.study.insight.detection import VISITS
+from agents.study.insight.spread_worth import VISITS
 
 _LEVEL = SHOWN.index(0.8)  # of the interval that is drawn over all steps ahead
 _EDGES = ("value", "low", "high")

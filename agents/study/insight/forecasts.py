@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from agents.planet.model.networks import is_image
 from agents.planet.model.rssm import Latent
-from agents.study.insight.open_loop import CONTEXT, encode, imagine_latents
+from agents.study.insight.latents import CONTEXT, encode, imagine_latents
 from agents.system.errors import UserError
 from agents.system.seeds import fold, normal
 from bayes_rl.weights import posteriors

@@ -15,7 +15,7 @@ import numpy as np
 
 from agents.episodes.layout import first_rows
 from agents.planet.model.networks import is_image
-from agents.study.insight.open_loop import (
+from agents.study.insight.latents import (
     CONTEXT,
     PREDICTED,
     encode,
@@ -80,7 +80,7 @@ def probe_inputs(model, encoded, positions):
 
     Args:
         model: `agents.planet.model.world_model.WorldModel`.
-        encoded: `agents.study.insight.open_loop.Encoded`.
+        encoded: `agents.study.insight.latents.Encoded`.
         positions: list of [T, P], the physics' positions; where observations are pictures,
             a linear readout of them from the latents stands for decoded positions.
 

@@ -3,7 +3,7 @@
 import tensorflow as tf
 
 from agents.planet.planning.imagination import expect_next
-from agents.study.insight.open_loop import filter_latents, traced_once
+from agents.study.insight.latents import filter_latents, traced_once
 from agents.system.seeds import fold, normal
 from bayes_rl.layers.products import sizes
 from bayes_rl.weights import posteriors

@@ -68,9 +68,9 @@ _PAGES = {
         {
             "agents.study.insight.calibration": ["judge", "score"],
             "agents.study.insight.recalibration": ["fit", "fit_levels", "WithLevels"],
-            "agents.study.insight.detection": ["look", "measure"],
+            "agents.study.insight.spread_worth": ["look", "measure"],
             "agents.study.insight.spread": ["spread_report"],
-            "agents.study.insight.open_loop": ["predict_open_loop"],
+            "agents.study.insight.latents": ["predict_open_loop"],
         },
     ),
     "statistics": ("Statistics over seeds", {"agents.study.statistics": None}),

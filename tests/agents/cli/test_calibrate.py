@@ -124,7 +124,7 @@ def calibrate_on(monkeypatch, untraced, whole_run, whole_agent, tmp_path):
             pairs = zip(stored, rows[actions], strict=False)
             return [{key: x[:n] for key, x in each.items() if x.ndim} for each, n in pairs]
 
-        monkeypatch.setattr("agents.cli.calibrate.held_out_episodes", episodes)
+        monkeypatch.setattr("agents.cli.calibrate.fresh_episodes", episodes)
         monkeypatch.setattr("agents.cli.calibrate.load_agent", lambda _: whole_agent)
         calibrate(folder, None, 2)
         return folder

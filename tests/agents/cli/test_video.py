@@ -55,7 +55,7 @@ def test_without_a_rendering_library_the_predictions_are_drawn(
         return [EpisodeStore(run / "episodes").read(0)]
 
     monkeypatch.setattr("envs.simulations.fake.Line.render", fail)
-    monkeypatch.setattr("agents.cli.video.held_out_episodes", stored)
+    monkeypatch.setattr("agents.cli.video.fresh_episodes", stored)
     monkeypatch.setattr(LOAD, {run: whole_parts}.get)
     video(run)
     said = capsys.readouterr()

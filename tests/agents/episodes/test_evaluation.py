@@ -6,7 +6,7 @@ import pytest
 from agents.episodes import evaluation
 from agents.episodes.collecting import first_episodes
 from agents.episodes.environments import load_environments
-from agents.episodes.evaluation import Evaluator, held_out_episodes
+from agents.episodes.evaluation import Evaluator, fresh_episodes
 from agents.episodes.layout import episode_return
 from agents.episodes.store import EpisodeStore
 
@@ -93,14 +93,14 @@ def starts(episodes):
 def test_episodes_start_where_training_did_not(whole_agent, whole_run, monkeypatch):
     trained_on = starts(episode for _, episode in EpisodeStore(whole_run / "episodes"))
     monkeypatch.setattr("agents.episodes.evaluation.TOGETHER", 2)
-    policy, random = (held_out_episodes(*whole_agent, a, 3) for a in ("policy", "random"))
+    policy, random = (fresh_episodes(*whole_agent, a, 3) for a in ("policy", "random"))
     assert len(starts(policy)) == 3
     assert starts(policy) == starts(random)
     assert not starts(policy) & trained_on
 
 
 def test_random_actions_are_not_those_of_training(whole_agent, whole_run):
-    (episode,) = held_out_episodes(
+    (episode,) = fresh_episodes(
         *whole_agent, "random", 1
     )  # as many as training runs at once
     for _, seen in EpisodeStore(whole_run / "episodes"):
@@ -108,11 +108,9 @@ def test_random_actions_are_not_those_of_training(whole_agent, whole_run):
 
 
 def test_random_episodes_are_the_same_however_many_run_together(whole_agent, monkeypatch):
-    together = held_out_episodes(*whole_agent, "random", 5)
+    together = fresh_episodes(*whole_agent, "random", 5)
     monkeypatch.setattr("agents.episodes.evaluation.TOGETHER", 2)
-    for one, other in zip(
-        together, held_out_episodes(*whole_agent, "random", 5), strict=True
-    ):
+    for one, other in zip(together, fresh_episodes(*whole_agent, "random", 5), strict=True):
         for key, array in one.items():
             np.testing.assert_array_equal(other[key], array)
 
@@ -121,7 +119,7 @@ def test_random_episodes_are_the_same_for_every_agent(whole_agent, build_agent):
     config, agent = whole_agent
     other = build_agent("transition=deterministic")
     for one, two in zip(
-        *(held_out_episodes(config, each, "random", 2) for each in (agent, other)),
+        *(fresh_episodes(config, each, "random", 2) for each in (agent, other)),
         strict=True,
     ):
         np.testing.assert_array_equal(one["action"], two["action"])

@@ -232,5 +232,5 @@ def test_an_episode_that_is_gone_is_named(store, tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         again = EpisodeStore(tmp_path)
     assert "lacks episode 1; the run goes on without" in caplog.text
-    assert again.append(make_episode()) == 4, "an episode would be overwritten"
     assert again.indices == [0, 2, 3]
+    assert again.append(make_episode()) == 4, "an episode was overwritten"

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image
 
 from agents.study.figures.reliability import save_worth
-from agents.study.insight.detection import VISITS
+from agents.study.insight.spread_worth import VISITS
 
 
 def rows(spreads, scale=1.0):

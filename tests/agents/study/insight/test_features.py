@@ -1,10 +1,10 @@
-"""Tests of the features that agents.study.insight.open_loop gives to probes."""
+"""Tests of the features that agents.study.insight.latents gives to probes."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.study.insight.open_loop import (
+from agents.study.insight.latents import (
     DRAWS,
     filtered_features,
     open_loop_features,

@@ -12,7 +12,7 @@ from agents.study.insight.forecasts import (
     count_components,
     forecasts,
 )
-from agents.study.insight.open_loop import CONTEXT
+from agents.study.insight.latents import CONTEXT
 
 SEED = tf.constant([9, 10])
 ROWS = 15

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.study.insight.open_loop import encode
+from agents.study.insight.latents import encode
 from agents.study.insight.probes import (
     Probes,
     live_probe,

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.study.insight import spread
-from agents.study.insight.open_loop import filter_latents
+from agents.study.insight.latents import filter_latents
 from agents.study.insight.spread import SPREAD_DRAWS, predict_each_step, spread_report
 
 SEED = tf.constant([0, 1])

@@ -1,11 +1,11 @@
-"""Tests of agents.study.insight.open_loop."""
+"""Tests of agents.study.insight.latents."""
 
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from agents.planet.model.rssm import Latent
-from agents.study.insight.open_loop import encode, imagine_latents, predict_open_loop, stack
+from agents.study.insight.latents import encode, imagine_latents, predict_open_loop, stack
 from agents.system.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights, sample_weights
 

@@ -1,4 +1,4 @@
-"""Tests of agents.planet.explore.returns, against numbers worked out by hand."""
+"""Tests of agents.planet.explore.risk, against numbers worked out by hand."""
 
 import numpy as np
 import pytest

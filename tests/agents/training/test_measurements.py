@@ -1,4 +1,4 @@
-"""Tests of agents.training.monitor; a whole run watched is in trainer/test_trainer.py."""
+"""Tests of agents.training.measurements; a whole run is in trainer/test_trainer.py."""
 
 import types
 
@@ -9,9 +9,8 @@ from PIL import Image
 
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.store import EpisodeStore
-from agents.training.metrics import MetricsLog
-from agents.training.monitor import (
-    Monitor,
+from agents.training.measurements import (
+    Measurements,
     banner,
     discounted_return,
     release,
@@ -19,6 +18,7 @@ from agents.training.monitor import (
     show,
     value_report,
 )
+from agents.training.metrics import MetricsLog
 from bayes_rl.weights import hold, mean_weights
 
 
@@ -37,7 +37,7 @@ def watch(make_config, agent, whole_run, tmp_path):
         agent.train_step_counter.assign(train_steps)
         store = EpisodeStore(whole_run / "episodes")
         watched = (agent, store, Evaluator(config, agent), MetricsLog(tmp_path))
-        return Monitor(*watched, tmp_path / "videos", config)
+        return Measurements(*watched, tmp_path / "videos", config)
 
     return make
 

@@ -1,12 +1,12 @@
-"""Tests of agents.study.insight.detection."""
+"""Tests of agents.study.insight.spread_worth."""
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from agents.study.insight.coverage import Axis, Coverage
-from agents.study.insight.detection import VISITS, Steps, look, measure
 from agents.study.insight.spread import as_batch, predict_each_step
+from agents.study.insight.spread_worth import VISITS, Steps, look, measure
 from agents.system.seeds import fold
 from tests.agents.study.insight.test_forecasts import SEED
 

@@ -20,7 +20,7 @@ from agents.episodes.layout import (
 from agents.planet.explore import Bonus
 from agents.study.figures.predictions import film
 from agents.study.insight.coverage import Coverage, grid_of
-from agents.study.insight.open_loop import filter_latents, stack
+from agents.study.insight.latents import filter_latents, stack
 from agents.study.insight.probes import live_probe
 from agents.study.insight.spread import spread_report
 from agents.system.seeds import Purpose, fold, seed_of_run
@@ -29,7 +29,7 @@ _SHOWN = {".png": "open_loop/figure", ".gif": "open_loop/video"}
 _PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
-class Monitor:
+class Measurements:
     """Measures a run; it changes neither the agent nor the replay.
 
     All but `explored` wait until the agent has learned.
