@@ -63,6 +63,7 @@ def add_commands(commands):
     _add_compare(commands)
     _add_video(commands)
     _add_export(commands)
+    _add_migrate(commands)
     _add_roles(commands)
     _add_cluster(commands)
 
@@ -141,12 +142,7 @@ def _add_plot(commands):
 def _add_compare(commands):
     about = "Compare groups of runs, with intervals over seeds."
     command = _add(commands, "compare", about)
-    command.add_argument(
-        "runs",
-        metavar="RUN",
-        nargs="+",
-        help="folder of a run, or a folder that holds runs",
-    )
+    _add_runs(command)
     command.add_argument(
         "--out",
         metavar="FOLDER",
@@ -178,6 +174,12 @@ def _add_export(commands):
         metavar="FOLDER",
         help="folder of the SavedModel (default: policy/ in the run)",
     )
+
+
+def _add_migrate(commands):
+    about = "Bring the config.yaml of runs of earlier versions to today's form."
+    command = _add(commands, "migrate", about)
+    _add_runs(command)
 
 
 def _add_roles(commands):
@@ -216,7 +218,7 @@ def _add_roles(commands):
                 type=addresses,
                 default=(),
                 metavar="HOST:PORT,...",
-                help="addresses of all learners, for strategy=multi_worker",
+                help="addresses of all learners, for devices=multi_worker",
             )
 
 
@@ -253,6 +255,15 @@ def _add(commands, name, about, **settings):
 
 def _add_run(command):
     command.add_argument("run", metavar="RUN", help="folder of a run")
+
+
+def _add_runs(command):
+    command.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="folder of a run, or a folder that holds runs",
+    )
 
 
 def _add_episodes(command, default, about):
