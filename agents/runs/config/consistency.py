@@ -33,7 +33,7 @@ def check_together(config):
     _check_overshooting(config.world_model, config.sequence_length)
     _check_learners(config)
     _check_held_out(config)
-    check_schedules(config)
+    _check_schedules(config)
     _check_draws(config)
     _check_members(config)
     _check_value(config)
@@ -141,15 +141,8 @@ def _check_value(config):
         )
 
 
-def check_schedules(config):
-    """Refuses what would change nothing: an end without a time, a time without an end.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-
-    Raises:
-        UserError: it says which key does nothing, and what another must be.
-    """
+def _check_schedules(config):
+    """Refuses what would change nothing: an end without a time, a time without an end."""
     noise, explore = config.action_noise, config.explore
     if noise.final_stddev is not None and not noise.steps:
         raise UserError(
