@@ -2,11 +2,12 @@
 
 import contextlib
 import pathlib
-import sys
 
+from agents.cli.starting import check_elsewhere, need_reverb
 from agents.runs.config.overrides import load
 from agents.runs.folder import (
     Run,
+    as_begun,
     check_run,
     learner_name,
     open_part,
@@ -21,7 +22,7 @@ from envs.quiet import import_gym
 def server(overrides, server):
     """Keeps the replay, at the port of the address `server`, until it is interrupted."""
     config = _load(overrides)
-    with _beating(config, "server") as (run, beat):
+    with _beating(config, "server") as (config, run, beat):
         from agents.training.distributed.server import serve
 
         serve(config, run, int(server.rpartition(":")[2]), beat)
@@ -31,7 +32,7 @@ def learner(overrides, server, number, learners):
     """Learns, alone or as one of several; its exit status is that of `bayes-rl train`."""
     config = _load(overrides)
     _check_learners(config, number, learners)
-    with _beating(config, learner_name(number)) as (run, beat):
+    with _beating(config, learner_name(number)) as (config, run, beat):
         from agents.training.checking import check
         from agents.training.distributed.learner import learn, learn_together
         from agents.training.distributed.workers import Workers
@@ -48,7 +49,7 @@ def actor(overrides, server, number):
     """Collects, as actor `number` of the run, until it is interrupted."""
     config = _load(overrides)
     _check_number(number, "actors", config.actors)
-    with _beating(config, f"actor_{number}") as (run, beat):
+    with _beating(config, f"actor_{number}") as (config, run, beat):
         from agents.training.distributed.actor import act
 
         act(config, run, number, server, beat)
@@ -81,24 +82,11 @@ def _check_number(number, role, count):
 
 @contextlib.contextmanager
 def _beating(config, name):
+    """Yields the config as the run has it, the run, and the beat of this process."""
     need_reverb()
-    write_config(config)  # before anything else is in the folder
+    write_config(check_elsewhere(config))  # before anything else is in the folder
+    config = as_begun(config)  # another process may have written it
     run = Run(pathlib.Path(config.logdir))
     with contextlib.closing(Heartbeat(run.roles, name)) as beat:
         import_gym()  # TF-Agents would import it with a notice
-        yield run, beat
-
-
-def need_reverb():
-    try:
-        import reverb  # noqa: F401
-    except ModuleNotFoundError:
-        if sys.version_info >= (3, 12):
-            raise UserError(
-                f"a run with actors needs dm-reverb, which Python {sys.version.split()[0]} "
-                "cannot have: use Python 3.11, or actors=0"
-            ) from None
-        raise UserError(
-            "dm-reverb is not installed; a run with actors needs it: "
-            "pip install 'bayes_rl[distributed]'"
-        ) from None
+        yield config, run, beat

@@ -1,5 +1,9 @@
-"""The config.yaml of a run: damaged, or of an earlier version, in today's words."""
+"""The config.yaml of a run: damaged, or of an earlier version, in today's words.
 
+Nothing that reads a run translates: `agents.runs.migrating` does it, once and for all.
+"""
+
+import copy
 import dataclasses
 
 import yaml
@@ -7,7 +11,8 @@ import yaml
 import envs
 from agents.planet.explore import STRATEGIES
 from agents.planet.planning import PLANNERS
-from agents.runs.config.schema import Train
+from agents.runs.config.resolving import open_keys
+from agents.runs.config.schema import RENAMED, Train
 from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did, in the order in
@@ -53,6 +58,8 @@ _MOST_TOLD = 3  # of the keys that a cut file lacks
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
 _KINDS = {"planner": PLANNERS, "explore": STRATEGIES}
 _BONUSES = ("disagreement", "information_gain", "uncertainty_penalty")
+_SCORING = ("thompson", "pets", "upper_confidence", "optimistic")
+_SCORING += ("conditional_value_at_risk", *_BONUSES)
 _LATER_OF_BONUSES = {
     "critic": False,
     "beta_rate": 0.0,
@@ -69,7 +76,7 @@ def parse(text):
         text: bytes of the file.
 
     Returns:
-        (nested plain values in today's words, None), or (None, what is damaged).
+        (nested plain values as they stand there, None), or (None, what is damaged).
     """
     try:
         values = yaml.safe_load(text.decode())
@@ -86,7 +93,7 @@ def parse(text):
         return None, f"it ends with line {_lines(text)}, before {_told(missing)}"
     if not text.endswith((b"\n", b"}")):  # braces are written by hand, and closed
         return None, f"its last line, {_lines(text)}, is cut, or lacks its end"
-    return updated(values), None
+    return values, None
 
 
 def _lines(text):
@@ -100,11 +107,33 @@ def _told(names):
     return f"{', '.join(names[:_MOST_TOLD])} and {len(names) - _MOST_TOLD} more keys"
 
 
+def is_earlier(values):
+    """Whether a run of an earlier version wrote these values.
+
+    What no run wrote, such as a file that lacks keys of all versions, is left to those
+    who check it.
+
+    Args:
+        values: nested plain values, unchecked.
+
+    Example:
+        >>> is_earlier({"task": "fake", "strategy": "default"})
+        True
+    """
+    if any(name in values for name in RENAMED):
+        return True
+    known = {field.name for field in dataclasses.fields(Train)}
+    if not known - _LATER.keys() <= values.keys():
+        return False
+    return bool(open_keys(values)) or updated(copy.deepcopy(values)) != values
+
+
 def updated(values):
     """Puts a config of an earlier version into today's words.
 
-    What it lacks is added, as that version did it; a class becomes its kind; the end of a
-    schedule that changes nothing is None, and shares of the run become environment steps.
+    Keys get the names of today. What it lacks is added, as that version did it; a class
+    becomes its kind; the end of a schedule that changes nothing is None, and shares of the
+    run become environment steps.
 
     Args:
         values: nested plain values, unchecked; those of today stay as they are.
@@ -140,7 +169,7 @@ def cut_before(values, known=None):
         []
     """
     known = known or [field.name for field in dataclasses.fields(Train)]
-    own = [name for name in values if name in known]
+    own = [name for name in (RENAMED.get(each, each) for each in values) if name in known]
     if not own:
         return []
     end = known.index(own[-1]) + 1
@@ -154,6 +183,14 @@ def _came_later(own, missing):
     came = [name for name in _LATER if "." not in name]
     newest = max((came.index(name) for name in own if name in came), default=-1)
     return all(name in came and came.index(name) > newest for name in missing)
+
+
+def _rename(values):
+    for old, new in RENAMED.items():
+        *group, last = old.split(".")
+        parent = values.get(group[0]) if group else values
+        if isinstance(parent, dict) and last in parent:
+            parent[new.rpartition(".")[2]] = parent.pop(last)
 
 
 def _name_the_task(values):
@@ -171,7 +208,8 @@ def _add_later_keys(values):
     for name, value in _LATER.items():
         *group, last = name.split(".")
         parent = values.get(group[0]) if group else values
-        if isinstance(parent, dict) and parent != {"kind": "none"}:
+        has_others = group == ["value"] and _kind_of(parent) != "td"
+        if isinstance(parent, dict) and not has_others:
             parent.setdefault(last, value)
 
 
@@ -198,10 +236,9 @@ def _schedule_bonuses(values):
     explore = values.get("explore")
     if not isinstance(explore, dict):
         return
-    if values.get("act") == "policy" and not _filters_by_a_draw(explore):
+    scores = explore.get("kind") in _SCORING and not _filters_by_a_draw(explore)
+    if values.get("act") == "policy" and scores:
         explore = values["explore"] = {"kind": "greedy"}  # nothing was scored
-    if "annealing_rewarded_steps" in explore:
-        explore["annealing_rewards"] = explore.pop("annealing_rewarded_steps")
     if explore.get("kind") in _BONUSES:
         for name, value in _LATER_OF_BONUSES.items():
             explore.setdefault(name, value)
@@ -212,6 +249,7 @@ def _schedule_bonuses(values):
 
 # In this order: what lacks tells a repeat, and kinds are named before their schedules.
 _UPDATES = (
+    _rename,
     _name_the_task,
     _tell_the_repeat,
     _add_later_keys,
@@ -227,6 +265,10 @@ def _repeats_otherwise(values):
     if "value" in values or task in (None, *_PLANET_TASKS, *FAKE):
         return False
     return isinstance(task, str) and ":" not in task
+
+
+def _kind_of(group):
+    return group.get("kind") if isinstance(group, dict) else None
 
 
 def _filters_by_a_draw(explore):

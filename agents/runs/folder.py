@@ -4,12 +4,14 @@ import dataclasses
 import os
 import pathlib
 import re
+import shlex
 import typing
 
 import yaml
 
+from agents.runs.config.resolving import fill, open_keys
 from agents.runs.config.schema import as_dict, flatten, make_config
-from agents.runs.earlier import parse, updated
+from agents.runs.earlier import is_earlier, parse
 from agents.system.errors import UserError
 from agents.system.files import write_text
 from agents.system.locking import LOCK, lock_folder
@@ -76,7 +78,8 @@ def open_run(config):
     The config is written when the run starts, and again when it is made longer.
 
     Args:
-        config: `agents.runs.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`, as `agents.training.checking.check`
+            returns it: it leaves nothing open.
 
     Returns:
         A `Run`; a context manager.
@@ -84,8 +87,10 @@ def open_run(config):
     Raises:
         UserError: the config is not valid; the folder holds a run with other values, is in
             use, or is no folder.
+        ValueError: the config leaves a key open.
     """
     make_config(as_dict(config))  # one whose parts were replaced was not checked
+    _refuse_open(config)
     check_run(config)
     run = Run(pathlib.Path(config.logdir))
     try:
@@ -108,16 +113,44 @@ def write_config(config):
     Of several processes that start a run together each may do so, for theirs is the same.
 
     Args:
-        config: `agents.runs.config.schema.Train`.
+        config: as of `open_run`.
 
     Raises:
         UserError: the folder holds a run with other values, or is no folder.
+        ValueError: the config leaves a key open.
     """
+    _refuse_open(config)
     check_run(config)  # another process may have started it a moment ago
     run = Run(pathlib.Path(config.logdir))
     run.folder.mkdir(parents=True, exist_ok=True)
     if not run.config_file.exists() or _differs(config, load_config(run.folder)):
-        write_text(run.config_file, yaml.safe_dump(as_dict(config), sort_keys=False))
+        write_text(run.config_file, as_text(config))
+
+
+def _refuse_open(config):
+    if left := open_keys(as_dict(config)):
+        raise ValueError(
+            f"{', '.join(left)} must be set before a run is saved; "
+            "agents.training.checking.check sets what a config leaves open"
+        )
+
+
+def as_text(config):
+    """What the config.yaml of a run says."""
+    return yaml.safe_dump(as_dict(config), sort_keys=False)
+
+
+def as_begun(config):
+    """The config with what it leaves open as its run has it, where that was begun.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+
+    Returns:
+        A `Train`.
+    """
+    run = Run(pathlib.Path(config.logdir))
+    return fill(config, load_config(run.folder)) if run.config_file.exists() else config
 
 
 def _differs(config, saved):
@@ -207,9 +240,18 @@ def load_config(folder):
         An `agents.runs.config.schema.Train`.
 
     Raises:
-        UserError: the folder is not that of a run, or its config.yaml is damaged.
+        UserError: the folder is not that of a run, or its config.yaml is damaged, or of an
+            earlier version.
     """
-    values = read_config(folder)
+    return checked(folder, read_config(folder))
+
+
+def checked(folder, values):
+    """The config that values of the config.yaml in a folder make.
+
+    Raises:
+        UserError: it is not valid; the message names the file.
+    """
     try:
         return make_config(values)
     except UserError as error:
@@ -222,6 +264,21 @@ def read_config(folder):
 
     Args:
         folder: path of a run.
+
+    Raises:
+        UserError: as `load_config`, but that it is not checked.
+    """
+    values = read_values(folder)
+    if is_earlier(values):
+        raise UserError(
+            f"{Run(pathlib.Path(folder)).config_file} is of an earlier version; "
+            f"bring it to today's form: bayes-rl migrate {shlex.quote(str(folder))}"
+        )
+    return values
+
+
+def read_values(folder):
+    """As `read_config`, of a run of any version, in the words of then.
 
     Raises:
         UserError: the folder is not that of a run, or its config.yaml is damaged.
@@ -279,11 +336,12 @@ def _is_run(run):
 
 
 def _refuse_changes(run, values):
-    before, now = flatten(as_dict(load_config(run.folder))), flatten(updated(values))
+    before, now = flatten(as_dict(load_config(run.folder))), flatten(values)
+    left = [name for name in open_keys(values) if name in before]  # as the run has them
     changed = [
         f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])
-        if name not in LOCAL
+        if name not in (*LOCAL, *left)
         and (name not in before or name not in now or before[name] != now[name])
         and not (name == _LENGTH and _is_longer(before.get(name), now[name]))
     ]

@@ -5,6 +5,7 @@ import dataclasses
 import functools
 
 from agents.runs.config import choices
+from agents.runs.config.resolving import OPEN
 from agents.runs.config.schema import flatten
 from agents.system.errors import UserError
 
@@ -105,6 +106,9 @@ def _unusual(flats, told, most):
 def unlike(configs):
     """The keys, other than the task, in which experiments of one name differ.
 
+    What a config may leave to the task, such as sizes of networks, is left out: it differs
+    between tasks as a matter of course.
+
     Args:
         configs: nested dicts, of groups with one label.
 
@@ -113,7 +117,8 @@ def unlike(configs):
         ['kl_weight']
     """
     flats = [_of_experiment(flatten(config)) for config in configs]
-    return [key for key in _keys(flats) if key != "task" and _differs(key, flats)]
+    usual = ("task", *OPEN)
+    return [key for key in _keys(flats) if key not in usual and _differs(key, flats)]
 
 
 def check_same_observations(configs):
@@ -148,7 +153,9 @@ def _keys(flats):
 
 
 def _differs(key, flats):
-    return len({repr(flat.get(key)) for flat in flats}) > 1
+    """Whether values do. Nobody typed what is open: its absence is told by a choice."""
+    having = [flat for flat in flats if key in flat] if key in OPEN else flats
+    return len({repr(flat.get(key)) for flat in having}) > 1
 
 
 def _of_experiment(flat):
@@ -176,7 +183,7 @@ def _with_named_choices(flats):
     Groups whose choice is the same in each task are left as they are.
     """
     for group, files in _choices().items():
-        named = [_named(flat, group, files) for flat in flats]
+        named = _named(flats, group, files)
         texts = [
             {group: flat.get(group, flat.get(f"{group}.kind")), "task": flat.get("task")}
             for flat in named
@@ -186,14 +193,26 @@ def _with_named_choices(flats):
     return flats
 
 
-def _named(flat, group, files):
-    """The values with those that a choice of the group sets replaced by its name."""
-    name = _nearest_choice(flat, group, files)
-    if name is None:
-        return flat
-    file = files[name]
-    rest = {key: value for key, value in flat.items() if file.get(key, ()) != value}
-    return {group: name} | rest
+def _named(flats, group, files):
+    """The values with those that a choice of the group sets replaced by its name.
+
+    What the choice leaves open is of it, unless configs of one choice and task differ.
+    """
+    names = [_nearest_choice(flat, group, files) for flat in flats]
+    of_one = {}
+    for flat, name in zip(flats, names, strict=True):
+        of_one.setdefault((name, flat.get("task")), []).append(flat)
+    named = []
+    for flat, name in zip(flats, names, strict=True):
+        file, alike = files.get(name, {}), of_one[name, flat.get("task")]
+        rest = {
+            key: value
+            for key, value in flat.items()
+            if file.get(key, ()) != value
+            and not (_leaves_open(file, key) and not _differs(key, alike))
+        }
+        named.append(flat if name is None else {group: name} | rest)
+    return named
 
 
 def _nearest_choice(flat, group, files):
@@ -210,12 +229,19 @@ def _nearest_choice(flat, group, files):
     def away(name):
         prefixes = (f"{group}.", _BESIDE.get(group, f"{group}."))
         differing = [
-            sum(flat.get(key, ()) != value for key, value in own.items())
+            sum(
+                flat.get(key, ()) != value and not _leaves_open(own, key)
+                for key, value in own.items()
+            )
             for own in (_below(files[name], prefix) for prefix in prefixes)
         ]
         return *differing, name != own.get(kind)
 
     return min(alike, key=away, default=None)
+
+
+def _leaves_open(file, key):
+    return key in OPEN and file.get(key, ()) is None
 
 
 def _below(flat, prefix):

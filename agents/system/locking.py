@@ -8,11 +8,14 @@ from agents.system.errors import InUseError
 LOCK = ".lock"  # of a folder, whoever has it
 
 
-def lock_folder(folder):
+def lock_folder(
+    folder, advice="wait until it ends, or start a new run with another logdir"
+):
     """Keeps other processes out of a folder until the file is closed or this process ends.
 
     Args:
         folder: `pathlib.Path`, there.
+        advice: end of the message where another process has it.
 
     Returns:
         The open file; where the file system has no locks, nobody is kept out.
@@ -28,8 +31,7 @@ def lock_folder(folder):
         process = lock.read().strip()
         lock.close()
         raise InUseError(
-            f"{folder} is in use by another process ({process}); "
-            "wait until it ends, or start a new run with another logdir"
+            f"{folder} is in use by another process ({process}); {advice}"
         ) from None
     except OSError:  # the file system has no locks
         return lock

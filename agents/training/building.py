@@ -2,6 +2,7 @@
 
 import contextlib
 import functools
+import math
 import random
 
 import numpy as np
@@ -14,13 +15,14 @@ from agents.planet.agent.contract import check_source, check_strategy
 from agents.planet.agent.optimizer import Optimizer, ValueOptimizer, WeightAverage
 from agents.planet.agent.planet_agent import PlaNetAgent
 from agents.planet.agent.policy import Policies
-from agents.planet.model.networks import is_image, with_sizes
+from agents.planet.model.networks import is_image
 from agents.planet.model.transitions import make_source
 from agents.planet.model.world_model import WorldModel
 from agents.planet.value import NoValue
 from agents.planet.value.actor_critic import ActorCritic
+from agents.runs.config.resolving import Surroundings, resolve
 from agents.system.errors import UserError
-from agents.training.compiling import should_compile, take_notice
+from agents.training.compiling import take_notice
 
 
 def configure_tensorflow(config):
@@ -46,18 +48,42 @@ def _initial_values_of(seed):
         np.random.set_state(kept[1])  # noqa: NPY002
 
 
+def resolved(config, environment):
+    """The config with what it leaves open as this machine and the task decide.
+
+    Args:
+        config: `agents.runs.config.schema.Train`; what is set in it stays.
+        environment: batched `PyEnvironment`, for its specs alone.
+
+    Returns:
+        A `Train`, see `agents.runs.config.resolving.resolve`.
+    """
+    observation = environment.time_step_spec().observation["observation"]
+    return resolve(
+        config,
+        Surroundings(
+            action_repeat=environment.action_repeat,
+            episode_length=environment.episode_length,
+            observation_size=math.prod(observation.shape),
+            action_size=environment.action_spec().shape[0],
+            has_gpu=bool(tf.config.list_physical_devices("GPU")),
+        ),
+    )
+
+
 def make_agent(config, environment, devices) -> PlaNetAgent:
     """The agent of a run, its variables made and initialized by the run's seed.
 
     Args:
-        config: `agents.runs.config.schema.Train`.
+        config: `agents.runs.config.schema.Train`; what it leaves open is `resolved`.
         environment: batched `PyEnvironment`, for its specs alone.
         devices: that will train the agent, see `choose_devices`.
     """
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
     check_parts(config)
-    if compiles := should_compile(config):
+    config = resolved(config, environment)
+    if config.compile:
         take_notice()
     with _initial_values_of(config.seed), devices.scope():
         model = make_world_model(config, time_step_spec, action_spec)
@@ -79,7 +105,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             latents=config.latents,
             clock=clock,
             seed=config.seed,
-            compile=compiles,
+            compile=config.compile,
             sharers=max(config.actors, 1),
         )
         return PlaNetAgent(
@@ -94,7 +120,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             clock=clock,
             seed=config.seed,
             train_step_counter=train_step,
-            compile=compiles,
+            compile=config.compile,
         )
 
 
@@ -136,7 +162,6 @@ def _make_value(config, environment, model):
         model.rssm.latent_size + model.rssm.belief_size,
         model.action_size,
         lambda: most * model.reward_unit,
-        environment.episode_length,
         beta_rate=config.explore.beta_rate if config.explore.critic else None,
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
@@ -144,15 +169,14 @@ def _make_value(config, environment, model):
 
 
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
-    """The world model alone; arguments as in `make_agent`."""
+    """The world model alone; arguments as in `make_agent`, but every size is set."""
     spec = time_step_spec.observation["observation"]
     dtype = _layers_dtype(config)
     spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
-    action_size = action_spec.shape[0]
     return WorldModel(
         spec,
-        action_size,
-        with_sizes(config.world_model, spec.shape.num_elements(), action_size),
+        action_spec.shape[0],
+        config.world_model,
         make_source(config.transition, config, dtype),
         dtype,
         can_end=envs.can_end(config.task),
@@ -161,7 +185,7 @@ def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
 
 
 def choose_devices(name):
-    """The devices of the config's `strategy`, as a `tf.distribute.Strategy`."""
+    """The devices of the config's `devices`, as a `tf.distribute.Strategy`."""
     makers = {
         "default": tf.distribute.get_strategy,
         "mirrored": _mirrored,
@@ -185,7 +209,7 @@ def _tpu():
         resolver = tf.distribute.cluster_resolver.TPUClusterResolver()
     except ValueError as error:
         reason = str(error).partition("\n")[0]
-        raise UserError(f"strategy=tpu finds no TPU: {reason}") from None
+        raise UserError(f"devices=tpu finds no TPU: {reason}") from None
     tf.config.experimental_connect_to_cluster(resolver)
     tf.tpu.experimental.initialize_tpu_system(resolver)
     return tf.distribute.TPUStrategy(resolver)

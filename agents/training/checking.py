@@ -1,8 +1,16 @@
 """Refuses what a run cannot start with, or go on with."""
 
+import contextlib
+
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.runs.folder import as_begun
 from agents.system.errors import UserError
-from agents.training.building import check_parts, choose_devices, configure_tensorflow
+from agents.training.building import (
+    check_parts,
+    choose_devices,
+    configure_tensorflow,
+    resolved,
+)
 
 
 def check(config):
@@ -11,15 +19,34 @@ def check(config):
     Args:
         config: `agents.runs.config.schema.Train`.
 
+    Returns:
+        The config with what it leaves open as its run has it; in a new run as the task and
+        this machine decide.
+
     Raises:
         UserError: the task does not offer what the config asks for, the strategy or the
             transition is not what it must be, or the batch cannot be shared by the devices.
     """
+    config = as_begun(config)
     configure_tensorflow(config)
     check_parts(config)
-    load_environments(config, 1, COLLECTION).close()
+    config = settled(config)
     if config.learners == 1:
-        check_devices(config, choose_devices(config.strategy))
+        check_devices(config, choose_devices(config.devices))
+    return config
+
+
+def settled(config):
+    """The config `resolved` by an environment of its task, which has to load.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+
+    Raises:
+        UserError: the task does not offer what the config asks for.
+    """
+    with contextlib.closing(load_environments(config, 1, COLLECTION)) as environment:
+        return resolved(config, environment)
 
 
 def check_devices(config, devices):
@@ -38,12 +65,12 @@ def check_devices(config, devices):
     if config.transition == "ensemble" and config.batch_size % (count * members):
         raise UserError(
             f"batch_size must be a multiple of ensemble_members ({members}) on each of the "
-            f"{count} devices of strategy={config.strategy}, got {config.batch_size}"
+            f"{count} devices (devices={config.devices}), got {config.batch_size}"
         )
     if config.batch_size % count:
         raise UserError(
-            f"batch_size must be a multiple of the {count} devices of "
-            f"strategy={config.strategy}, got {config.batch_size}"
+            f"batch_size must be a multiple of the {count} devices "
+            f"(devices={config.devices}), got {config.batch_size}"
         )
 
 

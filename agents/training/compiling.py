@@ -2,8 +2,7 @@
 
 Both are long chains of small operations, between which a graph spends more time than in
 them. XLA fuses what stands between two matrix products, once for each shape, which takes
-seconds. Its convolutions on a processor are slower than TensorFlow's, so pictures are left
-to TensorFlow unless the config says otherwise.
+seconds. What a config leaves open is decided in `agents.runs.config.resolving`.
 """
 
 import contextlib
@@ -48,21 +47,6 @@ class CompilingAhead:
             if not self._stopped.is_set():
                 with contextlib.suppress(tf.errors.OpError):  # told where it is asked for
                     call()
-
-
-def should_compile(config):
-    """Whether a run is compiled: as its `compile` says, where that is None by measurement.
-
-    Pictures are not. Nor is bfloat16 on a processor, where XLA leaves matrix units unused:
-    a gradient step takes it two to six times as long.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-    """
-    if config.compile is not None:
-        return config.compile
-    is_fast = config.compute_dtype == "float32" or tf.config.list_physical_devices("GPU")
-    return config.observation != "pixels" and bool(is_fast)
 
 
 @functools.cache

@@ -1,5 +1,6 @@
 """What a run measures: lines on disk first, the same numbers in TensorBoard."""
 
+import contextlib
 import io
 import pathlib
 import time
@@ -13,6 +14,7 @@ from tensorboard.plugins.scalar.summary_v2 import scalar_pb
 from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from agents.runs import records
+from agents.runs.metrics import metric
 
 
 class MetricsLog:
@@ -36,6 +38,7 @@ class MetricsLog:
         self._run = pathlib.Path(run)
         self._writer = None
         self._kept_steps = None
+        self._told = set()
 
     def __enter__(self):
         return self
@@ -59,8 +62,16 @@ class MetricsLog:
         scalars = Summary()  # one event for all
         for name, value in row.items():
             if value is not None and name != "environment_steps":
-                scalars.MergeFrom(scalar_pb(name, float(value)))
+                scalars.MergeFrom(scalar_pb(name, float(value), self._about(name)))
         self._show(step, scalars)
+
+    def _about(self, name):
+        """What TensorBoard says beside a curve; once is enough for it."""
+        if name in self._told:
+            return None
+        self._told.add(name)
+        with contextlib.suppress(KeyError):  # of a program of one's own
+            return metric(name).meaning
 
     def write_scores(self, rows):
         """Adds evaluation episodes to scores.csv; when this returns, they are on disk.

@@ -94,13 +94,13 @@ class Trainer:
         progress: `agents.system.screen.progress.Progress`.
         make_experience: makes of config and run an
             `agents.episodes.experience.Experience`.
-        devices: None: those that `strategy` names.
+        devices: None: those that the config names.
     """
 
     def __init__(self, config, run, progress, make_experience=CollectedHere, devices=None):
         self._config = config
         self._progress = progress
-        self._devices = devices or choose_devices(config.strategy)
+        self._devices = devices or choose_devices(config.devices)
         self._experience = make_experience(config, run)
         self._store = self._experience.store
         self._environment = self._experience.environment

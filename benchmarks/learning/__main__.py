@@ -4,6 +4,7 @@ python -m benchmarks.learning                  # all pages, from the tables of s
 python -m benchmarks.learning suite            # the study anew, from its packed runs
 python -m benchmarks.learning --pack suite     # packs runs of logdir/ first
 python -m benchmarks.learning --missing suite  # a command for each run that is missing
+python -m benchmarks.learning --migrate suite  # its packed configs in today's form
 """
 
 import argparse
@@ -15,7 +16,7 @@ from agents.system.files import write_text
 from benchmarks.learning import studies
 from benchmarks.learning.index import readme
 from benchmarks.learning.missing import missing
-from benchmarks.learning.packing import pack
+from benchmarks.learning.packing import migrate, pack
 from benchmarks.learning.pages import SUMMARY, TABLES, page
 from benchmarks.learning.suite import page as suite_page
 
@@ -38,6 +39,12 @@ def main(arguments=None):
         help="print a command for each run that is missing, and do nothing; of the suite "
         "where no NAME is given",
     )
+    parser.add_argument(
+        "--migrate",
+        action="store_true",
+        help="bring the packed configs of earlier versions to today's form, and do nothing "
+        "else; of all studies where no NAME is given",
+    )
     options = parser.parse_args(arguments)
     unknown = set(options.names) - set(known)
     if unknown:
@@ -46,6 +53,9 @@ def main(arguments=None):
         for name in options.names or ["suite"]:
             for command in missing(_FOLDER / name, known[name]):
                 print(command)
+        return
+    if options.migrate:
+        _migrate(options.names or known)
         return
     try:
         for name in options.names:
@@ -57,6 +67,13 @@ def main(arguments=None):
             maker.make(*place)
     finally:  # what was made stays whole, where a later study has no runs
         _write_pages(known)
+
+
+def _migrate(names):
+    from agents.cli.migrate import settled
+
+    for name in names:
+        print(f"{name}: {migrate(_FOLDER / name, settled)} runs migrated")
 
 
 def _write_pages(known):

@@ -14,6 +14,7 @@ import yaml
 from agents.runs import history, records
 from agents.runs.config.schema import flatten
 from agents.runs.folder import read_config, runs_below
+from agents.runs.migrating import migrate as migrate_run
 from agents.study.compare.tables import minutes
 from agents.system.files import replacing, write_text
 from benchmarks.learning import packed
@@ -89,6 +90,28 @@ def unpack(folder, place):
             (place / name / table).write_text(_text(rows))
 
 
+def migrate(folder, resolve):
+    """Brings the configs of the runs that a study has packed to today's form.
+
+    Args:
+        folder: `pathlib.Path` of the study.
+        resolve: as of `agents.runs.migrating.migrate`.
+
+    Returns:
+        How many of them an earlier version wrote; where none, nothing is written.
+    """
+    with unpacked(folder) as kept:
+        runs = list(runs_below(kept)) if kept.is_dir() else []
+        count = sum(migrate_run(run, resolve) is not None for run in runs)
+        if count:
+            names = sorted((_name(run, kept) for run in runs), key=_in_order)
+            root = yaml.safe_load((folder / packed.CONFIGS).read_text())["logdir"]
+            _write_configs(
+                folder, root, {name: history.load(kept / name) for name in names}
+            )
+    return count
+
+
 def has_all_steps(run, steps=None):
     """Whether a run has seen all its environment steps.
 
@@ -110,7 +133,11 @@ def _furthest(root, kept):
         if is_worth_it and _steps(run) >= max(map(_steps, before), default=0):
             like = [each for each in before if _identity(each) == _identity(run)]
             found[_name(run, root)] = [run, *like]
-    return dict(sorted(found.items(), key=lambda pair: pair[0].split("/")))
+    return {name: found[name] for name in sorted(found, key=_in_order)}
+
+
+def _in_order(name):
+    return name.split("/")
 
 
 def _name(run, root):

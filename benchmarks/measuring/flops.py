@@ -5,7 +5,7 @@ Matrix products alone are counted: the product of [N, inputs] and [inputs, units
 count as nothing, so a share of the matrix peak is a lower bound of the work done.
 """
 
-from agents.planet.model.networks import with_sizes
+from agents.planet.model.sizes import with_sizes
 from agents.planet.planning.planner import PlannerOfGroups
 from agents.planet.value import NoValue
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from agents.planet.model.networks import with_sizes
+from agents.planet.model.sizes import with_sizes
 from benchmarks.measuring.timing import measure
 
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]

@@ -14,7 +14,8 @@ from agents.episodes.layout import agent_steps
 from agents.runs.config.overrides import load
 from agents.runs.folder import open_run
 from agents.system.processes import LoggedProcess, command_of, free_addresses
-from agents.training.building import configure_tensorflow, make_agent
+from agents.training.building import make_agent
+from agents.training.checking import check
 from agents.training.distributed.handover import Handover
 from agents.training.distributed.sequences import ReplayServer, SequenceWriter, row_specs
 from agents.training.distributed.server import greet
@@ -73,8 +74,7 @@ def measure_costs(words, repeats=30):
     """
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         words = [*words, f"logdir={folder}/run"]
-        config = load(words)
-        configure_tensorflow(config)
+        config = check(load(words))
         run = stack.enter_context(open_run(config))
         environment = stack.enter_context(
             contextlib.closing(load_environments(config, 1, COLLECTION))

@@ -20,6 +20,7 @@ from agents.training.trainer import train
 TINY = [
     "experiment=debug",
     "logdir=unused",
+    "action_repeat=1",
     "world_model.belief_size=6",
     "world_model.latent_size=3",
     "world_model.hidden_size=7",
@@ -45,12 +46,15 @@ def untraced():
 def make_config():
     """Makes a tiny config; takes words as the command line does.
 
-    It has no value, which takes seconds to compile, unless told otherwise.
+    It has no value, which takes seconds to compile, unless told otherwise, and leaves
+    nothing open.
     """
 
     @functools.cache
     def make(*words):
-        value = [] if any(word.startswith("value") for word in words) else ["value=none"]
+        value = ["value=none"]
+        if any(word.startswith("value") for word in words):
+            value = [] if "value=none" in words else ["value.discount=0.95"]
         return overrides.load([*TINY, *value, *words])
 
     return make
@@ -85,7 +89,7 @@ def build_agent(make_config, environment):
 
     def make(*words):
         config = make_config(*words)
-        return make_agent(config, environment, choose_devices(config.strategy))
+        return make_agent(config, environment, choose_devices(config.devices))
 
     return make
 
@@ -183,7 +187,7 @@ def train_run(make_config):
 
 @pytest.fixture(scope="session")
 def tiny_words():
-    """What `make_config` adds to the words that it is given."""
+    """What `make_config` adds to the words that it is given, but for the value."""
     return TINY
 
 

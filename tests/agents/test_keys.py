@@ -87,7 +87,7 @@ ELSEWHERE = {
     "kl_weight": "planet/agent/test_planet_agent.py: of the weight KL",
     "kl_weight_warmup": "planet/agent/test_planet_agent.py",
     "compile": "planet/agent/test_planet_agent.py: the same numbers, sooner",
-    "strategy": "planet/agent/test_planet_agent.py: the same numbers, on more devices",
+    "devices": "planet/agent/test_planet_agent.py: the same numbers, on more devices",
     "threads": "of the machine alone",
     "logdir": "training/trainer/test_trainer.py: every folder of a run",
     "environment_steps": "training/trainer/test_trainer.py: lines of the metrics",

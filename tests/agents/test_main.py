@@ -17,11 +17,12 @@ from rich.console import Console
 import agents.__main__ as program
 import envs
 from agents.__main__ import main
-from agents.runs.config import overrides
 from agents.runs.config.schema import as_dict
 from agents.system.errors import InUseError, UserError
+from tests.agents.presets import used
 
 _COMMANDS = ("train", "evaluate", "probe", "calibrate", "plot", "compare", "video")
+_COMMANDS += ("migrate",)
 ROOT = pathlib.Path(__file__).parents[2]
 
 
@@ -54,6 +55,10 @@ def test_lines_are_plain_in_a_notebook_whose_commands_get_a_terminal(monkeypatch
         (
             ["train", "--multrun"],
             "train has no option '--multrun'; did you mean '--multirun'?",
+        ),
+        (
+            ["train", "strategy=mirrored"],
+            "strategy is called devices now: write devices=mirrored",
         ),
         (["train", "batch_size=-3"], "batch_size must be at least 1, got -3"),
         (["train", "task=cartpole_swingp"], "did you mean 'cartpole_swingup'?"),
@@ -101,7 +106,7 @@ def test_mistake_is_answered_by_one_line_and_nothing_is_written(
     ("error", "status", "said"),
     [
         (KeyboardInterrupt(), 130, "stopped"),
-        (UserError("strategy tpu needs a TPU"), 2, "bayes-rl: strategy tpu needs a TPU"),
+        (UserError("devices=tpu needs a TPU"), 2, "bayes-rl: devices=tpu needs a TPU"),
         (InUseError("x is in use"), 1, "bayes-rl: x is in use"),
     ],
 )
@@ -127,7 +132,7 @@ def test_words_of_a_command_reach_its_function(name, monkeypatch, tmp_path):
 
 def write_run(folder, row):
     folder.mkdir(exist_ok=True)
-    config = overrides.load(["task=fake", "seed_episodes=1", f"logdir={folder}"])
+    config = used("task=fake", "seed_episodes=1", f"logdir={folder}")
     (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
     row = {"episodes": 2, "environment_steps": 20, "collect/return": 1.0} | row
     (folder / "metrics.jsonl").write_text(json.dumps(row) + "\n")

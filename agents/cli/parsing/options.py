@@ -1,11 +1,22 @@
-"""The commands and their options."""
+"""The commands, their options, and the long end of `bayes-rl train --help`."""
 
 import argparse
 import functools
+import shutil
+import textwrap
 
-from agents.cli.parsing.help import train_help
+from agents.runs.config import choices
 
 ROLES = ("server", "learner", "actor")
+
+_EXAMPLES = """examples:
+  bayes-rl train                                   the default, on a laptop
+  bayes-rl train experiment=debug                  nearly all code, in a minute
+  bayes-rl train task=walker_walk seed=1 planner.horizon=8       other values
+  bayes-rl train -m explore=noise,information_gain seed=0,1      several runs
+  bayes-rl train experiment=paper --print-config   the config, without a run
+
+The same command resumes a run; with -m, all runs that have not finished."""
 
 
 def whole_number(text, least=1):
@@ -63,6 +74,7 @@ def add_commands(commands):
     _add_compare(commands)
     _add_video(commands)
     _add_export(commands)
+    _add_migrate(commands)
     _add_roles(commands)
     _add_cluster(commands)
 
@@ -141,12 +153,7 @@ def _add_plot(commands):
 def _add_compare(commands):
     about = "Compare groups of runs, with intervals over seeds."
     command = _add(commands, "compare", about)
-    command.add_argument(
-        "runs",
-        metavar="RUN",
-        nargs="+",
-        help="folder of a run, or a folder that holds runs",
-    )
+    _add_runs(command)
     command.add_argument(
         "--out",
         metavar="FOLDER",
@@ -178,6 +185,12 @@ def _add_export(commands):
         metavar="FOLDER",
         help="folder of the SavedModel (default: policy/ in the run)",
     )
+
+
+def _add_migrate(commands):
+    about = "Bring the config.yaml of runs of earlier versions to today's form."
+    command = _add(commands, "migrate", about)
+    _add_runs(command)
 
 
 def _add_roles(commands):
@@ -216,7 +229,7 @@ def _add_roles(commands):
                 type=addresses,
                 default=(),
                 metavar="HOST:PORT,...",
-                help="addresses of all learners, for strategy=multi_worker",
+                help="addresses of all learners, for devices=multi_worker",
             )
 
 
@@ -255,6 +268,15 @@ def _add_run(command):
     command.add_argument("run", metavar="RUN", help="folder of a run")
 
 
+def _add_runs(command):
+    command.add_argument(
+        "runs",
+        metavar="RUN",
+        nargs="+",
+        help="folder of a run, or a folder that holds runs",
+    )
+
+
 def _add_episodes(command, default, about):
     command.add_argument(
         "--episodes",
@@ -263,3 +285,53 @@ def _add_episodes(command, default, about):
         metavar="N",
         help=f"{about} (default: {default})",
     )
+
+
+def train_help():
+    """Every choice and every key with its unit, read from the YAML files."""
+    lines = [_EXAMPLES]
+    for group, names in choices.groups().items():
+        lines += ["", *_choices(group, names), *_units(group, names)]
+    shown = ((group, choices.defaults()[group]) for group in ("world_model", "explore"))
+    for file in (("train",), *shown):
+        title = f"configs/{'/'.join(file)}.yaml:"
+        lines += ["", title, *(f"  {line}".rstrip() for line in choices.read(*file))]
+    return "\n".join(lines) + "\n"
+
+
+def _choices(group, names):
+    """Lines: what each choice is, and the keys that come with it."""
+    rows = []
+    for name in names:
+        rows.append((f"{group}={name}", choices.about(group, name)))
+        keys = choices.settings(group, name)
+        if keys:
+            rows.append(("", " ".join(f"{key}={value}" for key, value in keys.items())))
+    title = f"{group}=CHOICE" + (
+        ", with the values of its keys" if len(rows) > len(names) else ""
+    )
+    return [f"{title}:", *_columns(rows)]
+
+
+def _units(group, names):
+    """Lines: what the keys mean that come with a choice."""
+    keys = sorted({key for name in names for key in choices.settings(group, name)})
+    if not keys:
+        return []
+    rows = []
+    for key in keys:
+        texts = choices.units(group, key) or [""]
+        rows += zip([f"{group}.{key}", *[""] * len(texts)], texts, strict=False)
+    return ["", f"{group}.KEY=VALUE, if the choice has the key:", *_columns(rows)]
+
+
+def _columns(rows):
+    """Lines of two columns, the first as wide as it has to be, the second wrapped."""
+    width = max(len(first) for first, _ in rows)
+    room = max(30, shutil.get_terminal_size().columns - width - 4)
+    lines = []
+    for first, second in rows:
+        parts = textwrap.wrap(second, room, break_on_hyphens=False) or [""]
+        lines += [f"  {first:{width}}  {parts[0]}".rstrip()]
+        lines += [f"  {'':{width}}  {part}" for part in parts[1:]]
+    return lines

@@ -105,13 +105,13 @@ def default_at_once(configs):
     """How many runs share this machine: its cores over those that a run keeps busy.
 
     Those are the threads of each actor and learner, or one for each environment.
-    One, where a run takes all devices: with another `strategy`, with `threads=0`, or where
+    One, where a run takes all devices: with other `devices`, with `threads=0`, or where
     there is a GPU, which one run keeps busy.
 
     Args:
         configs: of the runs, list of `agents.runs.config.schema.Train`.
     """
-    whole = any(config.strategy != "default" or not config.threads for config in configs)
+    whole = any(config.devices != "default" or not config.threads for config in configs)
     if whole or pathlib.Path(_GPU).exists():
         return 1
     return max(1, len(os.sched_getaffinity(0)) // max(map(_cores, configs)))

@@ -1,6 +1,5 @@
-"""The networks around the dynamics: encoder, decoder and heads, and their sizes."""
+"""The networks around the dynamics: encoder, decoder and heads."""
 
-import dataclasses
 import functools
 
 import tensorflow as tf
@@ -9,10 +8,6 @@ from bayes_rl.layers import products
 
 # Kernel sizes of the transposed convolutions that lead from one pixel to `size` pixels.
 _DECODER_KERNELS = {64: (5, 5, 6, 6), 32: (5, 6, 6)}
-_LEAST_UNITS, _MOST_UNITS = 64, 200  # units
-_BASE, _PER_NUMBER = 32, 4
-_OF_LATENT = 4  # units for each number of the stochastic state
-_UNITS = ("belief_size", "hidden_size", "embedding_size", "reward_units")
 
 
 class Dense(tf.keras.layers.Dense):
@@ -129,27 +124,3 @@ def _perceptron(sizes, last_activation, dtype, name):
         for size, activation in zip(sizes, activations, strict=True)
     ]
     return tf.keras.Sequential(layers, name)
-
-
-def with_sizes(settings, observation_size, action_size):
-    """The settings of a world model with every size that is None set by the rule.
-
-        units = 32 + 4 (numbers of the observation + numbers of the action), 64 to 200
-        latent_size = units / 4
-
-    Args:
-        settings: `agents.runs.config.schema.WorldModel`.
-        observation_size: numbers of an observation.
-        action_size: likewise.
-
-    Example:
-        >>> from agents.runs.config.overrides import load
-        >>> found = with_sizes(load([]).world_model, observation_size=17, action_size=6)
-        >>> found.belief_size, found.latent_size
-        (124, 31)
-    """
-    units = _BASE + _PER_NUMBER * (observation_size + action_size)
-    units = min(max(units, _LEAST_UNITS), _MOST_UNITS)
-    rule = dict.fromkeys(_UNITS, units) | {"latent_size": units // _OF_LATENT}
-    unset = {name: size for name, size in rule.items() if getattr(settings, name) is None}
-    return dataclasses.replace(settings, **unset)

@@ -2,7 +2,6 @@
 
 import tensorflow as tf
 
-from agents.planet.value import discount_of
 from agents.planet.value.explorer import Explorer
 from agents.planet.value.networks import Critics, SquashedNormal
 from agents.planet.value.targets import (
@@ -28,25 +27,22 @@ class ActorCritic(tf.Module):
     95 per cent quantiles of Q (Hafner et al., 2023, DreamerV3, equation 7).
 
     Args:
-        settings: `agents.planet.value.TemporalDifference`.
+        settings: `agents.planet.value.TemporalDifference`, its discount set.
         features: F, of the latent.
         action_size: A.
         reward_unit: function of nothing that gives the reward that counts 1 here, [].
-        episode_length: decisions of a full episode; None where nobody knows.
         beta_rate: where a bonus has a value too, see `agents.planet.value.explorer`: the
             rate at which its beta is tuned. Else None.
     """
 
-    def __init__(
-        self, settings, features, action_size, reward_unit, episode_length, beta_rate=None
-    ):
+    def __init__(self, settings, features, action_size, reward_unit, beta_rate=None):
         super().__init__("value")
         self._settings = settings
         self._reward_unit = reward_unit
         self._action_size = action_size
         self.proposals = settings.proposals
         self.return_lambda = settings.return_lambda
-        self.discount = settings.discount or discount_of(episode_length)
+        self.discount = settings.discount
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")

@@ -33,7 +33,7 @@ def check_together(config):
     _check_overshooting(config.world_model, config.sequence_length)
     _check_learners(config)
     _check_held_out(config)
-    check_schedules(config)
+    _check_schedules(config)
     _check_draws(config)
     _check_members(config)
     _check_value(config)
@@ -55,14 +55,14 @@ def _check_overshooting(model, length):
 
 
 def _check_learners(config):
-    several = config.strategy == "multi_worker"
+    several = config.devices == "multi_worker"
     if several != (config.learners > 1):
         raise UserError(
-            "learners must be at least 2 with strategy=multi_worker, and 1 with any other "
-            f"strategy, got learners={config.learners} strategy={config.strategy}"
+            "learners must be at least 2 with devices=multi_worker, and 1 with any other "
+            f"devices, got learners={config.learners} devices={config.devices}"
         )
     if several and not config.actors:
-        raise UserError("strategy=multi_worker needs actors=N, at least 1, got 0")
+        raise UserError("devices=multi_worker needs actors=N, at least 1, got 0")
     if config.batch_size % config.learners:
         raise UserError(
             f"batch_size must be a multiple of learners ({config.learners}), "
@@ -141,17 +141,10 @@ def _check_value(config):
         )
 
 
-def check_schedules(config):
-    """Refuses what would change nothing: an end without a time, a time without an end.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-
-    Raises:
-        UserError: it says which key does nothing, and what another must be.
-    """
+def _check_schedules(config):
+    """Refuses what would change nothing: an end without a time, a time without an end."""
     noise, explore = config.action_noise, config.explore
-    if noise.final_stddev not in (None, noise.stddev) and not noise.steps:
+    if noise.final_stddev is not None and not noise.steps:
         raise UserError(
             f"action_noise.final_stddev={noise.final_stddev:g} is never reached: "
             "action_noise.steps must be above 0, got 0"

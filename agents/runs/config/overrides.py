@@ -12,7 +12,7 @@ import functools
 import itertools
 
 from agents.runs.config.choices import groups, having, settings
-from agents.runs.config.schema import flatten, make_config
+from agents.runs.config.schema import RENAMED, flatten, make_config
 from agents.runs.config.validation import check_key
 from agents.system.errors import UserError, nearest
 from envs.tasks import ALIASES, check_task
@@ -148,6 +148,8 @@ def _check_keys(override, keys, chosen):
     known = [*keys, *sections, *groups()]
     inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
     for each in (name, *inner):
+        if each in RENAMED:
+            _refuse_earlier_name(each, value if each == name else inner[each])
         if each.endswith(".kind") and each in keys:
             group = each.removesuffix(".kind")
             raise UserError(f"{each} cannot be set; write {group}=CHOICE, which sets it")
@@ -155,6 +157,12 @@ def _check_keys(override, keys, chosen):
             _refuse_choice(each)
             _refuse_key_of_others(each, known, chosen)
             check_key(each, known)
+
+
+def _refuse_earlier_name(name, value):
+    today = RENAMED[name]
+    shown = "null" if value is None else value
+    raise UserError(f"{name} is called {today} now: write {today}={shown}")
 
 
 def _refuse_choice(name):

@@ -18,6 +18,12 @@ from agents.runs.config.validation import validate
 from agents.system.errors import UserError
 from agents.system.settings import Settings, key
 
+# Keys that had another name before: `bayes-rl migrate` renames them in the runs of then.
+RENAMED = {
+    "strategy": "devices",
+    "explore.annealing_rewarded_steps": "explore.annealing_rewards",
+}
+
 
 @dataclasses.dataclass(frozen=True)
 class Image(Settings):
@@ -45,7 +51,7 @@ class Evaluation(Settings):
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
     standardize: bool = key()  # see configs/world_model
-    # None of a size: by the rule of `agents.planet.model.networks`
+    # None of a size: by the rule of `agents.planet.model.sizes`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)
     hidden_size: int | None = key(least=1)  # units of the layers of the transition
@@ -83,7 +89,7 @@ class Train(Settings):
     seed_episodes: int = key(least=1)
     environments: int = key(least=1)
     actors: int = key(least=0)  # processes that collect; 0: this one does
-    learners: int = key(least=1)  # processes that learn as one, by strategy=multi_worker
+    learners: int = key(least=1)  # processes that learn as one, by devices=multi_worker
     updates_per_episode: int = key(least=1)
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
@@ -103,9 +109,9 @@ class Train(Settings):
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
     probe_every: int = key(least=0)  # collected episodes; 0: never
-    strategy: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
+    devices: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
-    compile: bool | None = key()  # by XLA; null: as `agents.training.compiling` says
+    compile: bool | None = key()  # by XLA; None: where it is faster
     threads: int = key(least=0)  # of a TensorFlow operation; 0: all
     world_model: WorldModel = key()
     planner: Planner = key(kinds=PLANNERS)

@@ -6,6 +6,7 @@ import re
 
 import yaml
 
+from agents.runs.metrics import METRICS, metric
 from agents.runs.records import SCORE_COLUMNS
 from agents.system.screen.text import as_markdown
 from benchmarks.learning.packed import read_curves
@@ -37,7 +38,8 @@ def meaning(column):
     """What a column says, with its unit.
 
     Raises:
-        KeyError: nobody has said what it means; columns.yaml beside this has the words.
+        KeyError: nobody has said what it means; columns.yaml beside this has the words,
+            of a metric `agents.runs.metrics`.
 
     Example:
         >>> meaning("iqm_low")
@@ -48,9 +50,8 @@ def meaning(column):
     for end, text in _ENDS.items():
         if column.endswith(end) and column.removesuffix(end) in MEANINGS:
             return f"{column.removesuffix(end)}: {text}"
-    beginning = re.match(r"(.*/)\w+$", column)
-    if beginning and beginning[1] + "*" in MEANINGS:
-        return MEANINGS[beginning[1] + "*"]
+    if "/" in column or column in METRICS:
+        return metric(column).meaning
     raise KeyError(f"docs/making/reference/columns.yaml does not say what {column!r} means")
 
 
@@ -76,7 +77,7 @@ def metrics():
     for rows, _ in read_curves(RESULTS / "suite").values():
         for row in rows:
             found |= dict.fromkeys(row)
-    others = (name for name in MEANINGS if re.fullmatch(r"\w+/\w+", name))
+    others = (name for name in METRICS if re.fullmatch(r"\w+/\w+", name))
     return list(found | dict.fromkeys(others))
 
 

@@ -83,7 +83,7 @@ def test_each_role_is_started_and_a_dead_learner_again(job):
 
 
 def test_learners_are_placed_on_nodes_and_know_each_other(job):
-    words = ["task=fake", "logdir=run", "learners=2", "strategy=multi_worker"]
+    words = ["task=fake", "logdir=run", "learners=2", "devices=multi_worker"]
     script, status, started = job(0, *words)
     assert status == 0
     common = "learner --server 127.0.0.1:21234 --number {} --learners {} " + " ".join(words)

@@ -5,7 +5,7 @@ import pytest
 from agents.__main__ import main
 
 LEARNERS = "--learners", "a:1,b:2"
-SEVERAL = "learners=2", "strategy=multi_worker"
+SEVERAL = "learners=2", "devices=multi_worker"
 
 
 @pytest.mark.parametrize(

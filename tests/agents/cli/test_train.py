@@ -6,8 +6,10 @@ import pytest
 
 from agents.__main__ import main
 from agents.runs.config import overrides
+from agents.runs.config.resolving import resolve
 from agents.runs.config.schema import as_dict, flatten
 from agents.training import checking, trainer
+from tests.agents.presets import FAKE, used
 
 KEYS = sorted(
     set(flatten(as_dict(overrides.load([]))))
@@ -25,7 +27,7 @@ def empty_folder(tmp_path, monkeypatch):
 def trained(monkeypatch):
     """Stands in for training; what it was called with."""
     calls = []
-    monkeypatch.setattr(checking, "check", lambda config: None)
+    monkeypatch.setattr(checking, "check", lambda config: resolve(config, FAKE))
     monkeypatch.setattr(
         trainer, "train", lambda config, run: calls.append((config, run.folder))
     )
@@ -54,7 +56,7 @@ def test_misspelt_key_is_answered_by_one_line_and_nothing_is_written(
 def test_train_opens_the_run_and_trains_it(trained, tmp_path):
     assert main(["train", "task=fake", "seed=3"]) == 0
     ((config, folder),) = trained
-    assert config == overrides.load(["task=fake", "seed=3"])
+    assert config == used("task=fake", "seed=3")
     assert (tmp_path / folder / "config.yaml").is_file()
 
 

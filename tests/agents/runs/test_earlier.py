@@ -1,30 +1,74 @@
 """Tests of agents.runs.earlier: configs as earlier versions wrote them."""
 
-import pathlib
+import copy
 
 import pytest
-import yaml
 
 from agents.planet.value import NoValue
 from agents.runs import grouping
-from agents.runs.config import overrides
+from agents.runs.config import choices
+from agents.runs.config.resolving import OPEN
 from agents.runs.config.schema import as_dict, make_config
-from agents.runs.earlier import updated
-from agents.runs.folder import check_run, load_config, open_run, read_config
+from agents.runs.earlier import is_earlier, updated
 from agents.system.errors import UserError
+from tests.agents.presets import used
 
 
-def test_run_of_an_earlier_version_is_read_and_resumed(tmp_path):
-    config = overrides.load([f"logdir={tmp_path / 'run'}"])
-    open_run(config).close()
-    file = pathlib.Path(config.logdir) / "config.yaml"
-    lines = file.read_text().splitlines(keepends=True)
-    later = ("probe_every", "image_pool", "image_decoder")
-    kept = [line for line in lines if line.strip().partition(":")[0] not in later]
-    assert len(kept) == len(lines) - 3
-    file.write_text("".join(kept))
-    assert load_config(config.logdir) == config
-    open_run(config).close()
+def without(config, *keys):
+    """The nested plain values of a config, but for these."""
+    values = as_dict(config)
+    for key in keys:
+        *groups, last = key.split(".")
+        place = values[groups[0]] if groups else values
+        del place[last]
+    return values
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        [f"{group}={choice}", "transition=rank1"]
+        for group, names in choices.groups().items()
+        for choice in names
+    ]
+    + [["act=policy", "explore=noise"], ["act=policy", "explore=thompson"]],
+)
+def test_what_is_saved_today_is_not_earlier_and_stays_as_it_is(words):
+    values = as_dict(used(*words))
+    assert not is_earlier(values)
+    assert updated(copy.deepcopy(values)) == values
+
+
+@pytest.mark.parametrize("key", ["probe_every", "world_model.image_pool", "compile"])
+def test_keys_that_came_later_tell_an_earlier_version(key):
+    config = used("compile=false")
+    assert is_earlier(without(config, key))
+
+
+@pytest.mark.parametrize("key", OPEN)
+def test_what_earlier_versions_left_open_tells_them(key):
+    values = as_dict(used())
+    *groups, last = key.split(".")
+    (values[groups[0]] if groups else values)[last] = None
+    assert is_earlier(values)
+
+
+def test_what_no_run_wrote_is_left_to_checks():
+    assert not is_earlier({"task": "pendulum_swingup", "seed": 0})
+    assert not is_earlier({"theme": "dark"})
+
+
+def test_the_devices_were_called_strategy():
+    values = without(used(), "devices") | {"strategy": "mirrored"}
+    assert is_earlier(values)
+    assert make_config(updated(values)).devices == "mirrored"
+    assert "strategy" not in values
+
+
+def test_run_of_an_earlier_version_is_put_into_todays_words():
+    config = used()
+    later = ("probe_every", "world_model.image_pool", "world_model.image_decoder")
+    assert make_config(updated(without(config, *later))) == config
 
 
 @pytest.mark.parametrize(
@@ -36,22 +80,17 @@ def test_earlier_versions_held_actions_as_they_did(task, repeat):
     assert updated(values | {"value": {"kind": "td"}})["action_repeat"] is None
 
 
-def test_runs_of_earlier_versions_have_neither_value_nor_standardization(tmp_path):
-    config = overrides.load([f"logdir={tmp_path / 'run'}"])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        del values["value"], values["act"]
-        assert values["world_model"].pop("standardize") is True
-        assert values["world_model"].pop("learn_observation_stddev") is False
-        run.config_file.write_text(yaml.safe_dump(values))
-    found = load_config(tmp_path / "run")
+def test_runs_of_earlier_versions_have_neither_value_nor_standardization():
+    later = ["standardize", "learn_observation_stddev"]
+    later = ["value", "act", *(f"world_model.{name}" for name in later)]
+    found = make_config(updated(without(used(), *later)))
     assert (found.value, found.act) == (NoValue(), "plan")
-    assert not found.world_model.standardize
-    assert not found.world_model.learn_observation_stddev
-    with pytest.raises(UserError, match="value.kind: none -> td"):
-        open_run(config)
-    words = ["value=none", "world_model.standardize=false"]
-    open_run(overrides.load([f"logdir={tmp_path / 'run'}", *words])).close()
+    assert found == used("value=none", "world_model.standardize=false")
+
+
+def test_a_value_of_a_kind_of_ones_own_stays_as_it_is():
+    values = {"value": {"kind": "mine", "units": 3}}
+    assert updated(copy.deepcopy(values))["value"] == values["value"]
 
 
 @pytest.mark.parametrize(("kind", "keys"), [("disagreement", 5), ("greedy", 0)])
@@ -85,9 +124,8 @@ def test_rewards_that_end_a_bonus_were_named_by_their_steps():
         ({"annealed_at": 1, "reward_from": 0.25}, {"reward_from": 250}),
     ],
 )
-def test_schedules_of_earlier_versions_were_in_shares_of_the_run(tmp_path, before, today):
-    words = ["explore=information_gain", "environment_steps=1000"]
-    config = as_dict(overrides.load([f"logdir={tmp_path / 'run'}", *words]))
+def test_schedules_of_earlier_versions_were_in_shares_of_the_run(before, today):
+    config = as_dict(used("explore=information_gain", "environment_steps=1000"))
     expected = config["explore"] | {"final_beta": None} | today
     del config["explore"]["annealing_steps"]
     config["explore"] |= before
@@ -95,46 +133,18 @@ def test_schedules_of_earlier_versions_were_in_shares_of_the_run(tmp_path, befor
 
 
 @pytest.mark.parametrize(("task", "scale"), [("fake_ending", 0.0), ("fake", 1.0)])
-def test_models_of_earlier_versions_have_no_continuation_head(tmp_path, task, scale):
-    config = overrides.load([f"logdir={tmp_path / 'run'}", f"task={task}"])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        assert values["world_model"].pop("continuation_scale") == 1.0
-        run.config_file.write_text(yaml.safe_dump(values))
-    assert load_config(tmp_path / "run").world_model.continuation_scale == scale
-    if scale == config.world_model.continuation_scale:
-        open_run(config).close()
-    else:
-        with pytest.raises(UserError, match=r"world_model.continuation_scale: 0.0 -> 1.0"):
-            open_run(config)
+def test_models_of_earlier_versions_have_no_continuation_head(task, scale):
+    values = without(used(f"task={task}"), "world_model.continuation_scale")
+    assert updated(values)["world_model"]["continuation_scale"] == scale
 
 
-@pytest.mark.parametrize(
-    ("words", "group", "name", "old"),
-    [
-        (["explore=thompson"], "action_noise", "final_stddev", 0.1),
-        (
-            ["explore=thompson", "action_noise.stddev=0.3"],
-            "action_noise",
-            "final_stddev",
-            0.1,
-        ),
-    ],
-)
-def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
-    tmp_path, words, group, name, old
-):
-    config = overrides.load([f"logdir={tmp_path / 'run'}", *words])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        values[group][name] = old
-        run.config_file.write_text(yaml.safe_dump(values))
-    assert load_config(tmp_path / "run") == config
-    check_run(config)
-    spelt = as_dict(config) | {group: as_dict(config)[group] | {name: old}}
-    assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
-    if words == ["explore=thompson"]:
-        check_run(make_config(spelt))
+@pytest.mark.parametrize("stddev", [0.1, 0.3])
+def test_ends_of_schedules_that_change_nothing_were_numbers(stddev):
+    config = used("explore=thompson", f"action_noise.stddev={stddev}")
+    values = as_dict(config)
+    values["action_noise"]["final_stddev"] = 0.1
+    assert is_earlier(values)
+    assert make_config(updated(values)) == config
 
 
 @pytest.mark.parametrize(
@@ -159,28 +169,19 @@ def test_ends_of_schedules_that_change_nothing_may_be_spelt_as_before(
         ("explore", "uncertainty_penalty", "agents.explore.UncertaintyPenalty"),
     ],
 )
-def test_a_run_that_named_a_class_by_its_path_is_read_resumed_and_grouped(
-    tmp_path, group, choice, path
-):
-    config = overrides.load([f"logdir={tmp_path / 'run'}", f"{group}={choice}"])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        del values[group]["kind"]
-        values[group]["_target_"] = path
-        run.config_file.write_text(yaml.safe_dump(values))
-    assert load_config(tmp_path / "run") == config
-    check_run(config)
-    assert grouping.group([read_config(tmp_path / "run"), as_dict(config)]) == [[0, 1]]
+def test_a_run_that_named_a_class_by_its_path_names_its_kind(group, choice, path):
+    config = used(f"{group}={choice}")
+    values = without(config, f"{group}.kind")
+    values[group]["_target_"] = path
+    assert is_earlier(values)
+    assert make_config(updated(values)) == config
+    assert grouping.group([values, as_dict(config)]) == [[0, 1]]
 
 
-def test_a_path_that_names_no_class_is_refused(tmp_path):
-    config = overrides.load([f"logdir={tmp_path / 'run'}"])
-    with open_run(config) as run:
-        values = yaml.safe_load(run.config_file.read_text())
-        values["explore"] = {"_target_": "os.system"}
-        run.config_file.write_text(yaml.safe_dump(values))
+def test_a_path_that_names_no_class_is_refused():
+    values = as_dict(used()) | {"explore": {"_target_": "os.system"}}
     with pytest.raises(UserError, match="explore.kind must be .* got 'system'"):
-        load_config(config.logdir)
+        make_config(updated(values))
 
 
 def test_plans_of_earlier_versions_with_a_value_were_worth_all_their_rewards():
@@ -189,9 +190,11 @@ def test_plans_of_earlier_versions_with_a_value_were_worth_all_their_rewards():
     assert updated({"value": {"kind": "none"}})["value"] == {"kind": "none"}
 
 
-def test_strategies_that_scored_no_plans_of_a_policy_are_none(tmp_path):
+def test_strategies_that_scored_no_plans_of_a_policy_are_none():
     explore = {"kind": "information_gain", "draws": 5}
     assert updated({"act": "policy", "explore": explore})["explore"] == {"kind": "greedy"}
     assert updated({"act": "plan", "explore": explore})["explore"]["draws"] == 5
     thompson = {"kind": "thompson", "draws": 1, "redraw": "episode"}
     assert updated({"act": "policy", "explore": thompson})["explore"] == thompson
+    mine = {"kind": "mine", "draws": 0}
+    assert updated({"act": "policy", "explore": mine})["explore"] == mine

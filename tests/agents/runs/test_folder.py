@@ -9,14 +9,22 @@ import textwrap
 import pytest
 
 from agents.runs.config import overrides
-from agents.runs.folder import check_run, load_config, open_run, read_config, runs_below
+from agents.runs.folder import (
+    as_begun,
+    check_run,
+    load_config,
+    open_run,
+    read_config,
+    runs_below,
+)
 from agents.runs.records import SCORE_COLUMNS, append_metrics, append_scores
 from agents.system.errors import UserError
+from tests.agents.presets import FAKE, used
 
 
 @pytest.fixture
 def config(tmp_path):
-    return overrides.load(["task=fake", f"logdir={tmp_path}/a/run"])
+    return used("task=fake", f"logdir={tmp_path}/a/run")
 
 
 def test_run_keeps_its_config(config):
@@ -45,11 +53,60 @@ def test_changed_values_are_refused_with_both_values(config):
     with pytest.raises(UserError) as error:
         open_run(changed)
     assert str(error.value) == (
-        f"{config.logdir} holds a run with other values (action_repeat: null -> 4, "
+        f"{config.logdir} holds a run with other values (action_repeat: 1 -> 4, "
         "planner.horizon: 6 -> 8); set them back to resume it, or start a new run "
         "with another logdir"
     )
     assert load_config(config.logdir) == config
+
+
+def test_no_run_is_saved_that_leaves_something_open(config):
+    with pytest.raises(ValueError, match="compile must be set before a run is saved"):
+        open_run(dataclasses.replace(config, compile=None))
+    assert not pathlib.Path(config.logdir).exists()
+
+
+def test_the_same_words_resume_a_run_whatever_is_decided_today(config):
+    """A run keeps the action repeat with which it began when a table of tasks changes."""
+    words = ["task=fake", f"logdir={config.logdir}"]
+    later = dataclasses.replace(FAKE, action_repeat=2, episode_length=10)
+    open_run(config).close()
+    assert used(*words, surroundings=later) != config
+    typed = overrides.load(words)
+    check_run(typed)
+    assert as_begun(typed) == config
+    open_run(as_begun(typed)).close()
+    assert load_config(config.logdir) == config
+
+
+def test_what_is_typed_in_place_of_what_was_decided_is_refused(config):
+    open_run(config).close()
+    words = ["task=fake", f"logdir={config.logdir}", "world_model.belief_size=8"]
+    with pytest.raises(UserError, match=r"\(world_model.belief_size: 64 -> 8\); set"):
+        check_run(overrides.load(words))
+    check_run(overrides.load([*words[:2], "world_model.belief_size=64"]))
+
+
+def test_a_run_of_an_earlier_version_is_told_the_command_and_left(config):
+    with open_run(config) as run:
+        text = run.config_file.read_text().replace("devices: default", "strategy: default")
+        run.config_file.write_text(text)
+    for use in (open_run, check_run, as_begun, lambda config: read_config(config.logdir)):
+        with pytest.raises(UserError) as error:
+            use(config)
+        assert str(error.value) == (
+            f"{run.config_file} is of an earlier version; bring it to today's form: "
+            f"bayes-rl migrate {config.logdir}"
+        )
+    assert run.config_file.read_text() == text
+
+
+def test_what_of_an_earlier_version_was_cut_is_damaged(config):
+    with open_run(config) as run:
+        text = run.config_file.read_text().replace("devices: default", "strategy: default")
+        run.config_file.write_text(text[: text.index("compute_dtype")])
+    with pytest.raises(UserError, match="before compute_dtype, compile, threads and "):
+        read_config(run.folder)
 
 
 def test_run_may_become_longer_but_not_shorter(config):
@@ -233,9 +290,9 @@ def test_run_in_use_is_refused(config):
 def test_death_of_the_process_frees_the_run(config):
     code = f"""
         import os
-        from agents.runs.config import overrides
         from agents.runs.folder import open_run
-        run = open_run(overrides.load(["task=fake", "logdir={config.logdir}"]))
+        from tests.agents.presets import used
+        run = open_run(used("task=fake", "logdir={config.logdir}"))
         os.kill(os.getpid(), 9)
     """
     root = pathlib.Path(__file__).parents[3]

@@ -4,9 +4,11 @@ import pytest
 
 from agents.runs import grouping
 from agents.runs.config import overrides
+from agents.runs.config.resolving import Surroundings
 from agents.runs.config.schema import as_dict
 from agents.runs.history import History
 from agents.system.errors import UserError
+from tests.agents.presets import used
 
 
 def test_seeds_and_folders_do_not_make_another_group():
@@ -186,3 +188,33 @@ def test_what_differs_between_tasks_alone_is_no_name_but_told(make):
     assert grouping.labels(configs) == ["explore=noise", "explore=thompson"] * 2
     assert {"transition", "value.kind"} <= set(grouping.unlike(configs[::2]))
     assert grouping.unlike([make("task=cup_catch"), make("seed=1")]) == []
+
+
+def test_what_is_open_differs_between_tasks_as_a_matter_of_course():
+    runs = [
+        as_dict(used(f"task={task}", surroundings=Surroundings(repeat, 250, 9 * repeat, 6)))
+        for task, repeat in (("cheetah_run", 4), ("walker_walk", 2))
+    ]
+    assert grouping.labels(runs) == ["", ""]
+    assert grouping.unlike(runs) == []
+
+
+def test_a_discount_names_no_group_that_a_value_tells_and_another_one_does():
+    plain, td, far = (
+        as_dict(used("task=fake", *words))
+        for words in (["value=none"], ["value=td"], ["value=td", "value.discount=0.9"])
+    )
+    assert grouping.labels([plain, td]) == ["value=none", "value=td"]
+    assert grouping.labels([td, far]) == ["value.discount=0.95", "value.discount=0.9"]
+    assert grouping.labels([plain, td, far]) == [
+        "value=none",
+        "value=td, value.discount=0.95",
+        "value=td, value.discount=0.9",
+    ]
+
+
+def test_sizes_that_are_resolved_leave_the_name_of_their_choice():
+    small = as_dict(used("task=fake"))
+    pixels = as_dict(used("task=fake", "world_model=pixels"))
+    first, second = grouping.labels([small, pixels])
+    assert (first, second) == ("world_model=small", "world_model=pixels")

@@ -142,6 +142,6 @@ def test_a_tpu_is_found_connected_and_initialized_before_it_is_used(monkeypatch)
 
 
 def test_a_tpu_that_is_not_there_is_one_clear_line():
-    with pytest.raises(UserError, match="strategy=tpu finds no TPU: ") as error:
+    with pytest.raises(UserError, match="devices=tpu finds no TPU: ") as error:
         choose_devices("tpu")
     assert "\n" not in str(error.value)

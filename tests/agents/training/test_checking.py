@@ -2,6 +2,7 @@
 
 import pytest
 
+from agents.runs.folder import open_run
 from agents.system.errors import UserError
 from agents.training import checking
 
@@ -30,3 +31,19 @@ def test_an_ensemble_whose_members_devices_cannot_share_is_one_clear_line(make_c
     checking.check_devices(make_config(*words, "batch_size=16"), Two())
     with pytest.raises(UserError, match=r"ensemble_members \(4\) on each of the 2 .* 12"):
         checking.check_devices(make_config(*words, "batch_size=12"), Two())
+
+
+OPEN = ("compile=null", "action_repeat=null", "world_model.belief_size=null")
+
+
+def test_what_a_config_leaves_open_is_set_by_task_and_machine(make_config):
+    found = checking.check(make_config(*OPEN))
+    assert (found.compile, found.action_repeat) == (True, 1)
+    assert found.world_model.belief_size == 64
+
+
+def test_what_is_left_open_is_as_the_run_has_it(make_config, tmp_path):
+    words = [f"logdir={tmp_path}/run"]
+    config = make_config(*words, "action_repeat=3", "world_model.belief_size=7")
+    open_run(config).close()
+    assert checking.check(make_config(*words, *OPEN)) == config

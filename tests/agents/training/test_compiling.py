@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from agents.episodes.collecting import as_py_policy
 from agents.planet.model.transitions import SOURCES
-from agents.training.compiling import CompilingAhead, should_compile
+from agents.training.compiling import CompilingAhead
 
 TRANSITIONS = [
     name if name in ("flipout", "rank1") else pytest.param(name, marks=pytest.mark.slow)
@@ -32,22 +32,6 @@ tf.function(lambda x: 2.0 * x, jit_compile=True)(tf.constant(3.0))
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-
-
-def test_by_default_vectors_are_compiled_and_pictures_are_not(make_config):
-    assert should_compile(make_config("compile=null"))
-    assert not should_compile(make_config("compile=null", "observation=pixels"))
-    assert should_compile(make_config("compile=true", "observation=pixels"))
-    assert not should_compile(make_config("compile=false"))
-
-
-@pytest.mark.parametrize(("devices", "compiles"), [([], False), (["GPU:0"], True)])
-def test_by_default_bfloat16_is_compiled_on_a_gpu_alone(
-    make_config, monkeypatch, devices, compiles
-):
-    monkeypatch.setattr(tf.config, "list_physical_devices", lambda kind: devices)
-    assert should_compile(make_config("compile=null", "compute_dtype=bfloat16")) is compiles
-    assert should_compile(make_config("compile=true", "compute_dtype=bfloat16"))
 
 
 @pytest.mark.parametrize("transition", TRANSITIONS)

@@ -18,6 +18,7 @@ from agents.episodes.evaluation import Evaluator
 from agents.episodes.layout import episode_return
 from agents.planet.agent.clock import Clock
 from agents.runs.folder import open_run
+from agents.runs.migrating import migrate
 from agents.runs.records import read_scores
 from agents.system.errors import UserError
 from agents.training.loading import (
@@ -106,6 +107,9 @@ def test_a_run_of_an_earlier_version_is_loaded_without_a_continuation_head(
     line = "  continuation_scale: 0.0\n"
     assert line in text
     run.config_file.write_text(text.replace(line, ""))
+    with pytest.raises(UserError, match="bayes-rl migrate"):
+        load_agent(run.folder)
+    migrate(run.folder, resolve=None)
     _, loaded = load_agent(run.folder)
     for one, other in zip(agent.model.variables, loaded.model.variables, strict=True):
         np.testing.assert_array_equal(one, other)

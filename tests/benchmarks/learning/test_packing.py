@@ -6,11 +6,13 @@ import json
 import pytest
 
 from agents.runs import history, records
-from agents.runs.folder import runs_below
+from agents.runs.config.resolving import resolve
+from agents.runs.folder import open_run, runs_below
 from agents.runs.grouping import arrange
 from agents.study.compare import compare
 from benchmarks.learning.packed import read_curves, read_metrics, read_runs
-from benchmarks.learning.packing import has_all_steps, pack, unpack, unpacked
+from benchmarks.learning.packing import has_all_steps, migrate, pack, unpack, unpacked
+from tests.agents.presets import FAKE, used
 
 FILES = {"configs.yaml", "curves.csv.gz", "runs.csv"}
 
@@ -183,3 +185,20 @@ def test_what_is_packed_stays_where_the_runs_are_gone(make_run, packed, tmp_path
     assert json.loads((kept[0] / "sessions.jsonl").read_text())["commit"] == "abc"
     pack(tmp_path / "nothing", tmp_path / "other")
     assert not (tmp_path / "other").exists()
+
+
+def test_packed_runs_of_an_earlier_version_are_migrated_in_their_place(tmp_path):
+    root, study = tmp_path / "logdir", tmp_path / "study"
+    for task, repeat in (("fake", 1), ("fake_ending", 2)):
+        words = f"task={task}", f"action_repeat={repeat}", "environment_steps=20"
+        folder = root / task / "0"
+        with open_run(used(*words, f"logdir={folder}")):
+            row = {"episodes": 1, "environment_steps": 20}
+            records.append_metrics(folder, row)
+    pack(root, study)
+    today = {name: (study / name).read_bytes() for name in FILES}
+    text = (study / "configs.yaml").read_text().replace("devices:", "strategy:")
+    (study / "configs.yaml").write_text(text.replace("compile: true", "compile: null"))
+    assert migrate(study, lambda config: resolve(config, FAKE)) == 2
+    assert {name: (study / name).read_bytes() for name in FILES} == today
+    assert migrate(study, None) == 0

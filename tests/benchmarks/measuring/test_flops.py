@@ -7,7 +7,7 @@ import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
 from agents.planet.explore import Greedy
-from agents.planet.model.networks import with_sizes
+from agents.planet.model.sizes import with_sizes
 from agents.runs.config.overrides import load
 from agents.training.building import make_agent, make_world_model
 from benchmarks.measuring import flops

@@ -147,7 +147,7 @@ def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypat
         ([], 8),
         (["threads=3"], 2),
         (["threads=0"], 1),
-        (["strategy=mirrored"], 1),
+        (["devices=mirrored"], 1),
         (["actors=3"], 2),
         (["environments=4"], 2),
     ],

@@ -140,14 +140,14 @@ def _values(agent):
 
 
 @pytest.mark.parametrize(
-    ("strategy", "value"),
+    ("devices", "value"),
     [("default", "td"), pytest.param("mirrored", "none", marks=pytest.mark.slow)],
 )
 def test_all_that_decides_is_averaged_over_what_gradient_steps_have_learned(
-    strategy, value, build_agent, replay
+    devices, value, build_agent, replay
 ):
-    agent = build_agent(f"averaging={SHARE}", f"strategy={strategy}", f"value={value}")
-    learning = Learning(agent, replay, choose_devices(strategy), 4, 8, seed=0)
+    agent = build_agent(f"averaging={SHARE}", f"devices={devices}", f"value={value}")
+    learning = Learning(agent, replay, choose_devices(devices), 4, 8, seed=0)
     learned = [(learning.run(1, lambda done: None), _values(agent))[1] for _ in range(5)]
     with agent.averaged():
         averaged = _values(agent)

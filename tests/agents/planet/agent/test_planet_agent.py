@@ -203,7 +203,7 @@ def test_bfloat16_trains_float32_variables_to_finite_losses(build_agent, batch):
 
 
 def test_the_discount_is_that_of_the_length_of_the_environment_s_episodes(make_config):
-    config = make_config("task=gym:Pendulum-v1", "value=td")
+    config = make_config("task=gym:Pendulum-v1", "value=td", "value.discount=null")
     with envs.load_many(1, config.task, processes=False) as environment:
         assert environment.episode_length == 200
         agent = make_agent(config, environment, choose_devices("default"))
@@ -220,9 +220,9 @@ def test_training_data_are_steps_of_the_replay(agent, batch):
 def trained_on(choice, transition):
     """What two steps on the devices of a choice come to; tests have two CPUs."""
     words = ["experiment=debug", "logdir=unused", "optimizer.clip_norm=0.5"]
-    words += [f"strategy={choice}", f"transition={transition}"]
+    words += [f"devices={choice}", f"transition={transition}"]
     config = overrides.load([*words, "world_model.overshooting_distance=0"])
-    devices = choose_devices(config.strategy)
+    devices = choose_devices(config.devices)
     agent = make_agent(config, envs.load_many(1, "fake", processes=False), devices)
     agent.clock.advance(episodes=1, agent_steps=50, environment_steps=50)
     rng = np.random.default_rng(0)

@@ -1,14 +1,10 @@
 """Tests of agents.planet.model.networks."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 import tensorflow as tf
 
 from agents.planet.model import networks
-from agents.planet.model.networks import with_sizes
-from agents.runs.config import overrides
 
 FEATURES = 9  # of the tiny model: latent_size + belief_size
 
@@ -124,28 +120,6 @@ def test_dense_decoder_draws_images(make_config):
     settings = make_config("world_model.image_decoder=dense").world_model
     decoder = networks.make_decoder(image(32), settings)
     assert decoder(tf.zeros([7, 9])).shape == [7, 32, 32, 3]
-
-
-DEFAULT = overrides.load([]).world_model
-UNITS = ("belief_size", "hidden_size", "embedding_size", "reward_units")
-
-
-@pytest.mark.parametrize(
-    ("observation", "action", "units"),
-    [(1, 1, 64), (4, 4, 64), (5, 4, 68), (17, 6, 124), (36, 6, 200), (67, 21, 200)],
-)
-def test_sizes_follow_the_numbers_of_observation_and_action(observation, action, units):
-    found = with_sizes(DEFAULT, observation, action)
-    assert [getattr(found, name) for name in UNITS] == [units] * 4
-    assert found.latent_size == units // 4
-
-
-def test_sizes_that_are_set_stay():
-    settings = dataclasses.replace(DEFAULT, belief_size=3, latent_size=5)
-    found = with_sizes(settings, 17, 6)
-    assert (found.belief_size, found.latent_size, found.hidden_size) == (3, 5, 124)
-    rest = {name: None for name in (*UNITS, "latent_size")}
-    assert dataclasses.replace(found, **rest) == DEFAULT
 
 
 def test_an_agent_has_the_sizes_of_its_task(build_agent):

@@ -21,7 +21,7 @@ SMALL = {"discount": DISCOUNT, "layers": 1, "units": 8, "stride": 1, "proposals"
 def make(features=STATES, seed=0, **settings):
     tf.random.set_seed(seed)
     settings = preset("value", "td", **(SMALL | settings))
-    return ActorCritic(settings, features, 1, lambda: REPEAT, episode_length=50)
+    return ActorCritic(settings, features, 1, lambda: REPEAT)
 
 
 def moves():
@@ -206,12 +206,6 @@ def test_a_state_is_worth_the_mean_of_both_critics_in_rewards_of_a_decision(nois
     )
 
 
-@pytest.mark.parametrize(("given", "discount"), [(0.7, 0.7), (None, 0.98)])
-def test_the_discount_is_the_given_one_or_that_of_the_episode(given, discount):
-    settings = preset("value", "td", discount=given)
-    assert ActorCritic(settings, 4, 1, lambda: 1, episode_length=250).discount == discount
-
-
 @pytest.fixture(scope="module")
 def start(noise):
     return Latent(noise(2, 6), noise(2, 3), tf.ones([2, 3]), noise(2, 3, seed=1))
@@ -279,7 +273,7 @@ def test_what_counts_is_the_reward_in_its_unit(make_config):
     found, worth = [], []
     for unit in (3.0, 30.0):
         tf.random.set_seed(0)
-        value = ActorCritic(settings, 4, 1, lambda: unit, episode_length=50)  # noqa: B023
+        value = ActorCritic(settings, 4, 1, lambda: unit)  # noqa: B023
         for variable in value.trainable_variables:
             variable.assign_add(0.1 * tf.ones_like(variable))
         losses, _ = value.losses(

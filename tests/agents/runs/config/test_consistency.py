@@ -31,18 +31,18 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
     ("words", "message"),
     [
         (
-            ["strategy=multi_worker", "actors=1"],
-            "learners must be at least 2 with strategy=multi_worker, and 1 with any other "
-            "strategy, "
-            "got learners=1 strategy=multi_worker",
+            ["devices=multi_worker", "actors=1"],
+            "learners must be at least 2 with devices=multi_worker, and 1 with any other "
+            "devices, "
+            "got learners=1 devices=multi_worker",
         ),
-        (["learners=2", "actors=1"], "got learners=2 strategy=default"),
+        (["learners=2", "actors=1"], "got learners=2 devices=default"),
         (
-            ["learners=2", "strategy=multi_worker"],
-            "strategy=multi_worker needs actors=N, at least 1, got 0",
+            ["learners=2", "devices=multi_worker"],
+            "devices=multi_worker needs actors=N, at least 1, got 0",
         ),
         (
-            ["learners=3", "strategy=multi_worker", "actors=1", "batch_size=32"],
+            ["learners=3", "devices=multi_worker", "actors=1", "batch_size=32"],
             "batch_size must be a multiple of learners (3), got 32",
         ),
     ],
@@ -57,7 +57,7 @@ def test_learners_that_cannot_learn_together_are_refused(words, message):
     [
         (["batch_size=30"], "must be a multiple of ensemble_members (4), got 30"),
         (
-            ["batch_size=36", "learners=2", "strategy=multi_worker", "actors=1"],
+            ["batch_size=36", "learners=2", "devices=multi_worker", "actors=1"],
             "must be a multiple of ensemble_members times learners (8), got 36",
         ),
     ],

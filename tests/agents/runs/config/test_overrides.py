@@ -150,3 +150,20 @@ def test_sweep_is_every_combination_in_order():
 def test_sweep_over_nothing_is_an_error():
     with pytest.raises(UserError, match=r"explore=glob\(x\*\) matches nothing"):
         overrides.expand(["explore=glob(x*)"])
+
+
+@pytest.mark.parametrize(
+    ("word", "right"),
+    [
+        ("strategy=mirrored", "strategy is called devices now: write devices=mirrored"),
+        (
+            "explore.annealing_rewarded_steps=50",
+            "explore.annealing_rewarded_steps is called explore.annealing_rewards now: "
+            "write explore.annealing_rewards=50",
+        ),
+    ],
+)
+def test_an_earlier_name_is_answered_by_that_of_today(word, right):
+    with pytest.raises(UserError) as error:
+        overrides.load([word])
+    assert str(error.value) == right

@@ -110,7 +110,7 @@ def test_few_seeds_are_warned_of(output):
 def test_markdown_holds_what_was_printed(output):
     text = (output[0] / "comparison.md").read_text()
     assert (
-        "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 2 | 500.5 [500, 501] |"
+        "| pendulum_swingup | explore=Thompson | 3† | 2,000 | 4 | 500.5 [500, 501] |"
         in text
     )
     row = "| explore=Thompson | explore=Greedy | pendulum_swingup | 3 and 3† | 1 [1, 1] |"

@@ -72,19 +72,15 @@ def test_run_that_has_just_begun_is_left_out(make_run, tmp_path, caplog, read):
     assert len(read(tmp_path / "out", "runs")) == 1
 
 
-def test_runs_of_an_earlier_version_are_seeds_of_the_same_group(make_run, tmp_path, read):
-    make_run(tmp_path / "a", 0, [[1.0]], world_model={"latent_size": 16})
-    later = {"image_pool": 1, "image_decoder": "convolutions"}
-    make_run(
-        tmp_path / "b",
-        1,
-        [[3.0]],
-        world_model={"latent_size": 16} | later,
-        probe_every=0,
-    )
+def test_a_run_of_an_earlier_version_is_left_out_with_the_command_to_migrate_it(
+    make_run, tmp_path, read, caplog
+):
+    make_run(tmp_path / "a", 0, [[1.0]])
+    make_run(tmp_path / "b", 1, [[3.0]], strategy="default")
     compare([tmp_path], tmp_path / "out")
     (row,) = read(tmp_path / "out", "scores")
-    assert (row["seeds"], row["mean"]) == ("2", "2")
+    assert (row["seeds"], row["mean"]) == ("1", "1")
+    assert f"today's form: bayes-rl migrate {tmp_path / 'b'}" in caplog.text
 
 
 def test_nothing_to_compare_is_an_error(make_run, tmp_path):

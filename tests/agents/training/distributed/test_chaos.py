@@ -179,7 +179,7 @@ def test_memory_does_not_grow_over_a_thousand_episodes(tmp_path):
         assert memory[980][name] - memory[300][name] < 40, name
 
 
-SEVERAL = "learners=2", "strategy=multi_worker"
+SEVERAL = "learners=2", "devices=multi_worker"
 
 
 @pytest.mark.slow

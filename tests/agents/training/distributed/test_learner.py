@@ -87,7 +87,7 @@ def test_batches_are_like_those_of_a_run_that_collects_alone(experience, config,
 def test_learners_that_found_different_checkpoints_do_not_go_on(
     make_config, run, experience, monkeypatch
 ):
-    words = ["actors=1", "learners=2", "strategy=multi_worker", f"logdir={run.folder}"]
+    words = ["actors=1", "learners=2", "devices=multi_worker", f"logdir={run.folder}"]
     told = []
 
     def of_another(devices, counts):

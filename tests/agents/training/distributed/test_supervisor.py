@@ -115,7 +115,7 @@ def test_a_supervisor_waits_until_an_earlier_one_has_ended(make_config, run, mon
         assert lock.closed
 
 
-SEVERAL = "learners=2", "strategy=multi_worker"
+SEVERAL = "learners=2", "devices=multi_worker"
 
 
 def test_learners_know_the_addresses_of_all(make_config, run):

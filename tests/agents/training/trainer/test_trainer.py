@@ -192,14 +192,14 @@ def test_a_run_on_two_devices_is_like_that_on_one(
     words = ["environment_steps=20", "seed_episodes=1", f"sequence_length={LENGTH + 1}"]
     words += ["video_every=0", "threads=1", "value=none"]
     done = subprocess.run(
-        [sys.executable, "-c", TWO_DEVICES, *tiny_words, *words, "strategy=mirrored"]
+        [sys.executable, "-c", TWO_DEVICES, *tiny_words, *words, "devices=mirrored"]
         + [f"logdir={tmp_path}/two"],
         capture_output=True,
         text=True,
     )
     assert done.returncode == 2, done.stderr
     assert done.stderr.endswith(
-        "batch_size must be a multiple of the 2 devices of strategy=mirrored, got 3\n"
+        "batch_size must be a multiple of the 2 devices (devices=mirrored), got 3\n"
     )
     assert [path.name for path in tmp_path.iterdir()] == ["two"]
     assert train_run(tmp_path / "one", *words) == 0

@@ -38,6 +38,13 @@ def test_column_that_nobody_explained_is_named():
         columns.meaning("new_column")
 
 
+def test_a_metric_says_what_its_table_says():
+    assert columns.meaning("train/weight_kl/gru").startswith("the same for one layer")
+    assert columns.meaning("agent_steps") == "actions chosen until then"
+    with pytest.raises(KeyError, match="agents/runs/metrics.py does not say"):
+        columns.meaning("train/new")
+
+
 def test_headers_are_those_of_the_files():
     with open(columns.RESULTS / "rare_reward/tables/runs.csv", newline="") as handle:
         header = next(csv.reader(handle))

@@ -17,6 +17,7 @@ def test_every_command_is_shown_with_its_help():
         "compare",
         "video",
         "export",
+        "migrate",
     }
     assert wanted | {"cluster", *ROLES} == set(helps.commands())
     assert re.findall(r"^## (\w+)$", page, re.MULTILINE) == helps.commands()

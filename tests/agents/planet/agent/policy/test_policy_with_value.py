@@ -40,7 +40,7 @@ def make_value(proposals=4, discount=0.9, reward_unit=1.0):
         "value", "td", units=8, layers=1, proposals=proposals, discount=discount
     )
     value, rng = (
-        ActorCritic(settings, 9, 1, lambda: reward_unit, None),
+        ActorCritic(settings, 9, 1, lambda: reward_unit),
         np.random.default_rng(0),
     )
     for variable in value.trainable_variables:

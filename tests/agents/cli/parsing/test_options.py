@@ -3,7 +3,7 @@ import re
 import pytest
 
 from agents.__main__ import main
-from agents.cli.parsing.help import train_help
+from agents.cli.parsing.options import train_help
 from agents.runs.config import choices, overrides
 from agents.runs.config.overrides import all_keys
 from agents.runs.config.schema import as_dict, flatten

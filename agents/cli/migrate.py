@@ -1,0 +1,56 @@
+"""The command `bayes-rl migrate RUN...`: runs of earlier versions in today's form."""
+
+import pathlib
+import sys
+
+from agents.runs.folder import read_values, runs_below
+from agents.runs.migrating import migrate as migrate_run
+from agents.system.errors import InUseError, UserError
+from envs.quiet import import_gym
+
+
+def migrate(runs):
+    """Brings the config.yaml of runs to today's form; says a line of each run.
+
+    A run that cannot be migrated is told, and stops no other.
+
+    Args:
+        runs: folders of runs, or folders that hold runs.
+
+    Returns:
+        Exit status: 0, 1 where a process has one of them, 2 where one is not right.
+
+    Raises:
+        UserError: there is no run in one of the folders.
+    """
+    status = 0
+    for run in [each for folder in runs for each in _runs_in(folder)]:
+        try:
+            _migrate(run)
+        except UserError as error:
+            print(f"bayes-rl: {error}", file=sys.stderr)
+            status = max(status, 1 if isinstance(error, InUseError) else 2)
+    return status
+
+
+def _runs_in(folder):
+    found = list(runs_below(folder))
+    if not found:
+        read_values(folder)  # says what is wrong with it
+    return found or [pathlib.Path(folder)]
+
+
+def _migrate(run):
+    kept = migrate_run(run, settled)
+    if kept is None:
+        print(f"{run} has the form of today")
+    else:
+        print(f"{run} is migrated; its config of before is {kept}")
+
+
+def settled(config):
+    """Loads the task of a config, which decides what that leaves open."""
+    import_gym()  # TF-Agents would import it with a notice
+    from agents.training.checking import settled
+
+    return settled(config)

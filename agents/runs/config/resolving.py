@@ -1,0 +1,101 @@
+"""What a config leaves open: null where the task or the machine decides.
+
+A run saves what is used, so that no reader decides anew, and another table of tasks changes
+no run that was begun.
+"""
+
+import dataclasses
+
+from agents.planet.model.sizes import SIZES, with_sizes
+from agents.planet.value import TemporalDifference, discount_of
+from agents.runs.config.schema import as_dict, flatten, make_config
+
+# Keys that null leaves open. Elsewhere null is a value: none, or without end.
+OPEN = ("action_repeat", "compile", "value.discount")
+OPEN += tuple(f"world_model.{size}" for size in SIZES)
+
+
+@dataclasses.dataclass(frozen=True)
+class Surroundings:
+    """What decides: the task's environment, and the machine.
+
+    Args:
+        action_repeat: environment steps of a decision.
+        episode_length: decisions of a full episode; None where nobody knows.
+        observation_size: numbers of an observation.
+        action_size: numbers of an action.
+        has_gpu: whether TensorFlow has one here.
+    """
+
+    action_repeat: int
+    episode_length: int | None
+    observation_size: int
+    action_size: int
+    has_gpu: bool = False
+
+
+def open_keys(values):
+    """The dotted keys that nested plain values leave open, a list.
+
+    Example:
+        >>> open_keys({"action_repeat": None, "compile": True, "hold_out_every": None})
+        ['action_repeat']
+    """
+    flat = flatten(values)
+    return [name for name in OPEN if name in flat and flat[name] is None]
+
+
+def resolve(config, surroundings):
+    """The config with every key that it leaves open set; those that are set stay.
+
+    Sizes are set by `agents.planet.model.sizes.with_sizes`, the discount by
+    `agents.planet.value.discount_of`. Vectors are compiled, except in bfloat16 on a
+    processor, where XLA leaves matrix units unused: a gradient step takes it two to six
+    times as long. Pictures are not: its convolutions on a processor are slower.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        surroundings: `Surroundings`.
+
+    Returns:
+        A `Train` of which `open_keys` finds none.
+
+    Example:
+        >>> from agents.runs.config.overrides import load
+        >>> config = load(["task=cartpole_swingup"])
+        >>> found = resolve(config, Surroundings(8, 125, 5, 1))
+        >>> found.action_repeat, found.value.discount, found.world_model.belief_size
+        (8, 0.96, 64)
+    """
+    model, value = config.world_model, config.value
+    sizes = surroundings.observation_size, surroundings.action_size
+    if isinstance(value, TemporalDifference) and value.discount is None:
+        discount = discount_of(surroundings.episode_length)
+        value = dataclasses.replace(value, discount=discount)
+    is_fast = config.compute_dtype == "float32" or surroundings.has_gpu
+    compiles = config.observation != "pixels" and is_fast
+    return dataclasses.replace(
+        config,
+        action_repeat=config.action_repeat or surroundings.action_repeat,
+        compile=compiles if config.compile is None else config.compile,
+        value=value,
+        world_model=with_sizes(model, *sizes),
+    )
+
+
+def fill(config, saved):
+    """The config with every key that it leaves open as a run has saved it.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        saved: likewise, of the run.
+
+    Returns:
+        A `Train`.
+    """
+    values, before = as_dict(config), flatten(as_dict(saved))
+    for name in open_keys(values):
+        *groups, last = name.split(".")
+        place = values[groups[0]] if groups else values
+        place[last] = before.get(name)
+    return make_config(values)

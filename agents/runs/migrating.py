@@ -1,0 +1,69 @@
+"""Runs of earlier versions: their config.yaml in today's form, once and for all."""
+
+import contextlib
+import pathlib
+
+from agents.runs.config.resolving import open_keys
+from agents.runs.config.schema import as_dict
+from agents.runs.earlier import is_earlier, updated
+from agents.runs.folder import Run, as_text, checked, read_values
+from agents.system.files import replacing, write_text
+from agents.system.locking import lock_folder
+
+
+def migrate(folder, resolve):
+    """Writes the config of a run anew, if an earlier version wrote it.
+
+    Whenever the process is killed, config.yaml is either the old one or the new one, and
+    an old one that was replaced lies beside it.
+
+    Args:
+        folder: path of a run.
+        resolve: function of a `agents.runs.config.schema.Train` that leaves keys open,
+            which returns one that does not.
+
+    Returns:
+        The `pathlib.Path` of the old file; None where the config is of today's form, and
+        nothing was written.
+
+    Raises:
+        UserError: the folder is not that of a run; its config.yaml is damaged, or has
+            values that no version knows; an `InUseError`, where a process trains the run.
+    """
+    run = Run(pathlib.Path(folder))
+    if not is_earlier(read_values(folder)):
+        return None
+    with _alone(run):
+        values = read_values(folder)
+        if not is_earlier(values):  # another process was faster
+            return None
+        config = checked(folder, updated(values))
+        if open_keys(as_dict(config)):
+            config = resolve(config)
+        kept = _keep(run.config_file)
+        write_text(run.config_file, as_text(config))
+    return kept
+
+
+@contextlib.contextmanager
+def _alone(run):
+    """Keeps those who train the run out, and who starts its processes."""
+    with contextlib.ExitStack() as stack:
+        for folder in (run.folder, run.roles):
+            if folder.is_dir():
+                stack.enter_context(lock_folder(folder, "migrate the run once that ends"))
+        yield
+
+
+def _keep(file):
+    """Copies a file beside itself, under a name that no other text has."""
+    text, number = file.read_bytes(), 1
+    while True:
+        more = f".{number}" if number > 1 else ""
+        kept = file.with_name(f"{file.stem}.earlier{more}{file.suffix}")
+        if not kept.exists():
+            with replacing(kept) as handle:
+                handle.write(text)
+        if kept.read_bytes() == text:
+            return kept
+        number += 1

@@ -1,0 +1,76 @@
+"""Tests of agents.runs.config.resolving: a run saves what is used."""
+
+import dataclasses
+
+import pytest
+
+from agents.runs.config import choices, overrides
+from agents.runs.config.resolving import OPEN, Surroundings, fill, open_keys, resolve
+from agents.runs.config.schema import as_dict, flatten
+from tests.agents.presets import FAKE, used
+
+CHEETAH = Surroundings(4, 250, observation_size=17, action_size=6)
+
+
+def test_nothing_is_left_open_and_what_was_set_stays():
+    words = ["action_repeat=2", "compile=false", "value.discount=0.7"]
+    words += ["world_model.belief_size=5"]
+    found = as_dict(used(*words, surroundings=CHEETAH))
+    assert open_keys(found) == []
+    assert (found["action_repeat"], found["compile"]) == (2, False)
+    assert (found["value"]["discount"], found["world_model"]["belief_size"]) == (0.7, 5)
+    assert found["world_model"]["hidden_size"] == 124
+
+
+def test_task_and_machine_decide_what_is_left_open():
+    found = used(surroundings=CHEETAH)
+    assert (found.action_repeat, found.compile, found.value.discount) == (4, True, 0.98)
+    assert (found.world_model.belief_size, found.world_model.latent_size) == (124, 31)
+    unknown = dataclasses.replace(CHEETAH, episode_length=None)
+    assert used(surroundings=unknown).value.discount == 0.995
+    assert open_keys(as_dict(used("value=none"))) == []
+
+
+def test_vectors_are_compiled_and_pictures_are_not():
+    assert used("compile=null").compile is True
+    assert used("compile=null", "experiment=pixels").compile is False
+    assert used("compile=true", "experiment=pixels").compile is True
+
+
+@pytest.mark.parametrize(("has_gpu", "compiles"), [(False, False), (True, True)])
+def test_bfloat16_is_compiled_on_a_gpu_alone(has_gpu, compiles):
+    where = dataclasses.replace(FAKE, has_gpu=has_gpu)
+    words = "compute_dtype=bfloat16"
+    assert used(words, surroundings=where).compile is compiles
+    assert used(words, "compile=true", surroundings=where).compile is True
+
+
+@pytest.mark.parametrize("group", ["experiment", "world_model", "value", "explore"])
+def test_null_that_is_left_is_a_value(group):
+    """Where a choice has null for a key of a rule, the key is among those that are open."""
+    values_that_are_null = {
+        "hold_out_every",
+        "action_noise.final_stddev",
+        "explore.final_beta",
+        "explore.annealing_steps",
+        "explore.annealing_rewards",
+    }
+    for choice in choices.groups()[group]:
+        flat = flatten(
+            as_dict(
+                resolve(overrides.load([f"{group}={choice}", "transition=rank1"]), FAKE)
+            )
+        )
+        assert {key for key in flat if flat[key] is None} <= values_that_are_null
+
+
+def test_what_a_run_has_saved_fills_what_is_left_open():
+    saved = used("action_repeat=3", "world_model.latent_size=7", "compile=false")
+    config = fill(overrides.load(["seed=1"]), saved)
+    assert (config.seed, config.action_repeat, config.compile) == (1, 3, False)
+    assert config.world_model.latent_size == 7
+    assert fill(overrides.load(["action_repeat=9"]), saved).action_repeat == 9
+
+
+def test_every_open_key_is_a_key():
+    assert {*OPEN} <= flatten(as_dict(overrides.load([]))).keys()

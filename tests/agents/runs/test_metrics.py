@@ -1,0 +1,40 @@
+"""Tests of agents.runs.metrics: the table has what is written, and nothing else."""
+
+import pathlib
+import re
+
+import pytest
+
+import agents
+from agents.runs.metrics import METRICS, metric, of_chart
+from agents.runs.records import read_metrics
+
+ROOT = pathlib.Path(agents.__file__).parent
+
+
+def test_a_run_writes_no_metric_that_the_table_lacks(whole_run):
+    written = {name for row in read_metrics(whole_run) for name in row}
+    assert {"collect/return", "explore/epistemic_ratio", "train/loss"} <= written
+    for name in written:
+        assert metric(name).meaning
+
+
+@pytest.mark.parametrize("name", METRICS)
+def test_the_table_has_no_metric_that_its_writer_does_not_name(name):
+    text = (ROOT / METRICS[name].writer).with_suffix(".py").read_text()
+    group, _, last = name.rpartition("/")
+    word = group.rpartition("/")[2] + "/" if last == "*" else last
+    if name == "probe/*":  # names of the physics of a task
+        word = "live_probe"
+    assert re.search(rf"\b{word}", text)
+
+
+def test_a_name_that_nobody_explained_is_told():
+    with pytest.raises(KeyError, match="metrics.py does not say what 'train/new' means"):
+        metric("train/new")
+
+
+def test_charts_have_their_metrics_with_labels():
+    assert {each.label for each in of_chart("losses").values()} >= {"loss", "reward loss"}
+    assert "value/error" in of_chart("value")
+    assert all(METRICS[name].label for name in of_chart("value") | of_chart("losses"))
