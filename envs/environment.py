@@ -118,7 +118,7 @@ class Environment(py_environment.PyEnvironment):
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
         self._scale = _to_bounds(simulation)
-        self._steps, self._rewards, self._cost = 0, 0, 0.0
+        self._steps, self._cost = 0, 0.0
         self._is_open = True
         self._seed = seed
         self._episode = self._next_episode = first_episode
@@ -143,14 +143,12 @@ class Environment(py_environment.PyEnvironment):
         """The present episode.
 
         Returns:
-            Its `number`, the `environment_steps` taken in it, how many of its decisions
-            the task rewarded, or made a cost of, before what actions cost: `rewards`; and
-            what actions and negative rewards of the task took from its return: `cost`.
+            Its `number`, the `environment_steps` taken in it, and what actions and negative
+            rewards of the task took from its return: `cost`.
         """
         return {
             "number": np.int64(self._episode),
             "environment_steps": np.int64(self._steps),
-            "rewards": np.int64(self._rewards),
             "cost": np.float64(self._cost),
         }
 
@@ -171,21 +169,20 @@ class Environment(py_environment.PyEnvironment):
         self._next_episode += self._stride
         seed = [self._seed, self._episode] if self._episode else self._seed
         self._simulation.reset(seed)
-        self._steps, self._rewards, self._cost = 0, 0, 0.0
+        self._steps, self._cost = 0, 0.0
         return ts.restart(self._observe())
 
     def _step(self, action):
         action = self._check(action)
         scaled = self._scale(action)
         cost = self._action_cost * float(np.sum(np.square(action)))
-        total, is_last, is_rewarded = 0.0, False, False
+        total, is_last = 0.0, False
         limit = self._simulation.time_limit
         for _ in range(self.action_repeat):
             reward, is_last, discount = self._simulation.step(scaled)
             self._steps += 1
             total += reward - cost
             self._cost += cost + max(-reward, 0.0)
-            is_rewarded |= reward != 0
             is_last |= limit is not None and self._steps >= limit
             if is_last:
                 break
@@ -197,7 +194,6 @@ class Environment(py_environment.PyEnvironment):
                     self._episode,
                     f"{_LONG:,}",
                 )
-        self._rewards += is_rewarded
         self._check_finite("reward", total)
         if is_last:
             return ts.truncation(self._observe(), np.float32(total), np.float32(discount))

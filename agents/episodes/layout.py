@@ -11,14 +11,13 @@ at time t and the action and reward that led to it, so row 0 has zeros for both:
     position     [T + 1, P]    float32, of the simulator
     velocity     [T + 1, V]    float32, of the simulator
 
-An environment adds four numbers, which files of earlier versions lack:
+An environment adds three numbers, which files of earlier versions lack:
 
     number             []  int64, of the episode in the sequence of its seed
     environment_steps  []  int64, before action repeat
-    rewards            []  int64, other than 0, before what actions cost
     cost               []  float64, of all environment steps: actions, negative rewards
 
-and an actor of several a fifth:
+and an actor of several a fourth:
 
     train_steps        []  int64, that the acting weights had taken
 """
@@ -34,7 +33,7 @@ KEYS = (
     "position",
     "velocity",
 )
-NUMBERS = ("number", "environment_steps", "rewards", "cost", "train_steps")
+NUMBERS = ("number", "environment_steps", "cost", "train_steps")
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
 
 
@@ -150,34 +149,6 @@ def _shift(rows):
 def episode_return(episode) -> float:
     """Undiscounted sum of the rewards of an episode."""
     return float(np.sum(episode["reward"], dtype=np.float64))
-
-
-def rewarded_steps(episode) -> int:
-    """Agent steps of an episode with a reward above 0."""
-    return int(np.sum(np.asarray(episode["reward"]) > 0))
-
-
-def nonzero_rewards(episode) -> int:
-    """Rewards other than 0 that the task gave, so its costs as well; not `action_cost`.
-
-    Files of earlier versions do not tell; there every reward counts.
-    """
-    return int(episode.get("rewards", np.count_nonzero(episode["reward"])))
-
-
-def reached_reward(episode) -> bool:
-    """Whether an episode comes to a reward above 0 from an agent step without one.
-
-    An episode that starts where reward is, and leaves it, has found nothing.
-
-    Example:
-        >>> reached_reward({"reward": [0.0, 1.0, 1.0, 0.0]})  # the first row has no action
-        False
-        >>> reached_reward({"reward": [0.0, 1.0, 0.0, 1.0]})
-        True
-    """
-    rewarded = np.asarray(episode["reward"])[1:] > 0
-    return bool(np.any(rewarded[1:] & ~rewarded[:-1]))
 
 
 def cost(episode) -> float:

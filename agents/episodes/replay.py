@@ -32,17 +32,20 @@ def is_held_out(episode, every):
 class Replay:
     """The newest episodes in memory, sampled as sequences.
 
-    A sequence starts at a uniform offset of a uniformly drawn episode and stays inside
-    it. Where the episode is shorter than two sequences, it starts at any of its rows and
-    goes on with the start of another episode; `is_first` is true there, so that no
-    boundary is crossed unseen. Inside of it there would be few offsets, and critics, which
-    learn from rows of a sequence that are a stride apart, would never meet most of its
-    decisions. So it does where the task ended the episode: inside of it the end would stand
-    in the last row of one sequence alone, and be met T times less often than what comes
-    before.
+    A sequence starts in a row that is drawn uniformly from all in which one can start, so
+    that each step of a long episode counts as much as one of a short episode, and stays
+    inside its episode. Where the episode is shorter than two sequences, it starts at any of
+    its rows and goes on with the start of another episode; `is_first` is true there, so
+    that no boundary is crossed unseen. Inside of it there would be few offsets, and
+    critics, which learn from rows of a sequence that are a stride apart, would never meet
+    most of its decisions. So it does where the task ended the episode: inside of it the end
+    would stand in the last row of one sequence alone, and be met T times less often than
+    what comes before. What goes on is any episode, each as likely, as if all stood one
+    after another in random order: so rows of short episodes, too, are met equally often.
 
     Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels
-    (PlaNet): one chunk at a random offset from each sampled episode.
+    (PlaNet), where all episodes are equally long: one chunk at a random offset from each
+    sampled episode.
 
     Args:
         capacity: agent steps to hold; beyond it the oldest episodes leave.
@@ -69,6 +72,7 @@ class Replay:
             )
         self._capacity = capacity
         self._episodes = collections.deque()
+        self._counted = self._summed = None  # starts of sequences of a length
         self.num_steps = 0
 
     @property
@@ -100,6 +104,7 @@ class Replay:
                 f"{_spec(self._episodes[0])}"
             )
         self._episodes.append(episode)
+        self._counted = None
         self.num_steps += _rows(episode) - 1
         while self.num_steps > self._capacity and len(self._episodes) > 1:
             self.num_steps -= _rows(self._episodes.popleft()) - 1
@@ -125,12 +130,14 @@ class Replay:
             key: np.empty([batch_size, length, *shape], kind)
             for key, (shape, kind) in _spec(self._episodes[0]).items()
         }
-        for sequence in range(batch_size):
+        starts = random.integers(self._starts(length)[-1], size=batch_size)
+        for sequence, start in enumerate(starts):
+            index, offset = self._place(start, length)
             row = 0
             while row < length:
-                episode = self._episodes[random.integers(len(self._episodes))]
-                # a continuation begins where its episode begins
-                offset = 0 if row else _offset(random, episode, length)
+                if row:  # goes on where another episode begins
+                    index, offset = random.integers(len(self._episodes)), 0
+                episode = self._episodes[index]
                 count = min(_rows(episode) - offset, length - row)
                 for key in SEQUENCE_KEYS:
                     batch[key][sequence, row : row + count] = episode[key][
@@ -197,6 +204,19 @@ class Replay:
         dataset = tf.data.Dataset.from_generator(spans, output_signature=(number, number))
         return dataset.flat_map(batches).with_options(options)
 
+    def _starts(self, length):
+        """In how many rows a sequence can start, summed up to each episode."""
+        if self._counted != length:
+            self._counted = length
+            self._summed = np.cumsum([_starts(each, length) for each in self._episodes])
+        return self._summed
+
+    def _place(self, start, length):
+        """Index of an episode and row in it, of the start of this number."""
+        summed = self._starts(length)
+        index = int(np.searchsorted(summed, start, side="right"))
+        return index, int(start - (summed[index - 1] if index else 0))
+
     def _check(self, batch_size, length):
         if batch_size < 1 or length < 1:
             raise ValueError(
@@ -220,9 +240,10 @@ def _rows(episode):
     return len(episode["reward"])
 
 
-def _offset(random, episode, length):
+def _starts(episode, length):
+    """In how many rows of an episode a sequence of `length` rows can start."""
     rows = _rows(episode)
-    return random.integers(rows if goes_on(episode, length) else rows - length + 1)
+    return rows if goes_on(episode, length) else rows - length + 1
 
 
 def _spec(episode):

@@ -14,8 +14,6 @@ from agents.episodes.layout import (
     cost,
     episode_return,
     first_rows,
-    reached_reward,
-    rewarded_steps,
 )
 from agents.planet.explore import Bonus
 from agents.study.figures.predictions import film
@@ -74,15 +72,19 @@ class Measurements:
             beta = self._agent.value.explorer.beta(beta)
         return {"explore/beta": float(beta)}
 
-    def explored(self, episode):
+    def explored(self, episode, found):
         """What the newest episode adds to the knowledge of the task, before it is learned.
+
+        Args:
+            episode: see `agents.episodes.layout`.
+            found: `agents.episodes.rewards.Found` of it.
 
         Returns:
             Dict of metrics.
         """
         row = {
-            "rewarded_steps": rewarded_steps(episode),
-            "reached_reward": reached_reward(episode),
+            "rewarded_steps": sum(found),
+            "reached_reward": found.reached > 0,
             "cost": cost(episode),
         }
         if "number" in episode:  # since episodes have one

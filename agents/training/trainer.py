@@ -2,15 +2,16 @@
 
 import time
 
+import envs
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.experience import CollectedHere
 from agents.episodes.layout import (
     agent_steps,
     environment_steps,
     episode_return,
-    nonzero_rewards,
 )
 from agents.episodes.replay import is_held_out
+from agents.episodes.rewards import RewardsFound
 from agents.runs.history import forget_divergence
 from agents.runs.records import note_session
 from agents.system import interrupts
@@ -114,6 +115,8 @@ class Trainer:
         watched = (self._agent, self._store, self._evaluator, self._metrics)
         about = (run.videos, config, self._environment.entries)
         self._measured = Measurements(*watched, *about)
+        is_bounded = not envs.rewards_are_unbounded(config.task)  # a step has 0 to 1
+        self._rewards = RewardsFound(self._environment.action_repeat * is_bounded)
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
@@ -141,14 +144,14 @@ class Trainer:
             index + 1,
             agent_steps(episode),
             environment_steps(episode, self._environment.action_repeat),
-            nonzero_rewards(episode),
+            self._rewards.count,
         )
         row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
             row["collect/staleness"] = steps - int(episode["train_steps"])
         row["speed/collect_seconds"] = time.monotonic() - started
-        row |= self._measured.explored(episode)
+        row |= self._measured.explored(episode, self._rewards.newest)
         row |= self._learn()
         with self._agent.averaged():
             scores, evaluated = self._evaluate()
@@ -227,6 +230,7 @@ class Trainer:
     def _take(self, episode):
         """Counts an episode and, unless it is held out, replays it; whether it does."""
         self._measured.see(episode)
+        self._rewards.add(episode)
         if is_held_out(episode, self._config.hold_out_every):
             return False
         self._experience.replay.add(episode)

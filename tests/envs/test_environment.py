@@ -152,20 +152,6 @@ def test_actions_cost_by_what_was_chosen_whatever_their_bounds_are():
     assert environment.step([1.0]).reward == pytest.approx(-0.1)
 
 
-def test_rewards_are_counted_before_what_actions_cost():
-    rewards = iter([0.0, 0.0, 0.0, 1.0, -2.0, 0.0])
-    environment = envs.load("fake", action_repeat=2, action_cost=0.1)
-    environment._simulation.step = lambda _: (next(rewards), False, 1.0)
-    found = []
-    environment.reset()
-    for _ in range(3):
-        assert environment.step([1.0]).reward != 0
-        found.append(int(environment.get_info()["rewards"]))
-    assert found == [0, 1, 2]
-    environment.reset()
-    assert environment.get_info()["rewards"] == 0
-
-
 def test_costs_are_summed_step_by_step_whatever_reward_comes_beside_them():
     rewards = iter([0.5, -2.0, 3.0, -0.25])
     environment = envs.load("fake", action_repeat=2, action_cost=0.1)

@@ -17,7 +17,7 @@ class Clock(tf.Module):
         episodes: finished and, if they are, learned from.
         environment_steps: those of the environment, before action repeat.
         agent_steps: actions chosen.
-        rewards: rewards other than 0, or None.
+        rewards: those worth having that were found, or None.
         replay_steps: [], agent steps in the replay, as if of every episode's steps the same
             share were held out: min((1 - 1 / hold_out_every) agent_steps, capacity). The
             replay itself holds whole episodes, the first among them.
@@ -44,12 +44,12 @@ class Clock(tf.Module):
         return Elapsed(self.environment_steps, self.rewards)
 
     def advance(self, episodes, agent_steps, environment_steps, rewards=0):
-        """Counts the steps of an episode, after which there are `episodes`."""
+        """Counts the steps of an episode; there are `episodes` and `rewards` after it."""
         self.episodes.assign(episodes)
         self.agent_steps.assign_add(agent_steps)
         self.environment_steps.assign_add(environment_steps)
         if self.rewards is not None:
-            self.rewards.assign_add(rewards)
+            self.rewards.assign(rewards)
 
 
 def _counter(name):

@@ -18,8 +18,8 @@ class Bonus(Settings, Strategy):
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
-        annealing_rewards: rewards other than 0 to `final_beta`;
-            None: they end nothing.
+        annealing_rewards: rewards worth having to `final_beta`, see
+            `agents.episodes.rewards`; None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, in rewards that count
             1 in the loss of the model: 1 itself, but where rewards may be of any size.
@@ -46,7 +46,7 @@ class Bonus(Settings, Strategy):
 
     @property
     def counts_rewards(self):
-        """Whether it asks how many rewards other than 0 have come."""
+        """Whether it asks how many rewards worth having were found."""
         return self.annealing_rewards is not None
 
     def rests(self, elapsed):

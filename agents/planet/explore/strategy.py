@@ -14,7 +14,7 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewards: [], rewards of the task other than 0, or None.
+        rewards: [], rewards worth having that were found, or None.
     """
 
     environment_steps: Any = 0

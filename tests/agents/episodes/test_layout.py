@@ -15,7 +15,6 @@ from agents.episodes.layout import (
     cost,
     environment_steps,
     episode_return,
-    nonzero_rewards,
 )
 
 
@@ -153,14 +152,6 @@ def test_cost_is_told_by_the_episode_or_by_its_negative_rewards():
     assert cost(EPISODE) == 0
     assert cost({"reward": np.array([0.0, -1.0, 3.0, -0.5])}) == 1.5
     assert cost(EPISODE | {"cost": np.float64(0.7)}) == 0.7
-
-
-def test_costs_are_rewards_other_than_zero():
-    assert nonzero_rewards({"reward": np.array([0.0, -1.0, 3.0, 0.0])}) == 2
-
-
-def test_what_actions_cost_is_no_reward_of_the_task():
-    assert nonzero_rewards(EPISODE | {"rewards": np.int64(1)}) == 1
 
 
 def test_the_first_row_took_no_action():

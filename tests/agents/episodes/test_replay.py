@@ -65,14 +65,37 @@ def test_rows_of_a_sequence_belong_together():
     assert goes_on[long].all(), "a long episode was left"
 
 
-def test_offsets_and_episodes_are_uniform():
-    batch = make_replay(16, 20, ended=False).sample(batch_size=20_000, length=8, seed=0)
+def test_starts_are_uniform_over_all_rows_in_which_one_can_start():
+    batch = make_replay(16, 40, ended=False).sample(batch_size=20_000, length=8, seed=0)
     episode, row = np.moveaxis(batch["observation"][:, 0], -1, 0)
-    assert stats.chisquare(np.unique(episode, return_counts=True)[1]).pvalue > 0.01
-    for number, rows in enumerate([16, 20]):
-        offsets, counts = np.unique(row[episode == number], return_counts=True)
-        np.testing.assert_array_equal(offsets, range(rows - 8 + 1))
-        assert stats.chisquare(counts).pvalue > 0.01
+    starts, counts = np.unique(100 * episode + row, return_counts=True)
+    can_start = [*range(16 - 8 + 1), *range(100, 100 + 40 - 8 + 1)]
+    np.testing.assert_array_equal(starts, can_start)
+    assert stats.chisquare(counts).pvalue > 0.01
+
+
+def test_a_step_counts_alike_in_short_and_long_episodes():
+    falls, long, sequences, length = 100, 10, 20_000, 32
+    replay = Replay(100_000)
+    for number in range(falls + long):
+        episode = make_episode(20 if number < falls else 1000, number)
+        replay.add(episode | {"is_terminal": np.zeros_like(episode["is_first"])})
+    batch = replay.sample(sequences, length, seed=0)
+    share = np.mean(batch["observation"][..., 0] >= falls, axis=1)
+    # a start in a fall goes on with a fall but for 10 of 110 times
+    starts = falls * 20, long * (1000 - length + 1)
+    in_long = starts[1] / sum(starts)
+    assert share.mean() == pytest.approx(in_long, abs=0.02)
+    assert share[share < 1].mean() < 0.1
+
+
+def test_starts_follow_what_comes_and_goes():
+    replay = make_replay(5, capacity=30)
+    for number, rows in ((1, 9), (2, 20)):
+        replay.sample(4, 3, seed=0)
+        replay.add(make_episode(rows, number))
+    batch = replay.sample(batch_size=500, length=3, seed=1)
+    assert set(batch["observation"][:, 0, 0]) == {1, 2}  # the first has left
 
 
 def test_an_end_is_met_as_often_as_any_other_row_and_at_any_place():

@@ -8,6 +8,7 @@ import tensorflow as tf
 from PIL import Image
 
 from agents.episodes.evaluation import Evaluator
+from agents.episodes.rewards import Found
 from agents.episodes.store import EpisodeStore
 from agents.training.measurements import (
     Measurements,
@@ -79,8 +80,9 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     episode = EpisodeStore(whole_run / "episodes").read(0)
     watcher = watch(episodes=1, train_steps=0)
     watcher.see(episode)
-    told = watcher.explored(episode)
+    told = watcher.explored(episode, Found(2, 3))
     assert 0 < told["explore/coverage"] <= 1
+    assert (told["explore/rewarded_steps"], told["explore/reached_reward"]) == (5, True)
     assert set(told) == {
         "explore/cost",
         "explore/coverage",
@@ -94,7 +96,7 @@ def test_what_is_random_goes_by_the_number_of_an_episode(watch, whole_run):
     episode = EpisodeStore(whole_run / "episodes").read(0)
     watcher = watch("seed_episodes=5", episodes=7, train_steps=0)
     for number, is_random in ((4, True), (5, False)):
-        told = watcher.explored(episode | {"number": np.int64(number)})
+        told = watcher.explored(episode | {"number": np.int64(number)}, Found(0, 0))
         assert told["explore/is_random"] == is_random
 
 
