@@ -110,8 +110,10 @@ class ImprovedCrossEntropy(Settings):
             plans = tf.concat([plans, elites[:, : self.num_kept]], axis=1)
             if iteration == self.iterations - 1:
                 plans = tf.concat([plans, mean[:, tf.newaxis]], axis=1)
-            plans = with_proposals(plans, proposals)
-            elites = best(plans, score(plans, seeds[1]), self.elites)
+            scores = score(with_proposals(plans, proposals), seeds[1])
+            if proposals is not None:
+                scores = _count_once(scores, elites[:, : self.num_kept], proposals)
+            elites = best(with_proposals(plans, proposals), scores, self.elites)
             mean, stddev = (
                 self.momentum * old + (1 - self.momentum) * new
                 for old, new in zip((mean, stddev), moments(elites), strict=True)
@@ -126,6 +128,21 @@ class ImprovedCrossEntropy(Settings):
         noise = tf.transpose(noise, [0, 1, 3, 2])
         plans = mean[:, tf.newaxis] + stddev[:, tf.newaxis] * noise
         return tf.clip_by_value(plans, -1.0, 1.0)
+
+
+def _count_once(scores, kept, proposals):
+    """Scores [B, N] without those of proposals, the last, that are kept elites as well.
+
+    Args:
+        scores: [B, N].
+        kept: [B, K, H, A], which are among the N.
+        proposals: [B, P, H, A], the last P of the N.
+    """
+    is_kept = tf.reduce_all(proposals[:, :, tf.newaxis] == kept[:, tf.newaxis], axis=[3, 4])
+    again = tf.reduce_any(is_kept, axis=2)  # [B, P]
+    count = proposals.shape[1]
+    others = tf.where(again, -np.inf, scores[:, -count:])
+    return tf.concat([scores[:, :-count], others], axis=1)
 
 
 def colored_noise_basis(length, exponent):

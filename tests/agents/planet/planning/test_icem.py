@@ -73,6 +73,20 @@ def test_icem_keeps_its_best_elites_for_the_next_iteration_and_decision():
             assert np.any(np.all(later == best, axis=(1, 2)))
 
 
+def test_a_proposal_that_is_kept_is_one_candidate():
+    words = {"horizon": 1, "candidates": 8, "elites": 4, "iterations": 3}
+    planner = preset("planner", "icem", **words, keep_elites=0.5)
+    proposals = tf.constant([[[[0.9]], [[-0.6]]]])
+
+    def score(plans, seed):
+        del seed
+        return -tf.abs(plans[..., 0, 0] - 0.9)
+
+    _, (_, kept) = planner.plan(score, planner.initial_state(1, 1), (1, 1), SEED, proposals)
+    best, second = kept[0, :, 0, 0].numpy()
+    assert best == np.float32(0.9) != second
+
+
 def test_icem_mixes_old_and_new_moments():
     planner = preset(
         "planner", "icem", horizon=1, candidates=50, elites=5, iterations=1, momentum=0.4
