@@ -243,7 +243,11 @@ class PlaNetAgent(tf_agent.TFAgent):
         values = ()
         if self.value:
             of_value, values = self.value.losses(
-                batch, features, drawn.actions, self._sought(drawn.weight_seed)
+                batch,
+                features,
+                drawn.actions,
+                self._sought(drawn.weight_seed),
+                self.train_step_counter,
             )
             metrics |= of_value
         terms = {
