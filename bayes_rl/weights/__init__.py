@@ -12,10 +12,12 @@ Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertai
 
 from bayes_rl.weights.axis_of_draws import check_inputs_are_whole
 from bayes_rl.weights.drawing import (
+    SignsOfSeed,
     kl_divergences,
     mean_weights,
     posteriors,
     sample_weights,
+    sample_with_signs,
 )
 from bayes_rl.weights.holding import held, hold
 from bayes_rl.weights.naming import named_signs, named_weights

@@ -68,6 +68,53 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     return draws
 
 
+class SignsOfSeed:
+    """Signs for as many rows as the layer has that asks for them, always the same.
+
+    Args:
+        seed: int tensor [2].
+        size: of the last axis.
+
+    Example:
+        >>> SignsOfSeed([1, 2], size=3)(rows=2).shape
+        TensorShape([2, 3])
+    """
+
+    def __init__(self, seed, size):
+        self._seed, self._size = seed, size
+
+    def __call__(self, rows):
+        return rademacher([rows, self._size], self._seed)
+
+
+@tf.autograph.experimental.do_not_convert
+def sample_with_signs(model):
+    """One new draw of the weights of a model, and of signs for any number of rows.
+
+    A layer may have more rows than a model has examples, as inside of `TimeDistributed`.
+
+    Args:
+        model: as in `sample_weights`.
+
+    Returns:
+        Two dicts, of weights and of `SignsOfSeed`, to be held together.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseFlipout(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> weights, signs = sample_with_signs(layer)
+        >>> signs["dense/kernel/sign_output"](rows=7).shape
+        TensorShape([7, 4])
+    """
+    seed = as_seed(None)
+    signs = {
+        name: SignsOfSeed(_seed_of(name, seed), size)
+        for name, (_, _, size) in named_signs(model).items()
+    }
+    return sample_weights(model, seed=seed), signs
+
+
 def as_sizes(shape):
     """Whole numbers above 0 as a list of ints; None where there are others."""
     sizes = np.ravel(shape).tolist()

@@ -10,6 +10,7 @@ from bayes_rl.numerics import graphs
 from bayes_rl.scopes import Scopes
 from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.axis_of_draws import check_axis_of_draws
+from bayes_rl.weights.drawing import SignsOfSeed
 from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
 
 _scopes = Scopes("held weights")
@@ -85,6 +86,9 @@ def _checked(model, weights):
     values, draws = {}, {}
     for name, value in weights.items():
         layer, key, shape = slots[name]
+        if isinstance(value, SignsOfSeed):
+            values[id(layer), key] = value
+            continue
         value = _with_shape(name, tf.convert_to_tensor(value), shape)
         values[id(layer), key] = value
         if value.shape.rank is not None and value.shape.rank > len(shape):
@@ -126,7 +130,8 @@ def held(layer, key):
         key: name within the layer, such as "kernel" or "kernel/sign_input".
 
     Returns:
-        The tensor of the innermost `hold` that names it, or None.
+        The tensor of the innermost `hold` that names it, or None; of signs maybe
+        `SignsOfSeed`.
 
     Raises:
         RuntimeError: it was entered outside of the `tf.function` being traced.

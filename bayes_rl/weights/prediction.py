@@ -55,7 +55,7 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         >>> model = tf.keras.Sequential([
         ...     ed.layers.Conv1DFlipout(4, 3), tf.keras.layers.BatchNormalization(),
         ...     tf.keras.layers.GlobalMaxPooling1D(), ed.layers.DenseFlipout(2)])
-        >>> ed.predict(model, tf.ones([7, 9, 3]), 5, seed=1).shape
+        >>> ed.predict(model, tf.ones([7, 9, 3]), 5, seed=1, verbose=0).shape
         (5, 7, 2)
     """
     _check_stateless(model)
