@@ -20,13 +20,14 @@ from bayes_rl.weights.drawing import (
     sample_with_signs,
 )
 from bayes_rl.weights.holding import held, hold
-from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
 from bayes_rl.weights.one_draw import OneDraw
 from bayes_rl.weights.prediction import predict
 from bayes_rl.weights.scaling import (
     AnnealKL,
     forget_functions,
     scale_kl,
+    warn_of_no_kl,
     warn_of_whole_kl,
 )
 from bayes_rl.weights.templates import renew_regularizers, renew_templates

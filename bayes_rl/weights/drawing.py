@@ -1,7 +1,8 @@
 """What can be asked of all weights of a model: draws, means, posteriors, costs.
 
 Draws are stateless: the same seed gives the same draw in eager mode, in a `tf.function`,
-under XLA, in any replica, and whichever other layers the model has.
+under XLA, in any replica, and whichever other layers the model has, where layers have names
+of their own.
 """
 
 import zlib
@@ -11,18 +12,24 @@ import tensorflow as tf
 
 from bayes_rl.numerics.noise import as_seed, rademacher
 from bayes_rl.random_variables.families import draw_from, mean_of
-from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
 
 
-def _seed_of(name, seed):
-    """The seed of one named draw: it depends on nothing but `seed` and the name."""
-    label = tf.constant(zlib.crc32(name.encode()) & 0x7FFFFFFF, tf.int32)
+def _seed_of(label, seed):
+    """The seed of one draw: it depends on nothing but `seed` and the label."""
+    label = tf.constant(zlib.crc32(label.encode()) & 0x7FFFFFFF, tf.int32)
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
 
 
 @tf.autograph.experimental.do_not_convert
 def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     """Draws every stochastic weight of a model from its posterior.
+
+    By one seed, weights of different names have different draws, and those of one name the
+    same draw in every model: give each member of an ensemble a seed of its own. Where Keras
+    has named a layer, such as `dense_flipout_7`, its place among such layers counts in
+    place of its number: a model that is made twice has the same draws. Names of their own
+    keep draws where layers of that kind are added.
 
     Args:
         model: built Keras model or layer, any `tf.Module` that holds such, or a list.
@@ -56,15 +63,15 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         raise ValueError(f"sample_shape must be () or [S], got {given!r}")
     if not (batch_size is None or tf.is_tensor(batch_size)):
         batch_size = as_size("batch_size", batch_size)
-    seed = as_seed(seed)
+    seed, labels = as_seed(seed), seed_labels(model)
     draws = {}
     for name, (_, weight) in named_weights(model).items():
         posterior = weight.posterior()
-        draws[name] = draw_from(posterior, sample_shape, _seed_of(name, seed))
+        draws[name] = draw_from(posterior, sample_shape, _seed_of(labels[name], seed))
     if batch_size is not None:
         for name, (_, _, size) in named_signs(model).items():
             shape = [*sample_shape, batch_size, size]
-            draws[name] = rademacher(shape, _seed_of(name, seed))
+            draws[name] = rademacher(shape, _seed_of(labels[name], seed))
     return draws
 
 
@@ -107,9 +114,9 @@ def sample_with_signs(model):
         >>> signs["dense/kernel/sign_output"](rows=7).shape
         TensorShape([7, 4])
     """
-    seed = as_seed(None)
+    seed, labels = as_seed(None), seed_labels(model)
     signs = {
-        name: SignsOfSeed(_seed_of(name, seed), size)
+        name: SignsOfSeed(_seed_of(labels[name], seed), size)
         for name, (_, _, size) in named_signs(model).items()
     }
     return sample_weights(model, seed=seed), signs

@@ -16,7 +16,12 @@ from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import serialize
-from bayes_rl.weights import check_inputs_are_whole, held, warn_of_whole_kl
+from bayes_rl.weights import (
+    check_inputs_are_whole,
+    held,
+    warn_of_no_kl,
+    warn_of_whole_kl,
+)
 
 
 class StochasticLayer:
@@ -282,12 +287,15 @@ class StochasticLayer:
         """(value, whether it was set); (None, False) for no value where not `fresh`."""
         if key not in self.stochastic_weights:
             return getattr(self, key), True
+        weight = self.stochastic_weights[key]
+        if weight.regularizer is None and self.trainable:
+            warn_of_no_kl(weight)
         if is_tracing():
             variable = self.random_variable(key)
             return variable.value, variable.is_given
         value = held(self, key)
         if value is None and fresh:
-            return self.stochastic_weights[key].draw(), False
+            return weight.draw(), False
         return value, value is not None
 
 
