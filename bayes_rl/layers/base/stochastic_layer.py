@@ -273,7 +273,7 @@ class StochasticLayer:
     @tf.autograph.experimental.do_not_convert
     def moments(self, key):
         """Mean and variance of a stochastic weight, as `StochasticWeight.moments`."""
-        return self.stochastic_weights[key].moments()
+        return self._told_of(key).moments()
 
     def held_draws(self):
         """[S] where S draws of the layer's weights are held, else []."""
@@ -283,13 +283,18 @@ class StochasticLayer:
                 return [value.shape[0] or tf.shape(value)[0]]
         return []
 
+    def _told_of(self, key):
+        """The weight that a call uses; a warning where `fit` has no cost for it."""
+        weight = self.stochastic_weights[key]
+        if weight.regularizer is None and self.trainable:
+            warn_of_no_kl(weight)
+        return weight
+
     def _draw(self, key, fresh=True):
         """(value, whether it was set); (None, False) for no value where not `fresh`."""
         if key not in self.stochastic_weights:
             return getattr(self, key), True
-        weight = self.stochastic_weights[key]
-        if weight.regularizer is None and self.trainable:
-            warn_of_no_kl(weight)
+        weight = self._told_of(key)
         if is_tracing():
             variable = self.random_variable(key)
             return variable.value, variable.is_given

@@ -264,7 +264,9 @@ def test_unscaled_kl_in_fit_is_a_warning():
         fit(lambda model: ed.scale_kl(model, 1.0))  # said, so meant
 
 
-@pytest.mark.parametrize("kind", ["DenseReparameterization", "DenseFlipout"])
+@pytest.mark.parametrize(
+    "kind", ["DenseReparameterization", "DenseFlipout", "DenseLocalReparameterization"]
+)
 @pytest.mark.parametrize(
     ("options", "weight"),
     [
