@@ -65,7 +65,8 @@ class Scopes:
         entries = self._entries.get()
         if self._of_generators:
             entries = self._with_generators(list(entries))
-        return tuple(entry.value for entry in entries)
+        # Each weight of each call of a layer asks.
+        return tuple([entry.value for entry in entries]) if entries else ()
 
     def _get(self, owner):
         return self._entries.get() if owner is None else self._of_generators.get(owner, ())
