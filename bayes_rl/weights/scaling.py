@@ -15,7 +15,9 @@ def scale_kl(model, scale):
         sum(model.losses) = scale * KL(posterior || prior)
 
     Keras' losses are means over examples, so 1 / (number of training examples) makes the
-    loss of `compile` and `fit` the negative evidence bound per example. The scale is a
+    loss of `compile` and `fit` the negative evidence bound per example, if that is a
+    negative log likelihood: "mse" is one of noise of variance 1/2, and underfits targets
+    that have less; -log_prob of a normal whose stddev is learned does not. The scale is a
     variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations of
     layers keep its value, so models that are saved or cloned whole have it; weights,
     checkpoints and models of your own class, which makes its layers anew, do not. The
