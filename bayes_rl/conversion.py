@@ -136,7 +136,11 @@ class _Swap:
         return tf.keras.layers.RNN(cell, **config)
 
     def _bidirectional(self, layer):
-        # Both ways are made from one layer, also when the twin is loaded from a file.
+        # Both ways are made from one layer, which has no weights to be told by; also when
+        # the twin is loaded from a file.
+        for way in (layer.forward_layer, layer.backward_layer):
+            if _has_cell_of_its_own(way):
+                self._note_left(way)
         is_own = hasattr(layer, "_backward_layer_config")
         return tf.keras.layers.Bidirectional(
             self.layer(layer.layer),
@@ -181,6 +185,8 @@ class _Swap:
         return copy
 
     def _note_left(self, layer):
+        if getattr(layer, "stochastic_weights", None):
+            return
         if any(weight.shape.rank > 1 for weight in layer.trainable_weights):
             self.left[layer.name] = f"{layer.name!r} ({type(layer).__name__})"
 
@@ -237,10 +243,18 @@ def _pairs(layer, twin):
 
 def _parts(layer):
     """Names of the layers that a layer was made with, and which may have twins."""
-    # The one divides the variable of a kernel, the other has a cell without a twin.
-    if isinstance(
-        layer, (tf.keras.layers.SpectralNormalization, tf.keras.layers.SimpleRNN)
-    ):
+    # It divides the variable of a kernel.
+    if isinstance(layer, tf.keras.layers.SpectralNormalization):
         return []
     found = {name: getattr(layer, name, None) for name in _PARTS}
+    if _has_cell_of_its_own(layer):
+        del found["cell"]
     return [n for n, part in found.items() if isinstance(part, tf.keras.layers.Layer)]
+
+
+def _has_cell_of_its_own(layer):
+    """Whether a layer such as ConvLSTM2D has made its cell, which has no twin, itself."""
+    if not isinstance(layer, tf.keras.layers.RNN) or type(layer) in _RECURRENT:
+        return False
+    with_twins = (tf.keras.layers.StackedRNNCells, *TWINS)
+    return not isinstance(layer.cell, with_twins)

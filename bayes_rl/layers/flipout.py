@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from bayes_rl.layers import products
 from bayes_rl.numerics.noise import rademacher
-from bayes_rl.weights import held
+from bayes_rl.weights import SignsOfSeed, held
 
 
 class Flipout:
@@ -46,14 +46,29 @@ class Flipout:
     @tf.autograph.experimental.do_not_convert
     def _flip(self, tensor, name):
         key = f"{self.kernel_key}/{name}"
-        signs = held(self, key)
+        shape = self.layout.without_space(products.sizes(tensor))
+        signs = held_signs(self, key, rows=shape[0])
         if signs is None:
-            shape = self.layout.without_space(products.sizes(tensor))
             signs = rademacher(shape, dtype=tensor.dtype)
         else:
             check_signs(key, signs, self.layout.without_space(tensor.shape.as_list()))
         signs = products.align(tf.cast(signs, tensor.dtype), tensor, self.layout)
         return tensor * signs
+
+
+def held_signs(layer, key, rows):
+    """Held signs of a layer, or None.
+
+    Args:
+        layer: the layer itself.
+        key: name of the signs within the layer.
+        rows: of its inputs; int or tensor [].
+
+    Returns:
+        [B, channels], or [S, B, channels].
+    """
+    signs = held(layer, key)
+    return signs(rows) if isinstance(signs, SignsOfSeed) else signs
 
 
 def check_signs(name, signs, shape):
@@ -73,5 +88,7 @@ def check_signs(name, signs, shape):
     expected = [None] * (leading - len(batch)) + batch[:leading] + [channels]
     if not signs.shape.is_compatible_with(expected):
         raise ValueError(
-            f"held signs {name!r} must have shape {expected}, got {signs.shape}"
+            f"held signs {name!r} must have shape {expected}, got {signs.shape}: a row for "
+            "each row of the layer's own inputs; weights that are drawn without batch_size "
+            "have no signs, and ed.OneDraw draws as many as there are rows"
         )

@@ -17,7 +17,7 @@ from tensorflow.experimental import dtensor
 from bayes_rl.numerics.noise import as_seed, normal_of_bits, threefry
 from bayes_rl.parallel.mesh import BATCH
 from bayes_rl.random_variables.families import normal_parameters
-from bayes_rl.weights import named_signs, named_weights
+from bayes_rl.weights import named_signs, named_weights, seed_labels
 
 
 def sample_weights(model, seed, batch_size=None):
@@ -45,17 +45,17 @@ def sample_weights(model, seed, batch_size=None):
         [[3, 4], [2, 3], [2, 4]]
     """
     seed = tf.bitcast(tf.cast(as_seed(seed), tf.int32), tf.uint32)
-    named = named_weights(model)
+    named, labels = named_weights(model), seed_labels(model)
     posteriors = {name: _normal(name, weight) for name, (_, weight) in named.items()}
     layouts = {name: _layout(weight) for name, (_, weight) in named.items()}
     places = {name: (weight.shape, layouts[name]) for name, (_, weight) in named.items()}
     draws = {
         name: mean + stddev * normal_of_bits(bits, mean.dtype)
-        for (name, bits) in _random_bits(places, seed).items()
+        for (name, bits) in _random_bits(places, labels, seed).items()
         for mean, stddev in [posteriors[name]]
     }
     if batch_size is not None:
-        draws |= _signs(model, layouts, batch_size, seed)
+        draws |= _signs(model, layouts, batch_size, labels, seed)
     return draws
 
 
@@ -74,7 +74,7 @@ def _layout(weight):
     return getattr(weight.initializer.mean, "layout", None)
 
 
-def _signs(model, layouts, batch_size, seed):
+def _signs(model, layouts, batch_size, labels, seed):
     places = {}
     for name, (_, _, size) in named_signs(model).items():
         kernel, end = name.rsplit("/", 1)
@@ -85,15 +85,16 @@ def _signs(model, layouts, batch_size, seed):
         places[name] = (batch_size, size), layout
     return {
         name: 1.0 - 2.0 * tf.cast(tf.bitwise.right_shift(bits, 31), tf.float32)
-        for name, bits in _random_bits(places, seed).items()
+        for name, bits in _random_bits(places, labels, seed).items()
     }
 
 
-def _random_bits(places, seed):
+def _random_bits(places, labels, seed):
     """Random bits for many names, those of one shape and layout in one computation.
 
     Args:
         places: dict of name -> (shape, layout or None).
+        labels: dict of name -> what its bits depend on.
         seed: uint32 [2].
 
     Returns:
@@ -108,9 +109,9 @@ def _random_bits(places, seed):
     for _, names in itertools.groupby(sorted(places, key=kind), key=kind):
         names = list(names)
         shape, layout = places[names[0]]
-        labels = [zlib.crc32(name.encode()) for name in names]
-        labels = tf.reshape(tf.constant(labels, tf.uint32), [-1] + [1] * len(shape))
-        keys = tf.stack(threefry(labels, tf.zeros_like(labels), seed))
+        hashes = [zlib.crc32(labels[name].encode()) for name in names]
+        hashes = tf.reshape(tf.constant(hashes, tf.uint32), [-1] + [1] * len(shape))
+        keys = tf.stack(threefry(hashes, tf.zeros_like(hashes), seed))
         bits, _ = threefry(*_counters(shape, layout), keys)
         found |= dict(zip(names, tf.unstack(bits, len(names)), strict=True))
     return found

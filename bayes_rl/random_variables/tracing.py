@@ -2,7 +2,8 @@
 
 A tracer is a function `tracer(constructor, *args, **kwargs)` that runs in place of every
 traceable constructor called inside `with trace(tracer)`. Tracers nest: a tracer that
-calls its constructor hands over to the tracer around it. Each thread has its own.
+calls its constructor hands over to the tracer around it. Threads, tasks and generators that
+yield have their own.
 
 Source: Tran et al., 2018, Simple, Distributed, and Accelerated Probabilistic Programming.
 """
@@ -10,15 +11,33 @@ Source: Tran et al., 2018, Simple, Distributed, and Accelerated Probabilistic Pr
 import collections
 import contextlib
 import functools
-import threading
+import typing
 
-_local = threading.local()
+from bayes_rl.scopes import Scopes
+
+_scopes = Scopes("tracers")
 
 
-def _stack():
-    if not hasattr(_local, "tracers"):
-        _local.tracers = []
-    return _local.tracers
+class _Active:
+    """One `with trace(tracer)`."""
+
+    def __init__(self, tracer):
+        self.tracer = tracer
+
+
+class _Aside(typing.NamedTuple):
+    active: _Active
+
+
+def _innermost():
+    """The innermost tracer that is not set aside, or None."""
+    aside = []
+    for entered in _scopes.innermost_first():
+        if isinstance(entered, _Aside):
+            aside.append(entered.active)
+        elif not any(entered is other for other in aside):
+            return entered
+    return None
 
 
 def _construct(constructor, *args, **kwargs):
@@ -27,7 +46,7 @@ def _construct(constructor, *args, **kwargs):
 
 def is_tracing():
     """Whether any tracer is active in this thread."""
-    return bool(_stack())
+    return _innermost() is not None
 
 
 @contextlib.contextmanager
@@ -50,12 +69,8 @@ def trace(tracer):
         >>> float(x)
         0.0
     """
-    stack = _stack()
-    stack.append(tracer)
-    try:
+    with _scopes.entered(_Active(tracer)):
         yield
-    finally:
-        stack.pop()
 
 
 @contextlib.contextmanager
@@ -72,13 +87,12 @@ def get_next_tracer():
         >>> draws["x"] is x
         True
     """
-    stack = _stack()
-    tracer = stack.pop() if stack else None
-    try:
-        yield tracer or _construct
-    finally:
-        if tracer is not None:
-            stack.append(tracer)
+    innermost = _innermost()
+    if innermost is None:
+        yield _construct
+        return
+    with _scopes.entered(_Aside(innermost)):
+        yield innermost.tracer
 
 
 def traceable(func):
@@ -103,7 +117,7 @@ def traceable(func):
 
     @functools.wraps(func)
     def traced(*args, **kwargs):
-        if not _stack():
+        if not is_tracing():
             return func(*args, **kwargs)
         with get_next_tracer() as tracer:
             # The tracer may call `traced` again, which then meets the next one outside.

@@ -2,14 +2,17 @@
 
 Epistemic is what the draws disagree on, and more data would reduce; aleatoric is the noise
 that each of them predicts. A prediction here is a random variable or a distribution whose
-first batch axis is S, as a model gives under `hold` with S draws.
+first batch axis is S, as a model gives under `hold` with S draws. Where outcomes are
+classes, it may be an array of their probabilities, as `bayes_rl.predict` gives of softmax.
 """
 
 import typing
 
 import tensorflow as tf
 import tensorflow_probability as tfp
-from tensorflow_probability import distributions as tfd
+
+from bayes_rl.uncertainty.arguments import check_probabilities, numbers, with_classes
+from bayes_rl.uncertainty.predictions import distribution_of, is_array, probabilities_of
 
 
 class Uncertainty(typing.NamedTuple):
@@ -50,7 +53,7 @@ def variance_parts(prediction):
         `Uncertainty` of [...], in squared units of the outcome.
 
     Raises:
-        ValueError: it has no axis of draws.
+        ValueError: it is no distribution, or has no axis of draws.
 
     Example:
         >>> import bayes_rl as ed
@@ -58,7 +61,7 @@ def variance_parts(prediction):
         >>> float(parts.epistemic[0]), float(parts.aleatoric[0])
         (1.0, 4.0)
     """
-    distribution = _with_draws(prediction)
+    distribution = distribution_of(prediction)
     return Uncertainty(
         tf.math.reduce_variance(distribution.mean(), axis=0),
         tf.reduce_mean(distribution.variance(), axis=0),
@@ -78,7 +81,8 @@ def entropy_parts(prediction, num_samples=100, seed=None):
     Efficient and Risk-sensitive Learning, equation 9.
 
     Args:
-        prediction: [S, ...], random variable or distribution with an entropy.
+        prediction: [S, ...], random variable or distribution with an entropy, or
+            probabilities [S, ..., classes], of a sigmoid [S, ..., 1].
         num_samples: of the outcome for each draw, where there is no closed form.
         seed: of these samples, two ints or an int tensor [2].
 
@@ -86,7 +90,8 @@ def entropy_parts(prediction, num_samples=100, seed=None):
         `Uncertainty` of [*batch_shape] without S, in nats.
 
     Raises:
-        ValueError: it has no axis of draws.
+        ValueError: it has no axis of draws, numbers are no probabilities, or `num_samples`
+            is below 1.
 
     Example:
         >>> import bayes_rl as ed
@@ -94,8 +99,9 @@ def entropy_parts(prediction, num_samples=100, seed=None):
         >>> round(float(parts.epistemic), 3), float(parts.aleatoric)
         (0.693, 0.0)
     """
-    distribution = _with_draws(prediction)
-    probabilities = _probabilities(distribution)
+    if num_samples < 1:
+        raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+    distribution, probabilities = _classes_of(prediction)
     if probabilities is None:
         aleatoric = tf.reduce_mean(distribution.entropy(), axis=0)
         total = _sampled_entropy(distribution, num_samples, seed)
@@ -125,6 +131,9 @@ def mutual_information(prediction, num_samples=100, seed=None):
         >>> prediction = ed.Categorical(probs=[[0.9, 0.1], [0.1, 0.9]])
         >>> round(float(mutual_information(prediction)), 4)
         0.3681
+        >>> model = tf.keras.Sequential([ed.layers.DenseFlipout(3, activation="softmax")])
+        >>> mutual_information(ed.predict(model, tf.ones([5, 4]), draws=10)).shape
+        TensorShape([5])
     """
     return entropy_parts(prediction, num_samples, seed).epistemic
 
@@ -133,21 +142,21 @@ def mean_probabilities(prediction):
     """Probabilities of the classes, averaged over the draws.
 
     Args:
-        prediction: [S, ...], Categorical, OneHotCategorical or Bernoulli.
+        prediction: [S, ...], Categorical, OneHotCategorical or Bernoulli, or probabilities
+            [S, ..., classes], of a sigmoid [S, ..., 1].
 
     Returns:
         [..., classes]; of a Bernoulli those of 0 and 1.
 
     Raises:
-        ValueError: the outcomes are not classes.
+        ValueError: the outcomes are not classes, or numbers are no probabilities.
 
     Example:
         >>> import bayes_rl as ed
         >>> mean_probabilities(ed.Bernoulli(probs=[0.0, 0.5])).numpy()
         array([0.75, 0.25], dtype=float32)
     """
-    distribution = _with_draws(prediction)
-    probabilities = _probabilities(distribution)
+    distribution, probabilities = _classes_of(prediction)
     if probabilities is None:
         raise ValueError(
             "prediction must be Categorical, OneHotCategorical or Bernoulli, got "
@@ -156,25 +165,20 @@ def mean_probabilities(prediction):
     return tf.reduce_mean(probabilities, axis=0)
 
 
-def _with_draws(prediction):
-    is_distribution = isinstance(prediction, tfd.Distribution)
-    distribution = prediction if is_distribution else prediction.distribution
-    if distribution.batch_shape.rank == 0:
+def _classes_of(prediction):
+    """Distribution, and probabilities [S, ..., classes]; None for what there is not."""
+    if not is_array(prediction):
+        distribution = distribution_of(prediction)
+        return distribution, probabilities_of(distribution)
+    probabilities = numbers("prediction", prediction)
+    if probabilities.shape.rank is not None and probabilities.shape.rank < 2:
         raise ValueError(
-            "the first batch axis of a prediction must be draws of the weights, got "
-            f"batch_shape () of {type(distribution).__name__}"
+            "probabilities of a prediction must have shape [S, ..., classes], or "
+            f"[S, ..., 1] of a sigmoid, got {probabilities.shape}"
         )
-    return distribution
-
-
-def _probabilities(distribution):
-    """[S, ..., classes], or None where outcomes are not classes."""
-    if isinstance(distribution, tfd.Bernoulli):
-        ones = distribution.probs_parameter()
-        return tf.stack([1.0 - ones, ones], axis=-1)
-    if isinstance(distribution, (tfd.Categorical, tfd.OneHotCategorical)):
-        return distribution.probs_parameter()
-    return None
+    probabilities = with_classes(probabilities)
+    check_probabilities(probabilities)
+    return None, probabilities
 
 
 def _entropy(probabilities):

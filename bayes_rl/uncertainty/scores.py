@@ -1,7 +1,16 @@
-"""Scores of predictions: proper ones, which the truth has lowest, and calibration."""
+"""Scores of predictions: proper ones, which the truth has lowest, and calibration.
+
+They are computed in float32, or float64 where predictions are. What is NaN makes NaN.
+"""
+
+import math
+import numbers
 
 import tensorflow as tf
 import tensorflow_probability as tfp
+
+from bayes_rl.uncertainty.arguments import draws_and_targets, labels_and_probabilities
+from bayes_rl.uncertainty.predictions import distribution_of, outcomes_of
 
 
 def log_score(prediction, targets):
@@ -15,10 +24,15 @@ def log_score(prediction, targets):
     Args:
         prediction: [S, ...], random variable or distribution whose first axis is draws of
             the weights.
-        targets: [...].
+        targets: [...]; of outcomes [S, ...], [..., 1] too, as of [S, ..., 1] [...].
 
     Returns:
-        [*batch_shape] without S, in nats.
+        [*batch_shape] without S, and without an axis of size 1 that targets have not, in
+        nats.
+
+    Raises:
+        ValueError: the prediction is no distribution or has no axis of draws; the targets
+            have another shape, or are no outcomes.
 
     Example:
         >>> import bayes_rl as ed
@@ -26,8 +40,11 @@ def log_score(prediction, targets):
         >>> round(float(score), 3)
         0.693
     """
-    targets = tf.convert_to_tensor(targets, dtype_hint=prediction.dtype)
-    log_probs = prediction.log_prob(targets[tf.newaxis])
+    distribution = distribution_of(prediction)
+    targets, has_column = outcomes_of(distribution, targets)
+    log_probs = distribution.log_prob(targets[tf.newaxis])
+    if has_column:
+        log_probs = log_probs[..., 0]
     return -tfp.math.reduce_logmeanexp(log_probs, axis=0)
 
 
@@ -44,23 +61,28 @@ def continuous_ranked_probability_score(draws, targets):
 
     Args:
         draws: [S, ...], of the outcome.
-        targets: [...].
+        targets: [...]. Where draws or they have one more axis in the end, of size 1, as the
+            outputs of `Dense(1)` have, it is dropped.
 
     Returns:
         [...], in units of the outcome.
+
+    Raises:
+        ValueError: draws and targets have other shapes, or are no numbers.
 
     Example:
         >>> float(continuous_ranked_probability_score([0.0, 2.0], 1.0))
         0.0
     """
-    draws = tf.sort(_as_floating(draws), axis=0)
-    error = tf.reduce_mean(tf.abs(draws - tf.cast(targets, draws.dtype)), axis=0)
-    count = tf.cast(tf.shape(draws)[0], draws.dtype)
+    draws, targets = draws_and_targets(draws, targets)
+    # About the target: the spread of draws far from 0 is not lost in rounding.
+    errors = tf.sort(draws - targets, axis=0)
+    count = tf.cast(tf.shape(errors)[0], errors.dtype)
     # Of the sorted draws, number i is the greater in i pairs and the less in the rest.
-    rank = tf.range(tf.shape(draws)[0])
-    weight = 2.0 * tf.cast(rank, draws.dtype) - count + 1.0
-    spread = tf.tensordot(weight, draws, 1) / tf.maximum(count * (count - 1.0), 1.0)
-    return error - spread
+    rank = tf.range(tf.shape(errors)[0])
+    weight = 2.0 * tf.cast(rank, errors.dtype) - count + 1.0
+    spread = tf.tensordot(weight, errors, 1) / tf.maximum(count * (count - 1.0), 1.0)
+    return tf.reduce_mean(tf.abs(errors), axis=0) - spread
 
 
 def expected_calibration_error(labels, probabilities, num_bins=10):
@@ -71,15 +93,17 @@ def expected_calibration_error(labels, probabilities, num_bins=10):
     Source: Guo et al., 2017, On Calibration of Modern Neural Networks, equation 3.
 
     Args:
-        labels: [N] or [N, 1], int.
-        probabilities: [N, classes], such as `mean_probabilities` of the draws.
+        labels: [N] or [N, 1], whole numbers of any type.
+        probabilities: [N, classes], such as `mean_probabilities` of the draws; of a sigmoid
+            [N, 1], those of class 1 of two.
         num_bins: number of bins of [0, 1], at least 1.
 
     Returns:
         [], between 0 and 1.
 
     Raises:
-        ValueError: the labels have another shape, or `num_bins` is below 1.
+        ValueError: labels have another shape or are no classes, probabilities are none,
+            there are no labels, or `num_bins` is no whole number above 0.
 
     Example:
         >>> float(expected_calibration_error([0, 1], [[1.0, 0.0], [1.0, 0.0]]))
@@ -87,10 +111,14 @@ def expected_calibration_error(labels, probabilities, num_bins=10):
     """
     if num_bins < 1:
         raise ValueError(f"num_bins must be at least 1, got {num_bins}")
-    labels, probabilities = _labelled(labels, probabilities)
+    if num_bins % 1:
+        raise ValueError(f"num_bins must be a whole number, got {num_bins}")
+    labels, probabilities = labels_and_probabilities(labels, probabilities)
+    _check_some("labels", labels)
     confidence = tf.reduce_max(probabilities, axis=-1)
-    classes = tf.argmax(probabilities, axis=-1, output_type=labels.dtype)
-    is_right = tf.cast(classes == labels, confidence.dtype)
+    is_right = tf.cast(tf.argmax(probabilities, axis=-1) == labels, confidence.dtype)
+    # A maximum passes NaN over.
+    is_right += 0.0 * tf.reduce_sum(probabilities, axis=-1)
     # Probabilities that were rounded to beyond 1 are in the last bin.
     bins = tf.cast(tf.math.ceil(confidence * num_bins), tf.int32) - 1
     bins = tf.clip_by_value(bins, 0, num_bins - 1)
@@ -99,18 +127,9 @@ def expected_calibration_error(labels, probabilities, num_bins=10):
     return tf.reduce_sum(tf.abs(sums)) / tf.cast(tf.size(labels), sums.dtype)
 
 
-def _labelled(labels, probabilities):
-    """Labels [...] for probabilities [..., classes]; a last axis of 1 is dropped."""
-    labels, probabilities = tf.cast(labels, tf.int32), tf.convert_to_tensor(probabilities)
-    expected = probabilities.shape[:-1]
-    if labels.shape.is_compatible_with(expected + [1]):
-        labels = labels[..., 0]
-    if not labels.shape.is_compatible_with(expected):
-        raise ValueError(
-            f"labels of probabilities {probabilities.shape} must have shape {expected}, "
-            f"got {labels.shape}"
-        )
-    return labels, probabilities
+def _check_some(name, tensor):
+    if tensor.shape.num_elements() == 0:
+        raise ValueError(f"{name} must not be empty, got shape {tensor.shape}")
 
 
 def brier_score(labels, probabilities):
@@ -121,20 +140,20 @@ def brier_score(labels, probabilities):
     Source: Brier, 1950, Verification of Forecasts Expressed in Terms of Probability.
 
     Args:
-        labels: [...] or [..., 1], int.
-        probabilities: [..., classes].
+        labels: [...] or [..., 1], whole numbers of any type.
+        probabilities: [..., classes]; of a sigmoid [..., 1], those of class 1 of two.
 
     Returns:
         [...], between 0 and 2; 0 is perfect.
 
     Raises:
-        ValueError: the labels have another shape.
+        ValueError: labels have another shape or are no classes, or probabilities are none.
 
     Example:
         >>> brier_score([0, 1], [[1.0, 0.0], [0.5, 0.5]]).numpy()
         array([0. , 0.5], dtype=float32)
     """
-    labels, probabilities = _labelled(labels, probabilities)
+    labels, probabilities = labels_and_probabilities(labels, probabilities)
     outcome = tf.one_hot(labels, probabilities.shape[-1], dtype=probabilities.dtype)
     return tf.reduce_sum(tf.square(probabilities - outcome), axis=-1)
 
@@ -153,34 +172,33 @@ def interval_coverage(draws, targets, level=0.9):
 
     Args:
         draws: [S, ...], of the outcome.
-        targets: [...].
+        targets: [...]. Where draws or they have one more axis in the end, of size 1, as the
+            outputs of `Dense(1)` have, it is dropped.
         level: probability of the interval, between 0 and 1.
 
     Returns:
         [], between 0 and 1.
 
     Raises:
-        ValueError: `level` is not between 0 and 1.
+        ValueError: `level` is not between 0 and 1, draws and targets have other shapes or
+            are no numbers, or there are no targets.
 
     Example:
         >>> float(interval_coverage([[0.0, 0.0], [1.0, 1.0]], [0.5, 3.0], level=1 / 3))
         0.5
     """
-    if not 0 < level < 1:
-        raise ValueError(f"level must be between 0 and 1, got {level}")
-    draws = _as_floating(draws)
-    targets = tf.cast(targets, draws.dtype)
+    if not (isinstance(level, numbers.Real) and 0 < level < 1):
+        raise ValueError(f"level must be a number between 0 and 1, got {level}")
+    draws, targets = draws_and_targets(draws, targets)
+    _check_some("targets", draws[0])
     counts = tf.reduce_sum(tf.cast([draws <= targets, draws < targets], draws.dtype), 1)
     position = tf.cast(tf.shape(draws)[0] + 1, draws.dtype) * (1.0 - level) / 2.0
     # The low end is passed by as many draws; the high end is its mirror image.
     low = _share_reached(counts[0], position)
     above = tf.cast(tf.shape(draws)[0], draws.dtype) - counts[1]
-    return tf.reduce_mean(low + _share_reached(above, position) - 1.0)
-
-
-def _as_floating(draws):
-    draws = tf.convert_to_tensor(draws)
-    return draws if draws.dtype.is_floating else tf.cast(draws, tf.float32)
+    share = low + _share_reached(above, position) - 1.0
+    has_nan = tf.reduce_any(tf.math.is_nan(draws) | tf.math.is_nan(targets), axis=0)
+    return tf.reduce_mean(tf.where(has_nan, tf.cast(math.nan, share.dtype), share))
 
 
 def _share_reached(count, position):

@@ -12,19 +12,22 @@ Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertai
 
 from bayes_rl.weights.axis_of_draws import check_inputs_are_whole
 from bayes_rl.weights.drawing import (
+    SignsOfSeed,
     kl_divergences,
     mean_weights,
     posteriors,
     sample_weights,
+    sample_with_signs,
 )
 from bayes_rl.weights.holding import held, hold
-from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
 from bayes_rl.weights.one_draw import OneDraw
 from bayes_rl.weights.prediction import predict
 from bayes_rl.weights.scaling import (
     AnnealKL,
     forget_functions,
     scale_kl,
+    warn_of_no_kl,
     warn_of_whole_kl,
 )
 from bayes_rl.weights.templates import renew_regularizers, renew_templates

@@ -1,7 +1,8 @@
 """What can be asked of all weights of a model: draws, means, posteriors, costs.
 
 Draws are stateless: the same seed gives the same draw in eager mode, in a `tf.function`,
-under XLA, in any replica, and whichever other layers the model has.
+under XLA, in any replica, and whichever other layers the model has, where layers have names
+of their own.
 """
 
 import zlib
@@ -11,18 +12,24 @@ import tensorflow as tf
 
 from bayes_rl.numerics.noise import as_seed, rademacher
 from bayes_rl.random_variables.families import draw_from, mean_of
-from bayes_rl.weights.naming import named_signs, named_weights
+from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
 
 
-def _seed_of(name, seed):
-    """The seed of one named draw: it depends on nothing but `seed` and the name."""
-    label = tf.constant(zlib.crc32(name.encode()) & 0x7FFFFFFF, tf.int32)
+def _seed_of(label, seed):
+    """The seed of one draw: it depends on nothing but `seed` and the label."""
+    label = tf.constant(zlib.crc32(label.encode()) & 0x7FFFFFFF, tf.int32)
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
 
 
 @tf.autograph.experimental.do_not_convert
 def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     """Draws every stochastic weight of a model from its posterior.
+
+    By one seed, weights of different names have different draws, and those of one name the
+    same draw in every model: give each member of an ensemble a seed of its own. Where Keras
+    has named a layer, such as `dense_flipout_7`, its place among such layers counts in
+    place of its number: a model that is made twice has the same draws. Names of their own
+    keep draws where layers of that kind are added.
 
     Args:
         model: built Keras model or layer, any `tf.Module` that holds such, or a list.
@@ -56,16 +63,63 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         raise ValueError(f"sample_shape must be () or [S], got {given!r}")
     if not (batch_size is None or tf.is_tensor(batch_size)):
         batch_size = as_size("batch_size", batch_size)
-    seed = as_seed(seed)
+    seed, labels = as_seed(seed), seed_labels(model)
     draws = {}
     for name, (_, weight) in named_weights(model).items():
         posterior = weight.posterior()
-        draws[name] = draw_from(posterior, sample_shape, _seed_of(name, seed))
+        draws[name] = draw_from(posterior, sample_shape, _seed_of(labels[name], seed))
     if batch_size is not None:
         for name, (_, _, size) in named_signs(model).items():
             shape = [*sample_shape, batch_size, size]
-            draws[name] = rademacher(shape, _seed_of(name, seed))
+            draws[name] = rademacher(shape, _seed_of(labels[name], seed))
     return draws
+
+
+class SignsOfSeed:
+    """Signs for as many rows as the layer has that asks for them, always the same.
+
+    Args:
+        seed: int tensor [2].
+        size: of the last axis.
+
+    Example:
+        >>> SignsOfSeed([1, 2], size=3)(rows=2).shape
+        TensorShape([2, 3])
+    """
+
+    def __init__(self, seed, size):
+        self._seed, self._size = seed, size
+
+    def __call__(self, rows):
+        return rademacher([rows, self._size], self._seed)
+
+
+@tf.autograph.experimental.do_not_convert
+def sample_with_signs(model):
+    """One new draw of the weights of a model, and of signs for any number of rows.
+
+    A layer may have more rows than a model has examples, as inside of `TimeDistributed`.
+
+    Args:
+        model: as in `sample_weights`.
+
+    Returns:
+        Two dicts, of weights and of `SignsOfSeed`, to be held together.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layer = ed.layers.DenseFlipout(4, name="dense")
+        >>> layer.build([None, 3])
+        >>> weights, signs = sample_with_signs(layer)
+        >>> signs["dense/kernel/sign_output"](rows=7).shape
+        TensorShape([7, 4])
+    """
+    seed, labels = as_seed(None), seed_labels(model)
+    signs = {
+        name: SignsOfSeed(_seed_of(labels[name], seed), size)
+        for name, (_, _, size) in named_signs(model).items()
+    }
+    return sample_weights(model, seed=seed), signs
 
 
 def as_sizes(shape):

@@ -2,17 +2,18 @@
 
 import collections.abc
 import contextlib
-import threading
 import weakref
 
 import tensorflow as tf
 
 from bayes_rl.numerics import graphs
+from bayes_rl.scopes import Scopes
 from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.axis_of_draws import check_axis_of_draws
+from bayes_rl.weights.drawing import SignsOfSeed
 from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
 
-_local = threading.local()
+_scopes = Scopes("held weights")
 _GUARDED = "_bayes_rl_guarded"
 _FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 
@@ -28,11 +29,13 @@ def hold(model, weights):
     [S, N, ..., units], as do inputs that have the axis, [S, N, ..., features]. Layers such
     as pooling have no room for it, nor have models of Keras whose inputs are declared, by
     `tf.keras.Input` or `input_shape`, or have one feature; `bayes_rl.predict` holds draw by
-    draw. Contexts nest, the innermost counts; other threads do not see them. A
-    `tf.function` that calls the model must enter the context itself: traced in it, it would
-    keep the first draw, and is refused; traced before, it goes on to draw for itself.
-    `fit`, `evaluate` and `predict` of Keras, which are such functions, are refused in
-    either order: call the model. With a distribution strategy enter it in the function that
+    draw. Contexts nest, the innermost counts; other threads and tasks do not see them. A
+    generator that yields inside of one holds in its own steps alone: neither its caller nor
+    other generators see it, but for those of `contextlib.contextmanager`. A `tf.function`
+    that calls the model must enter the context itself: traced in it, it would keep the
+    first draw, and is refused; traced before, it goes on to draw for itself. `fit`,
+    `evaluate` and `predict` of Keras, which are such functions, are refused in either
+    order: call the model. With a distribution strategy enter it in the function that
     the replicas run, each in a thread of its own.
 
     Args:
@@ -58,18 +61,8 @@ def hold(model, weights):
     """
     values = _checked(model, weights)
     frame = _Frame(graphs.current(), values, list(stochastic_layers(model)))
-    frames = _frames()
-    frames.append(frame)
-    try:
+    with _scopes.entered(frame):
         yield
-    finally:
-        frames.pop()
-
-
-def _frames():
-    if not hasattr(_local, "frames"):
-        _local.frames = []
-    return _local.frames
 
 
 def _checked(model, weights):
@@ -93,6 +86,9 @@ def _checked(model, weights):
     values, draws = {}, {}
     for name, value in weights.items():
         layer, key, shape = slots[name]
+        if isinstance(value, SignsOfSeed):
+            values[id(layer), key] = value
+            continue
         value = _with_shape(name, tf.convert_to_tensor(value), shape)
         values[id(layer), key] = value
         if value.shape.rank is not None and value.shape.rank > len(shape):
@@ -134,12 +130,13 @@ def held(layer, key):
         key: name within the layer, such as "kernel" or "kernel/sign_input".
 
     Returns:
-        The tensor of the innermost `hold` that names it, or None.
+        The tensor of the innermost `hold` that names it, or None; of signs maybe
+        `SignsOfSeed`.
 
     Raises:
         RuntimeError: it was entered outside of the `tf.function` being traced.
     """
-    for frame in reversed(_frames()):
+    for frame in _scopes.innermost_first():
         if (id(layer), key) in frame.values:
             _check_same_function(frame, layer)
             return frame.values[id(layer), key]
@@ -166,7 +163,8 @@ def _refuse_when_held(graph, layer):
 
     def check():
         for each in guarded:
-            if any(each is other for frame in _frames() for other in frame.layers):
+            frames = _scopes.innermost_first()
+            if any(each is other for frame in frames for other in frame.layers):
                 _refuse(each)
         return tf.constant(True)
 

@@ -3,9 +3,12 @@
 A name is `<layer>/<weight>`. Where several layers have that name, as much of the path
 stands before it as tells them apart: `encoder/hidden/kernel`. It depends on names of layers
 alone, which Keras keeps when a model is saved and loaded.
+
+Draws by a seed depend on labels, which are names but for those that Keras has counted up.
 """
 
 import collections
+import re
 
 import tensorflow as tf
 
@@ -155,3 +158,60 @@ def named_signs(model):
         for path, layer in _named_layers(model)
         for key, size in layer.sign_sizes().items()
     }
+
+
+@tf.autograph.experimental.do_not_convert
+def seed_labels(model):
+    """What the draw of each weight, and of its signs, depends on beside the seed.
+
+    It is the full name. Names that Keras has made of class and a count of the process, as
+    `dense_flipout_7`, are counted anew in the order of the model, so that a model that is
+    made twice has the same draws.
+
+    Args:
+        model: as in `sample_weights`.
+
+    Returns:
+        Dict of full name -> label.
+
+    Raises:
+        ValueError: as in `named_weights`.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> layers = [ed.layers.DenseFlipout(3) for _ in range(3)][1:]
+        >>> model = tf.keras.Sequential([*layers, ed.layers.DenseFlipout(1, name="last")])
+        >>> model.build([None, 3])
+        >>> [seed_labels(model)[f"{x.name}/kernel"] for x in model.layers]
+        ['dense_flipout/kernel', 'dense_flipout_1/kernel', 'last/kernel']
+    """
+    counted = _counted_anew(modules_of(model))
+    labels = {}
+    for path, layer in _named_layers(model):
+        label = "/".join(counted.get(part, part) for part in path.split("/"))
+        for key in (*layer.stochastic_weights, *layer.sign_sizes()):
+            labels[f"{path}/{key}"] = f"{label}/{key}"
+    return labels
+
+
+def _counted_anew(modules):
+    """Names of layers that Keras has counted -> names in the order of these modules."""
+    found, counts = {}, collections.Counter()
+    for layer in modules:
+        if not isinstance(layer, tf.keras.layers.Layer) or layer.name in found:
+            continue
+        kind = _snake_case(type(layer).__name__)
+        match = re.fullmatch(rf"((?:forward_|backward_)?{kind})(_\d+)?", layer.name)
+        if match is None:
+            continue
+        count = counts[match[1]]
+        found[layer.name] = f"{match[1]}_{count}" if count else match[1]
+        counts[match[1]] += 1
+    return found
+
+
+def _snake_case(name):
+    """As Keras makes a layer's name of its class."""
+    parts = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
+    found = re.sub("([a-z])([A-Z])", r"\1_\2", parts).lower()
+    return f"private{found}" if found.startswith("_") else found

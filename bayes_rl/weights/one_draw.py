@@ -5,7 +5,7 @@ import contextlib
 import tensorflow as tf
 
 from bayes_rl.serialization import register
-from bayes_rl.weights.drawing import sample_weights
+from bayes_rl.weights.drawing import sample_with_signs
 from bayes_rl.weights.holding import held, hold
 from bayes_rl.weights.naming import named_weights
 
@@ -19,7 +19,9 @@ class OneDraw(tf.keras.Model):
     A Bayesian layer draws at every call of it. Where one layer is called several times in a
     pass, as in a Siamese network or on the way there and back of an auto-encoder, the
     evidence bound of its shared weights needs one draw for all of them. Flipout layers also
-    keep the signs of each example. Weights that are held already stay so.
+    keep the signs of each row of their inputs: of each example, or of each step of it where
+    `TimeDistributed` or a reshape makes rows of the steps. Weights that are held already
+    stay so.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, equation 2, whose
     expectation is over one draw of all weights.
@@ -53,5 +55,5 @@ class OneDraw(tf.keras.Model):
         named = named_weights(self.model).values()
         if any(held(layer, weight.key) is not None for layer, weight in named):
             return contextlib.nullcontext()
-        batch_size = tf.shape(tf.nest.flatten(inputs)[0])[0]
-        return hold(self.model, sample_weights(self.model, batch_size=batch_size))
+        weights, signs = sample_with_signs(self.model)
+        return hold(self.model, weights | signs)

@@ -1,5 +1,7 @@
 """predict: what each of S functions says of inputs, for every model."""
 
+import collections.abc
+import itertools
 import time
 import warnings
 
@@ -10,6 +12,7 @@ from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.random_variables.spec import with_whole_batch
 from bayes_rl.weights.drawing import as_size, sample_weights
 from bayes_rl.weights.holding import hold
+from bayes_rl.weights.kept_functions import kept_function
 from bayes_rl.weights.naming import modules_of, named_signs, named_weights
 
 _SECONDS_WITHOUT_PROGRESS = 2.0
@@ -25,14 +28,16 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     examples of a batch, such as a Gaussian process, takes all inputs at once, with
     `batch_size=N`; so does one that splits a batch among the members of an ensemble. Means
     over the first axis are the predictive distribution; see `bayes_rl.uncertainty`. A
-    Flipout layer uses its kernel as it is, for all examples.
+    Flipout layer uses its kernel as it is, for all examples. The model is traced in the
+    first call, and again where its layers or their attributes have changed.
 
     Source: Tran et al., 2019, Bayesian Layers, section 2.
 
     Args:
         model: Keras model or layer; it is built on the first inputs where it is not yet.
-        inputs: [N, ...], a tuple, list or dict of such, or a `tf.data.Dataset` of batches,
-            of inputs alone or as for `fit`.
+        inputs: [N, ...], a tuple, list or dict of such, or batches, of inputs alone or as
+            for `fit`: a `tf.data.Dataset`, a `tf.keras.utils.Sequence` or a generator that
+            ends.
         draws: S, a number of draws; or draws, as from `sample_weights(model, [S])`, whose
             S copies of the weights are in memory at once.
         seed: of the draws where their number is given, as in `sample_weights`.
@@ -55,26 +60,26 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         >>> model = tf.keras.Sequential([
         ...     ed.layers.Conv1DFlipout(4, 3), tf.keras.layers.BatchNormalization(),
         ...     tf.keras.layers.GlobalMaxPooling1D(), ed.layers.DenseFlipout(2)])
-        >>> ed.predict(model, tf.ones([7, 9, 3]), 5, seed=1).shape
+        >>> ed.predict(model, tf.ones([7, 9, 3]), 5, seed=1, verbose=0).shape
         (5, 7, 2)
     """
     _check_stateless(model)
-    batches = _batches(inputs, batch_size)
-    if not getattr(model, "built", True):
-        model(_inputs_of(next(iter(batches))))
-    weights, count = _weights(model, draws, seed)
-    outputs_of = _Draws(model, weights, count, batches.element_spec)
-    progress = _Progress(int(batches.cardinality()) * (count or 1), verbose)
-    parts = []  # [batches][draws] lists of arrays
-    for batch in map(_inputs_of, batches):
-        if len(parts) == 1:
-            outputs_of.check_apart(batch)
-        parts.append([])
-        for index in range(count or 1):
-            parts[-1].append(outputs_of(index, batch))
-            progress.step()
-    if not parts:
+    batches, count = _batches(inputs, batch_size)
+    first = next(batches, None)
+    if first is None:
         raise ValueError("inputs hold no examples, so there is nothing to predict")
+    if not getattr(model, "built", True):
+        model(first[0])
+    outputs_of = _Draws(model, *_weights(model, draws, seed))
+    progress = _Progress(count * outputs_of.steps, verbose)
+    parts = []  # [batches][draws] lists of arrays
+    for batch in itertools.chain([first], batches):
+        if len(parts) == 1:
+            outputs_of.check_apart(*batch)
+        parts.append([])
+        for index in range(outputs_of.steps):
+            parts[-1].append(outputs_of(index, *batch))
+            progress.step()
     progress.end()
     return outputs_of.joined(parts)
 
@@ -89,21 +94,41 @@ def _check_stateless(model):
 
 
 def _batches(inputs, batch_size):
-    if isinstance(inputs, tf.data.Dataset):
-        if inputs.cardinality() == tf.data.INFINITE_CARDINALITY:
-            raise ValueError(
-                "the dataset of inputs repeats for ever; give a finite one, such as "
-                "dataset.take(number of batches)"
-            )
-        return inputs
-    batch_size = as_size("batch_size", batch_size)
-    # A dataset would make one tensor of a list.
-    inputs = tuple(inputs) if isinstance(inputs, list) else inputs
-    return tf.data.Dataset.from_tensor_slices((inputs,)).batch(batch_size)
+    """Iterator of (inputs, their specification) of each batch, and a number of batches."""
+    if isinstance(inputs, tf.keras.utils.Sequence):
+        return _converted(inputs[i] for i in range(len(inputs))), len(inputs)
+    if isinstance(inputs, collections.abc.Iterator):
+        return _converted(inputs), -1
+    if not isinstance(inputs, tf.data.Dataset):
+        batch_size = as_size("batch_size", batch_size)
+        # A dataset would make one tensor of a list.
+        inputs = tuple(inputs) if isinstance(inputs, list) else inputs
+        inputs = tf.data.Dataset.from_tensor_slices((inputs,)).batch(batch_size)
+    if inputs.cardinality() == tf.data.INFINITE_CARDINALITY:
+        raise ValueError(
+            "the dataset of inputs repeats for ever; give a finite one, such as "
+            "dataset.take(number of batches)"
+        )
+    spec = _of_any_size(_inputs_of(inputs.element_spec))
+    batches = ((_inputs_of(batch), spec) for batch in inputs)
+    return batches, int(inputs.cardinality())
+
+
+def _converted(batches):
+    for batch in batches:
+        inputs = tf.nest.map_structure(tf.convert_to_tensor, _inputs_of(batch))
+        if any(x.shape.rank == 0 for x in tf.nest.flatten(inputs)):
+            raise ValueError("inputs must be batches [N, ...], got one of shape ()")
+        yield inputs, _of_any_size(tf.nest.map_structure(tf.type_spec_from_value, inputs))
 
 
 def _inputs_of(batch):
     return tf.keras.utils.unpack_x_y_sample_weight(batch)[0]
+
+
+def _of_any_size(specs):
+    """The number of examples is not static, so that parts that have it can be told."""
+    return tf.nest.map_structure(lambda spec: spec._unbatch()._batch(None), specs)
 
 
 def _weights(model, draws, seed):
@@ -129,33 +154,51 @@ def _weights(model, draws, seed):
     return draws, counts.pop() if counts else None
 
 
-class _Draws:
-    """The model under one draw after the other, as arrays."""
+class _Traced:
+    """The model under one of S draws, or under one draw, traced once."""
 
-    def __init__(self, model, weights, count, batch_spec):
-        self._count = count
-        self._specs = None  # of the outputs
+    def __init__(self, model, weights, is_one, inputs):
+        self.specs = None  # of the outputs
 
-        def outputs_of(index, inputs):
-            one = {k: w if count is None else w[index] for k, w in weights.items()}
+        def outputs_of(index, weights, inputs):
+            one = {k: w if is_one else w[index] for k, w in weights.items()}
             with hold(model, one):
                 outputs = model(inputs, training=False)
             outputs = tf.nest.map_structure(_with_whole_batch, outputs)
-            self._specs = tf.nest.map_structure(tf.type_spec_from_value, outputs)
+            self.specs = tf.nest.map_structure(tf.type_spec_from_value, outputs)
             return tf.nest.flatten(outputs, expand_composites=True)
 
-        # The number of examples is not static, so that parts that have it can be told.
-        of_any_size = tf.nest.map_structure(
-            lambda spec: spec._unbatch()._batch(None), _inputs_of(batch_spec)
-        )
-        signature = [tf.TensorSpec([], tf.int32), of_any_size]
-        self._function = tf.function(outputs_of, input_signature=signature)
+        signature = [tf.TensorSpec([], tf.int32), weights, inputs]
+        self.function = tf.function(outputs_of, input_signature=signature)
 
-    def __call__(self, index, inputs):
-        outputs = self._function(tf.constant(index, tf.int32), inputs)
+
+class _Draws:
+    """The model under one draw after the other, as arrays."""
+
+    def __init__(self, model, weights, count):
+        self._model, self._count = model, count
+        self._weights = {k: tf.convert_to_tensor(w) for k, w in weights.items()}
+        self._specs = None  # of the outputs
+        self.steps = count or 1
+
+    def __call__(self, index, inputs, spec):
+        traced = self._traced(spec)
+        outputs = traced.function(tf.constant(index, tf.int32), self._weights, inputs)
+        self._specs = traced.specs
         return [output.numpy() for output in outputs]
 
-    def check_apart(self, inputs):
+    def _traced(self, inputs):
+        is_one = self._count is None
+        weights = {
+            k: tf.TensorSpec(w.shape if is_one else [None, *w.shape[1:]], w.dtype)
+            for k, w in self._weights.items()
+        }
+        key = repr((is_one, weights, inputs))
+        return kept_function(
+            self._model, key, lambda: _Traced(self._model, weights, is_one, inputs)
+        )
+
+    def check_apart(self, inputs, spec):
         """Checks that the outputs of several batches can be joined, by those of one."""
         size = tf.nest.flatten(inputs)[0].shape[0]
         # An axis that happens to be as long may be one of examples.
@@ -165,7 +208,8 @@ class _Draws:
         ):
             return
         more = tf.nest.map_structure(lambda x: tf.concat([x, x], axis=0), inputs)
-        for one, other in zip(self(0, inputs), self(0, more), strict=True):
+        outputs = self(0, inputs, spec), self(0, more, spec)
+        for one, other in zip(*outputs, strict=True):
             if one.shape[1:] != other.shape[1:]:
                 raise ValueError(
                     "outputs are joint over the examples of a batch, so that those of "

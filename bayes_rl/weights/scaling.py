@@ -15,7 +15,9 @@ def scale_kl(model, scale):
         sum(model.losses) = scale * KL(posterior || prior)
 
     Keras' losses are means over examples, so 1 / (number of training examples) makes the
-    loss of `compile` and `fit` the negative evidence bound per example. The scale is a
+    loss of `compile` and `fit` the negative evidence bound per example, if that is a
+    negative log likelihood: "mse" is one of noise of variance 1/2, and underfits targets
+    that have less; -log_prob of a normal whose stddev is learned does not. The scale is a
     variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations of
     layers keep its value, so models that are saved or cloned whole have it; weights,
     checkpoints and models of your own class, which makes its layers anew, do not. The
@@ -77,13 +79,17 @@ def forget_functions(model):
 _FAR_ABOVE_A_LOSS = 100.0  # nats; the mean loss of an example is rarely above a few
 
 
+def _is_in_fit():
+    return "train_function" in (getattr(g, "name", None) for g in graphs.outer())
+
+
 def warn_of_whole_kl(kl):
     """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns.
 
     Args:
         kl: function of no arguments to the KL of a weight, [] in nats.
     """
-    if "train_function" not in (getattr(g, "name", None) for g in graphs.outer()):
+    if not _is_in_fit():
         return
     with tf.init_scope():
         if tf.executing_eagerly() and kl() > _FAR_ABOVE_A_LOSS:
@@ -93,6 +99,23 @@ def warn_of_whole_kl(kl):
                 "ed.scale_kl(model, 1 / number of training examples)",
                 stacklevel=2,
             )
+
+
+def warn_of_no_kl(weight):
+    """Warns where `fit` trains the scale of a posterior without regularizer, so without KL.
+
+    Args:
+        weight: `StochasticWeight`.
+    """
+    names = getattr(weight.initializer, "parameter_names", ())  # location, then scale
+    if len(names) < 2 or not weight.initializer.trainable or not _is_in_fit():
+        return
+    warnings.warn(
+        f"weight {weight.name!r} has a posterior and no regularizer, so that fit adds no "
+        "KL for it and makes it ever narrower; give its layer "
+        f"{weight.key}_regularizer='normal_kl_divergence'",
+        stacklevel=2,
+    )
 
 
 class AnnealKL(tf.keras.callbacks.Callback):

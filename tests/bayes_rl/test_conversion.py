@@ -210,6 +210,38 @@ def test_layers_that_stay_deterministic_are_listed(kind):
         np.testing.assert_allclose(bayesian(inputs), model(inputs), rtol=1e-4, atol=1e-5)
 
 
+CONV_LSTM = {
+    "ConvLSTM1D": (lambda: layers.ConvLSTM1D(2, 2), [3, 4, 2]),
+    "ConvLSTM2D": (lambda: layers.ConvLSTM2D(2, 2), [3, 4, 4, 2]),
+    "ConvLSTM3D": (lambda: layers.ConvLSTM3D(2, 2), [3, 4, 4, 4, 2]),
+    "Bidirectional": (lambda: layers.Bidirectional(layers.ConvLSTM1D(2, 2)), [3, 4, 2]),
+    "both ways": (lambda: layers.Bidirectional(layers.SimpleRNN(2)), [3, 2]),
+    "TimeDistributed": (
+        lambda: layers.TimeDistributed(layers.ConvLSTM1D(2, 2)),
+        [2, 3, 4, 2],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", CONV_LSTM)
+def test_layers_that_make_their_cell_are_copied_and_listed(kind):
+    make, shape = CONV_LSTM[kind]
+    model = keras.Sequential([keras.Input(shape), make(), layers.Dense(2)])
+    with_random_weights(model)
+    with pytest.warns(UserWarning, match=r"deterministic: '.*' \((ConvLSTM|SimpleRNN)"):
+        bayesian = to_bayesian(model)
+    inputs = inputs_of(shape)
+    with ed.hold(bayesian, ed.mean_weights(bayesian)):
+        np.testing.assert_allclose(bayesian(inputs), model(inputs), rtol=1e-4, atol=1e-5)
+
+
+def test_bayesian_layers_are_not_listed_as_deterministic(recwarn):
+    parts = [ed.layers.DenseFlipout(3, name="first"), layers.Dense(2)]
+    bayesian = to_bayesian(keras.Sequential([keras.Input([3]), *parts]))
+    assert len(ed.posteriors(bayesian)) == 2
+    assert not [w for w in recwarn if "deterministic" in str(w.message)]
+
+
 def test_layers_without_kernels_and_those_not_selected_are_not_listed(recwarn):
     parts = [layers.Dense(3), layers.BatchNormalization(), layers.LSTM(2)]
     model = keras.Sequential([keras.Input([5, 3]), *parts])

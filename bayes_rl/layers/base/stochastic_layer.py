@@ -16,7 +16,12 @@ from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import serialize
-from bayes_rl.weights import check_inputs_are_whole, held, warn_of_whole_kl
+from bayes_rl.weights import (
+    check_inputs_are_whole,
+    held,
+    warn_of_no_kl,
+    warn_of_whole_kl,
+)
 
 
 class StochasticLayer:
@@ -268,7 +273,7 @@ class StochasticLayer:
     @tf.autograph.experimental.do_not_convert
     def moments(self, key):
         """Mean and variance of a stochastic weight, as `StochasticWeight.moments`."""
-        return self.stochastic_weights[key].moments()
+        return self._told_of(key).moments()
 
     def held_draws(self):
         """[S] where S draws of the layer's weights are held, else []."""
@@ -278,16 +283,24 @@ class StochasticLayer:
                 return [value.shape[0] or tf.shape(value)[0]]
         return []
 
+    def _told_of(self, key):
+        """The weight that a call uses; a warning where `fit` has no cost for it."""
+        weight = self.stochastic_weights[key]
+        if weight.regularizer is None and self.trainable:
+            warn_of_no_kl(weight)
+        return weight
+
     def _draw(self, key, fresh=True):
         """(value, whether it was set); (None, False) for no value where not `fresh`."""
         if key not in self.stochastic_weights:
             return getattr(self, key), True
+        weight = self._told_of(key)
         if is_tracing():
             variable = self.random_variable(key)
             return variable.value, variable.is_given
         value = held(self, key)
         if value is None and fresh:
-            return self.stochastic_weights[key].draw(), False
+            return weight.draw(), False
         return value, value is not None
 
 

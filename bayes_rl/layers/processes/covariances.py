@@ -189,10 +189,10 @@ class KernelCovariance(Covariance):
     @property
     def jitter(self):
         """Relative jitter: kernels with float32 parameters compute in float32."""
-        return 1e-6 if self.kernel.dtype == tf.float32 else 1e-8
+        return 1e-6 if parameters.dtype_of(self.kernel) == tf.float32 else 1e-8
 
     def call(self, x1, x2):
-        dtype = self.kernel.dtype or x1.dtype
+        dtype = parameters.dtype_of(self.kernel) or x1.dtype
         matrix = self.kernel.matrix(tf.cast(x1, dtype), tf.cast(x2, dtype))
         return tf.cast(matrix, x1.dtype)
 

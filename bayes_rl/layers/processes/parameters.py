@@ -16,6 +16,47 @@ _COMBINED = {"_SumKernel": operator.add, "_ProductKernel": operator.mul}
 _PLAIN = (type(None), bool, int, float, str)
 
 
+def dtype_of(kernel):
+    """Type that a kernel of TFP computes in: that of its parameters, at any depth.
+
+    What a kernel says itself leaves out parameters of those that scale its inputs.
+
+    Args:
+        kernel: kernel of `tfp.math.psd_kernels`.
+
+    Returns:
+        `tf.DType`, or None where parameters have no type.
+
+    Raises:
+        ValueError: parameters have different types.
+
+    Example:
+        >>> kernels = tfp.math.psd_kernels
+        >>> scaled = kernels.FeatureScaled(kernels.MaternFiveHalves(), [1.0, 2.0])
+        >>> dtype_of(scaled).name, scaled.dtype
+        ('float32', None)
+    """
+    found = sorted({dtype.name for dtype in _dtypes_of(kernel)})
+    if len(found) > 1:
+        raise ValueError(
+            f"parameters of the kernel {kernel.name!r} must have one type, got "
+            f"{' and '.join(found)}"
+        )
+    return tf.as_dtype(found[0]) if found else None
+
+
+def _dtypes_of(kernel):
+    if kernel.dtype is not None:
+        yield tf.as_dtype(kernel.dtype)
+    for value in tf.nest.flatten([x for key, x in vars(kernel).items() if key[0] == "_"]):
+        if isinstance(value, Kernel):
+            yield from _dtypes_of(value)
+        elif is_variable(value) or tf.is_tensor(value):
+            dtype = tf.as_dtype(value.dtype)
+            if dtype.is_floating:
+                yield dtype
+
+
 def positive(value, dtype, name):
     """Trainable positive parameter that starts at a value.
 

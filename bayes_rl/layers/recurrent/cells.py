@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from bayes_rl.layers import products
 from bayes_rl.layers.base import WeightAttribute
-from bayes_rl.layers.flipout import check_signs
+from bayes_rl.layers.flipout import check_signs, held_signs
 from bayes_rl.layers.recurrent import sequences
 from bayes_rl.numerics.noise import rademacher
 from bayes_rl.weights import held
@@ -230,7 +230,7 @@ class FlipoutCell:
         return found
 
     def _signs(self, key, size, batch_size, shared=None):
-        signs = held(self, key)
+        signs = held_signs(self, key, batch_size)
         if signs is not None:
             batch = [None for _ in self.held_draws()] + [tf.get_static_value(batch_size)]
             check_signs(key, signs, [*batch, size])

@@ -7,7 +7,7 @@ from bayes_rl.layers.reversible.base import ReversibleLayer
 from bayes_rl.layers.reversible.residual import gradients_through
 from bayes_rl.random_variables.transformed import sum_over_event
 from bayes_rl.serialization import register
-from bayes_rl.weights import held, hold, named_signs, named_weights, sample_weights
+from bayes_rl.weights import held, hold, named_signs, named_weights, sample_with_signs
 
 
 def _pull_back(layer, outputs, gradient, sources):
@@ -70,12 +70,12 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
 
     @tf.autograph.experimental.do_not_convert
     def _run(self, inputs):
-        draws = _draws(self, tf.shape(inputs)[0])
+        draws, signs = _draws(self)
         names = list(draws)
 
         @tf.custom_gradient
         def run(inputs, *values):
-            weights = dict(zip(names, values, strict=True))
+            weights = dict(zip(names, values, strict=True)) | signs
             outputs = inputs
             # Else the caller's tape keeps activations; public names cannot stop it.
             with hold(self, weights), versions.record.stop_recording():
@@ -144,12 +144,11 @@ def _after(others, tensor):
     return tensor + tf.cast(zero, tensor.dtype)
 
 
-def _draws(model, batch_size):
-    """Draws of the weights of a model: those that are held, or new ones."""
+def _draws(model):
+    """Draws of the weights of a model and their signs: those that are held, or new ones."""
     named = named_weights(model)
     found = {name: held(layer, weight.key) for name, (layer, weight) in named.items()}
     if any(value is None for value in found.values()):
-        return sample_weights(model, batch_size=batch_size)
-    for name, (layer, key, _) in named_signs(model).items():
-        found[name] = held(layer, key)
-    return {name: value for name, value in found.items() if value is not None}
+        return sample_with_signs(model)
+    signs = {name: held(layer, key) for name, (layer, key, _) in named_signs(model).items()}
+    return found, {name: value for name, value in signs.items() if value is not None}

@@ -115,3 +115,13 @@ def test_flipout_under_a_tape_keeps_mean_and_variance():
     outputs = calls().numpy()
     variance = np.square(INPUTS) @ np.square(layer.kernel.stddev())
     assert abs(np.mean(outputs.var(0) / variance) - 1.0) < 0.08
+
+
+def test_generators_that_take_turns_are_traced_by_their_own_tracer():
+    def values(value):
+        with ed.condition(x=value):
+            for _ in range(2):
+                yield float(ed.Normal(0.0, 1.0, name="x"))
+
+    pairs = list(zip(values(1.0), values(2.0), strict=True))
+    assert pairs == [(1.0, 2.0), (1.0, 2.0)]

@@ -54,7 +54,7 @@ def test_calibration_error_by_hand():
 
 
 def test_probability_rounded_beyond_one_is_of_the_last_bin():
-    probabilities = np.float32([[1.0000001, 0.0], [-1e-7, 0.95]])
+    probabilities = np.float32([[1.0000001, -1e-7], [0.05, 0.95]])
     error = uncertainty.expected_calibration_error([0, 0], probabilities)
     np.testing.assert_allclose(error, 0.95 / 2, rtol=1e-5)
 

@@ -1,8 +1,12 @@
+import zlib
+
 import numpy as np
 import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
+from bayes_rl import parallel
+from bayes_rl.numerics.noise import stateless_normal
 from bayes_rl.weights import named_signs
 from tests.bayes_rl.weights.models import make_model
 
@@ -110,3 +114,47 @@ def test_a_number_of_examples_is_a_whole_number_above_zero(size):
 def test_whole_numbers_may_be_floats():
     draws = ed.sample_weights(make_model(), [5.0], batch_size=2.0)
     assert draws["second/kernel/sign_input"].shape == [5, 2, 3]
+
+
+def unnamed():
+    """A model whose layers Keras names by counts of the process."""
+    layers = [ed.layers.DenseFlipout(3), ed.layers.DenseReparameterization(3)]
+    inner = tf.keras.Sequential([tf.keras.Input([3]), *layers, ed.layers.DenseFlipout(3)])
+    cell = tf.keras.layers.Bidirectional(
+        tf.keras.layers.RNN(ed.layers.LSTMCellFlipout(2), return_sequences=True)
+    )
+    model = tf.keras.Sequential([tf.keras.Input([4, 3]), ed.layers.DenseFlipout(3), cell])
+    inputs = tf.keras.Input([4, 3])
+    return tf.keras.Model(inputs, inner(model(inputs)[..., :3]))
+
+
+@pytest.mark.parametrize("sample", [ed.sample_weights, parallel.sample_weights])
+def test_a_model_that_is_made_twice_has_the_same_draws(sample):
+    first, second = (sample(unnamed(), seed=1, batch_size=5) for _ in range(2))
+    assert not first.keys() & second.keys()  # they differ by their counts
+    for one, other in zip(first.values(), second.values(), strict=True):
+        np.testing.assert_array_equal(one.shape, other.shape)
+        if one.shape[0] == 5 and len(one.shape) == 2:
+            np.testing.assert_array_equal(one, other)
+    noise = [np.ravel(x) for x in first.values() if np.all(np.abs(x) == 1.0)]
+    of_one_size = [x for x in noise if len(x) == 15]
+    assert len({x.tobytes() for x in of_one_size}) == len(of_one_size) > 4
+
+
+def test_draws_of_names_that_are_given_are_those_of_before():
+    model = make_model()
+    found = ed.sample_weights(model, seed=1)["second/kernel"]
+    label = zlib.crc32(b"second/kernel") & 0x7FFFFFFF
+    seed = tf.random.experimental.stateless_fold_in([0, 1], label, alg="philox")
+    posterior = ed.posteriors(model)["second/kernel"]
+    noise = stateless_normal([3, 3], seed)
+    expected = posterior.mean() + posterior.stddev() * noise
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def test_members_of_a_list_have_draws_of_their_own():
+    members = [tf.keras.Sequential([ed.layers.DenseFlipout(3)]) for _ in range(2)]
+    for member in members:
+        member.build([None, 3])
+    draws = list(ed.sample_weights(members, seed=1, batch_size=9).values())
+    assert np.any(draws[-4] != draws[-2])

@@ -1,3 +1,4 @@
+import asyncio
 import threading
 
 import numpy as np
@@ -199,3 +200,52 @@ def test_numbers_of_draws_that_differ_are_an_error():
     message = "same number of draws, got 5 of 'first/kernel' and 3 of 'second/kernel'"
     with pytest.raises(ValueError, match=message), ed.hold(model, weights):
         pass
+
+
+def episode(model, draw):
+    """Outputs of each step under one draw."""
+    with ed.hold(model, draw):
+        for _ in range(3):
+            yield model(INPUTS)
+
+
+def test_generators_that_take_turns_act_by_their_own_draw():
+    model = make_model()
+    draws = [ed.sample_weights(model, seed=seed) for seed in (1, 2)]
+    alone = [next(episode(model, draw)) for draw in draws]
+    first, second = (episode(model, draw) for draw in draws)
+    for _ in range(3):
+        np.testing.assert_array_equal(next(first), alone[0])
+        np.testing.assert_array_equal(next(second), alone[1])
+        assert np.any(model(INPUTS) != model(INPUTS))  # what trains meanwhile draws
+
+
+def test_tasks_act_by_their_own_draw():
+    model = make_model()
+    draws = [ed.sample_weights(model, seed=seed) for seed in (1, 2)]
+    expected = [next(episode(model, draw)) for draw in draws]
+
+    async def act(draw):
+        with ed.hold(model, draw):
+            await asyncio.sleep(0)
+            return model(INPUTS)
+
+    async def main():
+        return await asyncio.gather(*map(act, draws))
+
+    for found, alone in zip(asyncio.run(main()), expected, strict=True):
+        np.testing.assert_array_equal(found, alone)
+
+
+def test_a_dataset_of_a_generator_holds_in_all_threads():
+    model = make_model()
+    draws = [ed.sample_weights(model, seed=seed) for seed in (1, 2)]
+    datasets = [
+        tf.data.Dataset.from_generator(
+            lambda draw=draw: episode(model, draw), output_signature=tf.TensorSpec([5, 3])
+        )
+        for draw in draws
+    ]
+    for pair in tf.data.Dataset.zip(tuple(datasets)):
+        for found, draw in zip(pair, draws, strict=True):
+            np.testing.assert_array_equal(found, next(episode(model, draw)))

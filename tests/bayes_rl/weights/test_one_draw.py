@@ -62,3 +62,60 @@ def test_is_saved_and_loaded(tmp_path):
     with ed.hold(model, draws), ed.hold(loaded, draws):
         inputs = [INPUTS, INPUTS]
         np.testing.assert_allclose(model(inputs)[0], loaded(inputs)[0], rtol=1e-6)
+
+
+def over_time():
+    layer = tf.keras.layers.TimeDistributed(ed.layers.DenseFlipout(2))
+    return tf.keras.Sequential([tf.keras.Input([5, 3]), layer])
+
+
+def over_rows():
+    layers = [tf.keras.Input([5, 3]), ed.layers.DenseFlipout(3)]
+    layers += [tf.keras.layers.Lambda(lambda x: tf.reshape(x, [-1, 3]))]
+    return tf.keras.Sequential([*layers, ed.layers.DenseFlipout(2)])
+
+
+def over_time_of_images():
+    layer = tf.keras.layers.TimeDistributed(ed.layers.Conv1DFlipout(2, 2))
+    return tf.keras.Sequential([tf.keras.Input([2, 5, 3]), layer])
+
+
+def over_time_of_sequences():
+    cell = tf.keras.layers.RNN(ed.layers.LSTMCellFlipout(2))
+    layer = tf.keras.layers.TimeDistributed(cell)
+    return tf.keras.Sequential([tf.keras.Input([2, 5, 3]), layer])
+
+
+@pytest.mark.parametrize("is_traced", [False, True])
+@pytest.mark.parametrize(
+    "make", [over_time, over_rows, over_time_of_images, over_time_of_sequences]
+)
+def test_signs_are_of_the_rows_that_a_layer_has(make, is_traced):
+    plain = make()
+    inputs = tf.keras.Input(plain.input_shape[1:])
+    twice = tf.keras.Model(inputs, [plain(inputs), plain(inputs)])
+    model = ed.OneDraw(twice)
+    call = tf.function(model) if is_traced else model
+    ones = tf.ones([3, *plain.input_shape[1:]])
+    first, second = call(ones)
+    np.testing.assert_array_equal(first, second)
+    rows = np.reshape(first, [-1, first.shape[-1]])
+    assert np.any(rows != rows[:1])  # each with signs of its own
+    assert np.any(call(ones)[0] != first)
+
+
+def test_signs_of_rows_are_held_for_a_reversible_chain():
+    def block():
+        inner = [ed.layers.DenseFlipout(3, input_shape=[3])]
+        inner += [tf.keras.layers.Lambda(lambda x: tf.reshape(x, [-1, 1]))]
+        inner += [ed.layers.DenseFlipout(1)]
+        inner += [tf.keras.layers.Lambda(lambda x: tf.reshape(x, [-1, 3]))]
+        return tf.keras.Sequential(inner)
+
+    chain = ed.layers.ReversibleSequential([ed.layers.ReversibleResidual(block(), block())])
+    inputs = tf.random.stateless_normal([4, 6], [0, 1])
+    with tf.GradientTape() as tape:
+        tape.watch(inputs)
+        loss = tf.reduce_sum(chain(inputs) ** 2)
+    gradients = tape.gradient(loss, [inputs, *chain.trainable_variables])
+    assert all(np.all(np.isfinite(gradient)) for gradient in gradients)

@@ -1,3 +1,4 @@
+import copy
 import time
 import warnings
 
@@ -268,3 +269,109 @@ def test_draws_that_cannot_differ_are_told():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ed.predict(plain, tf.ones([4, 3]), 1)
+
+
+class Batches(tf.keras.utils.Sequence):
+    def __init__(self, inputs, *targets):
+        self.inputs, self.targets = inputs, targets
+
+    def __len__(self):
+        return 3
+
+    def __getitem__(self, index):
+        part = slice(2 * index, 2 * index + 2)
+        inputs = tf.nest.map_structure(lambda x: x[part], self.inputs)
+        return (inputs, *(x[part] for x in self.targets)) if self.targets else inputs
+
+
+@pytest.mark.parametrize("targets", [[], [np.arange(5)], [np.arange(5), np.ones(5)]])
+@pytest.mark.parametrize("kind", ["sequence", "generator", "iterator"])
+@pytest.mark.parametrize("make", [conv_net, two_inputs])
+def test_batches_are_a_source_of_inputs(make, kind, targets):
+    model, inputs = make()
+    batches = Batches(inputs, *targets)
+    model(tf.nest.map_structure(tf.constant, inputs))
+    given = {
+        "sequence": batches,
+        "generator": (batches[index] for index in range(3)),
+        "iterator": iter([batches[index] for index in range(3)]),
+    }[kind]
+    found = ed.predict(model, given, 2, seed=1)
+    expected = ed.predict(model, inputs, 2, seed=1, batch_size=2)
+    for one, other in zip(*map(tf.nest.flatten, (found, expected)), strict=True):
+        np.testing.assert_allclose(one, other, atol=1e-6)
+
+
+def test_batches_may_differ_in_length():
+    model = tf.keras.Sequential(
+        [tf.keras.layers.GlobalMaxPooling1D(), ed.layers.DenseFlipout(4, name="out")]
+    )
+    parts = [tf.random.stateless_normal([2, length, 3], [0, length]) for length in (5, 7)]
+    found = ed.predict(model, iter(parts), 3, seed=1)
+    assert found.shape == (3, 4, 4)
+    np.testing.assert_allclose(found[:, 2:], ed.predict(model, parts[1], 3, seed=1))
+
+
+def test_a_generator_of_nothing_or_of_examples_is_an_error():
+    model, _ = dense_on_sequences()
+    with pytest.raises(ValueError, match="inputs hold no examples"):
+        ed.predict(model, iter([]), 2)
+    with pytest.raises(ValueError, match=r"must be batches \[N, ...\], got one of shape"):
+        ed.predict(model, iter([1.0, 2.0]), 2)
+
+
+class Counted(tf.keras.Model):
+    """A model that tells how often it is traced."""
+
+    def __init__(self, calls):
+        super().__init__()
+        self.dense, self.count = ed.layers.DenseFlipout(2, name="out"), calls.append
+
+    def call(self, inputs):
+        self.count(inputs.shape)
+        return self.dense(inputs)
+
+
+def test_a_model_is_traced_once():
+    calls = []
+    model = Counted(calls)
+    inputs = np.ones([5, 3], np.float32)
+    model(inputs)
+    del calls[:]
+    first = ed.predict(model, inputs, 2, seed=1)
+    for draws, count in [(2, 5), (7, 1), (3, 4)]:
+        assert ed.predict(model, inputs[:count], draws).shape == (draws, count, 2)
+    assert len(calls) == 1
+    np.testing.assert_array_equal(ed.predict(model, inputs, 2, seed=1), first)
+    model.dense.activation = tf.nn.relu
+    np.testing.assert_allclose(ed.predict(model, inputs, 2, seed=1), np.maximum(first, 0.0))
+    assert len(calls) == 2
+
+
+def test_kept_functions_see_weights_as_they_are_and_no_tracer_of_before():
+    model, inputs = dense_on_sequences()
+    layer = model.layers[0]
+    ed.predict(model, inputs, 2)
+    layer.bias.assign_add(tf.ones([4]))
+    found = ed.predict(model, inputs, ed.mean_weights(model))
+    np.testing.assert_allclose(found, model_at_mean(model, inputs), rtol=1e-6)
+    with ed.condition(**{f"{layer.name}/kernel": tf.zeros([3, 4])}):
+        ed.predict(model, inputs, 2)
+    assert np.any(ed.predict(model, inputs, 2) != 1.0)
+
+
+def model_at_mean(model, inputs):
+    with ed.hold(model, ed.mean_weights(model)):
+        return model(inputs)
+
+
+def test_a_model_that_has_predicted_is_copied_and_saved(tmp_path):
+    model, inputs = dense_on_sequences()
+    expected = ed.predict(model, inputs, 2, seed=1)
+    model.save(tmp_path / "model.keras")
+    loaded = tf.keras.models.load_model(tmp_path / "model.keras")
+    twin = copy.deepcopy(model.layers[0])
+    for other in (loaded, twin):
+        np.testing.assert_allclose(ed.predict(other, inputs, 2, seed=1), expected)
+    tf.saved_model.save(model, str(tmp_path / "folder"))
+    assert not [name for name in model._trackable_children() if "bayes_rl" in name]

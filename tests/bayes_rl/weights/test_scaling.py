@@ -264,6 +264,40 @@ def test_unscaled_kl_in_fit_is_a_warning():
         fit(lambda model: ed.scale_kl(model, 1.0))  # said, so meant
 
 
+@pytest.mark.parametrize(
+    "kind", ["DenseReparameterization", "DenseFlipout", "DenseLocalReparameterization"]
+)
+@pytest.mark.parametrize(
+    ("options", "weight"),
+    [
+        ({"bias_initializer": "trainable_normal"}, "bias"),
+        ({"kernel_regularizer": None}, "kernel"),
+        ({}, None),
+        ({"bias_initializer": "trainable_deterministic"}, None),
+        (
+            {
+                "bias_initializer": "trainable_normal",
+                "bias_regularizer": "normal_kl_divergence",
+            },
+            None,
+        ),
+    ],
+)
+def test_posterior_without_kl_in_fit_is_a_warning(kind, options, weight):
+    layer = getattr(ed.layers, kind)(4, name="dense", **options)
+    model = tf.keras.Sequential([layer])
+    model.compile("sgd", "mse")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(INPUTS, TARGETS, verbose=0)
+    found = [str(w.message) for w in caught if "no regularizer" in str(w.message)]
+    if weight is None:
+        assert found == []
+    else:
+        assert f"'dense/{weight}' has a posterior and no regularizer" in found[0]
+        assert f"{weight}_regularizer='normal_kl_divergence'" in found[0]
+
+
 def test_kl_that_another_loop_divides_is_no_warning():
     model = tf.keras.Sequential([ed.layers.DenseReparameterization(100)])
     model(INPUTS)

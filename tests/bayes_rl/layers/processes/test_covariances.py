@@ -159,3 +159,50 @@ def test_keras_layer_is_a_mean_function_for_each_unit():
     copy(inputs)
     copy.set_weights(layer.get_weights())
     np.testing.assert_allclose(copy(inputs).mean(), mean(inputs), rtol=1e-6)
+
+
+SCALES = {
+    "list": lambda scale: list(scale),
+    "array": lambda scale: np.float64(scale),
+    "tensor": lambda scale: tf.constant(scale, tf.float32),
+    "variable": lambda scale: tf.Variable(scale, dtype=tf.float32),
+    "trained": lambda scale: tfp.util.TransformedVariable(
+        np.float32(scale), tfp.bijectors.Softplus()
+    ),
+}
+SCALED = {
+    "scaled": lambda scale: kernels.FeatureScaled(kernels.MaternFiveHalves(), scale),
+    "sum": lambda scale: (
+        kernels.FeatureScaled(kernels.ExponentiatedQuadratic(), scale) + kernels.Linear()
+    ),
+    "scaled product": lambda scale: kernels.FeatureScaled(
+        kernels.MaternOneHalf() * kernels.RationalQuadratic(), scale
+    ),
+    "scaled twice": lambda scale: kernels.FeatureScaled(
+        kernels.FeatureScaled(kernels.ExponentiatedQuadratic(), scale), scale
+    ),
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("kind", SCALED)
+def test_kernels_may_scale_features(kind, scale):
+    given = [0.5, 1.0, 2.0]
+    covariance = covariances.get(SCALED[kind](SCALES[scale](given)))
+    exact = SCALED[kind](np.float64(given)).matrix(FIRST, SECOND)
+    for layer in (covariance, copied(covariance)):
+        np.testing.assert_allclose(at(layer), exact, rtol=1e-4, atol=1e-5)
+        assert layer.jitter == (1e-8 if scale == "array" else 1e-6)
+    process = ed.layers.GaussianProcess(
+        1, None, covariance, FIRST, np.sin(FIRST[:, :1]), noise_variance=0.1
+    )
+    assert np.all(np.isfinite(process(SECOND).stddev()))
+    trained = scale in ("variable", "trained")
+    assert len(process.trainable_variables) == trained
+
+
+def test_kernels_of_two_types_are_one_line():
+    narrow = kernels.FeatureScaled(kernels.MaternOneHalf(), tf.ones([3]))
+    both = narrow + kernels.MaternOneHalf(np.float64(1.0))
+    with pytest.raises(ValueError, match="must have one type, got float32 and float64"):
+        at(covariances.get(both))
