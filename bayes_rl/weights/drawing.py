@@ -14,7 +14,7 @@ from bayes_rl.random_variables.families import draw_from, mean_of
 from bayes_rl.weights.naming import named_signs, named_weights
 
 
-def _seed_of(name, seed):
+def seed_of(name, seed):
     """The seed of one named draw: it depends on nothing but `seed` and the name."""
     label = tf.constant(zlib.crc32(name.encode()) & 0x7FFFFFFF, tf.int32)
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
@@ -60,11 +60,11 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     draws = {}
     for name, (_, weight) in named_weights(model).items():
         posterior = weight.posterior()
-        draws[name] = draw_from(posterior, sample_shape, _seed_of(name, seed))
+        draws[name] = draw_from(posterior, sample_shape, seed_of(name, seed))
     if batch_size is not None:
         for name, (_, _, size) in named_signs(model).items():
             shape = [*sample_shape, batch_size, size]
-            draws[name] = rademacher(shape, _seed_of(name, seed))
+            draws[name] = rademacher(shape, seed_of(name, seed))
     return draws
 
 
