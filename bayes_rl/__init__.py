@@ -8,6 +8,7 @@ from bayes_rl.compatibility import versions  # it chooses Keras before others us
 from bayes_rl import (
     constraints,
     distributions,
+    inference,
     initializers,
     layers,
     losses,
@@ -57,6 +58,7 @@ __all__ = [
     "constraints",
     "get_next_tracer",
     "hold",
+    "inference",
     "initializers",
     "kl_divergences",
     "layers",

@@ -147,12 +147,12 @@ def _check_names(mean, variables):
         if name not in variables:
             hint = did_you_mean(name, variables)
             raise ValueError(
-                f"the posterior is of another model: this one has no variable {name!r}{hint}"
+                f"the posterior is of another model: this has no variable {name!r}{hint}"
             )
         if tuple(variables[name].shape) != value.shape:
             raise ValueError(
-                f"the posterior is of another model: {name!r} has shape {value.shape} there "
-                f"and {tuple(variables[name].shape)} here"
+                f"the posterior is of another model: {name!r} has shape {value.shape} "
+                f"there and {tuple(variables[name].shape)} here"
             )
 
 
