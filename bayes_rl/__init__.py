@@ -13,6 +13,7 @@ from bayes_rl import (
     layers,
     losses,
     models,
+    optimizers,
     regularizers,
     uncertainty,
 )
@@ -66,6 +67,7 @@ __all__ = [
     "make_log_joint_fn",
     "mean_weights",
     "models",
+    "optimizers",
     "posterior_summary",
     "posteriors",
     "predict",

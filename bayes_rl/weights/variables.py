@@ -196,7 +196,7 @@ def _components(variable):
     parts = variable.values
     if context is None or context.num_replicas_in_sync != len(parts):
         return parts
-    return [parts[context.replica_id_in_sync_group]]
+    return [parts[int(tf.get_static_value(context.replica_id_in_sync_group))]]
 
 
 def _begin(parts):
