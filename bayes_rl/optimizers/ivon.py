@@ -1,12 +1,13 @@
 """IVON: an optimizer that learns a Gaussian over the weights at the cost of Adam."""
 
 import contextlib
+import functools
 import threading
 
 import tensorflow as tf
 
 from bayes_rl.numerics.fused import fused, is_fused
-from bayes_rl.numerics.noise import as_seed, quantized_normal, stateless_normal
+from bayes_rl.numerics.noise import as_seed, normal_of_bits, stateless_normal, threefry
 from bayes_rl.numerics.replicas import replica_count
 from bayes_rl.optimizers.training import draws_in_training
 from bayes_rl.serialization import register
@@ -183,20 +184,25 @@ class IVON(tf.keras.optimizers.Optimizer):
         """One step of a variable.
 
         Args:
-            gradient: [2, *shape], the gradient and its product with weights - mean.
+            gradient: [*shape], or of replicas [2, *shape], the sums of theirs and of its
+                products with weights - mean.
             variable: to be changed.
         """
-        gradient, product = tf.unstack(tf.cast(gradient, variable.dtype))
-        hessian = self._own(self._hessians, variable)
-        scale = self.effective_sample_size * (hessian + self.weight_decay)
+        gradient = tf.cast(gradient, variable.dtype)
+        if gradient.shape.rank > variable.shape.rank:
+            parts = gradient[0], gradient[1], 1.0
+        else:
+            parts = gradient, gradient, self._shift_of(variable)
         if not self._sums:
-            self._change(variable, gradient, product * scale)
+            self._change(variable, *parts)
             return
         sums = self._own(self._sums, variable)
-        for total, value in zip(sums, (gradient, product * scale), strict=True):
+        values = parts[0], parts[1] * parts[2]
+        for total, value in zip(sums, values, strict=True):
             total.assign_add(value / self._steps)
         is_last = (self.iterations + 1) % self._steps == 0
-        self._change(variable, *(tf.convert_to_tensor(x) for x in sums), is_last=is_last)
+        wholes = [tf.convert_to_tensor(x) for x in sums]
+        self._change(variable, *wholes, 1.0, is_last)
         for total in sums:
             total.assign(tf.where(is_last, tf.zeros_like(total), total))
 
@@ -212,7 +218,8 @@ class IVON(tf.keras.optimizers.Optimizer):
     def _steps(self):
         return self.gradient_accumulation_steps or 1
 
-    def _change(self, variable, gradient, estimate, is_last=None):
+    def _change(self, variable, gradient, factor, shift, is_last=None):
+        """One step, with gradient * (weights - mean) = factor * shift."""
         dtype = variable.dtype
         slots = [self._own(x, variable) for x in (self._momenta, self._hessians)]
         steps = tf.cast(self.iterations // self._steps + 1, dtype)
@@ -222,18 +229,21 @@ class IVON(tf.keras.optimizers.Optimizer):
         ]
         old = [tf.convert_to_tensor(x) for x in (*slots, variable)]
         constants = {"betas": (self.beta_1, self.beta_2), "decay": self.weight_decay}
-        found = _step(gradient, estimate, *old, *scales, **constants)
+        constants["scale"] = self.effective_sample_size
+        found = _step(gradient, factor, shift, *old, *scales, **constants)
         for slot, before, new in zip((*slots, variable), old, found, strict=True):
             slot.assign(new if is_last is None else tf.where(is_last, new, before))
 
     def _with_products(self, grads_and_vars):
-        """Gradients, stacked with their products with the draw's distance."""
+        """Gradients, of replicas stacked with their products with the draw's distance."""
         pairs = [(g, x) for g, x in grads_and_vars if g is not None]
         gradients, variables = zip(*pairs, strict=True) if pairs else ((), ())
         if all(g.shape.rank == x.shape.rank + 1 for g, x in pairs):
             return pairs
         gradients = super()._clip_gradients([tf.convert_to_tensor(g) for g in gradients])
         shifts = [self._shift_of(x) for x in variables]
+        if replica_count() == 1 and not self.jit_compile:
+            return list(zip(gradients, variables, strict=True))
         stacked = [tf.stack([g, g * s]) for g, s in zip(gradients, shifts, strict=True)]
         return list(zip(stacked, variables, strict=True))
 
@@ -289,15 +299,34 @@ def _stddev(hessian, scale, decay):
     return tf.math.rsqrt(scale * (hessian + decay))
 
 
-@fused
 def _large_noise(hessian, seed, scale, decay):
-    noise = tf.cast(quantized_normal(hessian.shape, seed), hessian.dtype)
-    return noise * _stddev(hessian, scale, decay)
+    # Of four elements the bits are made at once, and apart from what they are used for:
+    # compiled together, they would be made for each of the four.
+    counter = tf.range(-(-hessian.shape.num_elements() // 4), dtype=tf.int32)
+    words = _words(counter, seed)
+    return _noise_of_words(hessian, *words, scale=scale, decay=decay)
+
+
+@functools.partial(fused, growth=4)
+def _words(counter, seed):
+    counter = tf.cast(counter, tf.uint32)
+    return threefry(counter, tf.zeros_like(counter), tf.bitcast(seed, tf.uint32))
 
 
 @fused
-def _step(gradient, estimate, momentum, hessian, mean, rate, unbias, betas, decay):
+def _noise_of_words(hessian, first, second, scale, decay):
+    low = [tf.bitwise.left_shift(word, 16) for word in (first, second)]
+    bits = tf.concat([first, second, *low], axis=0)[: hessian.shape.num_elements()]
+    noise = tf.reshape(normal_of_bits(bits), hessian.shape)
+    return tf.cast(noise, hessian.dtype) * _stddev(hessian, scale, decay)
+
+
+@fused
+def _step(
+    gradient, factor, shift, momentum, hessian, mean, rate, unbias, betas, decay, scale
+):
     """New momentum, Hessian and mean."""
+    estimate = factor * shift * scale * (hessian + decay)
     momentum += (1.0 - betas[0]) * (gradient - momentum)
     error, rest = estimate - hessian, 1.0 - betas[1]
     above = 0.5 * rest**2 * tf.square(error) / (hessian + decay)
