@@ -99,7 +99,7 @@ def posterior(model):
         >>> import bayes_rl as ed
         >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
         >>> optimizer = ed.optimizers.IVON(
-        ...     effective_sample_size=4, hessian_init=0.99, weight_decay=0.01)
+        ...     0.1, effective_sample_size=4, hessian_init=0.99, weight_decay=0.01)
         >>> model.compile(optimizer, "mse")
         >>> optimizer.build(model.trainable_variables)
         >>> [x.ravel().tolist() for x in ed.inference.posterior(model).stddev.values()]

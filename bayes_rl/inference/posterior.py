@@ -183,6 +183,14 @@ def standard_normals(shapes, count, seed):
     }
 
 
+def members_of_draws(count, members, seed):
+    """[count] numbers of members: each in turn, from a random one on."""
+    start = int(
+        tf.random.stateless_uniform([], seed_of("members", seed), 0, members, tf.int32)
+    )
+    return (np.arange(count) + start) % members
+
+
 def values_of(variables):
     """Values of named variables, in their own precision: dict of name -> array."""
     return {name: np.array(_stored(variable)) for name, variable in variables.items()}
