@@ -163,4 +163,6 @@ class _AtOnce(tf.keras.Model):
 
 
 def _means(logs):
-    return {name: tf.add_n([x[name] for x in logs]) / len(logs) for name in logs[0]}
+    columns = zip(*(each.values() for each in logs), strict=True)
+    means = [tf.add_n(column) / len(logs) for column in columns]
+    return dict(zip(logs[0], means, strict=True))  # names have those of layers

@@ -274,7 +274,7 @@ def _of_batch(functions, sums, model, likelihood, inputs):
         )
     try:
         return functions[sums](inputs)
-    except (ValueError, NotImplementedError, tf.errors.OpError):
+    except (TypeError, ValueError, NotImplementedError, tf.errors.OpError):
         if not getattr(sums, "_is_vectorized", False):
             raise
     sums.without_vectorizing()

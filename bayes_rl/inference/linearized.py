@@ -4,6 +4,8 @@ import tensorflow as tf
 
 from bayes_rl.weights import named_variables
 
+_ZERO = tf.UnconnectedGradients.ZERO
+
 
 class Linearized(tf.keras.Model):
     """The tangent of a model at given weights.
@@ -29,11 +31,19 @@ class Linearized(tf.keras.Model):
         self.built = True
 
     def call(self, inputs, training=None):
-        changes = [tf.convert_to_tensor(x) for x in self._changes]
-        primals = list(self._at.values())
-        with tf.autodiff.ForwardAccumulator(primals, changes) as forward:
-            outputs = self._function(inputs, dict(zip(self._at, primals, strict=True)))
-        return outputs + forward.jvp(outputs, tf.UnconnectedGradients.ZERO)
+        weights = list(self._at.values())
+        # J change is the derivative by v of v' J change: loops have that twice backwards,
+        # and not forwards.
+        with tf.GradientTape(watch_accessed_variables=False) as outer:
+            with tf.GradientTape(watch_accessed_variables=False) as inner:
+                inner.watch(weights)
+                outputs = self._function(inputs, dict(zip(self._at, weights, strict=True)))
+            factors = tf.zeros_like(outputs)
+            outer.watch(factors)
+            gradients = inner.gradient(outputs, weights, factors, _ZERO)
+            pairs = zip(gradients, self._changes, strict=True)
+            product = tf.add_n([tf.reduce_sum(g * x) for g, x in pairs])
+        return outputs + outer.gradient(product, factors, unconnected_gradients=_ZERO)
 
 
 def _function_of(model):
