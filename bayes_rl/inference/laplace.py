@@ -5,12 +5,12 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.inference.blocks import STRUCTURES
-from bayes_rl.inference.curvature import as_float64, make_sums
+from bayes_rl.inference.curvature.blocks import STRUCTURES
+from bayes_rl.inference.curvature.evidence import Evidence
+from bayes_rl.inference.curvature.likelihoods import make_likelihood, rows_of
+from bayes_rl.inference.curvature.linearized import Linearized
+from bayes_rl.inference.curvature.sums import as_float64, make_sums
 from bayes_rl.inference.data import batches_of
-from bayes_rl.inference.evidence import Evidence
-from bayes_rl.inference.likelihoods import make_likelihood, rows_of
-from bayes_rl.inference.linearized import Linearized
 from bayes_rl.inference.posterior import (
     Posterior,
     check_has_no_posterior,

@@ -10,9 +10,9 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.inference import blocks
-from bayes_rl.inference.likelihoods import flat_root, rows_of
-from bayes_rl.inference.recording import has_factors, recorded
+from bayes_rl.inference.curvature import blocks
+from bayes_rl.inference.curvature.likelihoods import flat_root, rows_of
+from bayes_rl.inference.curvature.recording import has_factors, recorded
 from bayes_rl.weights import trainable_variables
 
 _MEGABYTES = 2**20 // 4  # of float32
