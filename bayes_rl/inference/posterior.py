@@ -35,7 +35,20 @@ class Posterior:
 
     Args:
         model: built Keras model.
-        mean: dict of full name -> [*shape of the variable], where predictions start from.
+        mean: dict of full name -> [*shape of the variable], an attribute.
+
+    Raises:
+        ValueError: a variable is not one of the model, or has another shape there.
+
+    Example:
+        >>> import bayes_rl as ed
+        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(1, input_shape=[2])])
+        >>> data = np.eye(2, dtype=np.float32), np.ones([2, 1], np.float32)
+        >>> posterior = ed.inference.laplace(model, data, "normal", noise_stddev=1.0)
+        >>> with ed.hold(model, posterior.sample(seed=1)):
+        ...     outputs = model(data[0])
+        >>> outputs.shape
+        TensorShape([2, 1])
     """
 
     def __init__(self, model, mean):

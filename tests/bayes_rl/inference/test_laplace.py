@@ -234,3 +234,14 @@ def test_bayesian_layers_are_refused():
     model = tf.keras.Sequential([ed.layers.DenseFlipout(2, input_shape=[2])])
     with pytest.raises(ValueError, match="laplace takes models without stochastic weights"):
         ed.inference.laplace(model, (np.ones([3, 2]), np.ones([3])), "categorical")
+
+
+@pytest.mark.parametrize(
+    "layer", [lambda: keras.Dense(1, "tanh", name="last"), lambda: keras.LSTM(1)]
+)
+def test_a_last_layer_with_an_activation_or_of_another_kind_is_an_error(layer):
+    inputs, labels = np.ones([3, 4, 2], np.float32), np.zeros([3, 4])
+    model = tf.keras.Sequential([layer()])
+    model(inputs)
+    with pytest.raises(ValueError, match="subset='last_layer' needs a model whose outputs"):
+        ed.inference.laplace(model, (inputs, labels), "bernoulli")

@@ -282,3 +282,19 @@ def test_models_with_posteriors_of_their_own_are_refused():
 def test_numbers_out_of_range_are_errors(options, message):
     with pytest.raises(ValueError, match=message):
         ed.optimizers.IVON(**{"learning_rate": 0.1, "effective_sample_size": 1} | options)
+
+
+@pytest.mark.parametrize("size", [100, 300])  # by TensorFlow's operations; compiled
+def test_noise_is_standard_normal(size):
+    variable, scale = tf.Variable(tf.zeros([size, size])), 4.0
+    optimizer = ed.optimizers.IVON(0.1, scale, 0.75, weight_decay=0.25, seed=1)
+    optimizer.build([variable])
+    with optimizer.draw([variable]):
+        noise = 2.0 * tf.convert_to_tensor(variable).numpy().ravel()
+    error = 4.0 / size
+    for power, moment in ((1, 0.0), (2, 1.0), (3, 0.0), (4, 3.0)):
+        spread = np.std(noise**power)
+        assert abs(np.mean(noise**power) - moment) < spread * error
+    parts = noise.reshape([4, -1])
+    assert np.all(abs(np.corrcoef(parts) - np.eye(4)) < 2.0 * error)
+    assert np.all(abs(np.corrcoef(parts**2) - np.eye(4)) < 2.0 * error)
