@@ -1,13 +1,12 @@
 """IVON: an optimizer that learns a Gaussian over the weights at the cost of Adam."""
 
 import contextlib
-import functools
 import threading
 
 import tensorflow as tf
 
 from bayes_rl.numerics.fused import fused, is_fused
-from bayes_rl.numerics.noise import as_seed, normal_of_bits, stateless_normal, threefry
+from bayes_rl.numerics.noise import as_seed, quantized_normal, stateless_normal
 from bayes_rl.numerics.replicas import replica_count
 from bayes_rl.optimizers.training import draws_in_training
 from bayes_rl.serialization import register
@@ -275,7 +274,8 @@ class IVON(tf.keras.optimizers.Optimizer):
         hessians = [tf.convert_to_tensor(self._own(self._hessians, x)) for x in variables]
         small = [x for x in hessians if not is_fused(x)]
         sizes = [x.shape.num_elements() for x in small]
-        flat = iter(tf.split(stateless_normal([sum(sizes)], seed), sizes))
+        flat = stateless_normal([sum(sizes)], seed)
+        flat = iter(tf.split(flat, sizes) if sizes else [])
         constants = {"scale": self.effective_sample_size, "decay": self.weight_decay}
         found = []
         for number, hessian in enumerate(hessians):
@@ -299,26 +299,10 @@ def _stddev(hessian, scale, decay):
     return tf.math.rsqrt(scale * (hessian + decay))
 
 
-def _large_noise(hessian, seed, scale, decay):
-    # Of four elements the bits are made at once, and apart from what they are used for:
-    # compiled together, they would be made for each of the four.
-    counter = tf.range(-(-hessian.shape.num_elements() // 4), dtype=tf.int32)
-    words = _words(counter, seed)
-    return _noise_of_words(hessian, *words, scale=scale, decay=decay)
-
-
-@functools.partial(fused, growth=4)
-def _words(counter, seed):
-    counter = tf.cast(counter, tf.uint32)
-    return threefry(counter, tf.zeros_like(counter), tf.bitcast(seed, tf.uint32))
-
-
 @fused
-def _noise_of_words(hessian, first, second, scale, decay):
-    low = [tf.bitwise.left_shift(word, 16) for word in (first, second)]
-    bits = tf.concat([first, second, *low], axis=0)[: hessian.shape.num_elements()]
-    noise = tf.reshape(normal_of_bits(bits), hessian.shape)
-    return tf.cast(noise, hessian.dtype) * _stddev(hessian, scale, decay)
+def _large_noise(hessian, seed, scale, decay):
+    noise = tf.cast(quantized_normal(hessian.shape, seed), hessian.dtype)
+    return noise * _stddev(hessian, scale, decay)
 
 
 @fused
