@@ -8,10 +8,12 @@ from bayes_rl.compatibility import versions  # it chooses Keras before others us
 from bayes_rl import (
     constraints,
     distributions,
+    inference,
     initializers,
     layers,
     losses,
     models,
+    optimizers,
     regularizers,
     uncertainty,
 )
@@ -57,6 +59,7 @@ __all__ = [
     "constraints",
     "get_next_tracer",
     "hold",
+    "inference",
     "initializers",
     "kl_divergences",
     "layers",
@@ -64,6 +67,7 @@ __all__ = [
     "make_log_joint_fn",
     "mean_weights",
     "models",
+    "optimizers",
     "posterior_summary",
     "posteriors",
     "predict",

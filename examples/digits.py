@@ -1,4 +1,4 @@
-"""Which method says most honestly what it does not know: handwritten digits, ten ways.
+"""Which method says most honestly what it does not know: handwritten digits, 13 ways.
 
 A small convolutional net learns 1000 digits of 8x8 pixels. It is judged on the last 500
 digits of the file, which is not shuffled: they are less like the first than a random part

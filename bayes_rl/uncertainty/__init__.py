@@ -1,5 +1,6 @@
 """What a model does not know: parts of its uncertainty, how honest it is, its posterior."""
 
+from bayes_rl.uncertainty.conformal import conformal_intervals, conformal_sets
 from bayes_rl.uncertainty.decomposition import (
     Uncertainty,
     entropy_parts,
@@ -19,3 +20,4 @@ from bayes_rl.uncertainty.summary import (
     WeightSummary,
     posterior_summary,
 )
+from bayes_rl.uncertainty.temperature import temperature

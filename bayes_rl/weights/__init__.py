@@ -31,3 +31,4 @@ from bayes_rl.weights.scaling import (
     warn_of_whole_kl,
 )
 from bayes_rl.weights.templates import renew_regularizers, renew_templates
+from bayes_rl.weights.variables import named_variables, trainable_variables

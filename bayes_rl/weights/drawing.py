@@ -15,7 +15,7 @@ from bayes_rl.random_variables.families import draw_from, mean_of
 from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
 
 
-def _seed_of(label, seed):
+def seed_of(label, seed):
     """The seed of one draw: it depends on nothing but `seed` and the label."""
     label = tf.constant(zlib.crc32(label.encode()) & 0x7FFFFFFF, tf.int32)
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
@@ -67,11 +67,11 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     draws = {}
     for name, (_, weight) in named_weights(model).items():
         posterior = weight.posterior()
-        draws[name] = draw_from(posterior, sample_shape, _seed_of(labels[name], seed))
+        draws[name] = draw_from(posterior, sample_shape, seed_of(labels[name], seed))
     if batch_size is not None:
         for name, (_, _, size) in named_signs(model).items():
             shape = [*sample_shape, batch_size, size]
-            draws[name] = rademacher(shape, _seed_of(labels[name], seed))
+            draws[name] = rademacher(shape, seed_of(labels[name], seed))
     return draws
 
 
@@ -116,7 +116,7 @@ def sample_with_signs(model):
     """
     seed, labels = as_seed(None), seed_labels(model)
     signs = {
-        name: SignsOfSeed(_seed_of(labels[name], seed), size)
+        name: SignsOfSeed(seed_of(labels[name], seed), size)
         for name, (_, _, size) in named_signs(model).items()
     }
     return sample_weights(model, seed=seed), signs

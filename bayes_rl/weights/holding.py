@@ -8,10 +8,10 @@ import tensorflow as tf
 
 from bayes_rl.numerics import graphs
 from bayes_rl.scopes import Scopes
-from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.axis_of_draws import check_axis_of_draws
 from bayes_rl.weights.drawing import SignsOfSeed
 from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
+from bayes_rl.weights.variables import as_untraced, held_variables, replaced
 
 _scopes = Scopes("held weights")
 _GUARDED = "_bayes_rl_guarded"
@@ -22,7 +22,7 @@ _Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
 
 @contextlib.contextmanager
 def hold(model, weights):
-    """Fixes the stochastic weights of a model while the context lasts.
+    """Fixes the weights of a model while the context lasts.
 
     Inside, the model is deterministic. Weights with a leading axis S are S functions.
     Inputs of the rank that a layer was built for go whole to each: [N, ..., features] give
@@ -36,12 +36,15 @@ def hold(model, weights):
     first draw, and is refused; traced before, it goes on to draw for itself. `fit`,
     `evaluate` and `predict` of Keras, which are such functions, are refused in either
     order: call the model. With a distribution strategy enter it in the function that
-    the replicas run, each in a thread of its own.
+    the replicas run, each in a thread of its own. Variables of any Keras layer can be held
+    as well, such as draws of `bayes_rl.inference`, one draw at a time; they keep their
+    values meanwhile.
 
     Args:
         model: as in `sample_weights`.
         weights: full name -> tensor for every stochastic weight, as from `sample_weights`
-            or `mean_weights`. A Flipout layer without signs uses its kernel as it is.
+            or `mean_weights`, and for any of the variables of other layers. A Flipout layer
+            without signs uses its kernel as it is.
 
     Yields:
         None.
@@ -59,9 +62,13 @@ def hold(model, weights):
         >>> bool(tf.reduce_all(same))
         True
     """
-    values = _checked(model, weights)
+    values, variables = _checked(model, weights)
     frame = _Frame(graphs.current(), values, list(stochastic_layers(model)))
-    with _scopes.entered(frame):
+    with (
+        _scopes.entered(frame),
+        replaced(variables),
+        as_untraced(model if variables else []),
+    ):
         yield
 
 
@@ -77,8 +84,7 @@ def _checked(model, weights):
     }
     for name, (layer, key, size) in signs.items():
         slots[name] = layer, key, (None, size)
-    if unknown := [name for name in weights if name not in slots]:
-        raise ValueError(_unknown(unknown[0], slots))
+    variables, weights = held_variables(model, weights, slots)
     if missing := sorted(named.keys() - weights.keys()):
         raise ValueError(
             f"weights to hold must have all weights of the model; {missing[0]!r} is missing"
@@ -95,7 +101,7 @@ def _checked(model, weights):
             draws[name] = value.shape[0]
     if draws:
         check_axis_of_draws(model, _number_of(draws))
-    return values
+    return values, variables
 
 
 def _number_of(draws):
@@ -105,11 +111,6 @@ def _number_of(draws):
         found = " and ".join(f"{count} of {name!r}" for count, name in names.items())
         raise ValueError(f"all weights must have the same number of draws, got {found}")
     return next(iter(names), None)
-
-
-def _unknown(name, slots):
-    hint = did_you_mean(name, slots)
-    return f"{name!r} is not a stochastic weight of the model{hint}"
 
 
 def _with_shape(name, value, shape):

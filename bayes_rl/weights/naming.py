@@ -38,6 +38,26 @@ def modules_of(model):
     return [module for _, module in _modules(model)]
 
 
+def layers_with_variables(model):
+    """(name, list of its own variables) of modules that have such, in a fixed order."""
+    roots = _roots(model)
+    found = [(path, module) for path, module in _modules(model) if _own(module)]
+    if not found:
+        for root in roots:
+            if not getattr(root, "built", True):
+                raise ValueError(
+                    f"{root.name!r} must be built first: call it once on its inputs"
+                )
+    return [(path, _own(module)) for path, module in _shortest(found)]
+
+
+def _own(module):
+    """Variables of a module that are not those of its parts."""
+    if isinstance(module, tf.keras.layers.Layer):
+        return [*module._trainable_weights, *module._non_trainable_weights]
+    return [x for x in tf.nest.flatten(vars(module)) if isinstance(x, tf.Variable)]
+
+
 def _roots(model):
     roots = model if isinstance(model, (list, tuple)) else [model]
     for root in roots:

@@ -14,6 +14,7 @@ from bayes_rl.weights.drawing import as_size, sample_weights
 from bayes_rl.weights.holding import hold
 from bayes_rl.weights.kept_functions import kept_function
 from bayes_rl.weights.naming import modules_of, named_signs, named_weights
+from bayes_rl.weights.variables import named_variables
 
 _SECONDS_WITHOUT_PROGRESS = 2.0
 
@@ -38,8 +39,9 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         inputs: [N, ...], a tuple, list or dict of such, or batches, of inputs alone or as
             for `fit`: a `tf.data.Dataset`, a `tf.keras.utils.Sequence` or a generator that
             ends.
-        draws: S, a number of draws; or draws, as from `sample_weights(model, [S])`, whose
-            S copies of the weights are in memory at once.
+        draws: S, a number of draws; or draws, as from `sample_weights(model, [S])` or the
+            `sample` of `bayes_rl.inference`, whose S copies of the weights are in memory at
+            once.
         seed: of the draws where their number is given, as in `sample_weights`.
         batch_size: number of inputs that the model takes at a time, at least 1.
         verbose: 1 for a progress bar, 0 for none; "auto" for one after two seconds.
@@ -141,9 +143,12 @@ def _weights(model, draws, seed):
             f"draws must not have signs, which fit one batch alone, got {signs[0]!r}; draw "
             "weights without batch_size"
         )
+    shapes = {name: weight.shape for name, (_, weight) in named_weights(model).items()}
+    if not draws.keys() <= shapes.keys():
+        shapes = {k: x.shape for k, x in named_variables(model).items()} | shapes
     counts = {
-        draws[name].shape[0] if len(draws[name].shape) > len(weight.shape) else None
-        for name, (_, weight) in named_weights(model).items()
+        draws[name].shape[0] if len(draws[name].shape) > len(shape) else None
+        for name, shape in shapes.items()
         if name in draws
     }
     if len(counts) > 1:

@@ -1,8 +1,9 @@
-"""Ten ways to learn digits: each takes training data to probabilities under draws.
+"""13 ways to learn digits: each takes training data to probabilities under draws.
 
 Sources: Lakshminarayanan et al., 2017, Simple and Scalable Predictive Uncertainty
 Estimation using Deep Ensembles; Gal and Ghahramani, 2016, Dropout as a Bayesian
-Approximation; those of the other methods stand with their layers.
+Approximation; those of the other methods stand with their layers, or in
+`bayes_rl.inference`.
 """
 
 import dataclasses
@@ -43,9 +44,16 @@ class Sizes:
     features: int = 256  # of SNGP's Gaussian process
     spectral_norm: float = 2.0
     variance_factor: float = 0.39  # pi / 8: of SNGP's mean of probabilities
+    swag_rate: float = 0.03  # of gradient descent around the plain net
+    swag_epochs: int = 30
+    swag_rank: int = 20
+    ivon_rate: float = 0.3
+    ivon_hessian: float = 0.5  # at first
+    ivon_memory: float = 0.9995  # beta_2
+    ivon_decay: float = 1e-2  # delta
 
 
-SMALL = Sizes(60, 40, 2, 4, 2, 30, 2, members=2, features=8)
+SMALL = Sizes(60, 40, 2, 4, 2, 30, 2, members=2, features=8, swag_epochs=2, swag_rank=2)
 
 
 def make_net(
@@ -88,11 +96,18 @@ def nats(labels, logits):
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
 
 
-def fit(model, train, sizes, rate=None, callbacks=()):
-    """Trains by Adam, whose rate falls to 0 as a cosine."""
+def fit(
+    model,
+    train,
+    sizes,
+    rate=None,
+    callbacks=(),
+    make_optimizer=tf.keras.optimizers.Adam,
+):
+    """Trains by Adam, or another optimizer, whose rate falls to 0 as a cosine."""
     steps = sizes.epochs * -(-len(train[0]) // sizes.batch)
     schedule = tf.keras.optimizers.schedules.CosineDecay(rate or sizes.rate, steps)
-    model.compile(tf.keras.optimizers.Adam(schedule), nats)
+    model.compile(make_optimizer(schedule), nats)
     options = {"epochs": sizes.epochs, "batch_size": sizes.batch, "verbose": 0}
     model.fit(train[0], train[1][:, None], callbacks=list(callbacks), **options)
     return model
@@ -116,6 +131,16 @@ def _by_draws(model, sizes, seed):
 
     def probabilities(images):
         logits = ed.predict(model, images, sizes.draws, seed, len(images), verbose=0)
+        return np.concatenate(tf.nn.softmax(logits), axis=1)
+
+    return probabilities
+
+
+def _by_posterior(posterior, sizes, seed):
+    """As `_by_draws`, of a posterior of `ed.inference`."""
+
+    def probabilities(images):
+        logits = posterior.predict(images, sizes.draws, seed, len(images), verbose=0)
         return np.concatenate(tf.nn.softmax(logits), axis=1)
 
     return probabilities
@@ -243,10 +268,45 @@ def _bounded_features(images, sizes):
     return connect(dense, **bounds)(keras.Flatten()(hidden))
 
 
+def laplace(train, sizes, seed):
+    posterior = ed.inference.laplace(_plain(train, sizes), train, "categorical")
+    return _by_posterior(posterior, sizes, seed)
+
+
+def swag(train, sizes, seed):
+    posterior = ed.inference.swag(
+        _plain(train, sizes),
+        (train[0], train[1][:, None]),
+        sizes.swag_rate,
+        sizes.swag_epochs,
+        sizes.swag_rank,
+        batch_size=sizes.batch,
+        seed=seed,
+    )
+    return _by_posterior(posterior, sizes, seed)
+
+
+def ivon(train, sizes, seed):
+    def make_optimizer(rate):
+        return ed.optimizers.IVON(
+            rate,
+            len(train[0]),
+            sizes.ivon_hessian,
+            beta_2=sizes.ivon_memory,
+            weight_decay=sizes.ivon_decay,
+            seed=seed,
+        )
+
+    model = make_net(sizes)
+    fit(model, train, sizes, sizes.ivon_rate, make_optimizer=make_optimizer)
+    return _by_posterior(ed.inference.posterior(model), sizes, seed)
+
+
 METHODS = {
     each.__name__: each
     for each in (
         *(deterministic, deep_ensemble, dropout, reparameterization, flipout),
         *(variational_dropout, rank1, batch_ensemble, sngp, moped),
+        *(laplace, swag, ivon),
     )
 }

@@ -16,6 +16,8 @@ def test_no_public_name_is_without_an_entry():
         "bayes_rl.losses": ed.losses,
         "bayes_rl.models": ed.models,
         "bayes_rl.uncertainty": ed.uncertainty,
+        "bayes_rl.inference": ed.inference,
+        "bayes_rl.optimizers": ed.optimizers,
         "bayes_rl.parallel": ed.parallel,
     }
     public = {

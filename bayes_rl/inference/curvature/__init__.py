@@ -1,0 +1,1 @@
+"""Curvature of a loss by the weights, of which Laplace's approximation is made."""

@@ -1,0 +1,1 @@
+"""Posteriors and conformal sets beside those of other libraries, number by number."""
