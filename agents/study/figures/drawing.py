@@ -128,13 +128,8 @@ def count_seeds(number):
     return "1 seed" if number == 1 else f"{number} seeds"
 
 
-def diverged_of(runs):
-    """`, 1 diverged` where one of the runs did; nothing where none did.
-
-    Args:
-        runs: list of `agents.runs.history.History`.
-    """
-    number = sum(bool(run.diverged) for run in runs)
+def count_diverged(number):
+    """`, 1 diverged` where one of the runs did; nothing where none did."""
     return f", {number} diverged" if number else ""
 
 
