@@ -6,6 +6,7 @@ import os
 import pathlib
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from agents.runs import grouping, history
@@ -13,7 +14,6 @@ from agents.runs.config.schema import flatten
 from agents.runs.folder import runs_below
 from agents.system.errors import UserError
 
-_GROUP = ["place", "task", "group"]
 _EVALUATION = ["environment_steps", "episodes", "train_steps", "evaluation_episode"]
 _EPISODE = [
     *("environment_steps", "agent_steps", "episodes", "speed/seconds", "collect/return"),
@@ -197,36 +197,37 @@ def _of_groups(groups):
         for place, group in enumerate(groups)
         for run in group.runs
     ]
-    rows = [of_group | _run(run) for of_group, run in members]
-    evaluated, logged = (
-        [
-            of_group | {"run": number} | {key: row.get(key) for key in keys}
-            for number, (of_group, run) in enumerate(members)
-            for row in getattr(run, name)
-        ]
-        for name, keys in (("scores", [*_EVALUATION, "return"]), ("metrics", _EPISODE))
-    )
-    columns = [*_GROUP, "run"]
-    evaluations = pd.DataFrame(evaluated, columns=[*columns, *_EVALUATION, "return"])
-    episodes = pd.DataFrame(logged, columns=[*columns, *_EPISODE])
+    evaluations = _rows(members, "scores", [*_EVALUATION, "return"])
+    episodes = _rows(members, "metrics", _EPISODE)
     numbers = dict.fromkeys(_EPISODE[1:], float)  # None and False among them
-    table = pd.DataFrame(rows).astype({"seed": "Int64"})
-    return Frames(groups, table, evaluations, episodes.astype(numbers))
+    runs = pd.DataFrame([of_group | _run(run) for of_group, run in members])
+    return Frames(
+        groups, runs.astype({"seed": "Int64"}), evaluations, episodes.astype(numbers)
+    )
+
+
+def _rows(members, name, columns):
+    """The rows of a file of all runs."""
+    rows = [
+        of_group | {"run": number} | {key: row.get(key) for key in columns}
+        for number, (of_group, run) in enumerate(members)
+        for row in getattr(run, name)
+    ]
+    return pd.DataFrame(rows, columns=["place", "task", "group", "run", *columns])
 
 
 def _run(run):
-    evaluated = last_step(run.scores)
+    reached, evaluated = (
+        max((row["environment_steps"] for row in rows), default=0)
+        for rows in (run.metrics + run.scores, run.scores)
+    )
     returns = [r["return"] for r in run.scores if r["environment_steps"] == evaluated]
-    reached = max(last_step(run.metrics), evaluated)
     flat = flatten(run.config)
     is_finished = reached >= (flat.get("environment_steps") or math.inf)
-    ended = "diverged" if run.diverged else "finished" if is_finished else "under way"
     row = {"seed": flat.get("seed"), "folder": str(run.folder), "reached": reached}
-    row |= {"evaluated": evaluated, "score": sum(returns) / (len(returns) or math.nan)}
-    row |= {"minutes": minutes(run), "ended": ended}
+    row |= {"evaluated": evaluated, "score": np.mean(returns) if returns else math.nan}
+    row |= {"minutes": minutes(run)}
+    row["ended"] = (
+        "diverged" if run.diverged else "finished" if is_finished else "under way"
+    )
     return row | {key: value for key, value in flat.items() if key not in (*_OWN, *row)}
-
-
-def last_step(rows):
-    """The last environment steps of rows, 0 where there are none."""
-    return max((row["environment_steps"] for row in rows), default=0)

@@ -29,7 +29,7 @@ def final_scores(frames, seeds):
     """
     steps = seeds["environment_steps"].map(lambda x: f"\n{x:,} environment steps")
     table = seeds.assign(title=seeds["task"] + steps, value=seeds["score"])
-    return _iqms(frames, table, "return of evaluation episodes")
+    return _iqms(frames, table, frames.runs, "return of evaluation episodes")
 
 
 def costs(frames, found):
@@ -42,16 +42,18 @@ def costs(frames, found):
     costly = found.loc[found["collected_cost"] > 0, "task"]
     table = found.assign(title=found["task"], value=found["collected_cost"], diverged=False)
     unit = "reward lost in a planned episode of training"
-    return _iqms(frames, table[table["task"].isin(costly)], unit)
+    table = table[table["task"].isin(costly)]
+    return _iqms(frames, table, frames.runs.loc[table["run"]], unit)
 
 
-def _iqms(frames, table, unit):
+def _iqms(frames, table, runs, unit):
     if table.empty:
         return None
+    diverged = runs.groupby("place")["diverged"].sum().map(count_diverged)
     figure, grid = _panels(table)
     for title, axes in grid.items():
         lines = [
-            (frames.groups[place], f"n = {len(own)}{_diverged(frames, place)}", own)
+            (frames.groups[place], f"n = {len(own)}{diverged[place]}", own)
             for place, own in table[table["title"] == title].groupby("place", sort=False)
         ]
         _draw(axes, lines, statistics.interquartile_mean)
@@ -65,11 +67,6 @@ def _iqms(frames, table, unit):
     text = "Dots: seeds; bar: IQM and its 95 % bootstrap interval over seeds."
     say(figure, text + DIVERGED * bool(table["diverged"].any()))
     return figure
-
-
-def _diverged(frames, place):
-    runs = frames.runs
-    return count_diverged(runs.loc[runs["place"] == place, "diverged"].sum())
 
 
 def first_rewards(frames, found):

@@ -57,6 +57,7 @@ def report(parts, notes=()):
         "spread": _spread,
     }
     found = [form(parts[name]) for name, form in forms.items() if len(parts[name])]
+    found = [table for table in found if len(table.cells)]
     is_few = any(
         table.cells.map(lambda cell: str(cell).endswith(FEW)).any(axis=None)
         for table in found
@@ -92,25 +93,19 @@ def markdown(read):
 
 
 def _scores(table, others):
-    ours = table.assign(
-        **_start(table),
-        **{
-            "environment steps": table["environment_steps"].map("{:,}".format),
-            "action repeat": table["action_repeat"].map(_text),
-            "IQM [95 % interval]": _interval(table, "iqm"),
-            "each seed": table["each_seed"],
-            "median (5 to 95 % spread)": table.apply(_median, axis=1),
-            "minutes a run": table["minutes"].map("{:.1f}".format),
-        },
-    )
-    columns = [*_START, *ours.columns[ours.columns.get_loc("n") + 1 :]]
-    parts = []
-    for task in table["task"].unique():
-        parts.append(ours.loc[ours["task"] == task, columns])
-        if len(others):
-            parts.append(_published(others[others["task"] == task]))
+    """A row for each group of a task, and below them one for each published method."""
+    cells = _start(table) | {
+        "environment steps": _steps(table),
+        "action repeat": _known(table["action_repeat"]),
+        "IQM [95 % interval]": _interval(table, "iqm"),
+        "each seed": table["each_seed"],
+        "median (5 to 95 % spread)": table.apply(_median, axis=1),
+        "minutes a run": table["minutes"].map("{:.1f}".format),
+    }
+    both = [pd.DataFrame(cells)] + ([_published(others)] if len(others) else [])
+    every = [own[own["task"] == task] for task in table["task"].unique() for own in both]
     title = "Scores: returns of evaluation episodes, mean weights, no noise"
-    return Table(title, pd.concat(parts).fillna(""))
+    return Table(title, pd.concat(every).fillna(""))
 
 
 def _median(row):
@@ -120,7 +115,7 @@ def _median(row):
 
 
 def _published(table):
-    """Below the rows of a task; their mean stands where ours have an IQM."""
+    """Their mean stands where ours have an IQM, their extremes where ours have a spread."""
     extremes = [
         "" if math.isnan(low) else f"({_text(low)} to {_text(high)}: extremes of seeds)"
         for low, high in zip(table["low"], table["high"], strict=True)
@@ -128,9 +123,9 @@ def _published(table):
     cells = {
         "task": table["task"],
         "group": table["method"] + ", published",
-        "n": table["seeds"].map(_text),
-        "environment steps": table["environment_steps"].map("{:,}".format),
-        "action repeat": table["action_repeat"].map(_text),
+        "n": _known(table["seeds"]),
+        "environment steps": _steps(table),
+        "action repeat": _known(table["action_repeat"]),
         "IQM [95 % interval]": "mean " + table["mean"].map(number),
         "median (5 to 95 % spread)": extremes,
     }
@@ -162,8 +157,7 @@ def _exploration(table):
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
     }
-    cells = _start(table)
-    cells["environment steps"] = table["environment_steps"].map("{:,}".format)
+    cells = _start(table) | {"environment steps": _steps(table)}
     for name, column in columns.items():
         cells[name] = (_of_seeds if "found" in column else _interval)(table, column)
     title = (
@@ -175,15 +169,14 @@ def _exploration(table):
 
 
 def _of_seeds(table, name):
-    found = table[name].astype("string") + " of " + table["seeds"].astype("string")
-    return found.fillna("")
+    counts = zip(table[name], table["seeds"], strict=True)
+    return ["" if pd.isna(found) else f"{found} of {seeds}" for found, seeds in counts]
 
 
 def _probes(table):
     """A row for each target, a column for each input and probe."""
-    steps = table["environment_steps"].map("{:,} steps".format)
-    cells = pd.DataFrame(_start(table) | {"episodes of": table["actions"] + ", " + steps})
-    cells["target"] = table["target"]
+    acted = table["actions"] + ", " + _steps(table) + " steps"
+    cells = _start(table) | {"episodes of": acted, "target": table["target"]}
     columns = (table["input"] + " " + table["probe"]).str.strip()
     title = "Probes: R squared on held-out episodes, median over seeds (lowest to highest)"
     return Table(title, _beside(cells, columns, _range(table, "r_squared")).fillna(""))
@@ -193,20 +186,18 @@ def _calibration(table):
     """Means over dimensions; of a run that was compared with, the central weights alone."""
     steps = sorted(table["step"].unique())
     shown = sorted({min(steps, key=lambda step: abs(step - at)) for at in _SHOWN_STEPS})
-    own = (table["judged"] == "run") | table["forecast"].str.endswith(_CENTRAL)
-    table = table[own]
-    cells = pd.DataFrame(_start(table) | {"actions": table["actions"]})
-    cells["forecast"] = table["forecast"]
-    cells["environment steps"] = table["environment_steps"].map("{:,}".format)
-    cells.columns = ["task", "compared in runs of", *cells.columns[2:]]
+    table = table[(table["judged"] == "run") | table["forecast"].str.endswith(_CENTRAL)]
+    cells = _start(table) | {"actions": table["actions"], "forecast": table["forecast"]}
+    cells |= {"environment steps": _steps(table)}
     columns = {f"coverage of {level} %": f"coverage_{level}" for level in (50, 80, 95)} | {
         "deviation at 80 %": "deviation_80",
         "NLL": "negative_log_likelihood",
     }
-    found = cells.drop_duplicates().reset_index(drop=True)
+    found = pd.DataFrame(cells).drop_duplicates(ignore_index=True)
     for name, column in columns.items():
         of_steps = _beside(cells, table["step"], table[column]).reindex(columns=shown)
         found[name] = of_steps.map(decimals).agg(", ".join, axis=1)
+    found = found.rename(columns={"group": "compared in runs of"})
     title = (
         "Prediction intervals: coverage of central intervals, mean deviation of the "
         "coverage of each dimension, and negative log likelihood (NLL, nats per "
@@ -226,32 +217,33 @@ def _spread(table):
         "auroc": "AUROC of unvisited regions",
         "exponent": "exponent of its decrease with visits",
     }
-    cells = pd.DataFrame(_start(table) | {"uncertainty": table["spread"]})
-    cells["environment steps"] = table["environment_steps"].map("{:,}".format)
-    cells["episodes"] = table["episodes"]
+    cells = _start(table) | {"uncertainty": table["spread"]}
+    cells |= {"environment steps": _steps(table), "episodes": table["episodes"]}
     found = _beside(cells, table["measure"], _range(table, "value")).fillna("")
     measured = [name for name in columns if name in found]  # an earlier calibrate told less
     title = (
         "Uncertainty of one step: median over seeds (lowest to highest). Intervals over "
         "episodes are in each run's spread.csv."
     )
-    return Table(title, found[[*cells.columns, *measured]].rename(columns=columns))
+    return Table(title, found[[*cells, *measured]].rename(columns=columns))
 
 
 def _beside(cells, columns, values):
     """A row for each that differs from others, a column for each of `columns`, in order."""
-    order = cells.groupby([*cells.columns], sort=False).ngroup()
+    cells = pd.DataFrame(cells)
+    order = cells.groupby([*cells], sort=False).ngroup()
     wide = values.groupby([order, columns]).last().unstack()[columns.unique()]
-    return cells.drop_duplicates().reset_index(drop=True).join(wide)
-
-
-_START = ("task", "group", "n")
+    return cells.drop_duplicates(ignore_index=True).join(wide)
 
 
 def _start(table):
     """The first columns of most tables."""
     seeds = table["seeds"].map(str) + _few(table)
-    return dict(zip(_START, (table["task"], table["group"], seeds), strict=True))
+    return {"task": table["task"], "group": table["group"], "n": seeds}
+
+
+def _steps(table):
+    return table["environment_steps"].map("{:,}".format)
 
 
 def _few(table):
@@ -279,9 +271,11 @@ def _range(table, name):
     return table.apply(form, axis=1)
 
 
+def _known(counts):
+    return ["" if pd.isna(count) else _text(count) for count in counts]
+
+
 def _text(value):
-    if pd.isna(value):
-        return ""
     if not math.isfinite(value):
         return "never"
     return f"{value:,.0f}" if value == int(value) else number(value)

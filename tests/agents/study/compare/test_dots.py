@@ -53,7 +53,8 @@ def test_without_scores_there_is_no_figure(make_scores):
 )
 def test_costs_are_drawn_of_tasks_where_something_costs(make_frames, costs, is_drawn):
     frames = make_frames({"greedy": 2}, "cartpole_swingup_fenced")
-    figure = dots.costs(frames, frames.runs.assign(collected_cost=costs))
+    found = frames.runs.assign(collected_cost=costs).reset_index(names="run")
+    figure = dots.costs(frames, found)
     assert (figure is not None) == is_drawn
     if is_drawn:
         (axes,) = figure.axes
