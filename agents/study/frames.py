@@ -43,6 +43,12 @@ class Frames(NamedTuple):
     evaluations: pd.DataFrame
     episodes: pd.DataFrame
 
+    def by_group(self, table):
+        """(group, its rows of a table with `place`) of each that has any, in order."""
+        rows = dict(list(table.groupby("place")))
+        places = [place for place in self.runs["place"].unique() if place in rows]
+        return [(self.groups[place], rows[place]) for place in places]
+
 
 def runs(folders):
     """Reads runs: a row for each, in the order of their groups.
@@ -90,7 +96,7 @@ def runs(folders):
         >>> float(table.groupby("task")["score"].median()["cheetah_run"])
         5.0
     """
-    return _of_groups(_read(folders)).runs.drop(columns="place")
+    return _of_groups(_groups(folders)).runs.drop(columns="place")
 
 
 def evaluations(folders):
@@ -125,12 +131,12 @@ def evaluations(folders):
         cheetah_run  7     1000                 4.0
         Name: return, dtype: float64
     """
-    frames = _of_groups(_read(folders))
+    frames = _of_groups(_groups(folders))
     table = frames.evaluations.join(frames.runs[["seed", "folder"]], on="run")
     return table[["task", "group", "seed", "folder", *_EVALUATION, "return"]]
 
 
-def frames(folders):
+def read(folders):
     """The `Frames` of runs; warns of those that diverged.
 
     Args:
@@ -139,7 +145,7 @@ def frames(folders):
     Raises:
         UserError: as of `runs`.
     """
-    return _of_groups(_read(folders, _warn_of_diverged))
+    return _of_groups(_groups(folders, _warn_of_diverged))
 
 
 def minutes(run, steps=math.inf):
@@ -153,7 +159,7 @@ def minutes(run, steps=math.inf):
     return sum(row.get("speed/seconds", 0.0) for row in rows) / 60
 
 
-def _read(folders, look=lambda folders: None):
+def _groups(folders, look=lambda folders: None):
     """The groups of runs; `look` sees the folders of all, readable or not."""
     if isinstance(folders, str | os.PathLike):
         folders = [folders]

@@ -6,12 +6,13 @@ come from drawing seeds anew. Needs nothing but the files of the runs.
 
 import contextlib
 import logging
+import logging.handlers
+import math
 
 from rich.console import Console
 
 from agents.runs import grouping
 from agents.runs.folder import runs_below
-from agents.study import frames
 from agents.study.compare import discovery, dots, insights, score_curves, tables
 from agents.study.compare.ends import check_reached, taking_part
 from agents.study.compare.published import published_scores
@@ -24,13 +25,14 @@ from agents.study.compare.scores import (
     with_equal_seeds,
 )
 from agents.study.figures.drawing import save
+from agents.study.frames import read
 from agents.system.errors import UserError
 from agents.system.files import output_folder, write_text
 
 _MARKDOWN = "comparison.md"
 _TOLD = 4  # keys in which runs differ
 
-log = logging.getLogger(__package__)  # of all modules of the comparison
+log = logging.getLogger(__name__)
 
 
 def compare(folders, out="comparison", console=None, at=None):
@@ -56,20 +58,20 @@ def compare(folders, out="comparison", console=None, at=None):
             f"--out must not be the folder of a run, got {folder}; choose another"
         )
     with _noted() as notes:
-        every = frames.frames(folders)
+        every = read(folders)
         if at is not None:
             check_reached(every.runs, at)
-        _warn_of_twins(every.runs)
+        _warn_of_twins(every)
         _warn_of_unlike(every.groups)
         compared = taking_part(every, at)
         parts, drawn = _compare(every, compared, at)
-    _warn_of_few(compared.runs)
-    read = report(parts, notes)
+    _warn_of_few(compared)
+    told = report(parts, [record.getMessage() for record in notes.buffer])
     files = save(drawn, folder) + tables.write(parts, folder)
-    files += _write_markdown(read, folder)
+    files += _write_markdown(told, folder)
     known = [*(f"{name}.csv" for name in parts), *(f"{name}.png" for name in drawn)]
     _remove_earlier([folder / name for name in [*known, _MARKDOWN]], files)
-    show(read, console or Console())
+    show(told, console or Console())
     return files
 
 
@@ -95,7 +97,7 @@ def _compare(every, compared, at):
         "scores": tables.scores(compared, final),
         "curves": tables.curves(compared, points),
         "published": tables.published(seeds, others),
-        "exploration": tables.exploration(found),
+        "exploration": tables.exploration(compared, found),
         "improvement": pairs,
         "probes": insights.probes(every.runs),
         "calibration": insights.calibration(every.runs),
@@ -115,34 +117,23 @@ def _compare(every, compared, at):
     return parts, drawn
 
 
-class _Notes(logging.Handler):
-    """Keeps what was warned of, for who reads the tables later."""
-
-    def __init__(self):
-        super().__init__(logging.WARNING)
-        self.texts = []
-
-    def emit(self, record):
-        self.texts.append(record.getMessage())
-
-
 @contextlib.contextmanager
 def _noted():
-    """Yields a list that takes the warnings of this comparison, as it reads runs too."""
-    notes = _Notes()
-    for each in (log, frames.log):
-        each.addHandler(notes)
+    """Yields a handler whose buffer takes the warnings of this comparison."""
+    notes = logging.handlers.BufferingHandler(math.inf)
+    notes.setLevel(logging.WARNING)
+    room = logging.getLogger("agents.study")
+    room.addHandler(notes)
     try:
-        yield notes.texts
+        yield notes
     finally:
-        for each in (log, frames.log):
-            each.removeHandler(notes)
+        room.removeHandler(notes)
 
 
-def _write_markdown(read, folder):
-    if not read.tables:
+def _write_markdown(told, folder):
+    if not told.tables:
         return []
-    write_text(folder / _MARKDOWN, f"{markdown(read)}\n")
+    write_text(folder / _MARKDOWN, f"{markdown(told)}\n")
     return [folder / _MARKDOWN]
 
 
@@ -160,26 +151,22 @@ def _published(configs):
     return points if len(kinds) == 1 else points.head(0)
 
 
-def _warn_of_few(runs):
-    for (task, label, _), own in _groups_of(runs):
+def _warn_of_few(frames):
+    for group, own in frames.by_group(frames.runs):
         if len(own) < FEWEST_SEEDS:
             log.warning(
                 "%s: n = %d is below %d; do not rely on its intervals",
-                _name(task, label),
+                _name(group),
                 len(own),
                 FEWEST_SEEDS,
             )
 
 
-def _warn_of_twins(runs):
-    for (task, label, _), own in _groups_of(runs):
+def _warn_of_twins(frames):
+    for group, own in frames.by_group(frames.runs):
         twice = sorted(own.loc[own["seed"].duplicated(), "seed"], key=str)
         if twice:
-            log.warning("%s: has seed %s more than once", _name(task, label), twice[0])
-
-
-def _groups_of(runs):
-    return runs.groupby(["task", "group", "place"], sort=False)
+            log.warning("%s: has seed %s more than once", _name(group), twice[0])
 
 
 def _warn_of_unlike(groups):
@@ -202,5 +189,5 @@ def _warn_of_unlike(groups):
         )
 
 
-def _name(task, label):
-    return ", ".join(filter(None, [task, label]))
+def _name(group):
+    return ", ".join(filter(None, [group.task, group.label]))

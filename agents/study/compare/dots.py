@@ -49,12 +49,11 @@ def costs(frames, found):
 def _iqms(frames, table, runs, unit):
     if table.empty:
         return None
-    diverged = runs.groupby("place")["diverged"].sum().map(count_diverged)
     figure, grid = _panels(table)
     for title, axes in grid.items():
         lines = [
-            (frames.groups[place], f"n = {len(own)}{diverged[place]}", own)
-            for place, own in table[table["title"] == title].groupby("place", sort=False)
+            (group, f"n = {len(own)}{count_diverged(runs, own)}", own)
+            for group, own in frames.by_group(table[table["title"] == title])
         ]
         _draw(axes, lines, statistics.interquartile_mean)
         low, high = axes.dataLim.intervalx
@@ -86,8 +85,8 @@ def first_rewards(frames, found):
         of_task = table[table["task"] == task]
         last = of_task["environment_steps"].max()
         lines = [
-            (frames.groups[place], f"{np.isfinite(own['value']).sum()} of {len(own)}", own)
-            for place, own in of_task.groupby("place", sort=False)
+            (group, f"{np.isfinite(own['value']).sum()} of {len(own)}", own)
+            for group, own in frames.by_group(of_task)
         ]
         _draw(axes, lines, statistics.median, never=1.05 * last)
         finish(axes, "environment_steps", "")

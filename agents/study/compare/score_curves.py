@@ -78,13 +78,12 @@ def sample_efficiency(frames, points, methods, unit):
     figure, grid = panels(["all"], columns=1, size=(6.4, 4.2))
     axes = grid["all"]
     for name in methods:
-        own = frames.runs[frames.runs["group"] == name]
         curves = []
-        for (task, place), _ in own.groupby(["task", "place"], sort=False):
-            found = curves_of(points[points["place"] == place])
-            if found:
-                tasks[task] = True
-                curves.append([(steps, y / (scale(task) or 1.0)) for steps, y in found])
+        for group, own in frames.by_group(points):
+            if group.label == name:
+                tasks[group.task] = scale(group.task) or 1.0
+                of_seeds = own.assign(value=own["value"] / tasks[group.task])
+                curves.append(curves_of(of_seeds))
         fewest = min(map(len, curves))
         curves = [each[:fewest] for each in curves]  # as in methods: all tasks weigh alike
         curve = statistics.sample_efficiency(curves)
@@ -135,26 +134,22 @@ def _group(frames, label):
 
 def _curves(frames, points, unit):
     """A panel for each task that has curves; (None, {}) where none has any."""
-    by_place = dict(list(points.groupby("place")))
-    seeds = [
-        (frames.groups[place], curves_of(by_place[place]), runs)
-        for place, runs in frames.runs.groupby("place", sort=False)
-        if place in by_place
-    ]
+    seeds = [(group, own, curves_of(own)) for group, own in frames.by_group(points)]
     if not seeds:
         return None, {}
     counts = collections.Counter(group.task for group, *_ in seeds)
     figure, grid = panels(list(counts), columns=3, size=_SIZE)
-    for group, own, runs in seeds:
+    for group, rows, own in seeds:
         axes, has_room = grid[group.task], counts[group.task] <= _MOST
         for steps, values in own if has_room and len(own) > 1 else []:
             axes.plot(steps, values, **thin(group))
-        count = count_seeds(len(own)) + count_diverged(runs["diverged"].sum())
+        count = count_seeds(len(own)) + count_diverged(frames.runs, rows)
         _band(axes, group, statistics.sample_efficiency([own]), count, has_room)
     for task, axes in grid.items():
         axes.set_title(task)
         finish(axes, "environment_steps", unit)
-    ended = any(runs["diverged"].any() for *_, runs in seeds)
+    drawn = frames.runs["place"].isin(points["place"])
+    ended = frames.runs.loc[drawn, "diverged"].any()
     say(figure, _BAND + _LINES * (max(counts.values()) > _MOST) + DIVERGED * ended)
     return figure, grid
 

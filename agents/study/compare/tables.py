@@ -27,7 +27,7 @@ def scores(frames, final):
         frames: of `agents.study.compare.ends.taking_part`.
         final: of `agents.study.compare.scores.final_evaluations`.
     """
-    rows = [_score(frames, own) for _, own in final.groupby("place", sort=False)]
+    rows = [_score(group, own, frames) for group, own in frames.by_group(final)]
     return pd.DataFrame(rows).astype({"action_repeat": "Int64"} if rows else {})
 
 
@@ -38,16 +38,13 @@ def curves(frames, points):
         frames: of `agents.study.compare.ends.taking_part`.
         points: of `agents.study.compare.scores.seed_curves`, of the evaluations.
     """
-    tables = []
-    for place in frames.runs["place"].unique():
-        own = curves_of(points[points["place"] == place])
-        if own:
-            curve = statistics.sample_efficiency([own])
-            names = ["environment_steps", "iqm", "iqm_low", "iqm_high"]
-            group = frames.groups[place]
-            about = {"task": group.task, "group": group.label, "seeds": len(own)}
-            tables.append(pd.DataFrame(about | dict(zip(names, curve, strict=True))))
-    return pd.concat(tables) if tables else pd.DataFrame()
+    names = ["environment_steps", "iqm", "iqm_low", "iqm_high"]
+    found = []
+    for group, own in frames.by_group(points):
+        seeds = curves_of(own)
+        curve = dict(zip(names, statistics.sample_efficiency([seeds]), strict=True))
+        found.append(pd.DataFrame(_start(group, len(seeds)) | curve))
+    return pd.concat(found) if found else pd.DataFrame()
 
 
 def published(seeds, others):
@@ -66,13 +63,14 @@ def published(seeds, others):
     return table[["task", *table.columns.drop("task")]]
 
 
-def exploration(found):
+def exploration(frames, found):
     """A row for each group of each task.
 
     Args:
+        frames: of `agents.study.compare.ends.taking_part`.
         found: of `agents.study.compare.discovery.explorations`.
     """
-    rows = [_exploration(own) for _, own in found.groupby("place", sort=False)]
+    rows = [_exploration(group, own) for group, own in frames.by_group(found)]
     return pd.DataFrame(rows).astype(_COUNTS if rows else {})
 
 
@@ -114,14 +112,17 @@ def write(tables, folder):
     return files
 
 
-def _score(frames, own):
+def _start(group, seeds):
+    return {"task": group.task, "group": group.label, "seeds": seeds}
+
+
+def _score(group, own, frames):
     """The row of a group whose last evaluations these are."""
     seeds, episodes = seed_scores(own), own["return"]
-    first, steps = seeds.iloc[0], int(own["environment_steps"].iloc[0])
-    row = {"task": first["task"], "group": first["group"], "seeds": len(seeds)}
-    row |= {"evaluation_episodes": len(episodes), "environment_steps": steps}
-    config = frames.groups[first["place"]].runs[0].config
-    row |= {"action_repeat": action_repeat(config)}
+    steps = int(own["environment_steps"].iloc[0])
+    row = _start(group, len(seeds)) | {"evaluation_episodes": len(episodes)}
+    row |= {"environment_steps": steps}
+    row |= {"action_repeat": action_repeat(group.runs[0].config)}
     row["each_seed"] = ", ".join(
         f"{seed.score:.0f}{' (diverged)' * seed.diverged}" for seed in seeds.itertuples()
     )
@@ -139,11 +140,9 @@ def _minutes(episodes, runs, steps):
     return (seconds.map(sum).reindex(runs, fill_value=0.0) / 60).median()
 
 
-def _exploration(own):
+def _exploration(group, own):
     """The row of a group of which these are the runs."""
-    first = own.iloc[0]
-    row = {"task": first["task"], "group": first["group"], "seeds": len(own)}
-    row |= {"environment_steps": first["environment_steps"]}
+    row = _start(group, len(own)) | {"environment_steps": own["environment_steps"].iloc[0]}
     row |= {"found": _count(own["first_reward_steps"])}
     row |= {"found_before": own["found_before"].sum(skipna=False)}
     row |= {"tenth_found": _count(own["tenth_episode"])}
