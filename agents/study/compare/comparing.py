@@ -85,7 +85,7 @@ def _compare(every, compared, at):
     """
     final = final_evaluations(compared, at)
     seeds = seed_scores(final)
-    points = seed_curves(compared, compared.evaluations, "return")
+    points = seed_curves(compared)
     others = {
         task: _published([every.groups[place].runs[0].config for place in own.unique()])
         for task, own in compared.runs.groupby("task", sort=False)["place"]

@@ -8,7 +8,7 @@ import numpy as np
 
 from agents.study import statistics
 from agents.study.compare.published import FURTHEST, protocol
-from agents.study.compare.scores import curves_of, scale, seed_curves
+from agents.study.compare.scores import curves_of, held, scale
 from agents.study.figures.drawing import (
     DIVERGED,
     count_diverged,
@@ -38,7 +38,7 @@ def scores(frames, points, others):
 
     Args:
         frames: of `agents.study.compare.ends.taking_part`.
-        points: of `agents.study.compare.scores.seed_curves`, of the evaluations.
+        points: of `agents.study.compare.scores.seed_curves`.
         others: dict of task -> `agents.study.compare.published.published_scores`.
     """
     figure, drawn = _curves(frames, points, "return of evaluation episodes")
@@ -58,8 +58,10 @@ def scores(frames, points, others):
 
 def coverage(frames):
     """Curves of the share of a task's grid that was visited, a panel for each task."""
-    points = seed_curves(frames, frames.episodes, "explore/coverage")
-    return _with_legends(*_curves(frames, points, "share of the task's grid visited"))
+    points = frames.episodes.rename(columns={"explore/coverage": "value"})
+    points = points[["place", "run", "environment_steps", "value"]].dropna()
+    unit = "share of the task's grid visited"
+    return _with_legends(*_curves(frames, held(frames, points), unit))
 
 
 def sample_efficiency(frames, points, methods, unit):
@@ -67,7 +69,7 @@ def sample_efficiency(frames, points, methods, unit):
 
     Args:
         frames: of `agents.study.compare.ends.taking_part`.
-        points: of `agents.study.compare.scores.seed_curves`, of the evaluations.
+        points: of `agents.study.compare.scores.seed_curves`.
         methods: dict of label -> list with the scores of each task, [seeds], as many
             seeds for each.
         unit: of the scores.

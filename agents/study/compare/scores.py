@@ -58,25 +58,33 @@ def _mean(values):
     return known.mean() if known.size else np.nan
 
 
-def seed_curves(frames, table, column):
-    """A curve for each run; where it diverged, its last value counts as far as others go.
+def seed_curves(frames):
+    """The mean return of each evaluation of each run, see `held`.
 
     Args:
         frames: of `agents.study.compare.ends.taking_part`.
-        table: `evaluations` or `episodes` of it; rows of the same steps are averaged.
-        column: of it; what is nan is left out.
-
-    Returns:
-        A row a point, `place`, `run`, `environment_steps` and `value`, in order.
     """
     keys = ["place", "run", "environment_steps"]
-    points = means(table.dropna(subset=[column]).groupby(keys)[column])
-    points = points.reset_index(name="value")
+    points = means(frames.evaluations.groupby(keys)["return"])
+    return held(frames, points.reset_index(name="value"))
+
+
+def held(frames, points):
+    """Curves of runs; where one diverged, its last value counts as far as others go.
+
+    Args:
+        frames: of `agents.study.compare.ends.taking_part`.
+        points: a row a point, with `place`, `run`, `environment_steps` and `value`; those
+            of a run by steps.
+
+    Returns:
+        The same, with further points, in order.
+    """
     last = points.groupby("run").tail(1)
     held_to = last["run"].map(frames.runs["held_to"])
-    held = last.assign(environment_steps=held_to)[held_to > last["environment_steps"]]
-    every = pd.concat([points, held.astype({"environment_steps": int})])
-    return every.sort_values(keys, ignore_index=True)
+    further = last.assign(environment_steps=held_to)[held_to > last["environment_steps"]]
+    every = pd.concat([points, further.astype({"environment_steps": int})])
+    return every.sort_values(["place", "run", "environment_steps"], ignore_index=True)
 
 
 def curves_of(points):

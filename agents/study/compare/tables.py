@@ -36,7 +36,7 @@ def curves(frames, points):
 
     Args:
         frames: of `agents.study.compare.ends.taking_part`.
-        points: of `agents.study.compare.scores.seed_curves`, of the evaluations.
+        points: of `agents.study.compare.scores.seed_curves`.
     """
     names = ["environment_steps", "iqm", "iqm_low", "iqm_high"]
     found = []
