@@ -25,6 +25,7 @@ _EXTRAS = {
         "matplotlib>=3.11,<4",
         "mujoco>=3.17,<4",  # 4 lacks names that dm-control 1.0.50 reads
         "omegaconf>=2.3,<3",
+        "pandas>=2.3,<3",
         "pillow",
         "psutil",
         "pygame",

@@ -26,6 +26,7 @@ NOT_OF_LAYERS = [
     "gymnasium",
     "matplotlib",
     "rich",
+    "pandas",
     "scipy",
     "sklearn",
     "PIL",

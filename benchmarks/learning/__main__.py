@@ -14,10 +14,8 @@ import yaml
 
 from agents.system.files import write_text
 from benchmarks.learning import studies
-from benchmarks.learning.index import readme
-from benchmarks.learning.missing import missing
 from benchmarks.learning.packing import migrate, pack
-from benchmarks.learning.pages import SUMMARY, TABLES, page
+from benchmarks.learning.pages import SUMMARY, TABLES, page, readme
 from benchmarks.learning.suite import page as suite_page
 
 _ABOUT = __doc__.splitlines()[0]
@@ -51,7 +49,7 @@ def main(arguments=None):
         parser.error(f"no study {min(unknown)!r}; there are {', '.join(known)}")
     if options.missing:
         for name in options.names or ["suite"]:
-            for command in missing(_FOLDER / name, known[name]):
+            for command in studies.missing(_FOLDER / name, known[name]):
                 print(command)
         return
     if options.migrate:

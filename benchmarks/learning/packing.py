@@ -15,7 +15,7 @@ from agents.runs import history, records
 from agents.runs.config.schema import flatten
 from agents.runs.folder import read_config, runs_below
 from agents.runs.migrating import migrate as migrate_run
-from agents.study.compare.tables import minutes
+from agents.study.frames import minutes
 from agents.system.files import replacing, write_text
 from benchmarks.learning import packed
 from benchmarks.learning.packed import word

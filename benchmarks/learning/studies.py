@@ -12,11 +12,12 @@ import shutil
 from rich.console import Console
 
 from agents.runs import history
-from agents.runs.config.overrides import expand
+from agents.runs.config.overrides import expand, load
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.study.compare import compare
 from agents.system.files import replacing_folder
+from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
 from benchmarks.learning.summary import summarize
@@ -144,3 +145,25 @@ def pictures(root, runs):
 def _environment_steps(file):
     """The number in a name such as open_loop_20000_strip; copies keep it, unlike times."""
     return int(re.search(r"\d+", file.stem)[0])
+
+
+def missing(folder, study):
+    """A command for each run that is not finished, the first seeds of all groups first.
+
+    A run that is packed and finished does not run again where its folder is gone.
+
+    Args:
+        folder: `pathlib.Path`, `results/<name>`.
+        study: its entry in experiments.yaml.
+    """
+    root = pathlib.Path(study["runs"])
+    left, packed = [], read_runs(folder)
+    for words in commanded_runs(study["commands"]):
+        config = load(words)
+        name = pathlib.Path(config.logdir).relative_to(root)
+        steps = packed.get(name.as_posix(), {}).get("steps", 0)
+        is_packed = steps >= config.environment_steps
+        if not (is_packed or has_all_steps(root / name, config.environment_steps)):
+            left.append((config.seed, shlex.join(["bayes-rl", "train", *words])))
+    left.sort(key=lambda pair: pair[0])
+    return [command for _, command in left]

@@ -9,198 +9,137 @@ nothing to find, and of first rewards nothing is told. What is told wherever the
 highest return is known is the first planned episode that returned a tenth of it.
 """
 
-import dataclasses
 import logging
 import math
 
-import numpy as np
+import pandas as pd
 
-from agents.runs.grouping import Group
-from agents.study import statistics
-from agents.study.compare.ends import common_end, last_step
-from agents.study.compare.scores import scale
+from agents.study.compare.ends import common_end
+from agents.study.compare.scores import means, scale
 
-_REACHED, _COVERAGE = "explore/reached_reward", "explore/coverage"
-_RATIO, _RETURN = "explore/epistemic_ratio", "collect/return"
-_COST, _RANDOM = "explore/cost", "explore/is_random"
+_REACHED, _RETURN = "explore/reached_reward", "collect/return"
 _LAST = 10  # episodes whose returns are averaged
 _RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
-_OF_REWARD = ("episodes", "steps", "before", "rewarded")
 _TENTH = 0.1  # of the highest return
+FIRSTS = ["first_reward_episode", "first_reward_steps"]
+_OF_REWARD = [*FIRSTS, "found_before", "rewarded_share"]
+EXPLORED = [
+    *(*FIRSTS, "rewarded_share", "tenth_episode", "collected_return", "collected_cost"),
+    *("coverage", "epistemic_ratio"),
+]
 
 log = logging.getLogger(__name__)
 
 
-@dataclasses.dataclass(frozen=True)
-class Exploration:
-    """How the runs of a group explored; arrays are [seeds], in the order of its runs.
-
-    Those of first rewards are nan where reward is not rare.
+def explorations(frames, at=None):
+    """How each run explored, up to the same environment steps as others of its task.
 
     Args:
-        group: `agents.runs.grouping.Group`.
-        episodes: number of the first planned episode that found reward; inf: none did.
-        steps: environment steps at its end; inf.
-        before: 1 where random episodes had found reward, else 0.
-        seen: environment steps of the run that count.
-        rewarded: share of the planned episodes that found reward, or nan.
-        tenth: number of the first planned episode that returned a tenth of the highest
-            return; inf: none did; nan: the highest is not known.
-        returns: mean return of the last ten planned episodes, or nan.
-        cost: mean over planned episodes of what actions and negative rewards took, or nan.
-        coverage: share of the task's grid visited by then, random episodes too, or nan.
-        ratio: mean over episodes of epistemic over aleatoric stddev, or nan.
-    """
-
-    group: Group
-    episodes: np.ndarray
-    steps: np.ndarray
-    before: np.ndarray
-    seen: np.ndarray
-    rewarded: np.ndarray
-    tenth: np.ndarray
-    returns: np.ndarray
-    cost: np.ndarray
-    coverage: np.ndarray
-    ratio: np.ndarray
-
-    @property
-    def found(self):
-        """How many runs have found reward."""
-        return int(np.isfinite(self.steps).sum())
-
-    @property
-    def is_rare(self):
-        """Whether first rewards are told."""
-        return not np.isnan(self.steps).any()
-
-    def median_of(self, values):
-        """(median, lower, upper) over seeds; runs that never found count as the last.
-
-        Their order is known and their value is not, which is all that a median needs:
-        where half of the runs never found, it is infinite.
-        """
-        return statistics.median(values), *statistics.interval([values], statistics.median)
-
-
-def explorations(groups, at=None):
-    """How each group of a task explored, up to the same environment steps.
-
-    Args:
-        groups: list of `agents.runs.grouping.Group`; runs that did not log it are left out,
-            and so are those that have no planned episode yet.
+        frames: of `agents.study.compare.ends.taking_part`.
         at: the environment steps; None: as `agents.study.compare.ends.common_end` says.
 
     Returns:
-        List of `Exploration`.
+        A `pandas.DataFrame`, a row for each run that has a planned episode by then, with
+        `place`, `task`, `group`, `run` and `environment_steps`, those that count. Numbers
+        of first rewards are nan where reward is not rare:
+
+        * `first_reward_episode`: the first planned episode that found reward; inf: none.
+        * `first_reward_steps`: environment steps at its end; inf.
+        * `found_before`: 1 where random episodes had found reward, else 0.
+        * `rewarded_share`: of the planned episodes, those that found reward.
+        * `tenth_episode`: the first planned episode that returned a tenth of the highest
+          return; inf: none did; nan: the highest is not known.
+        * `collected_return`: mean return of the last ten planned episodes, or nan.
+        * `collected_cost`: mean over planned episodes of what actions and negative rewards
+          took, or nan.
+        * `coverage`: share of the task's grid visited by then, random episodes too, or nan.
+        * `epistemic_ratio`: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
-    runs = [run for group in groups for run in group.runs]
-    logged = [run for run in runs if _has_explored(run)]
-    if not logged:
-        return []
-    end = common_end("explorations", logged, lambda run: last_step(run.metrics), at)
-    _warn_of_left_out([run for run in runs if not _has_explored(run, end)], end)
-    found = []
-    for group in groups:
-        runs = [run for run in group.runs if _has_explored(run, end)]
-        if runs:
-            rows = np.array([_numbers(run, end) for run in runs])
-            own = dataclasses.replace(group, runs=runs)
-            found.append(Exploration(own, *rows.T))
-    share = _share_of_random_rewards(logged)
+    early = frames.episodes["run"].map(
+        frames.runs.get("seed_episodes", pd.Series(dtype=float))
+    )
+    is_early = (frames.episodes["episodes"] <= early.fillna(0)).astype(float)
+    is_random = frames.episodes["explore/is_random"].fillna(is_early).astype(bool)
+    episodes = frames.episodes.assign(is_random=is_random)
+    parts = [
+        _of_task(runs, episodes[episodes["run"].isin(runs.index)], at)
+        for _, runs in frames.runs.groupby("task", sort=False)
+    ]
+    keys = ["place", "task", "group", "run", "environment_steps"]
+    empty = pd.DataFrame(columns=[*keys, "found_before", *EXPLORED])
+    return pd.concat([part for part in parts if part is not None] or [empty])
+
+
+def _of_task(runs, episodes, at):
+    logged = _explored(episodes)
+    if not len(logged):
+        return None
+    ends = episodes.groupby("run")["environment_steps"].max()[logged]
+    end = common_end("explorations", runs.loc[logged], ends, at)
+    by_then = episodes[episodes["environment_steps"] <= end]
+    explored = _explored(by_then)
+    _warn_of_left_out(runs.drop(explored), end)
+    task = runs["task"].iloc[0]
+    numbers = _numbers(by_then[by_then["run"].isin(explored)], scale(task))
+    found = runs.loc[explored, ["place", "task", "group"]].assign(environment_steps=end)
+    found = found.join(numbers).rename_axis("run").reset_index()
+    share = _share_of_random_rewards(episodes[episodes["run"].isin(logged)])
     if share <= _RARE:
         return found
     log.warning(
         "no first rewards for %s: random actions are rewarded in %.0f %% of their steps",
-        groups[0].task,
+        task,
         100 * share,
     )
-    return list(map(_without_first_rewards, found))
+    return found.assign(**dict.fromkeys(_OF_REWARD, math.nan))
+
+
+def _explored(episodes):
+    """The runs that logged a planned episode."""
+    planned = episodes[~episodes["is_random"] & episodes[_REACHED].notna()]
+    return planned["run"].unique()
 
 
 def _warn_of_left_out(runs, end):
-    if runs:
+    if len(runs):
         log.warning(
             "left out of exploration: %d runs without a planned episode in the first "
             "%s environment steps, such as %s",
             len(runs),
             f"{end:,}",
-            runs[0].folder,
+            runs["folder"].iloc[0],
         )
 
 
-def _share_of_random_rewards(runs):
+def _share_of_random_rewards(episodes):
     """The share of the agent steps of random episodes that are rewarded."""
-    rewarded, steps = 0, 0
-    for run in runs:
-        before = 0
-        for row in run.metrics:
-            now = row.get("agent_steps", 0)
-            if _is_random(row, run):
-                rewarded += row.get("explore/rewarded_steps", 0)
-                steps += now - before
-            before = now
+    ends = episodes["agent_steps"].fillna(0)
+    steps = ends.groupby(episodes["run"]).diff().fillna(ends)[episodes["is_random"]].sum()
+    rewarded = episodes.loc[episodes["is_random"], "explore/rewarded_steps"].sum()
     return rewarded / steps if steps else 0.0
 
 
-def _is_random(row, run):
-    """Whether the actions of an episode were random; by order where it was not logged."""
-    is_early = row["episodes"] <= run.config.get("seed_episodes", 0)
-    return row.get(_RANDOM, is_early)
-
-
-def _without_first_rewards(exploration):
-    unknown = np.full_like(exploration.steps, np.nan)
-    return dataclasses.replace(exploration, **dict.fromkeys(_OF_REWARD, unknown))
-
-
-def first_reward(rows):
-    """Episode and environment steps of the first episode that found reward; inf: none did.
-
-    Example:
-        >>> row = {"episodes": 1, "environment_steps": 20, "explore/reached_reward": 0}
-        >>> first_reward([row])
-        (inf, inf)
-        >>> first_reward([row, row | {"episodes": 2, "explore/reached_reward": 1}])
-        (2, 20)
-    """
-    for row in rows:
-        if row.get(_REACHED):
-            return row["episodes"], row["environment_steps"]
-    return math.inf, math.inf
-
-
-def _has_explored(run, end=math.inf):
-    rows = (row for row in run.metrics if row["environment_steps"] <= end)
-    return any(_REACHED in row and not _is_random(row, run) for row in rows)
-
-
-def _numbers(run, end):
-    rows = [row for row in run.metrics if row["environment_steps"] <= end]
-    planned = [row for row in rows if not _is_random(row, run)]
-    coverage = [row[_COVERAGE] for row in rows if row.get(_COVERAGE) is not None]
-    returns = [row[_RETURN] for row in planned if row.get(_RETURN) is not None]
-    return [
-        *(first_reward(planned) if planned else (math.nan, math.nan)),
-        any(row.get(_REACHED) for row in rows if _is_random(row, run)),
-        end,
-        _mean([row[_REACHED] for row in planned if row.get(_REACHED) is not None]),
-        _first_tenth(planned, scale(run.config.get("task", ""))),
-        _mean(returns[-_LAST:]),
-        _mean([row[_COST] for row in planned if row.get(_COST) is not None]),
-        coverage[-1] if coverage else math.nan,
-        _mean([row[_RATIO] for row in planned if row.get(_RATIO) is not None]),
-    ]
-
-
-def _first_tenth(planned, highest):
-    """The first episode that returned a tenth of the highest return; inf: none did."""
-    if highest is None or not planned:
-        return math.nan
-    returned = [row for row in planned if row.get(_RETURN) is not None]
-    enough = (row["episodes"] for row in returned if row[_RETURN] >= _TENTH * highest)
-    return next(enough, math.inf)
-
-
-def _mean(values):
-    return float(np.mean(values)) if values else math.nan
+def _numbers(episodes, highest):
+    """A row for each run."""
+    planned = episodes[~episodes["is_random"]]
+    of_run = planned.groupby("run")
+    runs = pd.Index(of_run.groups)
+    rewarded = episodes[episodes[_REACHED] == 1]
+    firsts = rewarded[~rewarded["is_random"]].groupby("run")
+    firsts = firsts[["episodes", "environment_steps"]].first()
+    firsts = firsts.reindex(runs, fill_value=math.inf).set_axis(FIRSTS, axis=1)
+    before = rewarded.loc[rewarded["is_random"], "run"]
+    tenth = math.nan
+    if highest is not None:
+        enough = planned[planned[_RETURN] >= _TENTH * highest]
+        tenth = enough.groupby("run")["episodes"].first().reindex(runs, fill_value=math.inf)
+    last = planned.dropna(subset=[_RETURN]).groupby("run").tail(_LAST)
+    return firsts.assign(
+        found_before=runs.isin(before).astype(float),
+        rewarded_share=means(of_run[_REACHED]),
+        tenth_episode=tenth,
+        collected_return=means(last.groupby("run")[_RETURN]),
+        collected_cost=means(of_run["explore/cost"]),
+        coverage=episodes.groupby("run")["explore/coverage"].last(),
+        epistemic_ratio=means(of_run["explore/epistemic_ratio"]),
+    ).astype(float)

@@ -5,7 +5,7 @@ import numpy as np
 from agents.study import statistics
 from agents.study.figures.drawing import (
     DIVERGED,
-    diverged_of,
+    count_diverged,
     finish,
     panels,
     say,
@@ -20,47 +20,42 @@ _BAR = {"alpha": 0.3, "linewidth": 7, "solid_capstyle": "butt"}
 _WIDTH = 46  # characters of a group's name
 
 
-def final_scores(scores):
+def final_scores(frames, seeds):
     """What each seed scores at the end; a panel for each task, None without scores.
 
     Args:
-        scores: dict of task -> list of `agents.study.compare.scores.Scores`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        seeds: of `agents.study.compare.scores.seed_scores`.
     """
-    found = {
-        f"{task}\n{own[0].steps:,} environment steps": [
-            (each.group, each.seeds, [run in each.diverged for run in each.runs])
-            for each in own
-        ]
-        for task, own in scores.items()
-        if own
-    }
-    return _iqms(found, "return of evaluation episodes")
+    steps = seeds["environment_steps"].map(lambda x: f"\n{x:,} environment steps")
+    table = seeds.assign(title=seeds["task"] + steps, value=seeds["score"])
+    return _iqms(frames, table, frames.runs, "return of evaluation episodes")
 
 
-def costs(found):
+def costs(frames, found):
     """What an episode of training cost each seed; None where nothing costs.
 
     Args:
-        found: dict of task -> list of `agents.study.compare.discovery.Exploration`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        found: of `agents.study.compare.discovery.explorations`.
     """
-    known = {
-        task: [(each.group, each.cost, None) for each in own]
-        for task, own in found.items()
-        if any(np.any(each.cost > 0) for each in own)
-    }
-    return _iqms(known, "reward lost in a planned episode of training")
+    costly = found.loc[found["collected_cost"] > 0, "task"]
+    table = found.assign(title=found["task"], value=found["collected_cost"], diverged=False)
+    unit = "reward lost in a planned episode of training"
+    table = table[table["task"].isin(costly)]
+    return _iqms(frames, table, frames.runs.loc[table["run"]], unit)
 
 
-def _iqms(found, unit):
-    if not found:
+def _iqms(frames, table, runs, unit):
+    if table.empty:
         return None
-    figure, grid = _panels(found)
+    figure, grid = _panels(table)
     for title, axes in grid.items():
         lines = [
-            (group, f"n = {len(seeds)}{diverged_of(group.runs)}", seeds, _iqm(seeds))
-            for group, seeds, _ in found[title]
+            (group, f"n = {len(own)}{count_diverged(runs, own)}", own)
+            for group, own in frames.by_group(table[table["title"] == title])
         ]
-        _draw(axes, lines, crossed=[crossed for *_, crossed in found[title]])
+        _draw(axes, lines, statistics.interquartile_mean)
         low, high = axes.dataLim.intervalx
         low, high = min(low, 0), max(high, 0) or 1
         margin = 0.04 * (high - low)
@@ -69,40 +64,31 @@ def _iqms(found, unit):
         axes.set_title(title, fontsize="medium")
         tidy(axes, "")
     text = "Dots: seeds; bar: IQM and its 95 % bootstrap interval over seeds."
-    any_crossed = any(np.any(each) for own in found.values() for *_, each in own)
-    say(figure, text + DIVERGED * any_crossed)
+    say(figure, text + DIVERGED * bool(table["diverged"].any()))
     return figure
 
 
-def _iqm(seeds):
-    edges = statistics.interval([seeds], statistics.interquartile_mean)
-    return statistics.interquartile_mean(seeds), *edges
-
-
-def first_rewards(found):
+def first_rewards(frames, found):
     """When each seed found reward, and the median; a panel for each task.
 
     Args:
-        found: dict of task -> list of `agents.study.compare.discovery.Exploration`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        found: of `agents.study.compare.discovery.explorations`.
     """
-    found = {
-        task: own for task, own in found.items() if own and all(e.is_rare for e in own)
-    }
-    if not found:
+    told = found.dropna(subset=["first_reward_steps"])  # of a task all, or none
+    if told.empty:
         return None
-    figure, grid = _panels(found)
+    firsts = told["first_reward_steps"]
+    table = told.assign(title=told["task"], value=firsts, diverged=False)
+    figure, grid = _panels(table)
     for task, axes in grid.items():
-        last = max(each.seen.max() for each in found[task])
+        of_task = table[table["task"] == task]
+        last = of_task["environment_steps"].max()
         lines = [
-            (
-                each.group,
-                f"{each.found} of {len(each.steps)}",
-                each.steps,
-                each.median_of(each.steps),
-            )
-            for each in found[task]
+            (group, f"{np.isfinite(own['value']).sum()} of {len(own)}", own)
+            for group, own in frames.by_group(of_task)
         ]
-        _draw(axes, lines, never=1.05 * last)
+        _draw(axes, lines, statistics.median, never=1.05 * last)
         finish(axes, "environment_steps", "")
         axes.set_xlim(0, 1.1 * last)
         axes.set_title(f"First reward, {task}", fontsize="medium")
@@ -114,18 +100,19 @@ def improvement(pairs):
     """How likely one group beats another, a line for each pair; None without pairs.
 
     Args:
-        pairs: list of `agents.study.compare.tables.Improvement`.
+        pairs: of `agents.study.compare.tables.improvement`.
     """
-    if not pairs:
+    if pairs.empty:
         return None
-    names = [_pair(pair) for pair in pairs]
+    names = [_pair(pair) for pair in pairs.itertuples()]
     most = max(name.count("\n") + 1 for name in names)
     size = (8.0, 1.2 + (0.1 + 0.175 * most) * len(pairs))
     figure, grid = panels(["all"], columns=1, size=size)
     axes = grid["all"]
-    for place, pair in enumerate(pairs):
+    for place, pair in enumerate(pairs.itertuples()):
         axes.plot(pair.probability, place, "o", color="#0072B2")
-        axes.plot([pair.lower, pair.upper], [place, place], color="#0072B2", linewidth=2)
+        edges = [pair.probability_low, pair.probability_high]
+        axes.plot(edges, [place, place], color="#0072B2", linewidth=2)
     _name(axes, names)
     axes.axvline(0.5, color="0.6", linestyle="--")
     axes.set_xlim(0, 1.02)
@@ -136,38 +123,38 @@ def improvement(pairs):
 
 
 def _pair(pair):
-    better = wrapped(f"{pair.better} ({pair.runs[0]} runs)", _WIDTH)
-    return better + "\n" + wrapped(f"> {pair.worse} ({pair.runs[1]} runs)", _WIDTH)
+    ours, theirs = pair.runs.split(" and ")
+    better = wrapped(f"{pair.group} ({ours} runs)", _WIDTH)
+    return better + "\n" + wrapped(f"> {pair.than} ({theirs} runs)", _WIDTH)
 
 
-def _panels(found):
-    most = max(map(len, found.values()))
-    return panels(list(found), columns=2, size=(6.4, 1.4 + 0.45 * most))
+def _panels(table):
+    most = table.groupby("title")["place"].nunique().max()
+    return panels(list(table["title"].unique()), columns=2, size=(6.4, 1.4 + 0.45 * most))
 
 
-def _draw(axes, lines, never=np.inf, crossed=None):
+def _draw(axes, lines, statistic, never=np.inf):
     """A line for each group, the first on top.
 
     Args:
         axes: of matplotlib.
-        lines: list of (group, how many, value of each seed, (middle, lower, upper)).
+        lines: list of (group, how many, rows of its seeds with `value` and `diverged`).
+        statistic: of values, which the bar shows with its interval.
         never: where values that are infinite are drawn.
-        crossed: for each line the seeds that diverged, or None.
     """
-    crossed = crossed or [None] * len(lines)
-    for place, (group, _, values, middle) in enumerate(lines):
-        colour = style(group)["color"]
+    for place, (group, _, own) in enumerate(lines):
+        colour, values = style(group)["color"], own["value"].to_numpy()
+        middle = statistic(values), *statistics.interval([values], statistic)
         middle, low, high = (min(edge, never) for edge in middle)
         if not np.isnan(low):
             axes.plot([low, high], [place, place], color=colour, **_BAR)
         axes.plot([middle, middle], [place - 0.25, place + 0.25], color=colour, linewidth=2)
         # seeds that are alike stay visible
         apart = np.linspace(-_APART, _APART, len(values)) if len(values) > 1 else [0]
-        ended = np.zeros(len(values), bool) if crossed[place] is None else crossed[place]
-        for value, height, is_held in zip(values, apart, ended, strict=True):
+        for value, height, is_held in zip(values, apart, own["diverged"], strict=True):
             sign = "x" if is_held else "o" if np.isfinite(value) else ">"
             axes.plot(min(value, never), place + height, sign, color=colour, markersize=4)
-    words = (", ".join(filter(None, [group.label, count])) for group, count, *_ in lines)
+    words = (", ".join(filter(None, [group.label, count])) for group, count, _ in lines)
     _name(axes, [wrapped(each, _WIDTH) for each in words])
 
 

@@ -6,157 +6,123 @@ intervals like any other, and is marked. One that is under way and has not come 
 left out by name. Where no run is finished, all are compared where the shortest has come.
 """
 
-import dataclasses
 import logging
 
 import numpy as np
+import pandas as pd
 
 from agents.system.errors import UserError
 
 log = logging.getLogger(__name__)
 
 
-def taking_part(groups, at=None):
-    """The groups of a task with those of their runs that are compared.
+def taking_part(frames, at=None):
+    """What is compared of groups of runs, one task after another.
 
     Args:
-        groups: list of `agents.runs.grouping.Group`.
-        at: environment steps; None: where the shortest finished run ends.
+        frames: `agents.study.frames.Frames`.
+        at: environment steps; None: where the shortest finished run of a task ends.
 
     Returns:
-        List of `Group`; those without runs are left out. Runs end at `at`, if it is given,
-        and those that diverged before are held as far as others go.
+        `Frames` without the runs that are left out. All end at `at`, if it is given. Runs
+        have two more columns: `diverged`, whether they did so before, and `held_to`, the
+        environment steps as far as which the last values of those count.
     """
-    runs = [run for group in groups for run in group.runs]
-    late = _late(runs, at)
-    _warn_of_late(late, at)
-    furthest = at or max((reached(run) for run in runs if run not in late), default=0)
-    compared = [
-        dataclasses.replace(
-            group, runs=[_held(run, furthest, at) for run in group.runs if run not in late]
+    evaluations, episodes = frames.evaluations, frames.episodes
+    if at is not None:
+        evaluations, episodes = (
+            table[table["environment_steps"] <= at] for table in (evaluations, episodes)
         )
-        for group in groups
-    ]
-    _warn_of_unevaluated([run for group in compared for run in group.runs], at)
-    return [group for group in compared if group.runs]
+    last = evaluations.groupby("run")["environment_steps"].max()
+    runs = frames.runs.assign(diverged=frames.runs["ended"] == "diverged")
+    runs["evaluated"] = last.reindex(runs.index, fill_value=0)
+    own = [_of_task(each, at) for _, each in runs.groupby("task", sort=False)]
+    runs = pd.concat(own)
+    evaluations, episodes = (
+        table[table["run"].isin(runs.index)] for table in (evaluations, episodes)
+    )
+    return frames._replace(runs=runs, evaluations=evaluations, episodes=episodes)
 
 
-def common_end(what, runs, end_of, at=None):
+def common_end(what, runs, ends, at=None):
     """The environment steps at which runs of a task are compared.
 
     A warning names the shortest run where others go on.
 
     Args:
         what: is compared, for the warning.
-        runs: list of `agents.runs.history.History`, at least one.
-        end_of: function of a run: its last environment steps.
+        runs: of `taking_part`, at least one.
+        ends: the last environment steps of each, a series of the same index.
         at: the environment steps, where they are given.
     """
     if at is not None:
         return at
-    going_on = [run for run in runs if not run.diverged]
-    if not going_on:
-        return max(map(end_of, runs))
-    shortest = min(going_on, key=end_of)
-    end, longest = end_of(shortest), max(map(end_of, runs))
+    going_on = ends[~runs["diverged"]]
+    if going_on.empty:
+        return int(ends.max())
+    end, longest = int(going_on.min()), int(ends.max())
     if longest > end:
+        shortest = runs.loc[going_on.idxmin()]
         log.warning(
             "%s of %s are compared at %s environment steps, where %s ends; others reach %s",
             what,
-            shortest.config.get("task", ""),
+            shortest["task"],
             f"{end:,}",
-            shortest.folder,
+            shortest["folder"],
             f"{longest:,}",
         )
     return end
 
 
-def reached(run):
-    """The last environment steps of a run's files, 0 where there are none."""
-    return max(last_step(run.metrics), last_step(run.scores))
-
-
-def last_step(rows):
-    """The last environment steps of rows, 0 where there are none."""
-    return max((row["environment_steps"] for row in rows), default=0)
-
-
-def held(run, steps, values):
-    """A curve of a run; where the run diverged, its last value is kept as far as others go.
-
-    Args:
-        run: `agents.runs.history.History`.
-        steps: [points].
-        values: [points].
-    """
-    if run.held_to is None or run.held_to <= steps[-1]:
-        return steps, values
-    return np.append(steps, run.held_to), np.append(values, values[-1])
-
-
 def check_reached(runs, at):
     """Raises a UserError where no run has come to the environment steps asked for."""
-    furthest = max(runs, key=reached)
-    if reached(furthest) < at:
+    furthest = runs.loc[runs["reached"].idxmax()]
+    if furthest["reached"] < at:
         raise UserError(
             f"no run has come to {at:,} environment steps (--at); "
-            f"the furthest, {furthest.folder}, has come to {reached(furthest):,}"
+            f"the furthest, {furthest['folder']}, has come to {furthest['reached']:,}"
         )
+
+
+def _of_task(runs, at):
+    late = _late(runs, at)
+    _warn_of_late(late, at)
+    runs = runs.drop(late.index)
+    furthest = at or runs["reached"].max()
+    if at is not None:
+        runs["diverged"] &= runs["reached"] < at
+    runs["held_to"] = np.where(runs["diverged"], furthest, np.nan)
+    for _, run in runs[runs["evaluated"] == 0].iterrows():
+        if run["diverged"] or at is not None:
+            when = (
+                "before it diverged" if run["diverged"] else f"in {at:,} environment steps"
+            )
+            log.warning(
+                "%s has no score: no evaluation had finished %s", run["folder"], when
+            )
+    return runs
 
 
 def _late(runs, at):
     """Those that have not come to where the others are compared, and did not diverge."""
-    going_on = [run for run in runs if not run.diverged]
+    going_on = runs[~runs["diverged"]]
     if at is not None:
-        return [run for run in going_on if reached(run) < at]
-    finished = [run for run in going_on if _is_finished(run)]
-    if not finished:
-        return []
-    evaluated = [last_step(run.scores) for run in finished if run.scores]
-    end = min(evaluated or map(reached, finished))
-    come = [last_step(run.scores) if evaluated else reached(run) for run in going_on]
-    return [
-        run
-        for run, steps in zip(going_on, come, strict=True)
-        if steps < end and run not in finished
-    ]
-
-
-def _is_finished(run):
-    steps = run.config.get("environment_steps")
-    return steps is not None and reached(run) >= steps
-
-
-def _held(run, furthest, at):
-    diverged = run.diverged if at is None or reached(run) < at else None
-    run = dataclasses.replace(
-        run, diverged=diverged, held_to=furthest if diverged else None
-    )
-    if at is None:
-        return run
-    metrics, scores = (
-        [row for row in rows if row["environment_steps"] <= at]
-        for rows in (run.metrics, run.scores)
-    )
-    return dataclasses.replace(run, metrics=metrics, scores=scores)
+        return going_on[going_on["reached"] < at]
+    finished = going_on["ended"] == "finished"
+    by = "evaluated" if going_on.loc[finished, "evaluated"].any() else "reached"
+    ends = going_on.loc[finished & (going_on[by] > 0), by]
+    return going_on[(going_on[by] < ends.min()) & ~finished]  # of none it is nan
 
 
 def _warn_of_late(runs, at):
-    for run in runs:
-        total = run.config.get("environment_steps")
-        of = f" of {total:,}" if total else ""
+    for _, run in runs.iterrows():
+        total = run.get("environment_steps")
+        of = f" of {total:,.0f}" if total and not np.isnan(total) else ""
         why = "others are finished" if at is None else f"compared are {at:,} (--at)"
         log.warning(
             "left out: %s has come to %s%s environment steps; %s",
-            run.folder,
-            f"{reached(run):,}",
+            run["folder"],
+            f"{run['reached']:,}",
             of,
             why,
         )
-
-
-def _warn_of_unevaluated(runs, at):
-    for run in runs:
-        if not run.scores and (run.diverged or at is not None):
-            when = "before it diverged" if run.diverged else f"in {at:,} environment steps"
-            log.warning("%s has no score: no evaluation had finished %s", run.folder, when)

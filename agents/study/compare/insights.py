@@ -7,11 +7,11 @@ end differ in environment steps: up to 5 per cent above the least they are poole
 
 import csv
 import io
-import itertools
 import logging
-import math
+import pathlib
 
 import numpy as np
+import pandas as pd
 
 _ALIKE = 1.05  # times the least environment steps of runs that are pooled
 _COUNTS = ("environment_steps", "episodes", "step")
@@ -35,72 +35,80 @@ _WORTH = ("judged", "environment_steps", "episodes", "spread", "measure")
 log = logging.getLogger(__name__)
 
 
-def probes(groups):
+def probes(runs):
     """A row for each group and each line of its probe.csv.
 
     Args:
-        groups: list of `agents.runs.grouping.Group`; runs that were not probed are left
-            out, and with a warning those whose file cannot be read.
+        runs: of `agents.study.frames.Frames`; those that were not probed are left out, and
+            with a warning those whose file cannot be read.
 
     Returns:
-        List of dicts.
+        A `pandas.DataFrame`.
     """
-    return _rows(groups, "probe", "probe.csv", _PROBED, ("r_squared",))
+    return _over_seeds(_lines(runs, "probe", "probe.csv", _PROBED, ("r_squared",)), _PROBED)
 
 
-def calibration(groups):
+def calibration(runs):
     """A row for each group and each line of its calibration.csv that is of all dimensions.
 
     `forecast` says by its name whose it is: of a run of the group, where `judged` is `run`,
     or of the `other` run that this one was compared with.
     """
-    rows = _rows(groups, "calibrate", "calibration.csv", _FORECAST, _SCORES)
-    return [row for row in rows if row.pop("dimension") == "all"]
+    lines = _lines(runs, "calibrate", "calibration.csv", _FORECAST, _SCORES)
+    lines = lines[lines.pop("dimension") == "all"]
+    return _over_seeds(lines, [key for key in _FORECAST if key != "dimension"])
 
 
-def spread(groups):
+def spread(runs):
     """A row for each group and each line of its spread.csv that is on runs of the group."""
-    rows = _rows(groups, "calibrate", "spread.csv", _WORTH, ("value",))
-    return [row for row in rows if row.pop("judged") == "run"]
+    lines = _lines(runs, "calibrate", "spread.csv", _WORTH, ("value",))
+    return _over_seeds(lines[lines.pop("judged") == "run"], _WORTH[1:])
 
 
-def _rows(groups, command, name, keys, columns):
-    rows = []
-    for group in groups:
-        found = {}
-        for run in group.runs:
-            for line in _lines(run.folder / name, command, keys, columns):
-                what = tuple(line[key] for key in keys if key != "environment_steps")
-                found.setdefault(what, []).append((run.folder, line))
-        for own in itertools.chain.from_iterable(map(_pool, found.values())):
-            row = {"task": group.task, "group": group.label, "seeds": _seeds(own, columns)}
-            row |= {key: own[0][key] for key in keys}
-            for column in columns:
-                row |= _median(column, [line[column] for line in own])
-            rows.append(row)
-    return rows
+def _lines(runs, command, name, keys, columns):
+    """The lines of a file of all runs."""
+    rows = [
+        {"place": run.place, "task": run.task, "group": run.group, "run": run.Index} | line
+        for run in runs.itertuples()
+        for line in _read(pathlib.Path(run.folder) / name, command, keys, columns)
+    ]
+    return pd.DataFrame(rows, columns=["place", "task", "group", "run", *keys, *columns])
 
 
-def _pool(found):
-    """Lists of lines of about as many environment steps, a run's once, the least first."""
-    pools, most = [], -1
-    for run, line in sorted(found, key=lambda each: each[1]["environment_steps"]):
-        steps = line["environment_steps"]
-        if steps > most or run in pools[-1]:
-            pools.append({})
-            most = _ALIKE * steps
-        pools[-1][run] = line
-    return [list(pool.values()) for pool in pools]
+def _over_seeds(lines, keys):
+    """A row for each group and what `keys` say: the median of each number, its extremes."""
+    what = ["place", *(key for key in keys if key != "environment_steps")]
+    numbers = [*lines.columns[lines.columns.get_loc(keys[-1]) + 1 :]]
+    lines = lines.assign(what=lines.groupby(what, sort=False).ngroup())
+    lines[numbers] = lines[numbers].where(np.isfinite(lines[numbers].astype(float)))
+    pools = lines.sort_values("environment_steps", kind="stable").assign(pool=_pool)
+    pools = pools.groupby(["what", "pool"])
+    found = pools[["task", "group", *keys]].first().reset_index(drop=True)
+    known = pools[numbers].count().to_numpy()
+    fewest = np.where(known > 0, known, np.inf).min(axis=1, initial=np.inf)
+    sizes = pools.size().to_numpy()
+    found.insert(2, "seeds", np.where(np.isinf(fewest), sizes, fewest).astype(int))
+    for name in numbers:
+        found[name] = pools[name].median().to_numpy()
+        for end, edge in (("lowest", pools[name].min()), ("highest", pools[name].max())):
+            found[f"{name}_{end}"] = np.where(sizes > 1, edge, np.nan)
+    return found
 
 
-def _seeds(lines, columns):
-    """How many have the number that the fewest have; one that none has does not count."""
-    known = np.isfinite([[line[column] for column in columns] for line in lines])
-    counts = known.sum(axis=0)
-    return int(min(counts[counts > 0], default=len(lines)))
+def _pool(lines):
+    """The pool of each line: of about as many environment steps, a run's once."""
+    newest = {}  # what -> number of its pool, the most steps of that, its runs
+    pools = []
+    for line in lines.itertuples():
+        pool, most, runs = newest.get(line.what, (-1, -1, ()))
+        if line.environment_steps > most or line.run in runs:
+            pool, most, runs = pool + 1, _ALIKE * line.environment_steps, ()
+        newest[line.what] = pool, most, (*runs, line.run)
+        pools.append(pool)
+    return pools
 
 
-def _lines(file, command, keys, columns):
+def _read(file, command, keys, columns):
     """The lines of a file, with numbers; none where it is missing or cannot be read."""
     if not file.exists():
         return []
@@ -120,11 +128,3 @@ def _lines(file, command, keys, columns):
         problem = "is damaged"
     log.warning("left out: %s %s; run bayes-rl %s again", file, problem, command)
     return []
-
-
-def _median(column, values):
-    """The median of seeds and its extremes; one seed has none."""
-    known = [value for value in values if math.isfinite(value)] or [math.nan]
-    edges = [None, None] if len(values) == 1 else [min(known), max(known)]
-    names = column, f"{column}_lowest", f"{column}_highest"
-    return dict(zip(names, [float(np.median(known)), *edges], strict=True))

@@ -5,9 +5,10 @@ are environment steps. The action repeat, or the number of seeds, is empty where
 does not state it.
 """
 
-import csv
-import dataclasses
+import functools
 import pathlib
+
+import pandas as pd
 
 FURTHEST = 1.5  # times the steps of a run, up to which a published score stands beside it
 
@@ -35,49 +36,17 @@ Published scores are from
 _FILE = pathlib.Path(__file__).with_name("published_scores.csv")
 
 
-@dataclasses.dataclass(frozen=True)
-class Point:
-    """A published score; `low` and `high` are the extremes over seeds, or None."""
-
-    environment_steps: int
-    seeds: int | None
-    action_repeat: int | None
-    mean: float
-    low: float | None
-    high: float | None
-    source: str
-
-
-@dataclasses.dataclass(frozen=True)
-class Published:
-    """The curve of a method on one task."""
-
-    method: str
-    points: list  # by environment steps
-
-    @property
-    def seeds(self):
-        """The fewest of a point, or None where one does not state them."""
-        counts = [point.seeds for point in self.points]
-        return None if None in counts else min(counts)
-
-    @property
-    def action_repeat(self):
-        """That of all points, or None where they differ or it is not stated."""
-        repeats = {point.action_repeat for point in self.points}
-        return repeats.pop() if len(repeats) == 1 else None
-
-    def nearest(self, steps):
-        """The point whose number of steps is nearest, in proportion.
-
-        None, where that is more than 1.5 times as many steps, or as few.
-        """
-
-        def away(point):
-            return max(point.environment_steps, steps) / min(point.environment_steps, steps)
-
-        found = min(self.points, key=away)
-        return found if away(found) <= FURTHEST else None
+# column of the file -> what it is called beside scores
+_POINT = {
+    "method": "method",
+    "environment_steps": "environment_steps",
+    "seeds": "seeds",
+    "action_repeat": "action_repeat",
+    "mean_return": "mean",
+    "min_return": "low",
+    "max_return": "high",
+    "source": "source",
+}
 
 
 def published_scores(config):
@@ -88,39 +57,51 @@ def published_scores(config):
             and nothing is comparable.
 
     Returns:
-        List of `Published`.
+        A `pandas.DataFrame`, a row a point of a method's curve, by environment steps;
+        `low` and `high` are the extremes over seeds, or nan.
 
     Example:
-        >>> [each.method for each in published_scores({"task": "cheetah_run", "observation": "pixels"})]
+        >>> config = {"task": "cheetah_run", "observation": "pixels"}
+        >>> published_scores(config)["method"].unique().tolist()
         ['DreamerV3', 'PlaNet', 'Bayesian PlaNet']
-    """  # noqa: E501
-    if config.get("action_cost"):
-        return []
-    wanted = [config.get("task"), config.get("observation")]
-    with open(_FILE, newline="") as file:
-        rows = [
-            row
-            for row in csv.DictReader(file)
-            if [row["task"], row["observation"]] == wanted
-        ]
-    return [
-        Published(
-            method,
-            sorted(
-                (_point(row) for row in rows if row["method"] == method),
-                key=lambda point: point.environment_steps,
-            ),
-        )
-        for method in dict.fromkeys(row["method"] for row in rows)
-    ]
+    """
+    table = _table()
+    own = (table["task"] == config.get("task")) & (
+        table["observation"] == config.get("observation")
+    )
+    points = table[own & (not config.get("action_cost"))].rename(columns=_POINT)
+    order = points.groupby("method", sort=False).ngroup()
+    points = points.assign(order=order).sort_values(["order", "environment_steps"])
+    return points[[*_POINT.values()]].reset_index(drop=True)
 
 
-def _point(row):
-    low, high = (
-        float(row[key]) if row[key] else None for key in ("min_return", "max_return")
-    )
-    seeds, repeat = (
-        int(row[key]) if row[key] else None for key in ("seeds", "action_repeat")
-    )
-    steps, mean = int(row["environment_steps"]), float(row["mean_return"])
-    return Point(steps, seeds, repeat, mean, low, high, row["source"])
+@functools.cache
+def _table():
+    counts = dict.fromkeys(["seeds", "action_repeat"], "Int64")
+    return pd.read_csv(_FILE, dtype=counts, float_precision="round_trip")
+
+
+def nearest(points, steps):
+    """Of each method the point whose number of steps is nearest, in proportion.
+
+    Methods whose nearest has more than 1.5 times as many steps, or as few, have none.
+
+    Args:
+        points: of `published_scores`.
+        steps: environment steps.
+    """
+    theirs = points["environment_steps"]
+    away = theirs.clip(lower=steps) / theirs.clip(upper=steps)
+    closest = points.loc[away.groupby(points["method"], sort=False).idxmin()]
+    return closest[away[closest.index] <= FURTHEST]
+
+
+def protocol(points):
+    """(seeds, action repeat) of the points of a method; None where they are not known.
+
+    The seeds are the fewest of a point. The action repeat is that of all points.
+    """
+    seeds, repeats = points["seeds"], points["action_repeat"]
+    same = repeats.iloc[0] if repeats.nunique(dropna=False) == 1 else pd.NA
+    fewest = pd.NA if seeds.isna().any() else seeds.min()
+    return tuple(None if each is pd.NA else int(each) for each in (fewest, same))

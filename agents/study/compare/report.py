@@ -3,6 +3,8 @@
 import math
 from typing import NamedTuple
 
+import pandas as pd
+
 from agents.system.screen import text
 from agents.system.screen.text import as_markdown, decimals, number
 
@@ -23,11 +25,10 @@ _REPEAT_NOTE = (
 
 
 class Table(NamedTuple):
-    """A title, the names of the columns, and rows of text."""
+    """A title, and a `pandas.DataFrame` of text."""
 
     title: str
-    columns: list
-    rows: list
+    cells: pd.DataFrame
 
 
 class Report(NamedTuple):
@@ -41,24 +42,28 @@ def report(parts, notes=()):
     """The tables that have rows.
 
     Args:
-        parts: dict of name -> rows, as `.tables` and `.measured` make them.
+        parts: dict of name -> `pandas.DataFrame`, as `.tables` and `.insights` make them.
         notes: what was warned of.
 
     Returns:
         A `Report`.
     """
-    found = [
-        _scores(parts["scores"], parts["published"]),
-        _improvement(parts["improvement"]),
-        _exploration(parts["exploration"]),
-        _probes(parts["probes"]),
-        _calibration(parts["calibration"]),
-        _spread(parts["spread"]),
-    ]
-    found = [table for table in found if table.rows]
-    cells = [cell for table in found for row in table.rows for cell in row]
-    own = [FEW_NOTE] if any(cell.endswith(FEW) for cell in cells) else []
-    if parts["published"]:
+    forms = {
+        "scores": lambda table: _scores(table, parts["published"]),
+        "improvement": _improvement,
+        "exploration": _exploration,
+        "probes": _probes,
+        "calibration": _calibration,
+        "spread": _spread,
+    }
+    found = [form(parts[name]) for name, form in forms.items() if len(parts[name])]
+    found = [table for table in found if len(table.cells)]
+    is_few = any(
+        table.cells.map(lambda cell: str(cell).endswith(FEW)).any(axis=None)
+        for table in found
+    )
+    own = [FEW_NOTE] if is_few else []
+    if len(parts["published"]):
         own.append(_REPEAT_NOTE)
     return Report(found, [*own, *notes])
 
@@ -72,7 +77,8 @@ def show(read, console):
     """
     console = text.unbroken(console)
     for each in read.tables:
-        text.show(each.columns, each.rows, each.title, console)
+        cells = each.cells.to_numpy().tolist()
+        text.show(each.cells.columns, cells, each.title, console)
     for note in read.notes:
         console.print(f"- {note}", markup=False, highlight=False)
 
@@ -80,71 +86,65 @@ def show(read, console):
 def markdown(read):
     """A `Report` as a text of Markdown."""
     parts = [
-        f"{each.title}\n\n{as_markdown(each.columns, each.rows)}" for each in read.tables
+        f"{each.title}\n\n{as_markdown(each.cells.columns, each.cells.to_numpy())}"
+        for each in read.tables
     ]
     return "\n\n".join([*parts, "\n".join(f"- {note}" for note in read.notes)]).strip()
 
 
-def _scores(rows, others):
-    columns = ["task", "group", "n", "environment steps", "action repeat"]
-    columns += ["IQM [95 % interval]", "each seed", "median (5 to 95 % spread)"]
-    columns += ["minutes a run"]
-    cells = []
-    for task in dict.fromkeys(row["task"] for row in rows):
-        cells += [_score(row) for row in rows if row["task"] == task]
-        cells += [_published(row) for row in others if row["task"] == task]
+def _scores(table, others):
+    """A row for each group of a task, and below them one for each published method."""
+    cells = _start(table) | {
+        "environment steps": _steps(table),
+        "action repeat": _known(table["action_repeat"]),
+        "IQM [95 % interval]": _interval(table, "iqm"),
+        "each seed": table["each_seed"],
+        "median (5 to 95 % spread)": table.apply(_median, axis=1),
+        "minutes a run": table["minutes"].map("{:.1f}".format),
+    }
+    both = [pd.DataFrame(cells)] + ([_published(others)] if len(others) else [])
+    every = [own[own["task"] == task] for task in table["task"].unique() for own in both]
     title = "Scores: returns of evaluation episodes, mean weights, no noise"
-    return Table(title, columns, cells)
+    return Table(title, pd.concat(every).fillna(""))
 
 
-def _score(row):
+def _median(row):
     low, high = number(row["spread_low"]), number(row["spread_high"])
     spread = f"({low} to {high}) of {row['evaluation_episodes']} episodes"
-    return [
-        *_start(row),
-        f"{row['environment_steps']:,}",
-        _text(row["action_repeat"]),
-        _interval(row, "iqm"),
-        row["each_seed"],
-        f"{number(row['median'])} {spread}",
-        f"{row['minutes']:.1f}",
+    return f"{number(row['median'])} {spread}"
+
+
+def _published(table):
+    """Their mean stands where ours have an IQM, their extremes where ours have a spread."""
+    extremes = [
+        "" if math.isnan(low) else f"({_text(low)} to {_text(high)}: extremes of seeds)"
+        for low, high in zip(table["low"], table["high"], strict=True)
     ]
+    cells = {
+        "task": table["task"],
+        "group": table["method"] + ", published",
+        "n": _known(table["seeds"]),
+        "environment steps": _steps(table),
+        "action repeat": _known(table["action_repeat"]),
+        "IQM [95 % interval]": "mean " + table["mean"].map(number),
+        "median (5 to 95 % spread)": extremes,
+    }
+    return pd.DataFrame(cells)
 
 
-def _published(row):
-    span = f"({_text(row['low'])} to {_text(row['high'])}: extremes of seeds)"
-    return [
-        row["task"],
-        f"{row['method']}, published",
-        _text(row["seeds"]),
-        f"{row['environment_steps']:,}",
-        _text(row["action_repeat"]),
-        f"mean {number(row['mean'])}",
-        "",
-        "" if row["low"] is None else span,
-        "",
-    ]
-
-
-def _improvement(rows):
+def _improvement(table):
     title = (
         "Probability of improvement: how likely a run of one group scores more than one of "
         "the other. For equal groups, the interval of five seeds excludes 0.5 once in ten."
     )
-    cells = [
-        [
-            row["group"],
-            row["than"],
-            row["tasks"],
-            row["runs"] + _few(row),
-            _interval(row, "probability"),
-        ]
-        for row in rows
-    ]
-    return Table(title, ["group", "than", "tasks", "runs", "P [95 % interval]"], cells)
+    cells = table[["group", "than", "tasks"]].assign(
+        runs=table["runs"] + _few(table),
+        **{"P [95 % interval]": _interval(table, "probability")},
+    )
+    return Table(title, cells)
 
 
-def _exploration(rows):
+def _exploration(table):
     columns = {
         "reward by random actions": "found_before",
         "reward by plans": "found",
@@ -157,64 +157,47 @@ def _exploration(rows):
         "coverage, all episodes": "coverage",
         "epistemic / aleatoric": "epistemic_ratio",
     }
-    cells = [
-        [
-            *_start(row),
-            f"{row['environment_steps']:,}",
-            *(
-                (_of_seeds if "found" in column else _interval)(row, column)
-                for column in columns.values()
-            ),
-        ]
-        for row in rows
-    ]
+    cells = _start(table) | {"environment steps": _steps(table)}
+    for name, column in columns.items():
+        cells[name] = (_of_seeds if "found" in column else _interval)(table, column)
     title = (
         "Exploration: episodes of training, with noise and bonus. Runs that found reward "
         "by random actions and by plans; first planned episodes as medians over seeds, "
         "other numbers as IQMs [95 % interval]."
     )
-    return Table(title, ["task", "group", "n", "environment steps", *columns], cells)
+    return Table(title, pd.DataFrame(cells))
 
 
-def _of_seeds(row, name):
-    return "" if row[name] is None else f"{row[name]} of {row['seeds']}"
+def _of_seeds(table, name):
+    counts = zip(table[name], table["seeds"], strict=True)
+    return ["" if pd.isna(found) else f"{found} of {seeds}" for found, seeds in counts]
 
 
-def _probes(rows):
+def _probes(table):
     """A row for each target, a column for each input and probe."""
-    columns = dict.fromkeys((row["input"], row["probe"]) for row in rows)
-    lines = {}
-    for row in rows:
-        acted = f"{row['actions']}, {row['environment_steps']:,} steps"
-        key = (*_start(row), acted, row["target"])
-        lines.setdefault(key, {})[row["input"], row["probe"]] = _range(row, "r_squared")
-    cells = [
-        [*key, *(line.get(column, "") for column in columns)] for key, line in lines.items()
-    ]
-    names = [" ".join(column).strip() for column in columns]
+    acted = table["actions"] + ", " + _steps(table) + " steps"
+    cells = _start(table) | {"episodes of": acted, "target": table["target"]}
+    columns = (table["input"] + " " + table["probe"]).str.strip()
     title = "Probes: R squared on held-out episodes, median over seeds (lowest to highest)"
-    return Table(title, ["task", "group", "n", "episodes of", "target", *names], cells)
+    return Table(title, _beside(cells, columns, _range(table, "r_squared")).fillna(""))
 
 
-def _calibration(rows):
+def _calibration(table):
     """Means over dimensions; of a run that was compared with, the central weights alone."""
-    steps = {row["step"] for row in rows}
-    nearest = (min(steps, key=lambda step: abs(step - at)) for at in _SHOWN_STEPS if steps)
-    shown = sorted(set(nearest))
-    lines = {}  # what is forecast -> the rows of its steps
-    for row in rows:
-        if row["judged"] == "run" or row["forecast"].endswith(_CENTRAL):
-            ahead = f"{row['environment_steps']:,}"
-            key = (*_start(row), row["actions"], row["forecast"], ahead)
-            lines.setdefault(key, {})[row["step"]] = row
+    steps = sorted(table["step"].unique())
+    shown = sorted({min(steps, key=lambda step: abs(step - at)) for at in _SHOWN_STEPS})
+    table = table[(table["judged"] == "run") | table["forecast"].str.endswith(_CENTRAL)]
+    cells = _start(table) | {"actions": table["actions"], "forecast": table["forecast"]}
+    cells |= {"environment steps": _steps(table)}
     columns = {f"coverage of {level} %": f"coverage_{level}" for level in (50, 80, 95)} | {
         "deviation at 80 %": "deviation_80",
         "NLL": "negative_log_likelihood",
     }
-    cells = [
-        [*key, *(_at(line, shown, column) for column in columns.values())]
-        for key, line in lines.items()
-    ]
+    found = pd.DataFrame(cells).drop_duplicates(ignore_index=True)
+    for name, column in columns.items():
+        of_steps = _beside(cells, table["step"], table[column]).reindex(columns=shown)
+        found[name] = of_steps.map(decimals).agg(", ".join, axis=1)
+    found = found.rename(columns={"group": "compared in runs of"})
     title = (
         "Prediction intervals: coverage of central intervals, mean deviation of the "
         "coverage of each dimension, and negative log likelihood (NLL, nats per "
@@ -222,71 +205,77 @@ def _calibration(rows):
         f"{', '.join(map(str, shown))} agent steps ahead in an open loop. Medians over "
         "seeds; their ranges are in calibration.csv."
     )
-    names = ["actions", "forecast", "environment steps", *columns]
-    return Table(title, ["task", "compared in runs of", "n", *names], cells)
+    return Table(title, found)
 
 
-def _spread(rows):
+def _spread(table):
     """A row for each kind of uncertainty, a column for each measure of it."""
     columns = {
-        "rank correlation with the error": "rank_correlation",
-        "for the policy's steps": "rank_correlation_policy",
-        "for random actions": "rank_correlation_random",
-        "AUROC of unvisited regions": "auroc",
-        "exponent of its decrease with visits": "exponent",
+        "rank_correlation": "rank correlation with the error",
+        "rank_correlation_policy": "for the policy's steps",
+        "rank_correlation_random": "for random actions",
+        "auroc": "AUROC of unvisited regions",
+        "exponent": "exponent of its decrease with visits",
     }
-    measured = {row["measure"] for row in rows}  # an earlier calibrate told less
-    columns = {name: each for name, each in columns.items() if each in measured}
-    lines = {}
-    for row in rows:
-        seen = f"{row['environment_steps']:,}", row["episodes"]
-        key = (*_start(row), row["spread"], *seen)
-        lines.setdefault(key, {})[row["measure"]] = _range(row, "value")
-    cells = [
-        [*key, *(line.get(measure, "") for measure in columns.values())]
-        for key, line in lines.items()
-    ]
+    cells = _start(table) | {"uncertainty": table["spread"]}
+    cells |= {"environment steps": _steps(table), "episodes": table["episodes"]}
+    found = _beside(cells, table["measure"], _range(table, "value")).fillna("")
+    measured = [name for name in columns if name in found]  # an earlier calibrate told less
     title = (
         "Uncertainty of one step: median over seeds (lowest to highest). Intervals over "
         "episodes are in each run's spread.csv."
     )
-    return Table(
-        title,
-        ["task", "group", "n", "uncertainty", "environment steps", "episodes", *columns],
-        cells,
-    )
+    return Table(title, found[[*cells, *measured]].rename(columns=columns))
 
 
-def _at(line, steps, column):
-    """The values of some steps, one beside the other."""
-    values = [line[step][column] if step in line else math.nan for step in steps]
-    return ", ".join(map(decimals, values))
+def _beside(cells, columns, values):
+    """A row for each that differs from others, a column for each of `columns`, in order."""
+    cells = pd.DataFrame(cells)
+    order = cells.groupby([*cells], sort=False).ngroup()
+    wide = values.groupby([order, columns]).last().unstack()[columns.unique()]
+    return cells.drop_duplicates(ignore_index=True).join(wide)
 
 
-def _start(row):
-    return row["task"], row["group"], f"{row['seeds']}{_few(row)}"
+def _start(table):
+    """The first columns of most tables."""
+    seeds = table["seeds"].map(str) + _few(table)
+    return {"task": table["task"], "group": table["group"], "n": seeds}
 
 
-def _few(row):
-    return FEW if row["seeds"] < FEWEST_SEEDS else ""
+def _steps(table):
+    return table["environment_steps"].map("{:,}".format)
 
 
-def _interval(row, name):
-    value, low, high = (row[f"{name}{ending}"] for ending in ("", "_low", "_high"))
+def _few(table):
+    return (table["seeds"] < FEWEST_SEEDS).map({True: FEW, False: ""})
+
+
+def _interval(table, name):
+    columns = (table[f"{name}{ending}"] for ending in ("", "_low", "_high"))
+    return [_with_edges(*each) for each in zip(*columns, strict=True)]
+
+
+def _with_edges(value, low, high):
     if math.isnan(value):
         return ""
     return _text(value) + ("" if math.isnan(low) else f" [{_text(low)}, {_text(high)}]")
 
 
-def _range(row, name):
-    value, low, high = (row[f"{name}{ending}"] for ending in ("", "_lowest", "_highest"))
-    several = row["seeds"] > 1 and not math.isnan(value)
-    return decimals(value) + (f" ({decimals(low)} to {decimals(high)})" if several else "")
+def _range(table, name):
+    def form(row):
+        value, low, high = (row[f"{name}{end}"] for end in ("", "_lowest", "_highest"))
+        several = row["seeds"] > 1 and not math.isnan(value)
+        extremes = f" ({decimals(low)} to {decimals(high)})" if several else ""
+        return decimals(value) + extremes
+
+    return table.apply(form, axis=1)
+
+
+def _known(counts):
+    return ["" if pd.isna(count) else _text(count) for count in counts]
 
 
 def _text(value):
-    if value is None:
-        return ""
     if not math.isfinite(value):
         return "never"
     return f"{value:,.0f}" if value == int(value) else number(value)

@@ -7,13 +7,12 @@ import textwrap
 import numpy as np
 
 from agents.study import statistics
-from agents.study.compare.ends import held
-from agents.study.compare.published import FURTHEST
-from agents.study.compare.scores import curve_of, scale, seed_curves
+from agents.study.compare.published import FURTHEST, protocol
+from agents.study.compare.scores import curves_of, held, scale
 from agents.study.figures.drawing import (
     DIVERGED,
+    count_diverged,
     count_seeds,
-    diverged_of,
     finish,
     label,
     legends_below,
@@ -34,39 +33,43 @@ _SIZE = (5.6, 3.8)
 _SIGNS = "sD^v*Ph<>Xpd"  # of published methods
 
 
-def scores(groups, others):
+def scores(frames, points, others):
     """Curves of evaluation scores, a panel for each task, with what was published.
 
     Args:
-        groups: list of `agents.runs.grouping.Group`.
-        others: dict of task -> list of `agents.study.compare.published.Published`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        points: of `agents.study.compare.scores.seed_curves`.
+        others: dict of task -> `agents.study.compare.published.published_scores`.
     """
-    figure, drawn = _curves(groups, seed_curves, "return of evaluation episodes")
-    for group in groups:
-        _mark_diverged(drawn.get(group.task), group)
+    figure, drawn = _curves(frames, points, "return of evaluation episodes")
+    for run in frames.runs[frames.runs["diverged"]].itertuples():
+        # a cross where it diverged, from where on its score is kept
+        own = points[points["run"] == run.Index]
+        last = own[own["environment_steps"] == run.evaluated]
+        if len(last):
+            colour = style(frames.groups[run.place])["color"]
+            look = {"marker": "x", "color": colour, "markersize": 5}
+            drawn[run.task].plot(last["environment_steps"], last["value"], **look)
     for task, axes in drawn.items():
         _published(axes, others[task])
         axes.set_ylim(bottom=min(0, axes.get_ylim()[0]))
     return _with_legends(figure, drawn)
 
 
-def coverage(groups):
+def coverage(frames):
     """Curves of the share of a task's grid that was visited, a panel for each task."""
-
-    def curves(group):
-        found = [
-            (run, run.curve("environment_steps", "explore/coverage")) for run in group.runs
-        ]
-        return [held(run, *curve) for run, curve in found if curve is not None]
-
-    return _with_legends(*_curves(groups, curves, "share of the task's grid visited"))
+    points = frames.episodes.rename(columns={"explore/coverage": "value"})
+    points = points[["place", "run", "environment_steps", "value"]].dropna()
+    unit = "share of the task's grid visited"
+    return _with_legends(*_curves(frames, held(frames, points), unit))
 
 
-def sample_efficiency(groups, methods, unit):
+def sample_efficiency(frames, points, methods, unit):
     """IQM over seeds and tasks at each step; None where no group has all tasks.
 
     Args:
-        groups: list of `agents.runs.grouping.Group`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        points: of `agents.study.compare.scores.seed_curves`.
         methods: dict of label -> list with the scores of each task, [seeds], as many
             seeds for each.
         unit: of the scores.
@@ -77,16 +80,16 @@ def sample_efficiency(groups, methods, unit):
     figure, grid = panels(["all"], columns=1, size=(6.4, 4.2))
     axes = grid["all"]
     for name in methods:
-        own = [(group, seed_curves(group)) for group in groups if group.label == name]
-        own = [(group, curves) for group, curves in own if curves]
-        tasks |= dict.fromkeys(group.task for group, _ in own)
-        curves = [
-            [(steps, y / (scale(group.task) or 1.0)) for steps, y in found]
-            for group, found in own
-        ]
+        curves = []
+        for group, own in frames.by_group(points):
+            if group.label == name:
+                tasks[group.task] = scale(group.task) or 1.0
+                of_seeds = own.assign(value=own["value"] / tasks[group.task])
+                curves.append(curves_of(of_seeds))
         fewest = min(map(len, curves))
         curves = [each[:fewest] for each in curves]  # as in methods: all tasks weigh alike
-        _band(axes, own[0][0], statistics.sample_efficiency(curves), _count(curves))
+        curve = statistics.sample_efficiency(curves)
+        _band(axes, _group(frames, name), curve, _count(curves))
     finish(axes, "environment_steps", f"IQM of {unit}")
     title = textwrap.fill(f"Sample efficiency over {', '.join(tasks)}", 70)
     axes.set_title(title, fontsize="medium")
@@ -96,11 +99,11 @@ def sample_efficiency(groups, methods, unit):
     return figure
 
 
-def profiles(groups, methods, unit):
+def profiles(frames, methods, unit):
     """The share of runs that score more than each threshold.
 
     Args:
-        groups: list of `agents.runs.grouping.Group`.
+        frames: of `agents.study.compare.ends.taking_part`.
         methods: dict of label -> list with the scores of each task, [seeds].
         unit: of the scores.
     """
@@ -113,7 +116,7 @@ def profiles(groups, methods, unit):
     axes = grid["all"]
     for name, own in methods.items():
         share, low, high = statistics.performance_profile(own, thresholds)
-        group = next(group for group in groups if group.label == name)
+        group = _group(frames, name)
         text = label(group, f"n = {_count(own)}")
         axes.step(thresholds, share, where="post", label=text, **style(group))
         band = {"color": style(group)["color"], "alpha": 0.2, "linewidth": 0}
@@ -126,36 +129,31 @@ def profiles(groups, methods, unit):
     return figure
 
 
-def _curves(groups, curves, unit):
+def _group(frames, label):
+    """One of those of a label, which look alike."""
+    return next(group for group in frames.groups if group.label == label)
+
+
+def _curves(frames, points, unit):
     """A panel for each task that has curves; (None, {}) where none has any."""
-    seeds = [(group, curves(group)) for group in groups]
-    seeds = [(group, own) for group, own in seeds if own]
+    seeds = [(group, own, curves_of(own)) for group, own in frames.by_group(points)]
     if not seeds:
         return None, {}
-    tasks = list(dict.fromkeys(group.task for group, _ in seeds))
-    figure, grid = panels(tasks, columns=3, size=_SIZE)
-    counts = collections.Counter(group.task for group, _ in seeds)
-    for group, own in seeds:
+    counts = collections.Counter(group.task for group, *_ in seeds)
+    figure, grid = panels(list(counts), columns=3, size=_SIZE)
+    for group, rows, own in seeds:
         axes, has_room = grid[group.task], counts[group.task] <= _MOST
         for steps, values in own if has_room and len(own) > 1 else []:
             axes.plot(steps, values, **thin(group))
-        count = count_seeds(len(own)) + diverged_of(group.runs)
-        _band(axes, group, curve_of(own), count, has_room)
+        count = count_seeds(len(own)) + count_diverged(frames.runs, rows)
+        _band(axes, group, statistics.sample_efficiency([own]), count, has_room)
     for task, axes in grid.items():
         axes.set_title(task)
         finish(axes, "environment_steps", unit)
-    ended = any(run.diverged for group, _ in seeds for run in group.runs)
+    drawn = frames.runs["place"].isin(points["place"])
+    ended = frames.runs.loc[drawn, "diverged"].any()
     say(figure, _BAND + _LINES * (max(counts.values()) > _MOST) + DIVERGED * ended)
     return figure, grid
-
-
-def _mark_diverged(axes, group):
-    """A cross where a run diverged, from where on its score is kept."""
-    for run in group.runs if axes is not None else []:
-        if run.diverged and run.scores:
-            steps, returns = run.score_curve()
-            look = {"marker": "x", "color": style(group)["color"], "markersize": 5}
-            axes.plot(steps[-1:], np.nanmean(returns, axis=1)[-1:], **look)
 
 
 def _with_legends(figure, drawn):
@@ -174,27 +172,23 @@ def _band(axes, group, curve, count, with_band=True):
     axes.plot(steps, middle, label=text, marker="o", markersize=2.5, **style(group))
 
 
-def _published(axes, methods):
+def _published(axes, published):
     """Points within the runs' range, and the next one where it is not far."""
     last = axes.dataLim.x1
     furthest = last
-    for method, sign in zip(methods, itertools.cycle(_SIGNS)):
-        points = [
-            point for point in method.points if point.environment_steps <= FURTHEST * last
-        ]
-        beyond = [point for point in points if point.environment_steps > last]
-        points = [point for point in points if point not in beyond[1:]]
-        if not points:
-            continue
-        steps = [point.environment_steps for point in points]
-        furthest = max(furthest, *steps)
-        means = [point.mean for point in points]
-        repeat = method.action_repeat
+    steps = published["environment_steps"]
+    beyond = (steps > last).groupby(published["method"]).cumsum()
+    shown = published[(steps <= FURTHEST * last) & (beyond < 2)]
+    signs = dict(zip(published["method"].unique(), itertools.cycle(_SIGNS)))
+    for method, points in shown.groupby("method", sort=False):
+        furthest = max(furthest, points["environment_steps"].max())
+        seeds, repeat = protocol(published[published["method"] == method])
+        count = f", n = {seeds}" if seeds else ""
         repeat = f", action repeat {repeat}" if repeat else ""
-        count = f", n = {method.seeds}" if method.seeds else ""
-        name = f"{method.method}, published mean{count}{repeat}"
+        name = f"{method}, published mean{count}{repeat}"
         look = {"color": "0.45", "linestyle": ":", "linewidth": 1, "markersize": 4}
-        axes.plot(steps, means, marker=sign, label=name, **look)
+        look |= {"marker": signs[method], "label": name}
+        axes.plot(points["environment_steps"], points["mean"], **look)
     axes.set_xlim(0, 1.05 * furthest)
 
 

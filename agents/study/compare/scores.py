@@ -1,119 +1,134 @@
 """What groups of runs scored after the same number of environment steps."""
 
-import dataclasses
 import logging
 
 import numpy as np
+import pandas as pd
 
-from agents.runs.grouping import Group
-from agents.study import statistics
-from agents.study.compare.ends import common_end, held, last_step
+from agents.study.compare.ends import common_end
 from envs.tasks import check_task
 
 log = logging.getLogger(__name__)
 
 
-@dataclasses.dataclass(frozen=True)
-class Scores:
-    """Evaluation of a group after so many environment steps.
+def final_evaluations(frames, at=None):
+    """The last evaluation of each run before all of its task are compared.
 
     Args:
-        group: `agents.runs.grouping.Group`.
-        steps: environment steps, see `agents.study.compare.ends`.
-        runs: those of the group's runs that were evaluated by then.
-        returns: an array for each of `runs`, [episodes].
-        diverged: those of `runs` that diverged before, and keep their last score.
-    """
-
-    group: Group
-    steps: int
-    runs: list
-    returns: list
-    diverged: tuple = ()
-
-    @property
-    def seeds(self):
-        """The score of each seed, [seeds]."""
-        return np.array([np.mean(returns) for returns in self.returns])
-
-    @property
-    def action_repeat(self):
-        """Environment steps that an action is held for, or None where it is not known."""
-        config = self.group.runs[0].config
-        try:
-            return config.get("action_repeat") or check_task(config["task"]).action_repeat
-        except ValueError:  # a task of gym that is not registered here
-            return None
-
-    @property
-    def episodes(self):
-        """All evaluation episodes of all seeds; for their spread, not for intervals."""
-        return np.concatenate(self.returns)
-
-
-def final_scores(groups, at=None):
-    """Scores of one task's groups at the same environment steps.
-
-    Args:
-        groups: list of `agents.runs.grouping.Group`; runs without an evaluation are left
-            out.
+        frames: of `agents.study.compare.ends.taking_part`.
         at: the environment steps; None: as `agents.study.compare.ends.common_end` says.
 
     Returns:
-        List of `Scores`, those of groups with any.
+        The rows of `evaluations`, with `environment_steps` those of the comparison and
+        `diverged`, whether the run keeps a score from before.
     """
-    evaluated = [run for group in groups for run in group.runs if run.scores]
-    if not evaluated:
-        return []
-    steps = common_end("scores", evaluated, lambda run: last_step(run.scores), at)
-    scores = []
-    for group in groups:
-        returns = {run.folder: _returns(run, steps) for run in group.runs}
-        runs = [run for run in group.runs if len(returns[run.folder])]
-        if runs:
-            own = [returns[run.folder] for run in runs]
-            early = (run for run in runs if run.diverged and last_step(run.scores) < steps)
-            scores.append(Scores(group, steps, runs, own, (*early,)))
-    return scores
+    evaluations = frames.evaluations.assign(diverged=False)
+    parts = []
+    for _, runs in frames.runs.groupby("task", sort=False):
+        own = evaluations[evaluations["run"].isin(runs.index)]
+        if len(own):
+            parts.append(_of_task(own, runs.loc[own["run"].unique()], at))
+    return pd.concat(parts or [evaluations])
 
 
-def seed_curves(group):
-    """(steps, mean return of the evaluation episodes) of each evaluated seed."""
-    found = [(run, *run.score_curve()) for run in group.runs if run.scores]
-    return [held(run, steps, np.nanmean(returns, axis=1)) for run, steps, returns in found]
+def _of_task(evaluations, runs, at):
+    end = common_end("scores", runs, runs["evaluated"], at)
+    by_then = evaluations[evaluations["environment_steps"] <= end]
+    last = by_then.groupby("run")["environment_steps"].transform("max")
+    early = runs.index[runs["diverged"] & (runs["evaluated"] < end)]
+    return by_then[by_then["environment_steps"] == last].assign(
+        environment_steps=end, diverged=by_then["run"].isin(early)
+    )
 
 
-def curve_of(curves):
-    """(steps, IQM, lower, upper) over seeds, as far as all of them have come."""
-    return statistics.sample_efficiency([curves])
+def seed_scores(final):
+    """The score of each seed, the mean of its episodes: a row for each run."""
+    keys = ["place", "task", "group", "run", "environment_steps", "diverged"]
+    found = means(final.groupby(keys, sort=False)["return"]).reset_index(name="score")
+    return found.astype({"place": int, "run": int, "environment_steps": int})
 
 
-def comparable(scores):
+def means(grouped):
+    """NumPy's means of what is known: pandas adds up in another order."""
+    return grouped.agg(_mean)
+
+
+def _mean(values):
+    known = values.dropna().to_numpy()
+    return known.mean() if known.size else np.nan
+
+
+def seed_curves(frames):
+    """The mean return of each evaluation of each run, see `held`.
+
+    Args:
+        frames: of `agents.study.compare.ends.taking_part`.
+    """
+    keys = ["place", "run", "environment_steps"]
+    points = means(frames.evaluations.groupby(keys)["return"])
+    return held(frames, points.reset_index(name="value"))
+
+
+def held(frames, points):
+    """Curves of runs; where one diverged, its last value counts as far as others go.
+
+    Args:
+        frames: of `agents.study.compare.ends.taking_part`.
+        points: a row a point, with `place`, `run`, `environment_steps` and `value`; those
+            of a run by steps.
+
+    Returns:
+        The same, with further points, in order.
+    """
+    last = points.groupby("run").tail(1)
+    held_to = last["run"].map(frames.runs["held_to"])
+    further = last.assign(environment_steps=held_to)[held_to > last["environment_steps"]]
+    every = pd.concat([points, further.astype({"environment_steps": int})])
+    return every.sort_values(["place", "run", "environment_steps"], ignore_index=True)
+
+
+def curves_of(points):
+    """(steps, values) of each run, as `agents.study.statistics` takes them."""
+    return [
+        (own["environment_steps"].to_numpy(), own["value"].to_numpy())
+        for _, own in points.groupby("run")
+    ]
+
+
+def action_repeat(config):
+    """Environment steps that an action is held for, or None where it is not known."""
+    try:
+        return config.get("action_repeat") or check_task(config["task"]).action_repeat
+    except ValueError:  # a task of gym that is not registered here
+        return None
+
+
+def comparable(seeds):
     """The scores of those groups that every task has, on one scale.
 
     Returns on DeepMind Control are divided by 1000, the highest there is. Tasks whose
     highest return is not known are compared only one at a time, as they are.
 
     Args:
-        scores: dict of task -> list of `Scores`.
+        seeds: of `seed_scores`.
 
     Returns:
         (dict of label -> list with the scores of each task, [seeds]; unit of the scores).
     """
-    scores = {task: own for task, own in scores.items() if own}
-    scales = {task: scale(task) for task in scores}
-    if None in scales.values():
-        if len(scores) > 1:
-            unknown = next(task for task in scores if scales[task] is None)
+    scales = {task: scale(task) for task in seeds["task"].unique()}
+    known = all(scales.values())
+    if not known:
+        if len(scales) > 1:
+            unknown = next(task for task in scales if scales[task] is None)
             log.warning("no figures over all tasks: the scale of %s is not known", unknown)
             return {}, ""
-        scales = dict.fromkeys(scores, 1.0)
-    methods = {}
-    for task, own in scores.items():
-        for each in own:
-            methods.setdefault(each.group.label, []).append(each.seeds / scales[task])
-    whole = {name: own for name, own in methods.items() if len(own) == len(scores)}
-    known = all(scale(task) for task in scores)
+        scales = dict.fromkeys(scales, 1.0)
+    scaled = seeds.assign(score=seeds["score"] / seeds["task"].map(scales))
+    methods = {
+        name: [each["score"].to_numpy() for _, each in own.groupby("place", sort=False)]
+        for name, own in scaled.groupby("group", sort=False)
+    }
+    whole = {name: own for name, own in methods.items() if len(own) == len(scales)}
     return whole, "return / highest possible" if known else "return"
 
 
@@ -127,6 +142,7 @@ def with_equal_seeds(methods):
         The same with the first of those seeds.
 
     Example:
+        >>> import numpy as np
         >>> with_equal_seeds({"noise": [np.array([0.1, 0.2]), np.array([0.3])]})
         {'noise': [array([0.1]), array([0.3])]}
     """
@@ -154,10 +170,3 @@ def scale(task):
     if task.startswith(("gym:", "python:", "lqr_")):  # lqr ends when it is at rest
         return None
     return {"fake": 20.0, "fake_ending": 15.05}.get(task, 1000.0)
-
-
-def _returns(run, steps):
-    """The last evaluation that a run had after at most so many steps, [episodes]."""
-    rows = [row for row in run.scores if row["environment_steps"] <= steps]
-    last = max((row["environment_steps"] for row in rows), default=None)
-    return np.array([row["return"] for row in rows if row["environment_steps"] == last])

@@ -1,211 +1,161 @@
 """Tables of a comparison, and their csv files.
 
-A table is a list of rows, dicts of column -> number or text. Columns that end in `_low`
-and `_high` are the 95 % bootstrap interval of the column before them; `spread_low` and
-`spread_high` are percentiles 5 and 95 of all evaluation episodes of all seeds.
+A table is a `pandas.DataFrame`. Columns that end in `_low` and `_high` are the 95 %
+bootstrap interval of the column before them; `spread_low` and `spread_high` are percentiles
+5 and 95 of all evaluation episodes of all seeds.
 """
 
-import dataclasses
 import itertools
-import math
 
 import numpy as np
+import pandas as pd
 
 from agents.study import statistics
-from agents.study.compare.ends import reached
-from agents.study.compare.scores import curve_of, seed_curves
-from agents.study.statistics import interquartile_mean, probability_of_improvement
-from agents.system.files import write_csv
+from agents.study.compare.discovery import EXPLORED, FIRSTS
+from agents.study.compare.published import nearest
+from agents.study.compare.scores import action_repeat, curves_of, seed_scores
+from agents.study.statistics import interquartile_mean, median, probability_of_improvement
+from agents.system.files import write_text
 
-# column -> array of `agents.study.compare.discovery.Exploration`
-_EXPLORED = {
-    "first_reward_episode": "episodes",
-    "first_reward_steps": "steps",
-    "rewarded_share": "rewarded",
-    "tenth_episode": "tenth",
-    "collected_return": "returns",
-    "collected_cost": "cost",
-    "coverage": "coverage",
-    "epistemic_ratio": "ratio",
-}
-_FIRSTS = ("first_reward_episode", "first_reward_steps", "tenth_episode")  # inf: never
+_COUNTS = dict.fromkeys(["found", "found_before", "tenth_found"], "Int64")
 
 
-def scores(scores):
+def scores(frames, final):
     """A row for each group of each task.
 
     Args:
-        scores: dict of task -> list of `agents.study.compare.scores.Scores`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        final: of `agents.study.compare.scores.final_evaluations`.
     """
-    return [_score(task, each) for task, own in scores.items() for each in own]
+    rows = [_score(group, own, frames) for group, own in frames.by_group(final)]
+    return pd.DataFrame(rows).astype({"action_repeat": "Int64"} if rows else {})
 
 
-def curves(groups):
+def curves(frames, points):
     """A row for each group and evaluation, as far as all its seeds have come.
 
     Args:
-        groups: list of `agents.runs.grouping.Group`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        points: of `agents.study.compare.scores.seed_curves`.
     """
-    return [
-        {
-            "task": group.task,
-            "group": group.label,
-            "seeds": len(own),
-            "environment_steps": int(steps),
-            "iqm": float(iqm),
-            "iqm_low": float(low),
-            "iqm_high": float(high),
-        }
-        for group in groups
-        if (own := seed_curves(group))
-        for steps, iqm, low, high in zip(*curve_of(own), strict=True)
-    ]
+    names = ["environment_steps", "iqm", "iqm_low", "iqm_high"]
+    found = []
+    for group, own in frames.by_group(points):
+        seeds = curves_of(own)
+        curve = dict(zip(names, statistics.sample_efficiency([seeds]), strict=True))
+        found.append(pd.DataFrame(_start(group, len(seeds)) | curve))
+    return pd.concat(found) if found else pd.DataFrame()
 
 
-def published(scores, others):
+def published(seeds, others):
     """A row for each published method that has a score near that number of steps.
 
     Args:
-        scores: dict of task -> list of `agents.study.compare.scores.Scores`.
-        others: dict of task -> list of `agents.study.compare.published.Published`.
+        seeds: of `agents.study.compare.scores.seed_scores`.
+        others: dict of task -> `agents.study.compare.published.published_scores`.
     """
-    rows = []
-    for task, methods in others.items():
-        for each in methods if scores[task] else []:
-            point = each.nearest(scores[task][0].steps)
-            if point is None:
-                continue
-            rows.append({"task": task, "method": each.method} | vars(point))
-    return rows
+    ends = seeds.groupby("task", sort=False)["environment_steps"].first()
+    found = [nearest(others[task], end).assign(task=task) for task, end in ends.items()]
+    found = [points for points in found if len(points)]
+    if not found:
+        return pd.DataFrame()
+    table = pd.concat(found)
+    return table[["task", *table.columns.drop("task")]]
 
 
-def exploration(found):
+def exploration(frames, found):
     """A row for each group of each task.
 
     Args:
-        found: dict of task -> list of `agents.study.compare.discovery.Exploration`.
+        frames: of `agents.study.compare.ends.taking_part`.
+        found: of `agents.study.compare.discovery.explorations`.
     """
-    return [_exploration(task, each) for task, own in found.items() for each in own]
+    rows = [_exploration(group, own) for group, own in frames.by_group(found)]
+    return pd.DataFrame(rows).astype(_COUNTS if rows else {})
 
 
-def improvement(pairs):
-    """A row for each `agents.study.compare.tables.Improvement`."""
-    return [
-        {
-            "group": pair.better,
-            "than": pair.worse,
-            "tasks": ", ".join(pair.tasks),
-            "runs": " and ".join(map(str, pair.runs)),
-            "seeds": pair.fewest,
-            "probability": pair.probability,
-            "probability_low": pair.lower,
-            "probability_high": pair.upper,
-        }
-        for pair in pairs
-    ]
-
-
-def runs(groups, scores, found):
-    """A row for each run: what the other tables are made of."""
-    score = {
-        run.folder: (each.steps, value)
-        for own in scores.values()
-        for each in own
-        for run, value in zip(each.runs, each.seeds, strict=True)
-    }
-    explored = {
-        run.folder: {
-            column: float(getattr(each, name)[index]) for column, name in _EXPLORED.items()
-        }
-        for own in found.values()
-        for each in own
-        for index, run in enumerate(each.group.runs)
-    }
-    unknown = dict.fromkeys(_EXPLORED, math.nan)
-    diverged = any(run.diverged for group in groups for run in group.runs)
-    rows = []
-    for group in groups:
-        for run in group.runs:
-            steps, value = score.get(run.folder, (math.nan, math.nan))
-            row = {
-                "task": group.task,
-                "group": group.label,
-                "seed": run.config.get("seed", ""),
-                "folder": str(run.folder),
-                "environment_steps": steps,
-                "score": value,
-                "minutes": minutes(run),
-            }
-            if diverged:
-                row["diverged"] = reached(run) if run.diverged else None
-            rows.append(row | explored.get(run.folder, unknown))
-    return rows
-
-
-def minutes(run, steps=math.inf):
-    """How long a run took, all its sessions together, start-up aside.
+def runs(frames, seeds, found):
+    """A row for each run, compared or not: what the other tables are made of.
 
     Args:
-        run: `agents.runs.history.History`.
-        steps: environment steps up to which that counts.
+        frames: `agents.study.frames.Frames` of all.
+        seeds: of `agents.study.compare.scores.seed_scores`.
+        found: of `agents.study.compare.discovery.explorations`.
     """
-    rows = (row for row in run.metrics if row["environment_steps"] <= steps)
-    return sum(row.get("speed/seconds", 0.0) for row in rows) / 60
+    table = frames.runs[["task", "group", "seed", "folder"]]
+    scored = seeds.set_index("run")[["environment_steps", "score"]]
+    table = table.join(scored.astype({"environment_steps": "Int64"}))
+    table = table.assign(minutes=frames.runs["minutes"])
+    diverged = frames.runs["ended"] == "diverged"
+    if diverged.any():
+        reached = frames.runs["reached"].astype("Int64")
+        table = table.assign(diverged=reached.where(diverged))
+    return table.join(found.set_index("run")[EXPLORED])
 
 
 def write(tables, folder):
-    """Writes tables that have rows as csv files.
+    """Writes tables that have rows as csv files: numbers with 8 digits, unknown ones empty.
 
     Args:
-        tables: dict of name -> rows.
+        tables: dict of name -> `pandas.DataFrame`.
         folder: `pathlib.Path`, made if need be.
 
     Returns:
         The paths of the files.
     """
     files = []
-    for name, rows in tables.items():
-        if rows:
+    for name, table in tables.items():
+        if len(table):
             folder.mkdir(parents=True, exist_ok=True)
             files.append(folder / f"{name}.csv")
-            cells = [{key: _cell(value) for key, value in row.items()} for row in rows]
-            write_csv(files[-1], cells)
+            write_text(files[-1], table.to_csv(index=False, float_format="%.8g"))
     return files
 
 
-def _score(task, each):
-    seeds, episodes = each.seeds, each.episodes
-    median, low, high = (float(edge) for (edge,) in statistics.spread(episodes[np.newaxis]))
-    row = {
-        "task": task,
-        "group": each.group.label,
-        "seeds": len(seeds),
-        "evaluation_episodes": len(episodes),
-        "environment_steps": each.steps,
-        "action_repeat": each.action_repeat,
-    }
+def _start(group, seeds):
+    return {"task": group.task, "group": group.label, "seeds": seeds}
+
+
+def _score(group, own, frames):
+    """The row of a group whose last evaluations these are."""
+    seeds, episodes = seed_scores(own), own["return"]
+    steps = int(own["environment_steps"].iloc[0])
+    row = _start(group, len(seeds)) | {"evaluation_episodes": len(episodes)}
+    row |= {"environment_steps": steps}
+    row |= {"action_repeat": action_repeat(group.runs[0].config)}
     row["each_seed"] = ", ".join(
-        f"{score:.0f}{' (diverged)' * (run in each.diverged)}"
-        for run, score in zip(each.runs, seeds, strict=True)
+        f"{seed.score:.0f}{' (diverged)' * seed.diverged}" for seed in seeds.itertuples()
     )
-    row["minutes"] = float(np.median([minutes(run, each.steps) for run in each.runs]))
-    row |= with_interval("iqm", [seeds], interquartile_mean)
-    spread = {"median": median, "spread_low": low, "spread_high": high}
-    return row | {"mean": float(seeds.mean())} | spread
+    row["minutes"] = _minutes(frames.episodes, seeds["run"], steps)
+    scores = seeds["score"].to_numpy()
+    row |= with_interval("iqm", [scores], interquartile_mean) | {"mean": scores.mean()}
+    edges = episodes.quantile([0.5, 0.05, 0.95])
+    return row | dict(zip(["median", "spread_low", "spread_high"], edges, strict=True))
 
 
-def _exploration(task, each):
-    row = {"task": task, "group": each.group.label, "seeds": len(each.steps)}
-    row |= {"environment_steps": int(each.seen.max()), "found": None, "found_before": None}
-    row["tenth_found"] = None
-    if not np.isnan(each.tenth).any():
-        row["tenth_found"] = int(np.isfinite(each.tenth).sum())
-    if each.is_rare:
-        row |= {"found": each.found, "found_before": int(each.before.sum())}
-    for column, name in _EXPLORED.items():
-        statistic = statistics.median if column in _FIRSTS else interquartile_mean
-        row |= with_interval(column, [getattr(each, name)], statistic)
+def _minutes(episodes, runs, steps):
+    """The median time that runs took up to so many steps."""
+    by_then = episodes[episodes["environment_steps"] <= steps]
+    seconds = by_then["speed/seconds"].fillna(0.0).groupby(by_then["run"]).agg(list)
+    return (seconds.map(sum).reindex(runs, fill_value=0.0) / 60).median()
+
+
+def _exploration(group, own):
+    """The row of a group of which these are the runs."""
+    row = _start(group, len(own)) | {"environment_steps": own["environment_steps"].iloc[0]}
+    row |= {"found": _count(own["first_reward_steps"])}
+    row |= {"found_before": own["found_before"].sum(skipna=False)}
+    row |= {"tenth_found": _count(own["tenth_episode"])}
+    for column in EXPLORED:
+        is_first = column in (*FIRSTS, "tenth_episode")  # inf: never
+        statistic = median if is_first else interquartile_mean
+        row |= with_interval(column, [own[column].to_numpy()], statistic)
     return row
+
+
+def _count(firsts):
+    """How many have found what they sought; None where that is not told."""
+    return None if firsts.isna().any() else int(np.isfinite(firsts).sum())
 
 
 def with_interval(name, scores, statistic):
@@ -215,50 +165,29 @@ def with_interval(name, scores, statistic):
     return {name: float(value), f"{name}_low": float(low), f"{name}_high": float(high)}
 
 
-def _cell(value):
-    """Numbers of csv files: 8 digits, unknown ones empty."""
-    if value is None or (isinstance(value, float) and math.isnan(value)):
-        return ""
-    return f"{value:.8g}" if isinstance(value, float) else value
-
-
-@dataclasses.dataclass(frozen=True)
-class Improvement:
-    """P(a run of `better` scores more than one of `worse`) over the tasks of both."""
-
-    better: str
-    worse: str
-    tasks: tuple
-    runs: tuple  # how many the two groups have, over those tasks
-    fewest: int  # seeds of a group on a task
-    probability: float
-    lower: float
-    upper: float
-
-
-def improvements(scores):
+def improvement(seeds):
     """The pairs of groups that share a task, each the way round in which it improves.
 
-    A group with a single run of a task is left out there: one run beats another or not.
+    P(a run of `group` scores more than one of `than`) over the tasks of both. A group with
+    a single run of a task is left out there: one run beats another or not.
 
     Args:
-        scores: dict of task -> list of `agents.study.compare.scores.Scores`.
+        seeds: of `agents.study.compare.scores.seed_scores`.
 
     Returns:
-        List of `Improvement`.
+        A row a pair.
     """
     groups = {}  # label -> task -> [seeds]
-    for task, own in scores.items():
-        for each in own:
-            if len(each.seeds) > 1:
-                groups.setdefault(each.group.label, {})[task] = each.seeds
+    for (name, task, _), own in seeds.groupby(["group", "task", "place"], sort=False):
+        if len(own) > 1:
+            groups.setdefault(name, {})[task] = own["score"].to_numpy()
     pairs = []
     for one, two in itertools.combinations(groups, 2):
-        tasks = tuple(task for task in groups[one] if task in groups[two])
+        tasks = [task for task in groups[one] if task in groups[two]]
         if tasks:
             alike = {name: [groups[name][task] for task in tasks] for name in (one, two)}
             pairs.append(_improvement(tasks, alike))
-    return pairs
+    return pd.DataFrame(pairs)
 
 
 def _improvement(tasks, groups):
@@ -268,6 +197,8 @@ def _improvement(tasks, groups):
     if result[0] < 0.5:
         better, ours, worse, theirs = worse, theirs, better, ours
         result = probability_of_improvement(ours, theirs)
-    runs = tuple(sum(map(len, own)) for own in (ours, theirs))
-    fewest = min(map(len, [*ours, *theirs]))
-    return Improvement(better, worse, tasks, runs, fewest, *result)
+    runs = [str(sum(map(len, own))) for own in (ours, theirs)]
+    row = {"group": better, "than": worse, "tasks": ", ".join(tasks)}
+    row |= {"runs": " and ".join(runs), "seeds": min(map(len, [*ours, *theirs]))}
+    names = ["probability", "probability_low", "probability_high"]
+    return row | dict(zip(names, result, strict=True))

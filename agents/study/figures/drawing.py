@@ -128,13 +128,14 @@ def count_seeds(number):
     return "1 seed" if number == 1 else f"{number} seeds"
 
 
-def diverged_of(runs):
-    """`, 1 diverged` where one of the runs did; nothing where none did.
+def count_diverged(runs, rows):
+    """`, 1 diverged` where one of a group's runs did; nothing where none did.
 
     Args:
-        runs: list of `agents.runs.history.History`.
+        runs: a table with `place` and `diverged`.
+        rows: of the group.
     """
-    number = sum(bool(run.diverged) for run in runs)
+    number = runs.loc[runs["place"] == rows["place"].iloc[0], "diverged"].sum()
     return f", {number} diverged" if number else ""
 
 

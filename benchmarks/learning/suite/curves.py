@@ -1,11 +1,11 @@
 """Figures of the suite: scores beside what was published, and how weights moved."""
 
+import numpy as np
 from matplotlib.ticker import EngFormatter
 
 from agents.runs.grouping import Group
 from agents.study import statistics
 from agents.study.compare.published import published_scores
-from agents.study.compare.scores import seed_curves
 from agents.study.figures.drawing import finish, panels, style, thin
 from benchmarks.learning.suite.standings import METHODS, STEPS
 
@@ -87,7 +87,7 @@ def _groups(found, is_drawn):
 
 def _own(axes, group):
     """Each seed, and the mean over those that are finished, with its interval."""
-    own = seed_curves(group)
+    own = _curves(group)
     for steps, values in own:
         axes.plot(steps, values, **thin(group))
     steps, values = statistics.align(_finished(group) or own)
@@ -100,20 +100,24 @@ def _own(axes, group):
 
 def _finished(group):
     """The curves of the seeds that are finished."""
-    return [curve for curve in seed_curves(group) if curve[0][-1] >= STEPS]
+    return [curve for curve in _curves(group) if curve[0][-1] >= STEPS]
+
+
+def _curves(group):
+    """(steps, mean return of the evaluation episodes) of each seed."""
+    found = (run.score_curve() for run in group.runs)
+    return [(steps, np.nanmean(returns, axis=1)) for steps, returns in found]
 
 
 def _published(axes, task):
-    known = published_scores({"task": task, "observation": "state"})
-    known = {curve.method: curve for curve in known}
+    points = published_scores({"task": task, "observation": "state"})
+    points = points[points["environment_steps"] <= STEPS]
     looks = zip(METHODS, _SIGNS, _COLOURS, strict=True)
     for method, sign, colour in looks:
-        points = known[method].points if method in known else []
-        points = [point for point in points if point.environment_steps <= STEPS]
-        steps = [point.environment_steps for point in points]
-        means = [point.mean for point in points]
+        own = points[points["method"] == method]
         look = {"marker": sign, "color": colour, "linestyle": ":", "linewidth": 1}
-        axes.plot(steps, means, label=method, markersize=4, alpha=0.9, **look)
+        look |= {"label": method, "markersize": 4, "alpha": 0.9}
+        axes.plot(own["environment_steps"], own["mean"], **look)
 
 
 def _legend(figure, grid):

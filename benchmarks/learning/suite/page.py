@@ -3,6 +3,8 @@
 import math
 import shutil
 
+import pandas as pd
+
 from agents.runs import history
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
@@ -76,7 +78,7 @@ def make(folder, study):
         parts = tables(found)
         for file in (folder / TABLES).glob("*.csv"):
             file.unlink()
-        write(parts, folder / TABLES)
+        write({n: pd.DataFrame(rows) for n, rows in parts.items()}, folder / TABLES)
         drawn = save({"curves": curves(found), "weights": weights(found)}, folder)
         figures = {file.stem: picture(file.name) for file in drawn}
         write_text(folder / "README.md", _page(folder, study, found, parts, figures))

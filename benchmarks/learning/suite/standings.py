@@ -7,7 +7,7 @@ import numpy as np
 
 from agents.runs.config import overrides
 from agents.study.compare.published import published_scores
-from agents.study.compare.tables import minutes
+from agents.study.frames import minutes
 
 STEPS = 100_000
 METHODS = {
@@ -116,10 +116,6 @@ def score_of(run):
 @functools.cache
 def published_at_end(task):
     """Dict of method -> published mean after `STEPS`, of the methods that have one."""
-    curves = published_scores({"task": task, "observation": "state"})
-    return {
-        curve.method: point.mean
-        for curve in curves
-        for point in curve.points
-        if point.environment_steps == STEPS
-    }
+    points = published_scores({"task": task, "observation": "state"})
+    at_end = points[points["environment_steps"] == STEPS]
+    return dict(zip(at_end["method"], at_end["mean"], strict=True))

@@ -1,5 +1,7 @@
 """The numbers of the suite: each task, against each published method, and twins."""
 
+import math
+
 import numpy as np
 
 from agents.study import statistics
@@ -124,7 +126,7 @@ def against(own, method, stand_in=None):
     greatest = max(leads, key=leads.get)
     others = [lead for task, lead in leads.items() if task != greatest]
     row["greatest_task"] = greatest
-    row["ahead_elsewhere"] = statistics.mean(others) if others else ""
+    row["ahead_elsewhere"] = statistics.mean(others) if others else math.nan
     row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
     scores = [own[task] for task in theirs]
     published = statistics.mean(list(theirs.values()))

@@ -73,6 +73,7 @@ _PAGES = {
             "agents.study.insight.latents": ["predict_open_loop"],
         },
     ),
+    "frames": ("Runs as tables of pandas", {"agents.study": None}),
     "statistics": ("Statistics over seeds", {"agents.study.statistics": None}),
 }
 

@@ -4,12 +4,16 @@ import csv
 import io
 import logging
 
+import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from rich.console import Console
 
 from agents.runs import records
+from agents.runs.grouping import Group
 from agents.study.compare import compare
+from agents.study.frames import Frames
 
 
 @pytest.fixture
@@ -93,3 +97,23 @@ def read():
             return list(csv.DictReader(file))
 
     return rows
+
+
+@pytest.fixture
+def make_frames():
+    """Makes `Frames` of groups of a task, from their labels and numbers of seeds."""
+
+    def make(seeds, task="pendulum_swingup"):
+        groups = [Group(label, task, [], number) for number, label in enumerate(seeds)]
+        runs = pd.DataFrame(
+            {
+                "place": np.repeat(range(len(seeds)), [*seeds.values()]),
+                "task": task,
+                "group": np.repeat([*seeds], [*seeds.values()]),
+                "diverged": False,
+                "held_to": np.nan,
+            }
+        )
+        return Frames(groups, runs, None, None)
+
+    return make

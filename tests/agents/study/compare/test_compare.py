@@ -6,10 +6,10 @@ import sys
 import numpy as np
 import pytest
 
-from agents.runs import grouping, history
-from agents.runs.folder import runs_below
 from agents.study.compare import compare
-from agents.study.compare.scores import comparable, final_scores
+from agents.study.compare.ends import taking_part
+from agents.study.compare.scores import comparable, final_evaluations, seed_scores
+from agents.study.frames import read as read_runs
 from agents.system.errors import UserError
 
 
@@ -205,12 +205,8 @@ def test_groups_that_lack_a_task_are_in_no_figure_over_all_tasks(make_run, tmp_p
         for name in groups:
             words = {"task": task, "explore": {"kind": name}}
             make_run(tmp_path / task / name, 0, [[500.0]], **words)
-    loaded = grouping.arrange([history.load(run) for run in runs_below(tmp_path)])
-    scores = {
-        task: final_scores([group for group in loaded if group.task == task])
-        for task in ("cheetah_run", "walker_run")
-    }
-    methods, unit = comparable(scores)
+    final = final_evaluations(taking_part(read_runs([tmp_path])))
+    methods, unit = comparable(seed_scores(final))
     assert {name: np.ravel(own).tolist() for name, own in methods.items()} == {
         "explore=a": [0.5, 0.5]
     }

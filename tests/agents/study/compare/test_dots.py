@@ -1,25 +1,28 @@
 """Tests of agents.study.compare.dots."""
 
-from unittest.mock import Mock
-
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-from agents.runs.grouping import Group
 from agents.study.compare import dots
-from agents.study.compare.scores import Scores
-from agents.study.compare.tables import Improvement
 
 
-def make_scores(label, seeds, number=0):
-    group = Group(label, "pendulum_swingup", [], number)
-    return Scores(group, 20_000, list(seeds), [[seed] for seed in seeds])
+@pytest.fixture
+def make_scores(make_frames):
+    """Frames and scores of groups, from the scores of their seeds."""
+
+    def make(**scores):
+        frames = make_frames({name: len(seeds) for name, seeds in scores.items()})
+        seeds = frames.runs.assign(environment_steps=20_000, diverged=False)
+        return frames, seeds.assign(score=np.concatenate([*scores.values()]))
+
+    return make
 
 
-def test_each_seed_is_a_dot_and_the_bar_is_their_interquartile_mean():
-    own = [make_scores("greedy", [300.0, 100.0, 200.0]), make_scores("noise", [40.0], 1)]
-    (axes,) = dots.final_scores({"pendulum_swingup": own, "acrobot_swingup": []}).axes
+def test_each_seed_is_a_dot_and_the_bar_is_their_interquartile_mean(make_scores):
+    own = make_scores(greedy=[300.0, 100.0, 200.0], noise=[40.0])
+    (axes,) = dots.final_scores(*own).axes
     assert axes.get_title() == "pendulum_swingup\n20,000 environment steps"
     names = [tick.get_text() for tick in axes.get_yticklabels()]
     assert names == ["greedy, n = 3", "noise, n = 1"]
@@ -29,9 +32,8 @@ def test_each_seed_is_a_dot_and_the_bar_is_their_interquartile_mean():
     assert points == [300, 100, 200, 40]
 
 
-def test_the_first_group_is_on_top_and_no_dot_lies_beyond_the_edge():
-    own = [make_scores("greedy", [-5.0, 0.0]), make_scores("noise", [900.0, 1000.0], 1)]
-    figure = dots.final_scores({"pendulum_swingup": own})
+def test_the_first_group_is_on_top_and_no_dot_lies_beyond_the_edge(make_scores):
+    figure = dots.final_scores(*make_scores(greedy=[-5.0, 0.0], noise=[900.0, 1000.0]))
     FigureCanvasAgg(figure).draw()
     (axes,) = figure.axes
     first, second = (tick.get_window_extent().y0 for tick in axes.get_yticklabels())
@@ -41,17 +43,18 @@ def test_the_first_group_is_on_top_and_no_dot_lies_beyond_the_edge():
     assert high > 1000
 
 
-def test_without_scores_there_is_no_figure():
-    assert dots.final_scores({"pendulum_swingup": []}) is None
+def test_without_scores_there_is_no_figure(make_scores):
+    frames, seeds = make_scores(greedy=[1.0])
+    assert dots.final_scores(frames, seeds.head(0)) is None
 
 
 @pytest.mark.parametrize(
     ("costs", "is_drawn"), [([2.0, 4.0], True), ([0.0, 0.0], False), ([np.nan] * 2, False)]
 )
-def test_costs_are_drawn_of_tasks_where_something_costs(costs, is_drawn):
-    group = Group("greedy", "cartpole_swingup_fenced", [], 0)
-    found = {"cartpole_swingup_fenced": [Mock(group=group, cost=np.array(costs))]}
-    figure = dots.costs(found | {"pendulum_swingup": []})
+def test_costs_are_drawn_of_tasks_where_something_costs(make_frames, costs, is_drawn):
+    frames = make_frames({"greedy": 2}, "cartpole_swingup_fenced")
+    found = frames.runs.assign(collected_cost=costs).reset_index(names="run")
+    figure = dots.costs(frames, found)
     assert (figure is not None) == is_drawn
     if is_drawn:
         (axes,) = figure.axes
@@ -63,10 +66,9 @@ def test_costs_are_drawn_of_tasks_where_something_costs(costs, is_drawn):
 def test_long_names_of_pairs_lie_within_the_figure():
     name = "world_model.overshooting_distance=5, world_model.overshooting_kl_scale=0.1"
     long = f"{name}, world_model.overshooting_reward_scale=10.0"
-    pairs = [
-        Improvement(better, worse, ("pendulum_swingup",), (3, 3), 3, 0.6, 0.4, 0.8)
-        for better, worse in ((long, "value=none"), ("value=none", long))
-    ]
+    pairs = pd.DataFrame({"group": [long, "value=none"], "than": ["value=none", long]})
+    pairs = pairs.assign(runs="3 and 3", probability=0.6)
+    pairs = pairs.assign(probability_low=0.4, probability_high=0.8)
     figure = dots.improvement(pairs)
     canvas = FigureCanvasAgg(figure)
     canvas.draw()

@@ -4,7 +4,7 @@ import csv
 
 import pytest
 
-from agents.study.compare.published import _FILE, published_scores
+from agents.study.compare.published import _FILE, nearest, protocol, published_scores
 
 
 def test_every_row_names_its_source_and_its_seeds():
@@ -23,36 +23,47 @@ def test_a_method_has_one_score_of_a_task_after_so_many_steps():
     assert len(set(rows)) == len(rows)
 
 
+def protocols(task, observation="state"):
+    """Dict of method -> (seeds, action repeat)."""
+    found = published_scores({"task": task, "observation": observation})
+    return {method: protocol(points) for method, points in found.groupby("method")}
+
+
 def test_seeds_are_the_fewest_of_a_curve_and_unknown_where_one_does_not_state_them():
-    found = published_scores({"task": "walker_walk", "observation": "state"})
-    seeds = {each.method: each.seeds for each in found}
-    assert len(seeds) == len(found)  # a curve is not split where its seeds differ
-    assert seeds["DreamerV3 (run by TD-MPC2)"] == 2
-    assert (seeds["MR.Q"], seeds["BMPC"]) == (10, None)
+    found = protocols("walker_walk")
+    assert found["DreamerV3 (run by TD-MPC2)"][0] == 2
+    assert (found["MR.Q"][0], found["BMPC"][0]) == (10, None)
 
 
 def test_nearest_point_is_nearest_in_proportion():
-    curves = published_scores({"task": "cartpole_swingup", "observation": "state"})
-    dreamer = next(each for each in curves if each.method == "DreamerV3")
-    nearest = [dreamer.nearest(steps) for steps in (15_000, 30_000, 34_000)]
-    assert [point.environment_steps for point in nearest] == [20_000, 20_000, 50_000]
-    assert dreamer.nearest(10_000) is None
-    assert dreamer.nearest(31_000) is None
-    assert dreamer.nearest(50_000).mean == pytest.approx(321.6)
+    points = published_scores({"task": "cartpole_swingup", "observation": "state"})
+    dreamer = points[points["method"] == "DreamerV3"]
+    found = [nearest(dreamer, steps) for steps in (15_000, 30_000, 34_000)]
+    assert [point["environment_steps"].item() for point in found] == [
+        20_000,
+        20_000,
+        50_000,
+    ]
+    assert nearest(dreamer, 10_000).empty
+    assert nearest(dreamer, 31_000).empty
+    assert nearest(dreamer, 50_000)["mean"].item() == pytest.approx(321.6)
+
+
+def test_each_method_has_its_nearest_point():
+    points = published_scores({"task": "cartpole_swingup", "observation": "state"})
+    found = nearest(points, 50_000)
+    assert len(found) > 3
+    assert found["method"].is_unique
 
 
 def test_action_repeat_is_told_where_all_points_have_one():
-    def repeats(task, observation):
-        found = published_scores({"task": task, "observation": observation})
-        return {each.method: each.action_repeat for each in found}
-
-    state = repeats("cartpole_swingup", "state")
-    assert (state["DreamerV3"], state["D4PG"]) == (2, None)
-    assert (state["TD-MPC (own repeats)"], state["BMPC"]) == (8, None)
-    assert repeats("finger_spin", "state")["TD-MPC (own repeats)"] == 2
+    state = protocols("cartpole_swingup")
+    assert (state["DreamerV3"][1], state["D4PG"][1]) == (2, None)
+    assert (state["TD-MPC (own repeats)"][1], state["BMPC"][1]) == (8, None)
+    assert protocols("finger_spin")["TD-MPC (own repeats)"][1] == 2
     # 8 in its paper, 2 in that of Dreamer
-    assert repeats("cartpole_swingup", "pixels")["PlaNet"] is None
-    assert repeats("cartpole_balance", "pixels")["PlaNet"] == 8
+    assert protocols("cartpole_swingup", "pixels")["PlaNet"][1] is None
+    assert protocols("cartpole_balance", "pixels")["PlaNet"][1] == 8
 
 
 @pytest.mark.parametrize(
@@ -64,4 +75,4 @@ def test_action_repeat_is_told_where_all_points_have_one():
     ],
 )
 def test_what_is_not_comparable_is_left_out(config):
-    assert published_scores(config) == []
+    assert published_scores(config).empty

@@ -1,14 +1,12 @@
 """Tests of agents.study.compare.score_curves."""
 
 import logging
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from agents.runs.grouping import Group
 from agents.study.compare import compare, score_curves
 
 
@@ -91,24 +89,30 @@ def test_figures_over_tasks_are_given_as_many_seeds_of_each(
         assert axes.lines[0].get_ydata().tolist() == [0.05]
 
 
-def test_legends_of_many_groups_take_no_room_from_their_curves():
-    curve = np.arange(3), np.arange(3.0)
-    run = Mock(curve=lambda *_: curve, held_to=None, diverged=None)
+def with_coverage(frames):
+    """Each run with three episodes."""
+    episodes = (
+        frames.runs[["place"]].reset_index(names="run").loc[lambda t: t.index.repeat(3)]
+    )
+    steps = np.tile(np.arange(3), len(frames.runs))
+    episodes = episodes.assign(environment_steps=steps)
+    episodes["explore/coverage"] = 0.1 * steps * episodes["run"]
+    return frames._replace(episodes=episodes)
+
+
+def test_legends_of_many_groups_take_no_room_from_their_curves(make_frames):
     name = "explore=information_gain_annealed, transition=reparameterization"
-    groups = [Group(name, "pendulum_swingup", [run], number) for number in range(12)]
-    figure = score_curves.coverage(groups)
+    frames = make_frames({f"{name}, {number}": 1 for number in range(12)})
+    figure = score_curves.coverage(with_coverage(frames))
     FigureCanvasAgg(figure).draw()
     assert figure.axes[0].get_window_extent().height > 2 * figure.dpi
     assert figure.axes[0].get_legend().get_window_extent().y0 >= 0
 
 
 @pytest.mark.parametrize("number", [5, 6])
-def test_bands_of_many_groups_would_hide_each_other(number):
-    curves = [(np.arange(3), np.arange(3.0) * seed) for seed in range(2)]
-    settings = {"held_to": None, "diverged": None}
-    runs = [Mock(curve=lambda *_, found=found: found, **settings) for found in curves]
-    groups = [Group(str(k), "pendulum_swingup", runs, k) for k in range(number)]
-    figure = score_curves.coverage(groups)
+def test_bands_of_many_groups_would_hide_each_other(make_frames, number):
+    frames = make_frames({str(k): 2 for k in range(number)})
+    figure = score_curves.coverage(with_coverage(frames))
     (axes,) = figure.axes
     assert len(axes.collections) == (5 if number == 5 else 0)  # bands
     assert len(axes.lines) == (15 if number == 5 else 6)  # seeds and middles
