@@ -39,7 +39,8 @@ def distribution_of(prediction, name="prediction"):
     """
     if isinstance(prediction, RandomVariable):
         prediction = prediction.distribution
-    if not isinstance(prediction, tfd.Distribution):
+    # One's own may have what is asked for: log_prob, batch_shape, event_shape and dtype.
+    if not all(hasattr(prediction, name) for name in ("log_prob", "batch_shape")):
         given = type(prediction).__name__
         shape = getattr(prediction, "shape", None)
         raise ValueError(

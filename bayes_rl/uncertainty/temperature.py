@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-from scipy import special
 
 _RANGE = math.log(1e-2), math.log(1e2)
 _POINTS = 41  # of a grid, whose best the golden section starts from
@@ -47,9 +46,10 @@ def temperature(labels, logits):
     own = labels.reshape([1, -1, 1]).astype(np.int64)
 
     def cost(log_temperature):
-        log_probs = special.log_softmax(draws / math.exp(log_temperature), axis=-1)
+        scaled = draws / math.exp(log_temperature)
+        log_probs = scaled - np.logaddexp.reduce(scaled, axis=-1, keepdims=True)
         chosen = np.take_along_axis(log_probs, own, axis=-1)[..., 0]
-        return -float(np.sum(special.logsumexp(chosen, axis=0)))
+        return -float(np.sum(np.logaddexp.reduce(chosen, axis=0)))
 
     grid = np.linspace(*_RANGE, _POINTS)
     best = int(np.argmin([cost(x) for x in grid]))

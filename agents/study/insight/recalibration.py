@@ -334,6 +334,7 @@ class WithLevels:
         self._forecast = forecast
         self._tables = np.moveaxis(tables, 1, -1)[:, np.newaxis]  # [steps, 1, D, SHARES]
         self.dtype = forecast.dtype
+        self.batch_shape, self.event_shape = forecast.batch_shape, forecast.event_shape
 
     def cdf(self, value):
         """G."""
