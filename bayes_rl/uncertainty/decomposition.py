@@ -132,7 +132,7 @@ def mutual_information(prediction, num_samples=100, seed=None):
         >>> round(float(mutual_information(prediction)), 4)
         0.3681
         >>> model = tf.keras.Sequential([ed.layers.DenseFlipout(3, activation="softmax")])
-        >>> mutual_information(ed.predict(model, tf.ones([5, 4]), draws=10)).shape
+        >>> mutual_information(ed.predict(model, tf.ones([5, 4]), 10, verbose=0)).shape
         TensorShape([5])
     """
     return entropy_parts(prediction, num_samples, seed).epistemic
