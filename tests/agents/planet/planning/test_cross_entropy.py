@@ -186,7 +186,8 @@ def plan_with(planner, proposals, score=closeness):
 
 @EACH
 def test_proposals_that_are_best_are_the_plan(planner):
-    best = tf.repeat(REACHABLE[:, tf.newaxis], 20, axis=1)  # as many as elites
+    apart = 1e-5 * tf.range(20.0)[tf.newaxis, :, tf.newaxis, tf.newaxis]
+    best = REACHABLE[:, tf.newaxis] + apart  # as many as elites
     plan, _ = plan_with(planner, best)
     np.testing.assert_allclose(plan, REACHABLE, atol=5e-4)
     without, _ = plan_with(planner, None)
