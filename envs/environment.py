@@ -9,11 +9,9 @@ from tf_agents.environments import py_environment
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
+from envs.actions import make_actions
 from envs.failing import EnvironmentFailedError
 
-# Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
-UNBOUNDED = 1e6
-_FAR = 1e10
 _LONG = 10_000  # steps of an episode after which it is asked whether it ever ends
 
 _LOG = logging.getLogger(__name__)
@@ -91,6 +89,7 @@ class Environment(py_environment.PyEnvironment):
         seconds: of simulated time, from one decision to the next.
         entries: dict of path -> size of what the observation was put together from, in
             order; empty where that is not told.
+        actions: what -1 and 1 stand for, see `envs.actions.Actions`.
     """
 
     def __init__(
@@ -117,7 +116,8 @@ class Environment(py_environment.PyEnvironment):
         self._kind = observation
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
-        self._scale = _to_bounds(simulation)
+        limits = simulation.action_minimum, simulation.action_maximum
+        self.actions = make_actions(*limits)
         self._steps, self._cost = 0, 0.0
         self._is_open = True
         self._seed = seed
@@ -174,7 +174,7 @@ class Environment(py_environment.PyEnvironment):
 
     def _step(self, action):
         action = self._check(action)
-        scaled = self._scale(action)
+        scaled = self.actions.scale(action)
         cost = self._action_cost * float(np.sum(np.square(action)))
         total, is_last = 0.0, False
         limit = self._simulation.time_limit
@@ -244,17 +244,3 @@ class Environment(py_environment.PyEnvironment):
                 shape, np.uint8, 0, 255, name="observation"
             )
         return spec
-
-
-def _to_bounds(simulation):
-    """Maps actions [A] from [-1, 1] to the bounds of a task.
-
-    Those without bounds stay as they are; those with one are moved inside where it is
-    narrower, so that the whole of [-1, 1] has an effect.
-    """
-    limits = simulation.action_minimum, simulation.action_maximum
-    low, high = np.clip(limits, -_FAR, _FAR)  # infinite ones have no middle
-    is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
-    middle = np.where(is_bounded, (high + low) / 2, np.clip(0.0, low + 1, high - 1))
-    reach = np.where(is_bounded, (high - low) / 2, 1.0)
-    return lambda action: np.clip(middle + reach * action, *limits)

@@ -42,7 +42,7 @@ def load(
 
     Returns:
         An `Environment` with attributes `action_repeat`, `episode_length` (decisions, or
-        None where the task does not say) and `entries`, see there.
+        None where the task does not say), `entries` and `actions`, see there.
 
     Raises:
         ValueError: an argument is not valid, or the task does not offer it.
@@ -80,8 +80,8 @@ def load_many(
         **settings: the other arguments of `load`.
 
     Returns:
-        A batched environment with attributes `action_repeat`, `episode_length` and
-        `entries`.
+        A batched environment with attributes `action_repeat`, `episode_length`, `entries`
+        and `actions`.
 
     Raises:
         ValueError, RuntimeError: as `load`; or a process has ended by itself.
@@ -112,6 +112,7 @@ def load_many(
     batch.action_repeat = environments[0].action_repeat
     batch.episode_length = environments[0].episode_length
     batch.entries = environments[0].entries
+    batch.actions = environments[0].actions
     return batch
 
 

@@ -119,6 +119,22 @@ def test_actions_with_one_bound_are_moved_inside_where_it_is_narrower():
         np.testing.assert_array_equal(simulation.action, expected)
 
 
+class Battery(Taking):
+    """Takes watts, of which parts have bounds that say there are none."""
+
+    action_minimum = np.array([-5e6, 0.0, -1e10, -3.4028235e38])
+    action_maximum = np.array([5e6, 2e6, 1e10, 3.4028235e38])
+
+
+def test_large_bounds_are_kept_unless_they_say_that_there_are_none():
+    environment = Environment(simulation := Battery("none", 0.0), "state", 1, seed=0)
+    environment.reset()
+    environment.step(np.ones(4, np.float32))
+    np.testing.assert_array_equal(simulation.action, [5e6, 2e6, 1.0, 1.0])
+    environment.step(-np.ones(4, np.float32))
+    np.testing.assert_array_equal(simulation.action, [-5e6, 0.0, -1.0, -1.0])
+
+
 @pytest.mark.parametrize(
     ("action", "message"), [([0.0, 0.0], "shape"), ([np.nan], "must be finite")]
 )
