@@ -82,6 +82,9 @@ class Environment(py_environment.PyEnvironment):
         first_episode: number of the first episode, above 0 to go on with a sequence.
         stride: from the number of an episode to that of the next, above 1 where several
             environments share a sequence.
+        give_up_after: episodes in a row that failed, at which the error of the last is
+            raised. An episode that fails before is dropped: its next step is the first of
+            the episode after it.
 
     Attributes:
         action_repeat: as given.
@@ -104,6 +107,7 @@ class Environment(py_environment.PyEnvironment):
         shadows=True,
         first_episode=0,
         stride=1,
+        give_up_after=1,
     ):
         super().__init__(handle_auto_reset=True)
         self.action_repeat = action_repeat
@@ -123,6 +127,8 @@ class Environment(py_environment.PyEnvironment):
         self._seed = seed
         self._episode = self._next_episode = first_episode
         self._stride = stride
+        self._give_up_after = give_up_after
+        self._failed = 0  # episodes in a row
         # The specs need one observation; this episode counts for nothing.
         simulation.reset(seed)
         self._observation_spec = self._make_observation_spec(self._observe())
@@ -143,13 +149,15 @@ class Environment(py_environment.PyEnvironment):
         """The present episode.
 
         Returns:
-            Its `number`, the `environment_steps` taken in it, and what actions and negative
-            rewards of the task took from its return: `cost`.
+            Its `number`, the `environment_steps` taken in it, what actions and negative
+            rewards of the task took from its return: `cost`, and how many
+            `failed_episodes` came right before it.
         """
         return {
             "number": np.int64(self._episode),
             "environment_steps": np.int64(self._steps),
             "cost": np.float64(self._cost),
+            "failed_episodes": np.int64(self._failed),
         }
 
     def render(self, mode="rgb_array", size=None):
@@ -165,15 +173,43 @@ class Environment(py_environment.PyEnvironment):
             self._simulation.close()
 
     def _reset(self):
-        self._episode = self._next_episode
-        self._next_episode += self._stride
-        seed = [self._seed, self._episode] if self._episode else self._seed
-        self._simulation.reset(seed)
-        self._steps, self._cost = 0, 0.0
-        return ts.restart(self._observe())
+        self._failed = 0
+        return self._begin()
+
+    def _begin(self):
+        """The first step of the next episode that does not fail in it."""
+        while True:
+            self._episode = self._next_episode
+            self._next_episode += self._stride
+            seed = [self._seed, self._episode] if self._episode else self._seed
+            self._steps, self._cost = 0, 0.0
+            try:
+                self._simulation.reset(seed)
+                return ts.restart(self._observe())
+            except EnvironmentFailedError as error:
+                self._drop(error)
+
+    def _drop(self, error):
+        """Counts the present episode as failed; raises where that is one too many."""
+        self._failed += 1
+        if self._failed < self._give_up_after:
+            _LOG.warning("episode %d failed and is left out: %s", self._episode, error)
+            return
+        if self._failed == 1:
+            raise error
+        raise EnvironmentFailedError(
+            f"{self._failed} episodes in a row have failed, the last with: {error}"
+        ) from error
 
     def _step(self, action):
         action = self._check(action)
+        try:
+            return self._advance(action)
+        except EnvironmentFailedError as error:
+            self._drop(error)
+        return self._begin()
+
+    def _advance(self, action):
         scaled = self.actions.scale(action)
         cost = self._action_cost * float(np.sum(np.square(action)))
         total, is_last = 0.0, False

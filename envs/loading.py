@@ -60,7 +60,14 @@ def load(
 
 
 def load_many(
-    count, task, seed=0, processes=True, first_episodes=None, stride=None, **settings
+    count,
+    task,
+    seed=0,
+    processes=True,
+    first_episodes=None,
+    stride=None,
+    give_up_after=1,
+    **settings,
 ):
     """Loads environments of one task as one batched `PyEnvironment`.
 
@@ -77,6 +84,8 @@ def load_many(
             that each starts at, [count]; None: each has its own.
         stride: from the number of an episode of theirs to that of the next, above `count`
             where others share the sequence as well; None: `count`.
+        give_up_after: episodes in a row that failed in an environment, at which it raises
+            an error; one that fails before is dropped for the one after it.
         **settings: the other arguments of `load`.
 
     Returns:
@@ -99,7 +108,8 @@ def load_many(
     else:
         shared = {"seed": spread_seeds(seed, 1)[0], "stride": stride or count}
         own = [shared | {"first_episode": number} for number in first_episodes]
-    arguments = [settings | {"task": task} | each for each in own]
+    shared = settings | {"task": task, "give_up_after": give_up_after}
+    arguments = [shared | each for each in own]
     if processes:
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment

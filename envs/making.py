@@ -10,6 +10,7 @@ def make(
     seed=0,
     first_episode=0,
     stride=1,
+    give_up_after=1,
     **settings,
 ):
     """Makes the environment of `envs.load`, without its warning."""
@@ -27,6 +28,7 @@ def make(
         seed,
         first_episode=first_episode,
         stride=stride,
+        give_up_after=give_up_after,
         **settings,
     )
 

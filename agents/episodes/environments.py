@@ -9,6 +9,8 @@ from agents.system.errors import UserError
 # stream apart from those of `agents.system.seeds.Purpose`.
 COLLECTION, EVALUATION = 0, 1
 
+_GIVE_UP_AFTER = 5  # failed episodes in a row: an environment that is broken, not unlucky
+
 
 def load_environments(
     config, count, purpose, processes=False, first_episodes=None, stride=None
@@ -34,6 +36,7 @@ def load_environments(
             processes=processes,
             first_episodes=first_episodes,
             stride=stride,
+            give_up_after=_GIVE_UP_AFTER,
             **config.environment,
         )
     except (ValueError, RuntimeError) as error:

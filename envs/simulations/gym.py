@@ -10,6 +10,7 @@ import os
 import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
+from envs.simulations.errors import failing
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,9 +31,11 @@ class Gym:
     Raises:
         ValueError: the task has discrete actions, or observes no vector.
         RuntimeError: a package that the task needs is not there.
+        EnvironmentFailedError: the task raises an error later.
     """
 
     def __init__(self, name, velocities):
+        self._task = f"gym:{name}"
         self._env = _make(name)
         actions, observations = self._env.action_space, self._env.observation_space
         if not _is_vector(actions):
@@ -51,11 +54,13 @@ class Gym:
         self._velocities = list(velocities or ())
 
     def reset(self, seed):
-        self._observation = reset(self._env, seed)
+        with failing(self._task, "reset"):
+            self._observation = reset(self._env, seed)
 
     def step(self, action):
         action = action.astype(self._env.action_space.dtype)
-        self._observation, *others = step(self._env, action)
+        with failing(self._task, "step"):
+            self._observation, *others = step(self._env, action)
         return others
 
     def state(self):

@@ -77,6 +77,62 @@ def test_what_is_not_finite_ends_the_episode_and_is_named(name, value):
         environment.step([0.0])
 
 
+class FailingIn(Breaking):
+    """A rod of which some episodes, counted from the first reset, fail at their start."""
+
+    def __init__(self, *episodes):
+        super().__init__("none", 0.0)
+        self._episodes, self.episode = episodes, -2  # the first reset is for the specs
+
+    def reset(self, seed):
+        super().reset(seed)
+        self.episode += 1
+
+    def step(self, action):
+        if self.episode in self._episodes:
+            raise envs.EnvironmentFailedError("the rod is broken")
+        return super().step(action)
+
+
+def test_an_episode_that_failed_is_left_out_for_the_next(caplog):
+    environment = Environment(FailingIn(1, 2), "state", 1, seed=0, give_up_after=3)
+    counted = []
+    for _ in range(3):
+        step = environment.step(np.zeros(1))  # the first of an episode
+        while not step.is_last():
+            step = environment.step(np.zeros(1))
+        info = environment.get_info()
+        counted.append([info["number"], info["failed_episodes"], info["environment_steps"]])
+    assert counted == [[0, 0, 20], [3, 2, 20], [4, 0, 20]]
+    told = [record.message for record in caplog.records]
+    assert told[0] == "episode 1 failed and is left out: the rod is broken"
+    assert len(told) == 2
+
+
+def test_too_many_failed_episodes_in_a_row_are_an_error():
+    environment = Environment(FailingIn(0, 1, 2), "state", 1, seed=0, give_up_after=3)
+    environment.reset()
+    for _ in range(2):
+        assert environment.step(np.zeros(1)).is_first()
+    message = "^3 episodes in a row have failed, the last with: the rod is broken$"
+    with pytest.raises(envs.EnvironmentFailedError, match=message):
+        environment.step(np.zeros(1))
+
+
+def test_a_start_that_fails_is_a_failed_episode():
+    rod = FailingIn()
+    environment = Environment(rod, "state", 1, seed=0, give_up_after=2)
+
+    def reset(seed):
+        if rod.episode == -1:
+            rod.episode = 0
+            raise envs.EnvironmentFailedError("the rod is away")
+
+    rod.reset = reset
+    assert environment.reset().is_first()
+    assert environment.get_info()["number"] == 1
+
+
 def test_actions_are_bounded_by_one():
     for task in ("fake", "quadruped_walk", "lqr_lqr_2_1", "gym:Pendulum-v1"):
         spec = envs.load(task).action_spec()
