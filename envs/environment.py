@@ -85,6 +85,13 @@ class Environment(py_environment.PyEnvironment):
         give_up_after: episodes in a row that failed, at which the error of the last is
             raised. An episode that fails before is dropped: its next step is the first of
             the episode after it.
+        time_limit: environment steps after which an episode is cut, at most the limit of
+            the simulation; None: that.
+        cut_after: environment steps over all episodes of a sequence after which the present
+            one is cut, and again after as many, where nothing limits its time; None: never.
+
+    Raises:
+        ValueError: the task ends its episodes before `time_limit`.
 
     Attributes:
         action_repeat: as given.
@@ -108,11 +115,13 @@ class Environment(py_environment.PyEnvironment):
         first_episode=0,
         stride=1,
         give_up_after=1,
+        time_limit=None,
+        cut_after=None,
     ):
         super().__init__(handle_auto_reset=True)
         self.action_repeat = action_repeat
         self.seconds = simulation.timestep * action_repeat
-        limit = simulation.time_limit
+        self._limit = limit = _time_limit(simulation, time_limit)
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
         is_state = observation == "state"
         self.entries = getattr(simulation, "entries", {}) if is_state else {}
@@ -122,7 +131,8 @@ class Environment(py_environment.PyEnvironment):
         self._picture = (image_size, camera, shadows)
         limits = simulation.action_minimum, simulation.action_maximum
         self.actions = make_actions(*limits)
-        self._steps, self._cost = 0, 0.0
+        self._steps, self._cost, self._total_steps = 0, 0.0, 0
+        self._cut_after = cut_after
         self._is_open = True
         self._seed = seed
         self._episode = self._next_episode = first_episode
@@ -144,6 +154,7 @@ class Environment(py_environment.PyEnvironment):
         """Starts the sequence of episodes that belongs to `seed`, at the next reset."""
         self._seed = seed
         self._next_episode = 0
+        self._total_steps = 0
 
     def get_info(self):
         """The present episode.
@@ -191,6 +202,7 @@ class Environment(py_environment.PyEnvironment):
 
     def _drop(self, error):
         """Counts the present episode as failed; raises where that is one too many."""
+        self._total_steps -= self._steps  # which nobody learns from
         self._failed += 1
         if self._failed < self._give_up_after:
             _LOG.warning("episode %d failed and is left out: %s", self._episode, error)
@@ -213,27 +225,34 @@ class Environment(py_environment.PyEnvironment):
         scaled = self.actions.scale(action)
         cost = self._action_cost * float(np.sum(np.square(action)))
         total, is_last = 0.0, False
-        limit = self._simulation.time_limit
         for _ in range(self.action_repeat):
             reward, is_last, discount = self._simulation.step(scaled)
             self._steps += 1
+            self._total_steps += 1
             total += reward - cost
             self._cost += cost + max(-reward, 0.0)
-            is_last |= limit is not None and self._steps >= limit
+            is_last |= self._is_cut()
             if is_last:
                 break
-            if limit is None and self._steps == _LONG:
-                _LOG.warning(
-                    "episode %d has not ended after %s environment steps, and learning "
-                    "waits for its end: add a time limit, such as dm_env.truncation or "
-                    "gym's TimeLimit",
-                    self._episode,
-                    f"{_LONG:,}",
-                )
+            if self._limit is None and self._steps == _LONG:
+                self._warn_of_length()
         self._check_finite("reward", total)
         if is_last:
             return ts.truncation(self._observe(), np.float32(total), np.float32(discount))
         return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
+
+    def _is_cut(self):
+        if self._limit is not None:
+            return self._steps >= self._limit
+        return bool(self._cut_after) and self._total_steps % self._cut_after == 0
+
+    def _warn_of_length(self):
+        _LOG.warning(
+            "episode %d has not ended after %s environment steps, and learning waits for "
+            "its end: set time_limit",
+            self._episode,
+            f"{_LONG:,}",
+        )
 
     def _check(self, action):
         action = np.asarray(action, np.float64)
@@ -280,3 +299,10 @@ class Environment(py_environment.PyEnvironment):
                 shape, np.uint8, 0, 255, name="observation"
             )
         return spec
+
+
+def _time_limit(simulation, wanted):
+    own = simulation.time_limit
+    if wanted is not None and own is not None and wanted > own:
+        raise ValueError(f"time_limit must be at most {own}, the task's own, got {wanted}")
+    return own if wanted is None else wanted

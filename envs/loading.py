@@ -21,6 +21,7 @@ def load(
     camera=0,
     shadows=True,
     first_episode=0,
+    time_limit=None,
 ):
     """Loads a task as a TF-Agents `PyEnvironment`; see `envs.environment.Environment`.
 
@@ -39,6 +40,8 @@ def load(
         shadows: False draws without shadows and reflections, several times faster; the
             pictures then differ from the benchmark's.
         first_episode: number of the first episode, to go on with a sequence.
+        time_limit: environment steps after which an episode is cut, at most the task's own
+            limit; None is that, if the task has one.
 
     Returns:
         An `Environment` with attributes `action_repeat`, `episode_length` (decisions, or
@@ -67,6 +70,7 @@ def load_many(
     first_episodes=None,
     stride=None,
     give_up_after=1,
+    cut_after=None,
     **settings,
 ):
     """Loads environments of one task as one batched `PyEnvironment`.
@@ -86,6 +90,8 @@ def load_many(
             where others share the sequence as well; None: `count`.
         give_up_after: episodes in a row that failed in an environment, at which it raises
             an error; one that fails before is dropped for the one after it.
+        cut_after: environment steps of each environment, over all its episodes, after
+            which the present one is cut where nothing limits its time; None: never.
         **settings: the other arguments of `load`.
 
     Returns:
@@ -108,8 +114,8 @@ def load_many(
     else:
         shared = {"seed": spread_seeds(seed, 1)[0], "stride": stride or count}
         own = [shared | {"first_episode": number} for number in first_episodes]
-    shared = settings | {"task": task, "give_up_after": give_up_after}
-    arguments = [shared | each for each in own]
+    common = {"task": task, "give_up_after": give_up_after, "cut_after": cut_after}
+    arguments = [settings | common | each for each in own]
     if processes:
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment

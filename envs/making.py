@@ -11,6 +11,7 @@ def make(
     first_episode=0,
     stride=1,
     give_up_after=1,
+    cut_after=None,
     **settings,
 ):
     """Makes the environment of `envs.load`, without its warning."""
@@ -29,6 +30,7 @@ def make(
         first_episode=first_episode,
         stride=stride,
         give_up_after=give_up_after,
+        cut_after=cut_after,
         **settings,
     )
 

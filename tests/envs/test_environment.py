@@ -317,6 +317,45 @@ def test_pictures_can_have_another_size():
     assert environment.render(size=48).shape == (48, 48, 3)
 
 
+class Endless(Breaking):
+    time_limit = None
+
+    def __init__(self):
+        super().__init__("none", 0.0)
+
+
+def episode_lengths(environment, count):
+    """Environment steps of the first episodes."""
+    found = []
+    while len(found) < count:
+        if environment.step(np.zeros(1)).is_last():
+            found.append(int(environment.get_info()["environment_steps"]))
+    return found
+
+
+@pytest.mark.parametrize("rod", [Endless(), Breaking("none", 0.0)])
+def test_a_time_limit_cuts_episodes(rod):
+    environment = Environment(rod, "state", action_repeat=3, seed=0, time_limit=7)
+    assert environment.episode_length == 3
+    assert episode_lengths(environment, 2) == [7, 7]
+    assert environment.current_time_step().discount == 1.0
+
+
+def test_a_time_limit_beyond_the_own_one_is_refused():
+    with pytest.raises(ValueError, match="at most 20, the task's own, got 21"):
+        envs.load("fake", time_limit=21)
+    with pytest.raises(ValueError, match="time_limit must be an integer of at least 1"):
+        envs.load("fake", time_limit=0)
+    assert envs.load("fake", time_limit=20).episode_length == 20
+
+
+def test_episodes_without_a_limit_are_cut_after_so_many_steps_of_all():
+    environment = Environment(Endless(), "state", 2, seed=0, cut_after=7)
+    assert episode_lengths(environment, 2) == [7, 7]
+    limited = Environment(Breaking("none", 0.0), "state", 2, seed=0, cut_after=7)
+    assert episode_lengths(limited, 1) == [20]
+
+
 def test_an_episode_that_does_not_end_is_told_once(caplog):
     rod = Breaking("reward", 0.5)
     rod.time_limit = None

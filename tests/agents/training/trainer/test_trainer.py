@@ -293,6 +293,29 @@ def test_a_run_goes_on_where_an_episode_failed(train_run, tmp_path, monkeypatch)
     assert numbers == [0, 3, 4]
 
 
+def test_a_run_without_time_limits_is_as_long_as_it_was_told(
+    train_run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
+    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    for length in (50, 80):  # the second goes on with the first
+        assert train_run(tmp_path, *words, f"environment_steps={length}") == 0
+    assert [row["environment_steps"] for row in metrics(tmp_path)] == [50, 80]
+
+
+def test_evaluations_without_time_limits_end(train_run, tmp_path, monkeypatch):
+    monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
+    words = ["seed_episodes=1", "evaluation.every=1", "video_every=0"]
+    assert train_run(tmp_path, *words, "environment_steps=50") == 0
+    assert len(scores(tmp_path)) > 0
+
+
+def test_a_time_limit_holds(train_run, tmp_path):
+    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0", "time_limit=8"]
+    assert train_run(tmp_path, *words, "environment_steps=24") == 0
+    assert [row["environment_steps"] for row in metrics(tmp_path)] == [8, 16, 24]
+
+
 def test_a_run_whose_environment_always_fails_ends(train_run, tmp_path, monkeypatch):
     def failing(self, action):
         raise envs.EnvironmentFailedError("the line broke")
