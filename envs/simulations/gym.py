@@ -49,7 +49,7 @@ class Gym:
             )
         self.action_minimum = np.array(actions.low, np.float64)
         self.action_maximum = np.array(actions.high, np.float64)
-        self.time_limit = self._env.spec.max_episode_steps
+        self.time_limit = time_limit(self._env)
         self.timestep = timestep(self._env)
         self._velocities = list(velocities or ())
 
@@ -181,6 +181,22 @@ def picture(env, size):
         hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
         raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
     return shrink(np.asarray(image), size)
+
+
+def time_limit(env):
+    """Steps after which an environment of gym or gymnasium is cut, or None.
+
+    The least of its `TimeLimit`s. What its `spec` says is that of the task as it was
+    registered, which a wrapper around its inside does not keep to; so it counts for an
+    environment without wrappers alone.
+    """
+    limits, inner = [], env
+    while inner is not None:
+        limits.append(getattr(inner, "__dict__", {}).get("_max_episode_steps"))
+        inner = getattr(inner, "env", None)
+    if len(limits) == 1:
+        limits.append(getattr(getattr(env, "spec", None), "max_episode_steps", None))
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def timestep(env):
