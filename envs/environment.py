@@ -9,11 +9,9 @@ from tf_agents.environments import py_environment
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
+from envs.actions import make_actions
 from envs.failing import EnvironmentFailedError
 
-# Bounds beyond this mean that the actions are not bounded at all (lqr has 1e10).
-UNBOUNDED = 1e6
-_FAR = 1e10
 _LONG = 10_000  # steps of an episode after which it is asked whether it ever ends
 
 _LOG = logging.getLogger(__name__)
@@ -84,6 +82,16 @@ class Environment(py_environment.PyEnvironment):
         first_episode: number of the first episode, above 0 to go on with a sequence.
         stride: from the number of an episode to that of the next, above 1 where several
             environments share a sequence.
+        give_up_after: episodes in a row that failed, at which the error of the last is
+            raised. An episode that fails before is dropped: its next step is the first of
+            the episode after it.
+        time_limit: environment steps after which an episode is cut, at most the limit of
+            the simulation; None: that.
+        cut_after: environment steps over all episodes of a sequence after which the present
+            one is cut, and again after as many, where nothing limits its time; None: never.
+
+    Raises:
+        ValueError: the task ends its episodes before `time_limit`.
 
     Attributes:
         action_repeat: as given.
@@ -91,6 +99,7 @@ class Environment(py_environment.PyEnvironment):
         seconds: of simulated time, from one decision to the next.
         entries: dict of path -> size of what the observation was put together from, in
             order; empty where that is not told.
+        actions: what -1 and 1 stand for, see `envs.actions.Actions`.
     """
 
     def __init__(
@@ -105,11 +114,14 @@ class Environment(py_environment.PyEnvironment):
         shadows=True,
         first_episode=0,
         stride=1,
+        give_up_after=1,
+        time_limit=None,
+        cut_after=None,
     ):
         super().__init__(handle_auto_reset=True)
         self.action_repeat = action_repeat
         self.seconds = simulation.timestep * action_repeat
-        limit = simulation.time_limit
+        self._limit = limit = _time_limit(simulation, time_limit)
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
         is_state = observation == "state"
         self.entries = getattr(simulation, "entries", {}) if is_state else {}
@@ -117,12 +129,16 @@ class Environment(py_environment.PyEnvironment):
         self._kind = observation
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
-        self._scale = _to_bounds(simulation)
-        self._steps, self._cost = 0, 0.0
+        limits = simulation.action_minimum, simulation.action_maximum
+        self.actions = make_actions(*limits)
+        self._steps, self._cost, self._total_steps = 0, 0.0, 0
+        self._cut_after = cut_after
         self._is_open = True
         self._seed = seed
         self._episode = self._next_episode = first_episode
         self._stride = stride
+        self._give_up_after = give_up_after
+        self._failed = 0  # episodes in a row
         # The specs need one observation; this episode counts for nothing.
         simulation.reset(seed)
         self._observation_spec = self._make_observation_spec(self._observe())
@@ -138,18 +154,21 @@ class Environment(py_environment.PyEnvironment):
         """Starts the sequence of episodes that belongs to `seed`, at the next reset."""
         self._seed = seed
         self._next_episode = 0
+        self._total_steps = 0
 
     def get_info(self):
         """The present episode.
 
         Returns:
-            Its `number`, the `environment_steps` taken in it, and what actions and negative
-            rewards of the task took from its return: `cost`.
+            Its `number`, the `environment_steps` taken in it, what actions and negative
+            rewards of the task took from its return: `cost`, and how many
+            `failed_episodes` came right before it.
         """
         return {
             "number": np.int64(self._episode),
             "environment_steps": np.int64(self._steps),
             "cost": np.float64(self._cost),
+            "failed_episodes": np.int64(self._failed),
         }
 
     def render(self, mode="rgb_array", size=None):
@@ -165,39 +184,75 @@ class Environment(py_environment.PyEnvironment):
             self._simulation.close()
 
     def _reset(self):
-        self._episode = self._next_episode
-        self._next_episode += self._stride
-        seed = [self._seed, self._episode] if self._episode else self._seed
-        self._simulation.reset(seed)
-        self._steps, self._cost = 0, 0.0
-        return ts.restart(self._observe())
+        self._failed = 0
+        return self._begin()
+
+    def _begin(self):
+        """The first step of the next episode that does not fail in it."""
+        while True:
+            self._episode = self._next_episode
+            self._next_episode += self._stride
+            seed = [self._seed, self._episode] if self._episode else self._seed
+            self._steps, self._cost = 0, 0.0
+            try:
+                self._simulation.reset(seed)
+                return ts.restart(self._observe())
+            except EnvironmentFailedError as error:
+                self._drop(error)
+
+    def _drop(self, error):
+        """Counts the present episode as failed; raises where that is one too many."""
+        self._total_steps -= self._steps  # which nobody learns from
+        self._failed += 1
+        if self._failed < self._give_up_after:
+            _LOG.warning("episode %d failed and is left out: %s", self._episode, error)
+            return
+        if self._failed == 1:
+            raise error
+        raise EnvironmentFailedError(
+            f"{self._failed} episodes in a row have failed, the last with: {error}"
+        ) from error
 
     def _step(self, action):
         action = self._check(action)
-        scaled = self._scale(action)
+        try:
+            return self._advance(action)
+        except EnvironmentFailedError as error:
+            self._drop(error)
+        return self._begin()
+
+    def _advance(self, action):
+        scaled = self.actions.scale(action)
         cost = self._action_cost * float(np.sum(np.square(action)))
         total, is_last = 0.0, False
-        limit = self._simulation.time_limit
         for _ in range(self.action_repeat):
             reward, is_last, discount = self._simulation.step(scaled)
             self._steps += 1
+            self._total_steps += 1
             total += reward - cost
             self._cost += cost + max(-reward, 0.0)
-            is_last |= limit is not None and self._steps >= limit
+            is_last |= self._is_cut()
             if is_last:
                 break
-            if limit is None and self._steps == _LONG:
-                _LOG.warning(
-                    "episode %d has not ended after %s environment steps, and learning "
-                    "waits for its end: add a time limit, such as dm_env.truncation or "
-                    "gym's TimeLimit",
-                    self._episode,
-                    f"{_LONG:,}",
-                )
+            if self._limit is None and self._steps == _LONG:
+                self._warn_of_length()
         self._check_finite("reward", total)
         if is_last:
             return ts.truncation(self._observe(), np.float32(total), np.float32(discount))
         return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
+
+    def _is_cut(self):
+        if self._limit is not None:
+            return self._steps >= self._limit
+        return bool(self._cut_after) and self._total_steps % self._cut_after == 0
+
+    def _warn_of_length(self):
+        _LOG.warning(
+            "episode %d has not ended after %s environment steps, and learning waits for "
+            "its end: set time_limit",
+            self._episode,
+            f"{_LONG:,}",
+        )
 
     def _check(self, action):
         action = np.asarray(action, np.float64)
@@ -246,15 +301,8 @@ class Environment(py_environment.PyEnvironment):
         return spec
 
 
-def _to_bounds(simulation):
-    """Maps actions [A] from [-1, 1] to the bounds of a task.
-
-    Those without bounds stay as they are; those with one are moved inside where it is
-    narrower, so that the whole of [-1, 1] has an effect.
-    """
-    limits = simulation.action_minimum, simulation.action_maximum
-    low, high = np.clip(limits, -_FAR, _FAR)  # infinite ones have no middle
-    is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
-    middle = np.where(is_bounded, (high + low) / 2, np.clip(0.0, low + 1, high - 1))
-    reach = np.where(is_bounded, (high - low) / 2, 1.0)
-    return lambda action: np.clip(middle + reach * action, *limits)
+def _time_limit(simulation, wanted):
+    own = simulation.time_limit
+    if wanted is not None and own is not None and wanted > own:
+        raise ValueError(f"time_limit must be at most {own}, the task's own, got {wanted}")
+    return own if wanted is None else wanted

@@ -21,6 +21,7 @@ def load(
     camera=0,
     shadows=True,
     first_episode=0,
+    time_limit=None,
 ):
     """Loads a task as a TF-Agents `PyEnvironment`; see `envs.environment.Environment`.
 
@@ -39,10 +40,12 @@ def load(
         shadows: False draws without shadows and reflections, several times faster; the
             pictures then differ from the benchmark's.
         first_episode: number of the first episode, to go on with a sequence.
+        time_limit: environment steps after which an episode is cut, at most the task's own
+            limit; None is that, if the task has one.
 
     Returns:
         An `Environment` with attributes `action_repeat`, `episode_length` (decisions, or
-        None where the task does not say) and `entries`, see there.
+        None where the task does not say), `entries` and `actions`, see there.
 
     Raises:
         ValueError: an argument is not valid, or the task does not offer it.
@@ -60,7 +63,15 @@ def load(
 
 
 def load_many(
-    count, task, seed=0, processes=True, first_episodes=None, stride=None, **settings
+    count,
+    task,
+    seed=0,
+    processes=True,
+    first_episodes=None,
+    stride=None,
+    give_up_after=1,
+    cut_after=None,
+    **settings,
 ):
     """Loads environments of one task as one batched `PyEnvironment`.
 
@@ -77,11 +88,15 @@ def load_many(
             that each starts at, [count]; None: each has its own.
         stride: from the number of an episode of theirs to that of the next, above `count`
             where others share the sequence as well; None: `count`.
+        give_up_after: episodes in a row that failed in an environment, at which it raises
+            an error; one that fails before is dropped for the one after it.
+        cut_after: environment steps of each environment, over all its episodes, after
+            which the present one is cut where nothing limits its time; None: never.
         **settings: the other arguments of `load`.
 
     Returns:
-        A batched environment with attributes `action_repeat`, `episode_length` and
-        `entries`.
+        A batched environment with attributes `action_repeat`, `episode_length`, `entries`
+        and `actions`.
 
     Raises:
         ValueError, RuntimeError: as `load`; or a process has ended by itself.
@@ -99,7 +114,8 @@ def load_many(
     else:
         shared = {"seed": spread_seeds(seed, 1)[0], "stride": stride or count}
         own = [shared | {"first_episode": number} for number in first_episodes]
-    arguments = [settings | {"task": task} | each for each in own]
+    common = {"task": task, "give_up_after": give_up_after, "cut_after": cut_after}
+    arguments = [settings | common | each for each in own]
     if processes:
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment
@@ -112,6 +128,7 @@ def load_many(
     batch.action_repeat = environments[0].action_repeat
     batch.episode_length = environments[0].episode_length
     batch.entries = environments[0].entries
+    batch.actions = environments[0].actions
     return batch
 
 

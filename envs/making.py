@@ -10,6 +10,8 @@ def make(
     seed=0,
     first_episode=0,
     stride=1,
+    give_up_after=1,
+    cut_after=None,
     **settings,
 ):
     """Makes the environment of `envs.load`, without its warning."""
@@ -27,6 +29,8 @@ def make(
         seed,
         first_episode=first_episode,
         stride=stride,
+        give_up_after=give_up_after,
+        cut_after=cut_after,
         **settings,
     )
 

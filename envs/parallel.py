@@ -57,6 +57,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
             self.action_repeat = self._ask(0, "action_repeat")
             self.episode_length = self._ask(0, "episode_length")
             self.entries = self._ask(0, "entries")
+            self.actions = self._ask(0, "actions")
         except BaseException:
             for process in self._processes:
                 process.terminate()  # it may still be starting, which takes seconds

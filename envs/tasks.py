@@ -143,6 +143,7 @@ def check_task(
     camera=0,
     shadows=True,
     first_episode=0,
+    time_limit=None,
 ):
     """Checks the arguments of `envs.load` in an instant and resolves the task.
 
@@ -156,6 +157,7 @@ def check_task(
         camera: number of a camera of the task; -1 is the free camera.
         shadows: bool.
         first_episode: at least 0.
+        time_limit: environment steps, at least 1; None is the task's own.
 
     Returns:
         A `Task`.
@@ -177,6 +179,7 @@ def check_task(
     _check_int("image_size", image_size, 1)
     _check_int("camera", camera, -1)
     _check_int("first_episode", first_episode, 0)
+    _check_int("time_limit", time_limit, 1, optional=True)
     if not isinstance(shadows, bool):
         raise ValueError(f"shadows must be true or false, got {shadows!r}")
     if (

@@ -8,6 +8,7 @@ from tf_agents.policies.policy_saver import PolicySaver
 
 from agents.system.errors import UserError
 from agents.system.files import output_folder, replacing_folder
+from agents.system.patterns import is_pattern
 from agents.training.loading import ObservationPolicy, load_agent
 
 _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In Python:
@@ -38,9 +39,14 @@ def export(run, out=None):
         out: folder to write; None: `policy/` of the run.
 
     Raises:
-        UserError: something else lies in the folder.
+        UserError: something else lies in the folder, or TensorFlow could not read it.
     """
     folder = output_folder(out or pathlib.Path(run) / "policy")
+    if is_pattern(folder):
+        raise UserError(
+            f"TensorFlow loads no policy from a path with *, ?, [ or \\, got {folder}; "
+            "choose another --out"
+        )
     if folder.resolve() in (here := pathlib.Path.cwd(), *here.parents):
         raise UserError(f"--out must be a folder below the current one, got {folder}")
     if folder.exists() and any(folder.iterdir()) and not is_policy(folder):

@@ -235,7 +235,9 @@ def record(environment, policy, train_step):
     (simulated,) = environment.envs
     frames = []
 
-    def take():
+    def take(time_step):
+        if time_step.is_first().all():
+            frames.clear()  # of an episode that failed
         try:
             frames.append(simulated.render(size=_PICTURE_SIZE))
         except (RuntimeError, ValueError) as error:
@@ -263,5 +265,5 @@ class _Watched(py_policy.PyPolicy):
         return self._policy.get_initial_state(batch_size)
 
     def _action(self, time_step, policy_state, seed=None):
-        self._look()
+        self._look(time_step)
         return self._policy.action(time_step, policy_state, seed)

@@ -9,9 +9,17 @@ from agents.system.errors import UserError
 # stream apart from those of `agents.system.seeds.Purpose`.
 COLLECTION, EVALUATION = 0, 1
 
+_GIVE_UP_AFTER = 5  # failed episodes in a row: an environment that is broken, not unlucky
+
 
 def load_environments(
-    config, count, purpose, processes=False, first_episodes=None, stride=None
+    config,
+    count,
+    purpose,
+    processes=False,
+    first_episodes=None,
+    stride=None,
+    cut_after=None,
 ):
     """One batched TF-Agents environment.
 
@@ -22,6 +30,8 @@ def load_environments(
         processes: whether each has a process of its own.
         first_episodes: see `envs.load_many`.
         stride: likewise.
+        cut_after: likewise; None: the length of the run, so that no episode goes on for
+            ever.
 
     Raises:
         UserError: the task does not offer what the config asks for, such as a camera, or
@@ -34,6 +44,8 @@ def load_environments(
             processes=processes,
             first_episodes=first_episodes,
             stride=stride,
+            give_up_after=_GIVE_UP_AFTER,
+            cut_after=cut_after or config.environment_steps,
             **config.environment,
         )
     except (ValueError, RuntimeError) as error:

@@ -6,6 +6,7 @@ kinds: `CollectedHere`, by this process; `CollectedByActors` of
 of `agents.training.distributed.workers`, as another learner takes them.
 """
 
+import math
 from typing import Protocol
 
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
@@ -55,6 +56,7 @@ class CollectedHere:
             COLLECTION,
             processes=config.environments > 1,
             first_episodes=self._first_episodes,
+            cut_after=self._steps_left(),
         )
         self.replay = Replay(config.replay_capacity)
         self._collector = None
@@ -75,6 +77,12 @@ class CollectedHere:
     def close(self):
         """Frees the environments."""
         self.environment.close()
+
+    def _steps_left(self):
+        """Environment steps of each environment until the run has all, at least 1."""
+        config = self._config
+        left = config.environment_steps - self.store.environment_steps(config.action_repeat)
+        return max(1, math.ceil(left / config.environments))
 
     def _make_collector(self, agent):
         policy = RandomAtFirst(

@@ -11,13 +11,14 @@ at time t and the action and reward that led to it, so row 0 has zeros for both:
     position     [T + 1, P]    float32, of the simulator
     velocity     [T + 1, V]    float32, of the simulator
 
-An environment adds three numbers, which files of earlier versions lack:
+An environment adds four numbers, which files of earlier versions lack:
 
     number             []  int64, of the episode in the sequence of its seed
     environment_steps  []  int64, before action repeat
     cost               []  float64, of all environment steps: actions, negative rewards
+    failed_episodes    []  int64, that failed right before and were left out
 
-and an actor of several a fourth:
+and an actor of several a fifth:
 
     train_steps        []  int64, that the acting weights had taken
 """
@@ -33,7 +34,7 @@ KEYS = (
     "position",
     "velocity",
 )
-NUMBERS = ("number", "environment_steps", "cost", "train_steps")
+NUMBERS = ("number", "environment_steps", "cost", "failed_episodes", "train_steps")
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
 
 

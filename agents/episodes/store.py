@@ -11,7 +11,7 @@ import zlib
 
 import numpy as np
 
-from agents.episodes.layout import KEYS, NUMBERS, check_episode
+from agents.episodes.layout import KEYS, NUMBERS, agent_steps, check_episode
 from agents.system.errors import UserError
 from agents.system.files import remove_temporary, replacing, sync_folder
 
@@ -60,6 +60,7 @@ class EpisodeStore:
         ever = [*found, *numbered_files(self._damaged)]
         self.next_index = max(ever, default=-1) + 1
         self._numbers = {index: index for index in ever}  # where a file does not tell
+        self._lengths = {}
         if lost := sorted({*range(self.next_index)} - {*ever}):
             numbers = ", ".join(map(str, lost))
             log.warning("%s lacks episode %s; the run goes on without", folder, numbers)
@@ -83,6 +84,13 @@ class EpisodeStore:
             raise KeyError(f"no episode {index} in {self._folder}")
         return read_episode(self._file(index))
 
+    def environment_steps(self, action_repeat):
+        """Those of all episodes, see `agents.episodes.layout.environment_steps`."""
+        return sum(
+            steps * action_repeat if told is None else told
+            for steps, told in self._lengths.values()
+        )
+
     def next_numbers(self, count):
         """Numbers at which environments go on that take turns at one sequence of episodes.
 
@@ -103,7 +111,7 @@ class EpisodeStore:
         index = self.next_index
         write_episode(self._file(index), episode)
         self.next_index += 1
-        self._numbers[index] = _number(episode, index)
+        self._note(index, episode)
         self.indices.append(index)
         return index
 
@@ -126,10 +134,15 @@ class EpisodeStore:
     def _file(self, index):
         return self._folder / f"{index:06d}.npz"
 
+    def _note(self, index, episode):
+        self._numbers[index] = _number(episode, index)
+        told = episode.get("environment_steps")
+        self._lengths[index] = agent_steps(episode), None if told is None else int(told)
+
     def _survives(self, index, file):
         """Whether a file that is or will be an episode is whole; else it is put aside."""
         try:
-            self._numbers[index] = _number(read_episode(file), index)
+            self._note(index, read_episode(file))
         except OSError as error:  # too many open files, a network that is away
             raise UserError(
                 f"episode {file} cannot be read now ({error.strerror}); the same "

@@ -10,6 +10,7 @@ import sys
 
 from agents.system.errors import UserError
 from agents.system.files import remove_temporary, replacing_folder, sync_folder, write_text
+from agents.system.patterns import plain_path
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"
@@ -123,8 +124,9 @@ class Checkpoints:
         import tensorflow as tf
 
         try:
-            status = self._checkpoint.read(str(folder / "variables"))
-            status.assert_existing_objects_matched()
+            with plain_path(folder) as plain:
+                status = self._checkpoint.read(str(plain / "variables"))
+                status.assert_existing_objects_matched()
         except (AssertionError, ValueError):  # other objects, other shapes
             raise UserError(
                 f"{folder} was saved by another model; restore it with the version of the "

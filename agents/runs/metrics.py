@@ -63,6 +63,12 @@ _ALL = (
         chart="returns",
     ),
     Metric(
+        "collect/failed_episodes",
+        "episodes right before it that the environment failed in, which were left out",
+        "training/trainer",
+        unit="episodes",
+    ),
+    Metric(
         "collect/staleness",
         "gradient steps between the weights that it was acted with and the newest",
         "training/trainer",

@@ -176,6 +176,8 @@ def banner(config, agent, environment):
         "agent": f"{config.transition} transition, explore {strategy}",
         "parameters": int(sum(np.prod(v.shape) for v in model.trainable_variables)),
     }
+    if bounds := environment.actions.without_bounds():
+        words["actions"] = bounds
     if environment.entries:
         words["observation"] = f"{_in_words(environment.entries)}, in this order"
     if grid_of(config.task) is None:

@@ -150,6 +150,8 @@ class Trainer:
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
             row["collect/staleness"] = steps - int(episode["train_steps"])
+        if "failed_episodes" in episode:
+            row["collect/failed_episodes"] = int(episode["failed_episodes"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._measured.explored(episode, self._rewards.newest)
         row |= self._learn()

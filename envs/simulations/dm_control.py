@@ -4,6 +4,7 @@ import numpy as np
 
 from envs.quiet import without_deprecations
 from envs.simulations import TIME_LIMIT, rendering
+from envs.simulations.errors import failing
 
 # Entries that are velocities, or from sensors of motion (gyroscopes, velocimeters, and the
 # accelerometers that come in one entry with them). They are left out whole.
@@ -41,6 +42,9 @@ class Physics:
 
     Attributes:
         entries: dict of the path of each part of the state -> its size, in order.
+
+    Raises:
+        EnvironmentFailedError: later, where the physics become invalid.
     """
 
     def __init__(self, domain, variant, seed):
@@ -56,15 +60,17 @@ class Physics:
         seen = self._env.observation_spec()
         self.entries = {(name,): int(np.prod(part.shape)) for name, part in seen.items()}
         self._domain = domain
+        self._task = f"{domain}_{variant}"
         self._cameras = {}
 
     def reset(self, seed):
         self._env.task.random.seed(seed)
-        with without_deprecations(), rendering.explained():
+        with without_deprecations(), rendering.explained(), failing(self._task, "reset"):
             self._time_step = self._env.reset()
 
     def step(self, action):
-        self._time_step = self._env.step(action)
+        with failing(self._task, "step"):
+            self._time_step = self._env.step(action)
         step = self._time_step
         return step.reward, step.last(), step.discount
 

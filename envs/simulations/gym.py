@@ -10,6 +10,7 @@ import os
 import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
+from envs.simulations.errors import failing
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,9 +31,11 @@ class Gym:
     Raises:
         ValueError: the task has discrete actions, or observes no vector.
         RuntimeError: a package that the task needs is not there.
+        EnvironmentFailedError: the task raises an error later.
     """
 
     def __init__(self, name, velocities):
+        self._task = f"gym:{name}"
         self._env = _make(name)
         actions, observations = self._env.action_space, self._env.observation_space
         if not _is_vector(actions):
@@ -46,16 +49,18 @@ class Gym:
             )
         self.action_minimum = np.array(actions.low, np.float64)
         self.action_maximum = np.array(actions.high, np.float64)
-        self.time_limit = self._env.spec.max_episode_steps
+        self.time_limit = time_limit(self._env)
         self.timestep = timestep(self._env)
         self._velocities = list(velocities or ())
 
     def reset(self, seed):
-        self._observation = reset(self._env, seed)
+        with failing(self._task, "reset"):
+            self._observation = reset(self._env, seed)
 
     def step(self, action):
         action = action.astype(self._env.action_space.dtype)
-        self._observation, *others = step(self._env, action)
+        with failing(self._task, "step"):
+            self._observation, *others = step(self._env, action)
         return others
 
     def state(self):
@@ -176,6 +181,22 @@ def picture(env, size):
         hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
         raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
     return shrink(np.asarray(image), size)
+
+
+def time_limit(env):
+    """Steps after which an environment of gym or gymnasium is cut, or None.
+
+    The least of its `TimeLimit`s. What its `spec` says is that of the task as it was
+    registered, which a wrapper around its inside does not keep to; so it counts for an
+    environment without wrappers alone.
+    """
+    limits, inner = [], env
+    while inner is not None:
+        limits.append(getattr(inner, "__dict__", {}).get("_max_episode_steps"))
+        inner = getattr(inner, "env", None)
+    if len(limits) == 1:
+        limits.append(getattr(getattr(env, "spec", None), "max_episode_steps", None))
+    return min((limit for limit in limits if limit is not None), default=None)
 
 
 def timestep(env):

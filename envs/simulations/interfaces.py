@@ -75,8 +75,7 @@ class GymEnv:
         self._env = env
         self.actions = env.action_space
         self.observations = env.observation_space
-        spec = getattr(env, "spec", None)
-        self.time_limit = getattr(spec, "max_episode_steps", None)
+        self.time_limit = gym.time_limit(env)
         self.timestep = gym.timestep(env)
 
     def reset(self, seed):

@@ -3,15 +3,14 @@
 import importlib
 import os
 import sys
-import traceback
 
 import numpy as np
 
 from envs import quiet
 from envs.failing import EnvironmentFailedError
 from envs.simulations import interfaces, rendering
+from envs.simulations.errors import failing, line, told
 
-_HERE = os.path.dirname(__file__)
 _OURS = ("agents", "bayes_rl", "configs", "envs")
 
 
@@ -39,7 +38,7 @@ def find(module, function):
     except (Exception, SystemExit) as error:
         raise ValueError(
             f"task 'python:{module}:{function}': {module} cannot be imported "
-            f"({_told(error)}){_where(module, error)}"
+            f"({told(error)}){_where(module, error)}"
         ) from error
     if not callable(getattr(found, function, None)):
         place = getattr(found, "__file__", None) or "a folder"
@@ -74,12 +73,13 @@ class Own:
     """
 
     def __init__(self, module, function):
-        self._name = f"task 'python:{module}:{function}'"
+        self._task = f"python:{module}:{function}"
+        self._name = f"task {self._task!r}"
         self._env = self._make(find(module, function))
         actions = self._env.actions
         if not _is_continuous(actions):
             raise ValueError(
-                f"{self._name} has actions {_line(actions)}; only one array of continuous "
+                f"{self._name} has actions {line(actions)}; only one array of continuous "
                 "actions is supported"
             )
         low, high = interfaces.bounds(actions)
@@ -93,19 +93,14 @@ class Own:
         self.entries = sizes if self._paths != [()] else {}
 
     def reset(self, seed):
-        try:
-            with quiet.without_deprecations():
-                self._observation = self._env.reset(seed)
-        except Exception as error:
-            raise self._failed("reset", error) from error
+        with quiet.without_deprecations(), failing(self._task, "reset"):
+            self._observation = self._env.reset(seed)
 
     def step(self, action):
         actions = self._env.actions
         action = action.reshape(actions.shape).astype(actions.dtype)
-        try:
+        with failing(self._task, "step"):
             self._observation, *others = self._env.step(action)
-        except Exception as error:
-            raise self._failed("step", error) from error
         return others
 
     def state(self):
@@ -114,7 +109,7 @@ class Own:
         except (LookupError, TypeError, ValueError) as error:
             raise EnvironmentFailedError(
                 f"{self._name}: an observation does not fit its spec or space "
-                f"({_told(error)})"
+                f"({told(error)})"
             ) from error
         if len(state) != self._total:
             raise EnvironmentFailedError(
@@ -140,29 +135,26 @@ class Own:
     def close(self):
         self._env.close()
 
-    def _failed(self, method, error):
-        return EnvironmentFailedError(f"{self._name}: {method} failed: {_told(error)}")
-
     def _make(self, function):
         try:
             with quiet.without_deprecations():
                 env = function()
         except (Exception, SystemExit) as error:
             raise RuntimeError(
-                f"{self._name}: {function.__name__} raised {_told(error)}"
+                f"{self._name}: {function.__name__} raised {told(error)}"
             ) from error
         found = interfaces.interface(env)
         if found is None:
             raise ValueError(
                 f"{self._name} must return an environment of dm_env, gym or gymnasium, got "
-                f"{_line(repr(env))}"
+                f"{line(repr(env))}"
             )
         return found
 
     def _size(self, path, array):
         """How many numbers an array of the observation has."""
         name = "/".join(map(str, path))
-        what = f"{self._name} observes {name + ': ' if name else ''}{_line(array)}"
+        what = f"{self._name} observes {name + ': ' if name else ''}{line(array)}"
         shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
         if shape is None or dtype is None or np.dtype(dtype).kind not in "biuf":
             raise ValueError(f"{what}; only numbers of a fixed shape are supported")
@@ -201,21 +193,6 @@ def _entry(observation, path):
     for key in path:
         observation = observation[key]
     return observation
-
-
-def _told(error):
-    """An error in one line, with the place where it was raised."""
-    frames = [
-        frame
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(("<", _HERE, importlib.__file__))
-    ]
-    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
-    return f"{type(error).__name__}: {_line(error)}{place}"
-
-
-def _line(words):
-    return " ".join(str(words).split())
 
 
 def _where(module, error):

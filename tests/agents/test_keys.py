@@ -20,6 +20,7 @@ ENVIRONMENT = {
     "task": "cartpole_balance",
     "observation": "pixels",
     "action_repeat": 3,
+    "time_limit": 500,
     "action_cost": 0.5,
     "image.size": 32,
     "image.camera": 1,

@@ -77,6 +77,62 @@ def test_what_is_not_finite_ends_the_episode_and_is_named(name, value):
         environment.step([0.0])
 
 
+class FailingIn(Breaking):
+    """A rod of which some episodes, counted from the first reset, fail at their start."""
+
+    def __init__(self, *episodes):
+        super().__init__("none", 0.0)
+        self._episodes, self.episode = episodes, -2  # the first reset is for the specs
+
+    def reset(self, seed):
+        super().reset(seed)
+        self.episode += 1
+
+    def step(self, action):
+        if self.episode in self._episodes:
+            raise envs.EnvironmentFailedError("the rod is broken")
+        return super().step(action)
+
+
+def test_an_episode_that_failed_is_left_out_for_the_next(caplog):
+    environment = Environment(FailingIn(1, 2), "state", 1, seed=0, give_up_after=3)
+    counted = []
+    for _ in range(3):
+        step = environment.step(np.zeros(1))  # the first of an episode
+        while not step.is_last():
+            step = environment.step(np.zeros(1))
+        info = environment.get_info()
+        counted.append([info["number"], info["failed_episodes"], info["environment_steps"]])
+    assert counted == [[0, 0, 20], [3, 2, 20], [4, 0, 20]]
+    told = [record.message for record in caplog.records]
+    assert told[0] == "episode 1 failed and is left out: the rod is broken"
+    assert len(told) == 2
+
+
+def test_too_many_failed_episodes_in_a_row_are_an_error():
+    environment = Environment(FailingIn(0, 1, 2), "state", 1, seed=0, give_up_after=3)
+    environment.reset()
+    for _ in range(2):
+        assert environment.step(np.zeros(1)).is_first()
+    message = "^3 episodes in a row have failed, the last with: the rod is broken$"
+    with pytest.raises(envs.EnvironmentFailedError, match=message):
+        environment.step(np.zeros(1))
+
+
+def test_a_start_that_fails_is_a_failed_episode():
+    rod = FailingIn()
+    environment = Environment(rod, "state", 1, seed=0, give_up_after=2)
+
+    def reset(seed):
+        if rod.episode == -1:
+            rod.episode = 0
+            raise envs.EnvironmentFailedError("the rod is away")
+
+    rod.reset = reset
+    assert environment.reset().is_first()
+    assert environment.get_info()["number"] == 1
+
+
 def test_actions_are_bounded_by_one():
     for task in ("fake", "quadruped_walk", "lqr_lqr_2_1", "gym:Pendulum-v1"):
         spec = envs.load(task).action_spec()
@@ -117,6 +173,22 @@ def test_actions_with_one_bound_are_moved_inside_where_it_is_narrower():
         environment.reset()
         environment.step(np.array(given, np.float32))
         np.testing.assert_array_equal(simulation.action, expected)
+
+
+class Battery(Taking):
+    """Takes watts, of which parts have bounds that say there are none."""
+
+    action_minimum = np.array([-5e6, 0.0, -1e10, -3.4028235e38])
+    action_maximum = np.array([5e6, 2e6, 1e10, 3.4028235e38])
+
+
+def test_large_bounds_are_kept_unless_they_say_that_there_are_none():
+    environment = Environment(simulation := Battery("none", 0.0), "state", 1, seed=0)
+    environment.reset()
+    environment.step(np.ones(4, np.float32))
+    np.testing.assert_array_equal(simulation.action, [5e6, 2e6, 1.0, 1.0])
+    environment.step(-np.ones(4, np.float32))
+    np.testing.assert_array_equal(simulation.action, [-5e6, 0.0, -1.0, -1.0])
 
 
 @pytest.mark.parametrize(
@@ -243,6 +315,45 @@ def test_pictures_can_have_another_size():
     environment.reset()
     assert environment.render().shape == (32, 32, 3)
     assert environment.render(size=48).shape == (48, 48, 3)
+
+
+class Endless(Breaking):
+    time_limit = None
+
+    def __init__(self):
+        super().__init__("none", 0.0)
+
+
+def episode_lengths(environment, count):
+    """Environment steps of the first episodes."""
+    found = []
+    while len(found) < count:
+        if environment.step(np.zeros(1)).is_last():
+            found.append(int(environment.get_info()["environment_steps"]))
+    return found
+
+
+@pytest.mark.parametrize("rod", [Endless(), Breaking("none", 0.0)])
+def test_a_time_limit_cuts_episodes(rod):
+    environment = Environment(rod, "state", action_repeat=3, seed=0, time_limit=7)
+    assert environment.episode_length == 3
+    assert episode_lengths(environment, 2) == [7, 7]
+    assert environment.current_time_step().discount == 1.0
+
+
+def test_a_time_limit_beyond_the_own_one_is_refused():
+    with pytest.raises(ValueError, match="at most 20, the task's own, got 21"):
+        envs.load("fake", time_limit=21)
+    with pytest.raises(ValueError, match="time_limit must be an integer of at least 1"):
+        envs.load("fake", time_limit=0)
+    assert envs.load("fake", time_limit=20).episode_length == 20
+
+
+def test_episodes_without_a_limit_are_cut_after_so_many_steps_of_all():
+    environment = Environment(Endless(), "state", 2, seed=0, cut_after=7)
+    assert episode_lengths(environment, 2) == [7, 7]
+    limited = Environment(Breaking("none", 0.0), "state", 2, seed=0, cut_after=7)
+    assert episode_lengths(limited, 1) == [20]
 
 
 def test_an_episode_that_does_not_end_is_told_once(caplog):

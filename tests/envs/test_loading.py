@@ -40,6 +40,7 @@ def test_attributes_and_specs(parallel):
     for batch in (parallel, serial):
         assert (batch.action_repeat, batch.episode_length) == (2, 10)
         assert batch.entries == single.entries
+        assert [*batch.actions.low, *batch.actions.high] == [-1.0, 1.0]
         assert batch.batched
         assert batch.batch_size == 2
         assert batch.observation_spec() == single.observation_spec()

@@ -81,6 +81,7 @@ class Train(Settings):
     task: str = key()  # of DeepMind Control, gym:Name, python:module:function, or fake
     observation: str = key(choices=("state", "position", "pixels"))
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
+    time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
     image: Image = key()
     seed: int = key(least=0, below=2**31)  # of all that is random in the run
@@ -123,7 +124,7 @@ class Train(Settings):
     @property
     def environment(self):
         """What `envs.load` takes of it, but the seed."""
-        names = ("task", "observation", "action_repeat", "action_cost")
+        names = ("task", "observation", "action_repeat", "time_limit", "action_cost")
         image = {"camera": self.image.camera, "shadows": self.image.shadows}
         own = {name: getattr(self, name) for name in names}
         return own | image | {"image_size": self.image.size}

@@ -1,6 +1,7 @@
 """The role that collects: episodes to disk first, then to the replay server."""
 
 import dataclasses
+import math
 
 import numpy as np
 import reverb
@@ -73,6 +74,7 @@ class Actor:
             processes=config.environments > 1,
             first_episodes=firsts,
             stride=self._stride,
+            cut_after=math.ceil(config.environment_steps / self._stride),
         )
         own = _with_own_noise(config, number)
         self._agent = make_agent(own, self._environment, tf.distribute.get_strategy())

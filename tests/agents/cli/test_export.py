@@ -100,6 +100,14 @@ def test_folder_of_something_else_is_left_alone(run, tmp_path, capsys):
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
+def test_folder_that_tensorflow_could_not_load_from_is_refused(run, tmp_path, capsys):
+    folder = tmp_path / "lr[0.1]"
+    assert main(["export", str(run), "--out", str(folder)]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert f"got {folder}; choose another --out" in line
+    assert not folder.exists()
+
+
 def test_notices_are_kept_off_the_screen_whoever_sets_levels(caplog):
     before = logging.get_verbosity()
     try:

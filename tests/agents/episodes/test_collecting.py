@@ -270,6 +270,22 @@ def test_episode_is_the_same_without_pictures(task):
     assert found.frames.shape == (len(expected["reward"]), 240, 240, 3)
 
 
+def test_pictures_of_an_episode_that_failed_are_left_out(monkeypatch):
+    environment, policy = load("fake", give_up_after=2)
+    step, steps = Line.step, []
+
+    def failing(self, action):
+        steps.append(action)
+        if len(steps) == 3:
+            raise envs.EnvironmentFailedError("the line broke")
+        return step(self, action)
+
+    monkeypatch.setattr(Line, "step", failing)
+    found = record(environment, policy, RECORDING_STEP)
+    assert found.episode["number"] == 1
+    assert len(found.frames) == len(found.episode["reward"]) == 21
+
+
 def test_where_nothing_can_be_drawn_the_error_is_one_line(monkeypatch):
     environment, policy = load("fake")
     closed = []

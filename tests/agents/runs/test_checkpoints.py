@@ -220,3 +220,10 @@ def test_the_newest_is_told_by_the_folders(tmp_path):
     for episodes in (9, 10, 10):
         checkpoints.save(episodes)
         assert checkpoints.newest == episodes
+
+
+@pytest.mark.parametrize("name", ["lr[0.1]", "seed*", "seed?", "back\\slash"])
+def test_checkpoints_are_read_where_their_path_is_like_a_pattern(tmp_path, name):
+    saved(tmp_path / "seed1", episodes=[3], value=7.0)  # which two of the patterns match
+    saved(tmp_path / name)
+    assert restored(tmp_path / name) == (3, 3.0, [])

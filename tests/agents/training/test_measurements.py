@@ -21,6 +21,7 @@ from agents.training.measurements import (
 )
 from agents.training.metrics import MetricsLog
 from bayes_rl.weights import hold, mean_weights
+from envs.actions import make_actions
 
 
 @pytest.fixture(scope="module")
@@ -124,9 +125,22 @@ def test_task_without_a_grid_is_said_to_have_no_coverage(make_config, agent, env
 def test_order_of_an_observation_is_said(make_config, agent, environment):
     config = make_config()
     assert "observation" not in banner(config, agent, environment)
-    own = types.SimpleNamespace(action_repeat=1, entries={("joints",): 6, ("target", 0): 3})
+    entries = {("joints",): 6, ("target", 0): 3}
+    own = types.SimpleNamespace(
+        action_repeat=1, entries=entries, actions=environment.actions
+    )
     said = banner(config, agent, own)["observation"]
     assert said == "joints 6, target/0 3, in this order"
+
+
+def test_actions_without_bounds_are_said_with_what_they_stand_for(
+    make_config, agent, environment
+):
+    assert "actions" not in banner(make_config(), agent, environment)
+    free = make_actions(np.full(1, -np.inf), np.full(1, np.inf))
+    own = types.SimpleNamespace(action_repeat=1, entries={}, actions=free)
+    said = banner(make_config(), agent, own)["actions"]
+    assert said == "-1 to 1 stands for -1 to 1 in entry 0: no bounds"
 
 
 def test_films_are_shown_in_tensorboard(tmp_path):

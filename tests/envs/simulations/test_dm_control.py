@@ -124,3 +124,15 @@ def test_withheld_entries():
         "quadruped_fetch": 59,
         "swimmer_swimmer6": 7,
     }
+
+
+def test_physics_that_become_invalid_are_a_failed_episode():
+    environment = envs.load("cartpole_swingup")
+    environment.reset()
+    environment._simulation._env.physics.data.qvel[:] = 1e20
+    message = "^task 'cartpole_swingup': step failed: PhysicsError: .*"
+    with pytest.raises(envs.EnvironmentFailedError, match=message) as caught:
+        environment.step(np.zeros(1))
+    assert "\n" not in str(caught.value)
+    environment.reset()
+    environment.step(np.zeros(1))

@@ -83,3 +83,18 @@ def test_an_end_is_worth_nothing_and_a_time_limit_is_no_end(task):
     step = environment.step([0.0])
     assert step.is_last()
     assert step.discount == 1.0
+
+
+@pytest.mark.parametrize("method", ["reset", "step"])
+def test_an_error_of_the_task_is_told_in_one_line(monkeypatch, method):
+    environment = envs.load("gym:Pendulum-v1")
+    environment.reset()
+
+    def fail(*_, **__):
+        raise FloatingPointError("the pendulum\nis broken")
+
+    monkeypatch.setattr(environment._simulation._env, method, fail)
+    message = f"^task 'gym:Pendulum-v1': {method} failed: FloatingPointError: the pendulum "
+    with pytest.raises(envs.EnvironmentFailedError, match=message) as caught:
+        environment.reset() if method == "reset" else environment.step(np.zeros(1))
+    assert "\n" not in str(caught.value)

@@ -11,7 +11,8 @@ from tf_agents.environments import utils
 
 from envs.quiet import import_gym
 
-spaces = import_gym().spaces
+gym = import_gym()
+spaces = gym.spaces
 
 
 def space(shape, dtype):
@@ -148,6 +149,44 @@ def test_limit_that_is_told_is_the_length_of_an_episode(load):
     step = environment.step([0.0])
     assert step.is_last()
     assert step.discount == 1.0
+
+
+class EndsLater(gym.Wrapper):
+    """Pendulum without gym's limit of 200 steps, for 500."""
+
+    def __init__(self):
+        super().__init__(gym.make("Pendulum-v1").unwrapped)
+
+    def reset(self, **seed):
+        self.steps = 0
+        return self.env.reset(**seed)
+
+    def step(self, action):
+        self.steps += 1
+        observation, reward, _, info = self.env.step(action)
+        return observation, reward, self.steps == 500, info
+
+
+def _limited_twice():
+    inner = gym.make("Pendulum-v1")
+    return gym.wrappers.TimeLimit(gym.wrappers.ClipAction(inner), 1_000)
+
+
+def _limited_longer():
+    return gym.wrappers.TimeLimit(gym.make("Pendulum-v1").unwrapped, 300)
+
+
+@pytest.mark.parametrize(
+    ("make", "told", "steps"),
+    [(EndsLater, None, 500), (_limited_twice, 200, 200), (_limited_longer, 300, 300)],
+)
+def test_limits_are_those_of_the_wrappers_that_cut(load, make, told, steps):
+    environment = load(make)
+    assert environment.episode_length == told
+    environment.reset()
+    while not environment.current_time_step().is_last():
+        environment.step(np.zeros(1))
+    assert environment.get_info()["environment_steps"] == steps
 
 
 def test_parts_are_put_together_in_the_order_of_their_description(load):

@@ -1,11 +1,13 @@
 """Tests of agents.training.trainer: what whole runs of a tiny model leave."""
 
+import itertools
 import subprocess
 import sys
 
 import numpy as np
 import pytest
 
+import envs
 from agents.episodes import replay
 from agents.episodes.experience import CollectedHere
 from agents.episodes.store import EpisodeStore
@@ -13,6 +15,7 @@ from agents.runs.folder import open_run
 from agents.study.figures.run_curves import plot
 from agents.training import trainer as training
 from agents.training.loading import load_agent
+from envs.simulations.fake import Line
 from tests.agents.training.trainer.records import LENGTH, leftovers, metrics, scores
 
 
@@ -270,3 +273,54 @@ def test_a_run_too_short_to_learn_says_so(make_config, tmp_path, capsys):
         "nothing was learned: the first gradient step needs seed_episodes=2 episodes"
         in said
     )
+
+
+def test_a_run_goes_on_where_an_episode_failed(train_run, tmp_path, monkeypatch):
+    step, steps = Line.step, itertools.count()
+
+    def failing(self, action):
+        if next(steps) in (LENGTH + 3, 2 * LENGTH):  # of the second episode, and its next
+            raise envs.EnvironmentFailedError("the line broke")
+        return step(self, action)
+
+    monkeypatch.setattr(Line, "step", failing)
+    words = ["seed_episodes=9", "environment_steps=60", "evaluation.every=0"]
+    assert train_run(tmp_path, *words, "video_every=0") == 0
+    rows = metrics(tmp_path)
+    assert [row["environment_steps"] for row in rows] == [20, 40, 60]
+    assert [row["collect/failed_episodes"] for row in rows] == [0, 2, 0]
+    numbers = [int(each["number"]) for _, each in EpisodeStore(tmp_path / "episodes")]
+    assert numbers == [0, 3, 4]
+
+
+def test_a_run_without_time_limits_is_as_long_as_it_was_told(
+    train_run, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
+    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    for length in (50, 80):  # the second goes on with the first
+        assert train_run(tmp_path, *words, f"environment_steps={length}") == 0
+    assert [row["environment_steps"] for row in metrics(tmp_path)] == [50, 80]
+
+
+def test_evaluations_without_time_limits_end(train_run, tmp_path, monkeypatch):
+    monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
+    words = ["seed_episodes=1", "evaluation.every=1", "video_every=0"]
+    assert train_run(tmp_path, *words, "environment_steps=50") == 0
+    assert len(scores(tmp_path)) > 0
+
+
+def test_a_time_limit_holds(train_run, tmp_path):
+    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0", "time_limit=8"]
+    assert train_run(tmp_path, *words, "environment_steps=24") == 0
+    assert [row["environment_steps"] for row in metrics(tmp_path)] == [8, 16, 24]
+
+
+def test_a_run_whose_environment_always_fails_ends(train_run, tmp_path, monkeypatch):
+    def failing(self, action):
+        raise envs.EnvironmentFailedError("the line broke")
+
+    monkeypatch.setattr(Line, "step", failing)
+    message = "^5 episodes in a row have failed, the last with: the line broke$"
+    with pytest.raises(envs.EnvironmentFailedError, match=message):
+        train_run(tmp_path, "evaluation.every=0", "video_every=0")
