@@ -243,11 +243,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         values = ()
         if self.value:
             of_value, values = self.value.losses(
-                batch,
-                features,
-                drawn.actions,
-                self._sought(drawn.weight_seed),
-                self.train_step_counter,
+                batch, features, drawn.actions, self._sought(drawn.weight_seed)
             )
             metrics |= of_value
         terms = {

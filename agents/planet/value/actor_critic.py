@@ -7,7 +7,6 @@ from agents.planet.value.networks import Critics, SquashedNormal
 from agents.planet.value.targets import (
     LEAST_SCALE,
     after,
-    in_turn,
     make_scale,
     move,
     n_step_targets,
@@ -79,7 +78,7 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, sought=None, number=0):
+    def losses(self, batch, features, noise, sought=None):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
@@ -88,8 +87,6 @@ class ActorCritic(tf.Module):
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
             sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
-            number: of the gradient step, []: those of a stride take turns in which rows
-                they learn from, so that the last of an episode come in as well.
 
         Returns:
             Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
@@ -97,7 +94,6 @@ class ActorCritic(tf.Module):
         """
         steps, stride = self._settings.target_steps, self._settings.stride
         features = tf.stop_gradient(features)
-        batch, features, noise = in_turn((batch, features, noise), number, steps, stride)
 
         def ahead(tensor, count):
             return after(tensor, count, steps, stride)

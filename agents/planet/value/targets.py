@@ -43,40 +43,6 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
     return target + discount**steps * going * values, weight
 
 
-def in_turn(sequences, number, steps, stride):
-    """Sequences without as many rows, before and after, as a stride leaves over.
-
-    Of T rows, T - n have a target; one in `stride` is learned from, the first and so on.
-    Where that leaves some over at the end, they would never be: sequences end where an
-    episode that a time limit cut does. So the first row moves by one in each gradient step.
-
-    Args:
-        sequences: batch, a dict of [B, T, ...]; features [B, T, F]; noise [2, B, T, A].
-        number: of the gradient step, [].
-        steps: n.
-        stride: from a row that is learned from to the next.
-
-    Example:
-        >>> features = tf.reshape(tf.range(8.0), [1, 8, 1])
-        >>> sequences = {}, features, tf.zeros([2, 1, 8, 1])
-        >>> _, rows, _ = in_turn(sequences, number=2, steps=1, stride=4)
-        >>> rows[0, :, 0].numpy()
-        array([2., 3., 4., 5., 6., 7.], dtype=float32)
-    """
-    batch, features, noise = sequences
-    rows = features.shape[1]
-    spare = (rows - 1 - steps) % stride
-    first = tf.cast(number, tf.int32) % (spare + 1)
-
-    def part(tensor):
-        begin = tf.one_hot(1, len(tensor.shape), first, 0)
-        size = [tensor.shape[0], rows - spare, *tensor.shape[2:]]
-        return tf.ensure_shape(tf.slice(tensor, begin, size), size)
-
-    kept = {key: part(tensor) for key, tensor in batch.items()}
-    return kept, part(features), noise[:, :, : rows - spare]
-
-
 def after(tensor, count, steps, stride):
     """The rows `count` steps after those that have a target, [B, T, ...] -> [B, ...]."""
     length = tensor.shape[1] - steps
