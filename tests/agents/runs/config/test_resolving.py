@@ -50,6 +50,7 @@ def test_null_that_is_left_is_a_value(group):
     """Where a choice has null for a key of a rule, the key is among those that are open."""
     values_that_are_null = {
         "hold_out_every",
+        "time_limit",
         "action_noise.final_stddev",
         "explore.final_beta",
         "explore.annealing_steps",
