@@ -42,10 +42,10 @@ def lives(mutation, copy):
     file = copy / mutation["file"]
     text = file.read_text()
     file.write_text(mutated(text, mutation))
-    command = [sys.executable, "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "--timeout=120"]
     try:
         done = subprocess.run(
-            [*command, "-m", "not slow", *mutation["tests"]],
+            [*command, "-p", "no:cacheprovider", "-m", "not slow", *mutation["tests"]],
             cwd=copy,
             env=os.environ | {"PYTHONPATH": str(copy)},
             capture_output=True,

@@ -143,23 +143,16 @@ def _add_calibrate(commands):
 def _add_plot(commands):
     command = _add(commands, "plot", "Draw curves of one or several runs.")
     command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")
-    command.add_argument(
-        "--out",
-        metavar="FOLDER",
-        help="folder of the figures (default: figures/ in the run, or beside several runs)",
-    )
+    about = "the figures (default: figures/ in the run, or beside several runs)"
+    _add_out(command, about)
 
 
 def _add_compare(commands):
     about = "Compare groups of runs, with intervals over seeds."
     command = _add(commands, "compare", about)
     _add_runs(command)
-    command.add_argument(
-        "--out",
-        metavar="FOLDER",
-        default="comparison",
-        help="folder of the figures and csv files (default: comparison)",
-    )
+    about = "the figures and csv files (default: comparison)"
+    _add_out(command, about, default="comparison")
     command.add_argument(
         "--at",
         type=whole_number,
@@ -180,11 +173,7 @@ def _add_export(commands):
     about = "Save the policy of the newest checkpoint as a SavedModel."
     command = _add(commands, "export", about)
     _add_run(command)
-    command.add_argument(
-        "--out",
-        metavar="FOLDER",
-        help="folder of the SavedModel (default: policy/ in the run)",
-    )
+    _add_out(command, "the SavedModel (default: policy/ in the run)")
 
 
 def _add_migrate(commands):
@@ -274,6 +263,12 @@ def _add_runs(command):
         metavar="RUN",
         nargs="+",
         help="folder of a run, or a folder that holds runs",
+    )
+
+
+def _add_out(command, about, default=None):
+    command.add_argument(
+        "--out", metavar="FOLDER", default=default, help=f"folder of {about}"
     )
 
 
