@@ -118,6 +118,7 @@ def _add_evaluate(commands):
     )
     _add_run(command)
     _add_episodes(command, 10, "number of episodes")
+    _add_out(command)
 
 
 def _add_probe(commands):
@@ -125,6 +126,7 @@ def _add_probe(commands):
     command = _add(commands, "probe", about)
     _add_run(command)
     _add_episodes(command, 20, "number of episodes of the policy, and of random actions")
+    _add_out(command)
 
 
 def _add_calibrate(commands):
@@ -138,6 +140,7 @@ def _add_calibrate(commands):
         help="folder of a second run to compare with, such as a deterministic one",
     )
     _add_episodes(command, 20, "number of episodes of each policy, and of random actions")
+    _add_out(command)
 
 
 def _add_plot(commands):
@@ -174,6 +177,7 @@ def _add_video(commands):
     about = "Film an episode of the newest checkpoint, and the predictions of its model."
     command = _add(commands, "video", about)
     _add_run(command)
+    _add_out(command, "videos/ in the run")
 
 
 def _add_export(commands):
@@ -275,6 +279,11 @@ def _add_runs(command):
         nargs="+",
         help="folder of a run, or a folder that holds runs",
     )
+
+
+def _add_out(command, default="the run"):
+    about = f"folder to write to, such as for a run that is read-only (default: {default})"
+    command.add_argument("--out", metavar="FOLDER", help=about)
 
 
 def _add_episodes(command, default, about):
