@@ -32,7 +32,7 @@ def video(run, out=None):
         out: folder to write to, where a fit of `calibrate --out` is used as well; None:
             `videos/` of the run.
     """
-    config, agent, entries = load_parts(run)
+    config, agent, entries, _ = load_parts(run)
     folder = output_folder(out or pathlib.Path(run) / "videos")
     steps = agent.counts["environment_steps"]
     try:
