@@ -17,6 +17,7 @@ _LAYERS = [
 ]
 _EXTRAS = {
     "agents": [
+        "cloudpickle",
         "dm-control==1.0.50",
         "dm-env>=1.6,<2",
         "gym==0.23.0",

@@ -19,6 +19,14 @@ def check_here(config):
     return check(config)
 
 
+def train_here(config):
+    """Trains a run in this process; returns its exit status."""
+    import_gym()  # TF-Agents would import it with a notice
+    from agents.training.running import train
+
+    return train(config)
+
+
 def check_elsewhere(config):
     """As `check_here`, but that a run which was begun is not checked again.
 

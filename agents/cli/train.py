@@ -4,7 +4,7 @@ import yaml
 
 from agents.runs.config.overrides import expand, load
 from agents.runs.config.schema import as_dict
-from agents.runs.folder import check_run, open_run
+from agents.runs.folder import check_run
 from agents.system.errors import UserError
 
 _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
@@ -41,11 +41,7 @@ def train(overrides, multirun, jobs, print_config, print_commands):
 
         starting.need_reverb()
         return supervise(starting.check_elsewhere(config), overrides)
-    config = starting.check_here(config)
-    from agents.training import trainer
-
-    with open_run(config) as run:
-        return trainer.train(config, run)
+    return starting.train_here(config)
 
 
 def _check(overrides, multirun, jobs, print_commands):

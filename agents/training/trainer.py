@@ -27,7 +27,7 @@ from agents.training.measurements import Measurements, banner, release, resident
 from agents.training.metrics import MetricsLog
 
 
-def train(config, run, make_experience=CollectedHere, devices=None):
+def train(config, run, make_experience=CollectedHere, devices=None, after_episode=()):
     """Trains the agent of a run until it has seen `environment_steps`.
 
     The run goes on from its newest checkpoint and from the episodes on disk.
@@ -37,6 +37,8 @@ def train(config, run, make_experience=CollectedHere, devices=None):
         run: `agents.runs.folder.Run`, open.
         make_experience: as of `Trainer`.
         devices: likewise.
+        after_episode: functions, each called with the metrics of every episode once it is
+            saved; where one returns False, the run stops there.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -44,20 +46,23 @@ def train(config, run, make_experience=CollectedHere, devices=None):
     configure_tensorflow(config)
     forget_divergence(run.folder)
     try:
-        return _train(config, run, make_experience, devices)
+        return _train(config, run, make_experience, devices, after_episode)
     except Diverged as error:
         tell_divergence(config, run, error.divergence)
         return 1
 
 
-def _train(config, run, make_experience, devices):
+def _train(config, run, make_experience, devices, after_episode):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
             trainer = Trainer(config, run, progress, make_experience, devices)
             while not trainer.done:
-                trainer.advance()
+                row = trainer.advance()
                 interrupts.check()
+                if any(answer is False for answer in [each(row) for each in after_episode]):
+                    progress.note(f"stopped as asked; saved: {trainer.saved}")
+                    return 0
         except KeyboardInterrupt:
             saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
             progress.note(f"stopped; {saved}. The same command resumes the run.")
@@ -133,7 +138,11 @@ class Trainer:
         return self._environment_steps >= self._config.environment_steps
 
     def advance(self):
-        """One episode: collect it or find it on disk, learn, evaluate, save."""
+        """One episode: collect it or find it on disk, learn, evaluate, save.
+
+        Returns:
+            Its metrics, dict of name -> number.
+        """
         started = time.monotonic()
         row = self._measured.next_bonus()  # before the clock goes on
         index = self._next_episode()
@@ -166,7 +175,9 @@ class Trainer:
         self._checkpoints.save(self._episodes)
         release()
         self._saved = self._agent.counts
-        self._progress.episode(self._saved | row)
+        row = self._saved | row
+        self._progress.episode(row)
+        return row
 
     def close(self):
         """Frees the environments and closes the logs."""

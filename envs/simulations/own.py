@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 
 import numpy as np
@@ -12,12 +13,67 @@ from envs.simulations import interfaces, rendering
 from envs.simulations.errors import failing, line, told
 
 _OURS = ("agents", "bayes_rl", "configs", "envs")
+_PREFIX = "python:"
+
+
+_GIVEN = {}  # (module, name) -> function that a script of this process has given
+
+
+def give(make, task=None):
+    """Makes a function, or class, that makes an environment known by the name of a task.
+
+    It is known in this process and in those that it starts for environments.
+
+    Args:
+        make: function without arguments, or class; it may be a lambda, or of a notebook.
+        task: the name, `python:module:function`; None: that of the function.
+
+    Returns:
+        The name.
+
+    Raises:
+        ValueError: it cannot be called, or the name is of no task of a user.
+
+    Example:
+        >>> give(lambda: None, "python:script:arm")
+        'python:script:arm'
+    """
+    if not callable(make):
+        raise ValueError(
+            "environment must be a function or a class that makes an environment, got "
+            f"{line(repr(make))}"
+        )
+    task = task or _name_of(make)
+    _GIVEN[_split(task)] = make
+    return task
+
+
+def given(task):
+    """The function that was given for a task; None where none was."""
+    return _GIVEN.get(_split(task)) if task.startswith(_PREFIX) else None
+
+
+def _split(task):
+    if not task.startswith(_PREFIX):
+        raise ValueError(
+            f"environment= is for tasks named {_PREFIX}module:function, got {task!r}"
+        )
+    module, _, function = task.removeprefix(_PREFIX).partition(":")
+    return module, function
+
+
+def _name_of(make):
+    named = make if hasattr(make, "__qualname__") else type(make)  # such as a partial
+    module = getattr(make, "__module__", None) or named.__module__
+    name = re.sub(r"\W+", "_", named.__qualname__).strip("_")
+    return f"{_PREFIX}{module}:{name}"
 
 
 def find(module, function):
     """The function that makes an environment; its module is imported, no more.
 
-    The module is looked for in what is installed and then in the current folder.
+    One that was given comes first. The module is looked for in what is installed and then
+    in the current folder.
 
     Args:
         module: dotted name.
@@ -26,11 +82,17 @@ def find(module, function):
     Raises:
         ValueError: the module cannot be imported, or has no such function.
     """
-    task = f"python:{module}:{function}"
+    if (module, function) in _GIVEN:
+        return _GIVEN[module, function]
+    task = f"{_PREFIX}{module}:{function}"
     found = import_module(module, task)
     if not callable(getattr(found, function, None)):
         place = getattr(found, "__file__", None) or "a folder"
-        raise ValueError(f"task {task!r}: {module} ({place}) has no function {function!r}")
+        given = "; a script gives it: agents.load(run, environment=make)"
+        raise ValueError(
+            f"task {task!r}: {module} ({place}) has no function {function!r}"
+            + given * (module == "__main__")
+        )
     return getattr(found, function)
 
 
@@ -155,7 +217,7 @@ class Own:
                 env = function()
         except (Exception, SystemExit) as error:
             raise RuntimeError(
-                f"{self._name}: {function.__name__} raised {told(error)}"
+                f"{self._name}: {getattr(function, '__name__', 'it')} raised {told(error)}"
             ) from error
         found = interfaces.interface(env)
         if found is None:
