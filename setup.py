@@ -58,6 +58,8 @@ _EXTRAS = {
         "simpy",
     ],
     "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
+    "mlflow": ["mlflow>=2.9,<4"],
+    "wandb": ["wandb>=0.16,<1"],
 }
 
 setuptools.setup(

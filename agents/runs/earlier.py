@@ -32,6 +32,7 @@ _LATER = {
     "latents": "samples",
     "averaging": 0.0,
     "time_limit": None,
+    "logger": "tensorboard",
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,

@@ -23,6 +23,7 @@ LOCAL = "logdir", "threads"  # what may differ from one machine of a run to anot
 # batch is the same but for rounding and the random numbers of each device.
 CHANGEABLE = ("environments", "devices", "compile")
 CHANGEABLE += ("evaluation.every", "evaluation.episodes", "video_every", "probe_every")
+CHANGEABLE += ("logger",)  # where it is shown
 
 
 @dataclasses.dataclass(frozen=True)

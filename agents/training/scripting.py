@@ -11,8 +11,6 @@ import shlex
 import threading
 from collections.abc import Callable, Iterable
 
-import pandas as pd
-
 import envs
 from agents.runs.config.overrides import load as load_words
 from agents.runs.config.schema import Train
@@ -84,7 +82,7 @@ def evaluate(run, episodes=10, out=None, environment=None):
     _give(run, environment)
     with _interrupts():
         rows = evaluating.score(run, episodes, out, tell=lambda line: None)
-    return pd.DataFrame(rows)
+    return _table(rows)
 
 
 def load(run, explore=False, environment=None):
@@ -123,12 +121,12 @@ class Trained:
     @property
     def metrics(self):
         """`pandas.DataFrame`, a row an episode; the site lists the columns."""
-        return pd.DataFrame(read_metrics(self.folder))
+        return _table(read_metrics(self.folder))
 
     @property
     def scores(self):
         """`pandas.DataFrame`, a row an evaluation episode of `scores.csv`."""
-        return pd.DataFrame(read_scores(self.folder))
+        return _table(read_scores(self.folder))
 
     @property
     def diverged(self):
@@ -162,6 +160,12 @@ def _given(environment, task=None):
         return envs.give(environment, task)
     except ValueError as error:
         raise UserError(str(error)) from None
+
+
+def _table(rows):
+    import pandas as pd  # which neither training nor acting needs
+
+    return pd.DataFrame(rows)
 
 
 def _interrupts():

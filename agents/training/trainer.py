@@ -12,12 +12,14 @@ from agents.episodes.layout import (
 )
 from agents.episodes.replay import is_held_out
 from agents.episodes.rewards import RewardsFound
+from agents.runs.config.schema import as_dict
 from agents.runs.history import forget_divergence
 from agents.runs.records import note_session
 from agents.system import interrupts
 from agents.system.files import remove_temporary
 from agents.system.replicas import told_by_all
 from agents.system.screen.progress import Progress
+from agents.training import trackers
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
 from agents.training.checking import check_episodes
 from agents.training.compiling import CompilingAhead
@@ -80,6 +82,12 @@ def _train(config, run, make_experience, devices, after_episode):
     return 0
 
 
+def _make_log(config, run):
+    """Of several learners the first alone is shown elsewhere than in TensorBoard."""
+    name = config.logger if run.first is run else "tensorboard"
+    return MetricsLog(run.folder, trackers.make(name), as_dict(config))
+
+
 def _remove_temporary(run, checkpoints):
     """Removes the temporary files of killed sessions; the episode store does its own."""
     remove_temporary(run.folder)
@@ -114,7 +122,7 @@ class Trainer:
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
         _remove_temporary(run, self._checkpoints)
         self._restore(run)
-        self._metrics = MetricsLog(run.folder)
+        self._metrics = _make_log(config, run)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
         watched = (self._agent, self._store, self._evaluator, self._metrics)

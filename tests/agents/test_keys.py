@@ -101,6 +101,7 @@ ELSEWHERE = {
     "evaluation.every": "training/test_measurements.py",
     "evaluation.episodes": "training/trainer/test_trainer.py: rows of the scores",
     "video_every": "training/test_measurements.py",
+    "logger": "training/test_trackers.py",
     "probe_every": "training/test_measurements.py",
     "replay_capacity": "episodes/test_replay.py, planet/agent/test_clock.py",
     "hold_out_every": "training/trainer/test_trainer.py, planet/agent/test_clock.py",

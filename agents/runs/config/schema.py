@@ -110,6 +110,7 @@ class Train(Settings):
     evaluation: Evaluation = key()
     video_every: int = key(least=0)  # collected episodes; 0: never
     probe_every: int = key(least=0)  # collected episodes; 0: never
+    logger: str = key()  # shows curves and films, see agents.training.trackers
     devices: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
     compile: bool | None = key()  # by XLA; None: where it is faster
