@@ -14,7 +14,7 @@ try:
     from agents.cli.parsing.options import ROLES
     from agents.cli.parsing.parser import parse
     from agents.system import interrupts
-    from agents.system.errors import InUseError, UserError
+    from agents.system.errors import GoneError, InUseError, UserError
     from agents.system.files import output_folder, refusal
     from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
@@ -46,7 +46,7 @@ def main(argv=None):
         with interrupts.kept():
             options = parse(argv)
             return _do(options) or 0
-    except (EnvironmentFailedError, InUseError) as error:
+    except (EnvironmentFailedError, GoneError, InUseError) as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 1
     except UserError as error:

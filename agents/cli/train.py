@@ -1,16 +1,11 @@
 """The command `bayes-rl train`: one run, several, or only their configs."""
 
-import concurrent.futures
-import multiprocessing
-import pathlib
-
 import yaml
 
 from agents.runs.config.overrides import expand, load
 from agents.runs.config.schema import as_dict
-from agents.runs.folder import Run, check_run, open_run
+from agents.runs.folder import check_run, open_run
 from agents.system.errors import UserError
-from agents.system.processes import die_with_parent
 from envs.quiet import import_gym
 
 _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
@@ -40,19 +35,24 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
-    if config.actors:
-        from agents.cli.roles import need_reverb
-        from agents.training.distributed.supervisor import supervise
+    if not config.actors:
+        return _train(config)
+    from agents.training.distributed import cluster
 
-        need_reverb()
-        if not Run(pathlib.Path(config.logdir)).config_file.exists():
-            _check_elsewhere(config)
-        return supervise(config, overrides)
+    cluster.need_ray()
+    import_gym()
+    with cluster.connected(config, processes=config.actors):
+        from agents.training.distributed.learner import CollectedByActors
+
+        return _train(config, CollectedByActors)
+
+
+def _train(config, *experience):
     _check_here(config)
     from agents.training import trainer
 
     with open_run(config) as run:
-        return trainer.train(config, run)
+        return trainer.train(config, run, *experience)
 
 
 def _check_here(config):
@@ -60,14 +60,6 @@ def _check_here(config):
     from agents.training.checking import check
 
     check(config)
-
-
-def _check_elsewhere(config):
-    """Leaves TensorFlow out of this process, which waits more than it works."""
-    executor = concurrent.futures.ProcessPoolExecutor
-    spawn = multiprocessing.get_context("spawn")
-    with executor(1, spawn, initializer=die_with_parent) as process:
-        process.submit(_check_here, config).result()
 
 
 def _check(overrides, multirun, jobs, print_commands):

@@ -26,6 +26,7 @@ _LATER = {
     "hold_out_every": None,
     "latents": "samples",
     "averaging": 0.0,
+    "address": None,
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,

@@ -15,7 +15,8 @@ from agents.system.files import write_text
 from agents.system.locking import LOCK, lock_folder
 
 _LENGTH = "environment_steps"
-LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
+# What may differ from one machine, or one session, of a run to another.
+LOCAL = "logdir", "threads", "address"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -121,8 +122,9 @@ def write_config(config):
 
 
 def _differs(config, saved):
-    """Whether more than the threads of this machine does."""
-    return dataclasses.replace(config, threads=saved.threads) != saved
+    """Whether more than what is of this machine does."""
+    local = {"threads": saved.threads, "address": saved.address}
+    return dataclasses.replace(config, **local) != saved
 
 
 def open_part(run, number):

@@ -143,6 +143,7 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
             nonzero_rewards(episode),
         )
+        self._experience.learned(self._agent)  # of this episode: its actor goes on
         row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]

@@ -83,6 +83,7 @@ class Train(Settings):
     seed_episodes: int = key(least=1)
     environments: int = key(least=1)
     actors: int = key(least=0)  # processes that collect; 0: this one does
+    address: str | None = key()  # of a cluster of Ray; None: this machine
     learners: int = key(least=1)  # processes that learn as one, by strategy=multi_worker
     updates_per_episode: int = key(least=1)
     batch_size: int = key(least=1)  # sequences
