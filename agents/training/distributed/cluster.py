@@ -2,6 +2,7 @@
 
 import contextlib
 import importlib.util
+import logging
 import os
 import pathlib
 import secrets
@@ -11,9 +12,22 @@ import sys
 import tempfile
 import threading
 
-from agents.system.errors import UserError
+from agents.system.errors import GoneError, UserError
 
+log = logging.getLogger(__name__)
+
+_GOES_ON = "the same command goes on from the last checkpoint"
 _STORE = 256 * 2**20  # bytes, of episodes and weights on their way
+_HEADLESS = 8  # seconds that processes go on when Ray's head has died, which is final here
+# Python reads it when it starts. Without it two helpers of Ray outlive a killed run by a
+# minute, in which they try to tell its head of it.
+_SITE = """\
+import ctypes, sys
+if sys.platform == "linux" and any(
+    word.endswith(("/agent.py", "/agent/main.py")) for word in sys.orig_argv
+):
+    ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+"""
 _PREFIX = "bayes-rl-ray-"  # of the folder of Ray's files, followed by the process
 # Notices and statistics of Ray are nobody's here, and would tear the progress bar.
 _QUIET = {
@@ -54,6 +68,7 @@ def connected(config, processes):
         else:
             where = _start(processes, stack)
         stack.callback(_leave)
+        _hear()
         yield where
 
 
@@ -77,8 +92,13 @@ def _start(processes, stack):
     _remove_left()
     folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
-    token = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    stack.enter_context(_environment(token | _for_workers()))
+    own = {
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": secrets.token_hex(32),
+        "RAY_gcs_rpc_server_reconnect_timeout_s": str(_HEADLESS),
+    }
+    pathlib.Path(folder, "sitecustomize.py").write_text(_SITE)
+    stack.enter_context(_environment(own | _for_workers(folder)))
     import ray
     from ray._private import ray_constants
 
@@ -100,21 +120,46 @@ def _start(processes, stack):
     return f"Ray {ray.__version__} on this machine, files in {folder}"
 
 
+def check():
+    """Raises a `GoneError` where Ray itself has died on this machine."""
+    from ray._private import worker
+
+    dead = {kind for kind, _ in worker._global_node.dead_processes()}
+    if gone := dead & {"gcs_server", "raylet"}:
+        raise GoneError(f"Ray's {min(gone)} has died; {_GOES_ON}")
+
+
 def _leave():
     import ray
 
     ray.shutdown()
 
 
+def _hear():
+    """Lets what Ray prints of its own death, in many lines and colours, be one line."""
+    from ray._private import worker
+
+    heard = set()
+
+    def say(data, **_):
+        line = first_line("\n".join(data["lines"])).partition(". ")[0]
+        if line not in heard:
+            heard.add(line)
+            log.warning("Ray: %s; %s", line, _GOES_ON)
+
+    worker.print_to_stdstream = say
+
+
 def _silence():
     return {"log_to_driver": False, "logging_level": "CRITICAL", "configure_logging": False}
 
 
-def _for_workers():
+def _for_workers(*first):
     """Environment of other processes: they import what this one does, as quietly."""
     names = "TF_CPP_MIN_LOG_LEVEL", "PYGAME_HIDE_SUPPORT_PROMPT", "MUJOCO_GL", "XLA_FLAGS"
     found = {name: os.environ[name] for name in names if name in os.environ}
-    return found | {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path)}
+    paths = [*first, *(path or os.getcwd() for path in sys.path)]
+    return found | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 @contextlib.contextmanager

@@ -8,6 +8,7 @@ from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore, numbered_files
 from agents.system import interrupts
+from agents.training.distributed import cluster
 from agents.training.distributed.actor import Actor
 from agents.training.distributed.remote import Remote
 from agents.training.distributed.weights import Version, Weights, acting_variables
@@ -67,6 +68,7 @@ class CollectedByActors:
         self.environment.close()
 
     def _look(self, agent):
+        cluster.check()
         self._take()
         counted = int(agent.clock.episodes.numpy())
         nexts = None
