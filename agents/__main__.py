@@ -11,7 +11,6 @@ import sys
 import threading
 
 try:
-    from agents.cli.parsing.options import ROLES
     from agents.cli.parsing.parser import parse
     from agents.system import interrupts
     from agents.system.errors import GoneError, InUseError, UserError
@@ -25,8 +24,6 @@ except ModuleNotFoundError as error:
 
 
 _PATIENCE = 1.0  # seconds that a thread is given to end
-# Modules of commands that do not have their name.
-_MODULES = dict.fromkeys(ROLES, "roles")
 
 
 def main(argv=None):
@@ -103,8 +100,7 @@ def _do(options):
         _prepare(filter(None, (words["run"], words.get("twin"))))
         if not words.get("out"):
             output_folder(words["run"])
-    module = _MODULES.get(options.name, options.name)
-    module = importlib.import_module(f"agents.cli.{module}")
+    module = importlib.import_module(f"agents.cli.{options.name}")
     return getattr(module, options.name)(**words)
 
 

@@ -36,11 +36,12 @@ def train(overrides, multirun, jobs, print_config, print_commands):
     config = load(overrides)
     check_run(config)
     if not config.actors:
+        _check_here(config)
         return _train(config)
     from agents.training.distributed import cluster
 
     cluster.need_ray()
-    import_gym()
+    _check_here(config)
     with cluster.connected(config, processes=config.actors):
         from agents.training.distributed.learner import CollectedByActors
 
@@ -48,7 +49,6 @@ def train(overrides, multirun, jobs, print_config, print_commands):
 
 
 def _train(config, *experience):
-    _check_here(config)
     from agents.training import trainer
 
     with open_run(config) as run:

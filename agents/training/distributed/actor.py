@@ -13,7 +13,7 @@ from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.store import pack
 from agents.training.building import configure_tensorflow, make_agent
 from agents.training.compiling import CompilingAhead
-from agents.training.distributed.remote import LIFE, TRIES
+from agents.training.distributed.remote import LIFE
 from agents.training.distributed.weights import Weights, acting_variables
 from envs.quiet import import_gym
 
@@ -44,7 +44,6 @@ class Actor:
         """The number of the process: asked beside `collect`, it tells that it lives."""
         return os.getpid()
 
-    @ray.method(max_task_retries=TRIES, retry_exceptions=True)
     def collect(self, version, nexts):
         """At least one more episode.
 

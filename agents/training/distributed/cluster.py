@@ -2,21 +2,21 @@
 
 import contextlib
 import importlib.util
-import logging
 import os
 import pathlib
 import secrets
 import shutil
 import signal
+import socket
 import sys
 import tempfile
 import threading
 
 from agents.system.errors import GoneError, UserError
+from envs.quiet import without_stderr
 
-log = logging.getLogger(__name__)
-
-_GOES_ON = "the same command goes on from the last checkpoint"
+GOES_ON = "the same command goes on from the last checkpoint"
+_PATIENCE = 10.0  # seconds, for a cluster to answer
 _STORE = 256 * 2**20  # bytes, of episodes and weights on their way
 _HEADLESS = 8  # seconds that processes go on when Ray's head has died, which is final here
 # Python reads it when it starts. Without it two helpers of Ray outlive a killed run by a
@@ -75,8 +75,9 @@ def connected(config, processes):
 def _join(address):
     import ray
 
-    with _own_signals():
+    with _own_signals(), without_stderr():
         try:
+            _knock(address)
             ray.init(address, **_silence(), runtime_env={"env_vars": _for_workers()})
         except Exception as error:  # of many kinds: no such host, no token, other versions
             raise UserError(
@@ -85,6 +86,16 @@ def _join(address):
                 "RAY_AUTH_TOKEN or ~/.ray/auth_token"
             ) from None
     return f"Ray at {address}"
+
+
+def _knock(address):
+    """Raises an `OSError` where nobody listens, for which Ray would end the process."""
+    from ray._private import services
+
+    if "://" not in address:
+        address = services.canonicalize_bootstrap_address(address)
+    host, _, port = address.rpartition("/")[2].rpartition(":")
+    socket.create_connection((host, int(port)), _PATIENCE).close()
 
 
 def _start(processes, stack):
@@ -101,7 +112,10 @@ def _start(processes, stack):
     stack.enter_context(_environment(own | _for_workers(folder)))
     import ray
     from ray._private import ray_constants
+    from ray._raylet import AuthenticationTokenLoader, Config
 
+    Config.initialize("")  # it may have read the environment before
+    AuthenticationTokenLoader.instance().reset_cache()
     # Else Ray replaces 127.0.0.1 by an address that other machines reach.
     ray_constants.ENABLE_RAY_CLUSTER = False
     with _own_signals():
@@ -126,7 +140,7 @@ def check():
 
     dead = {kind for kind, _ in worker._global_node.dead_processes()}
     if gone := dead & {"gcs_server", "raylet"}:
-        raise GoneError(f"Ray's {min(gone)} has died; {_GOES_ON}")
+        raise GoneError(f"Ray's {min(gone)} has died; {GOES_ON}")
 
 
 def _leave():
@@ -136,16 +150,13 @@ def _leave():
 
 
 def _hear():
-    """Lets what Ray prints of its own death, in many lines and colours, be one line."""
+    """Lets Ray, which prints much in colours, say no more than that it has died."""
     from ray._private import worker
-
-    heard = set()
 
     def say(data, **_):
         line = first_line("\n".join(data["lines"])).partition(". ")[0]
-        if line not in heard:
-            heard.add(line)
-            log.warning("Ray: %s; %s", line, _GOES_ON)
+        if line.startswith("Raylet"):
+            print(f"Ray: {line}; {GOES_ON}", file=sys.stderr, flush=True)
 
     worker.print_to_stdstream = say
 

@@ -4,16 +4,14 @@ Ray starts it again where it dies, and what it was doing is done again. Here it 
 a process that stands still does not die by itself.
 """
 
-import logging
+import sys
 import time
 
 import ray
 
 from agents.system.errors import GoneError, UserError
-from agents.training.distributed.cluster import first_line
+from agents.training.distributed.cluster import GOES_ON, first_line
 from envs import EnvironmentFailedError
-
-log = logging.getLogger(__name__)
 
 TRIES = 5  # in a row, of one thing
 LIFE = "life"  # the thread in which a process answers beside its work
@@ -42,22 +40,23 @@ class Remote:
             num_cpus=cores, num_gpus=gpus, max_restarts=-1, concurrency_groups={LIFE: 1}
         )
         self._handle = of_ray(kind).remote(*given)
-        self._pending = self._sign = self._process = None
+        self._work = self._pending = self._sign = self._process = None
         self._looked, self._asked = time.monotonic(), 0.0
-        self._silence, self._told = 0.0, ""
+        self._failures, self._silence, self._told = 0, 0.0, ""
 
     @property
     def is_idle(self):
-        return self._pending is None
+        return self._work is None
 
     @property
     def pending(self):
         """References of what it is doing, a list of one or none."""
-        return [] if self.is_idle else [self._pending]
+        return [] if self._pending is None else [self._pending]
 
     def begin(self, method, *given):
-        """Lets it do something, where it is idle."""
-        self._pending = getattr(self._handle, method).remote(*given)
+        """Lets it do something, where it is idle; again, if it dies meanwhile."""
+        self._work = method, given
+        self._go_on()
 
     def result(self):
         """What came of it, once; None where it is not done.
@@ -67,22 +66,47 @@ class Remote:
             EnvironmentFailedError: an environment has failed, each time.
             GoneError: the process has failed or died each time.
         """
-        if self.is_idle or not ray.wait(self.pending, timeout=0)[0]:
+        if self._pending is None or not ray.wait(self.pending, timeout=0)[0]:
             return None
         done, self._pending = self._pending, None
         try:
-            return ray.get(done)
+            result = ray.get(done)
         except ray.exceptions.RayTaskError as error:
-            if isinstance(error.cause, UserError | EnvironmentFailedError):
-                raise error.cause from None
-            kind = type(error.cause).__name__
-            reason = f"{kind}: {first_line(error.cause)}"
+            self._failed(error.cause)
         except ray.exceptions.RayError as error:
-            reason = first_line(error)
-        raise GoneError(
-            f"{self.name} has failed {TRIES + 1} times in a row ({reason}); the same "
-            "command goes on from the last checkpoint"
-        ) from None
+            self._process = None
+            self._died(error)
+        else:
+            self._work, self._failures = None, 0
+            return result
+
+    def _go_on(self):
+        method, given = self._work
+        self._pending = getattr(self._handle, method).remote(*given)
+
+    def _died(self, error):
+        self._refuse_its_end(error)
+        self._failed(RuntimeError("it has died"))
+
+    def _refuse_its_end(self, error):
+        """Raises where Ray will not start it again: it could not be made at all."""
+        if isinstance(error, ray.exceptions.ActorDiedError):
+            *_, last = filter(None, map(str.strip, str(error).splitlines()))
+            raise GoneError(f"{self.name} has ended ({last}); {GOES_ON}") from None
+
+    def _failed(self, error):
+        self._failures += 1
+        is_last = self._failures >= TRIES
+        if isinstance(error, EnvironmentFailedError) and is_last:
+            raise error
+        if isinstance(error, UserError):
+            raise error
+        reason = first_line(error)
+        if is_last:
+            raise GoneError(
+                f"{self.name} has failed {TRIES} times in a row ({reason}); {GOES_ON}"
+            )
+        self._say(f"has failed ({reason}); it tries again")
 
     def watch(self):
         """Looks for a sign of life; kills what stands still, which Ray starts again."""
@@ -98,14 +122,16 @@ class Remote:
             self._judge()
 
     def _answered(self):
-        sign, self._sign, self._silence, self._told = self._sign, None, 0.0, ""
+        sign, self._sign, self._silence = self._sign, None, 0.0
         try:
             process = ray.get(sign)
-        except ray.exceptions.RayError:  # it has died, and will be another one
-            self._say("has ended; it is restarted")
+        except ray.exceptions.RayError as error:  # it will be another one
             self._process = None
+            self._refuse_its_end(error)
             return
-        self._process = process
+        self._process, self._told = process, ""
+        if self._work is not None and self._pending is None:
+            self._go_on()
 
     def _judge(self):
         if self._process is None:
@@ -121,5 +147,5 @@ class Remote:
 
     def _say(self, what):
         if what != self._told:
-            log.warning("%s: %s", self.name, what)
+            print(f"{self.name}: {what}", file=sys.stderr, flush=True)
             self._told = what
