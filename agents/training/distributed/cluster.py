@@ -63,10 +63,7 @@ def connected(config, processes):
     need_ray()
     os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
     with contextlib.ExitStack() as stack:
-        if config.address:
-            where = _join(config.address)
-        else:
-            where = _start(processes, stack)
+        where = _join(config.address) if config.address else _start(processes, stack)
         stack.callback(_leave)
         _hear()
         yield where
@@ -81,8 +78,8 @@ def _join(address):
             ray.init(address, **_silence(), runtime_env={"env_vars": _for_workers()})
         except Exception as error:  # of many kinds: no such host, no token, other versions
             raise UserError(
-                f"address={address} cannot be joined: {first_line(error)}; it must be auto, "
-                "HOST:PORT or ray://HOST:PORT of a cluster of Ray, with its token in "
+                f"address={address} cannot be joined: {first_line(error)}; it must be "
+                "auto, HOST:PORT or ray://HOST:PORT of a cluster of Ray, with its token in "
                 "RAY_AUTH_TOKEN or ~/.ray/auth_token"
             ) from None
     return f"Ray at {address}"

@@ -38,6 +38,7 @@ class CollectedByActors:
             _Slot(
                 Remote(f"actor_{number}", Actor, config, number, cores=cores),
                 slice(number * each, (number + 1) * each),
+                last=max(self.store.indices, default=-1),
             )
             for number in range(config.actors)
         ]
@@ -56,8 +57,10 @@ class CollectedByActors:
             self._look(agent)
             if self.store.indices and self.store.indices[-1] >= counted:
                 return
-            interrupts.check()
-            ray.wait([ref for slot in self._slots for ref in slot.remote.pending], timeout=_POLL)
+            pending = [each for slot in self._slots for each in slot.remote.pending]
+            interrupts.pause(0.0 if pending else _POLL)
+            if pending:
+                ray.wait(pending, timeout=_POLL)
 
     def learned(self, agent):
         """Writes what is finished; lets actors begin whose last episode counts."""
@@ -90,10 +93,10 @@ class CollectedByActors:
 
 
 class _Slot:
-    """An actor: its environments among all, and which of its episodes was written last."""
+    """An actor: its environments among all, and the episode that it waits for to count."""
 
-    def __init__(self, remote, rows):
-        self.remote, self.rows, self.last = remote, rows, -1
+    def __init__(self, remote, rows, last):
+        self.remote, self.rows, self.last = remote, rows, last
 
 
 class _Sent:

@@ -72,10 +72,12 @@ class Remote:
         try:
             result = ray.get(done)
         except ray.exceptions.RayTaskError as error:
-            self._failed(error.cause)
+            self._refuse_mistakes(error.cause)
+            self._failed(f"{type(error.cause).__name__}: {first_line(error.cause)}")
         except ray.exceptions.RayError as error:
             self._process = None
-            self._died(error)
+            self._refuse_its_end(error)
+            self._failed("it has died")
         else:
             self._work, self._failures = None, 0
             return result
@@ -84,9 +86,12 @@ class Remote:
         method, given = self._work
         self._pending = getattr(self._handle, method).remote(*given)
 
-    def _died(self, error):
-        self._refuse_its_end(error)
-        self._failed(RuntimeError("it has died"))
+    def _refuse_mistakes(self, error):
+        is_last = self._failures + 1 >= TRIES
+        if isinstance(error, UserError) or (
+            isinstance(error, EnvironmentFailedError) and is_last
+        ):
+            raise error
 
     def _refuse_its_end(self, error):
         """Raises where Ray will not start it again: it could not be made at all."""
@@ -94,15 +99,9 @@ class Remote:
             *_, last = filter(None, map(str.strip, str(error).splitlines()))
             raise GoneError(f"{self.name} has ended ({last}); {GOES_ON}") from None
 
-    def _failed(self, error):
+    def _failed(self, reason):
         self._failures += 1
-        is_last = self._failures >= TRIES
-        if isinstance(error, EnvironmentFailedError) and is_last:
-            raise error
-        if isinstance(error, UserError):
-            raise error
-        reason = first_line(error)
-        if is_last:
+        if self._failures >= TRIES:
             raise GoneError(
                 f"{self.name} has failed {TRIES} times in a row ({reason}); {GOES_ON}"
             )

@@ -80,7 +80,8 @@ def test_without_ray_a_run_of_several_processes_says_so(monkeypatch, capsys, tmp
 
 
 def test_a_run_of_one_process_does_not_import_ray():
-    code = "import sys, agents.training.trainer, agents.cli.train\nprint('ray' in sys.modules)"
+    code = "import sys, agents.training.trainer as _, agents.cli.train as _"
+    code += "\nprint('ray' in sys.modules)"
     root = pathlib.Path(__file__).parents[3]
     found = subprocess.run(
         [sys.executable, "-c", code], cwd=root, capture_output=True, text=True

@@ -97,8 +97,12 @@ def test_after_a_restart_actors_go_on_after_their_last_episode(
     EpisodeStore(run.episodes).append(make_episode(3, rows=6))
     Told.made.clear()
     with contextlib.closing(CollectedByActors(config, run)) as again:
-        again.learned(build_agent())
-        assert [each.begun[0][2] for each in Told.made] == [[0]]  # the other's waits
+        agent = build_agent()
+        again.learned(agent)
+        assert not any(each.begun for each in Told.made)  # what there is counts first
+        agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+        again.learned(agent)
+        assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
 
 
 def test_a_run_begun_with_a_replay_server_goes_on(config, run, make_episode, experience):
@@ -123,5 +127,5 @@ def test_actors_of_ray_bring_episodes(here, config, run, build_agent, words):
         for counted in range(4):
             experience.collect(agent)
             agent.clock.advance(counted + 1, agent_steps=20, environment_steps=20)
-        assert sorted(numbers(experience.store))[:2] == [0, 1]
-        assert len(set(numbers(experience.store))) == len(numbers(experience.store)) >= 4
+        found = numbers(experience.store)
+    assert len(set(found)) == len(found) >= 4
