@@ -35,24 +35,25 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
-    if not config.actors:
+    if not config.actors and not config.evaluates_apart:
         _check_here(config)
         return _train(config)
     from agents.training.distributed import cluster
 
     cluster.need_ray()
     _check_here(config)
-    with cluster.connected(config, processes=config.actors):
-        from agents.training.distributed.learner import CollectedByActors
+    processes = config.actors + config.evaluates_apart
+    with cluster.connected(config, processes):
+        from agents.training.distributed.running import parts
 
-        return _train(config, CollectedByActors)
+        return _train(config, **parts(config))
 
 
-def _train(config, *experience):
+def _train(config, **parts):
     from agents.training import trainer
 
     with open_run(config) as run:
-        return trainer.train(config, run, *experience)
+        return trainer.train(config, run, **parts)
 
 
 def _check_here(config):

@@ -184,20 +184,23 @@ def read_episode(file):
         DamagedEpisodeError: it holds no whole one.
         OSError: it cannot be read now, which tells nothing about it.
     """
-    with _arrays(file) as arrays:
-        episode = _known(arrays)
-        check_episode(episode)
-        return episode
+    return unpack(pathlib.Path(file).read_bytes())
 
 
-@contextlib.contextmanager
-def _arrays(file):
-    content = io.BytesIO(pathlib.Path(file).read_bytes())
+def unpack(content):
+    """The episode that `pack` made these bytes of.
+
+    Raises:
+        DamagedEpisodeError: they hold no whole one.
+    """
+    archive = io.BytesIO(content)
     try:
-        if not zipfile.is_zipfile(content):
+        if not zipfile.is_zipfile(archive):
             raise ValueError("not a whole archive of arrays")
-        with np.load(content, allow_pickle=False) as arrays:
-            yield arrays
+        with np.load(archive, allow_pickle=False) as arrays:
+            episode = _known(arrays)
+            check_episode(episode)
+            return episode
     except _DAMAGE as error:
         raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
 

@@ -16,7 +16,7 @@ from agents.system.locking import LOCK, lock_folder
 
 _LENGTH = "environment_steps"
 # What may differ from one machine, or one session, of a run to another.
-LOCAL = "logdir", "threads", "address"
+LOCAL = "logdir", "threads", "address", "evaluation.apart"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,7 +123,8 @@ def write_config(config):
 
 def _differs(config, saved):
     """Whether more than what is of this machine does."""
-    local = {"threads": saved.threads, "address": saved.address}
+    apart = dataclasses.replace(config.evaluation, apart=saved.evaluation.apart)
+    local = {"threads": saved.threads, "address": saved.address, "evaluation": apart}
     return dataclasses.replace(config, **local) != saved
 
 

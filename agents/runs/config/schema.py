@@ -40,6 +40,7 @@ class Optimizer(Settings):
 class Evaluation(Settings):
     every: int = key(least=0)  # collected episodes; 0: never
     episodes: int = key(least=1)  # each time
+    apart: bool | None = key()  # by a process of its own; None: where actors collect
 
 
 @dataclasses.dataclass(frozen=True)
@@ -114,6 +115,13 @@ class Train(Settings):
     value: NoValue | TemporalDifference = key(kinds=VALUES)
     act: str = key(choices=("plan", "policy"))
     latents: str = key(choices=("means", "samples"))
+
+    @property
+    def evaluates_apart(self):
+        """Whether a process of its own evaluates, films and probes."""
+        apart = self.evaluation.apart
+        is_ever = self.evaluation.every or self.video_every or self.probe_every
+        return bool(is_ever) and (self.actors > 0 if apart is None else apart)
 
     @property
     def environment(self):
