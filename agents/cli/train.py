@@ -35,25 +35,19 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
-    if not config.actors and not config.evaluates_apart:
-        _check_here(config)
-        return _train(config)
-    from agents.training.distributed import cluster
+    if config.actors or config.evaluates_apart:
+        from agents.training.distributed.cluster import need_ray
 
-    cluster.need_ray()
+        need_ray()
+        import_gym()
+        from agents.training.distributed import running
+
+        return running.train(config)
     _check_here(config)
-    processes = config.actors + config.evaluates_apart
-    with cluster.connected(config, processes):
-        from agents.training.distributed.running import parts
-
-        return _train(config, **parts(config))
-
-
-def _train(config, **parts):
     from agents.training import trainer
 
     with open_run(config) as run:
-        return trainer.train(config, run, **parts)
+        return trainer.train(config, run)
 
 
 def _check_here(config):

@@ -98,7 +98,7 @@ def _knock(address):
 def _start(processes, stack):
     """Ray of this run alone: on this machine, bound to it, with a token of its own."""
     _remove_left()
-    folder = tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
+    folder = own_folder()
     stack.callback(shutil.rmtree, folder, ignore_errors=True)
     own = {
         "RAY_AUTH_MODE": "token",
@@ -196,6 +196,11 @@ def _own_signals():
         yield
     finally:
         signal.signal(signal.SIGTERM, handler)
+
+
+def own_folder():
+    """A new temporary folder of this process; the next run removes it if nobody else."""
+    return tempfile.mkdtemp(prefix=f"{_PREFIX}{os.getpid()}-")
 
 
 def _remove_left():
