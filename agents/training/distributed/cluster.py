@@ -135,7 +135,8 @@ def check():
     """Raises a `GoneError` where Ray itself has died on this machine."""
     from ray._private import worker
 
-    dead = {kind for kind, _ in worker._global_node.dead_processes()}
+    node = worker._global_node  # None for who looks into a cluster from outside
+    dead = {kind for kind, _ in node.dead_processes()} if node else set()
     if gone := dead & {"gcs_server", "raylet"}:
         raise GoneError(f"Ray's {min(gone)} has died; {GOES_ON}")
 
