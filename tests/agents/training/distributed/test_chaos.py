@@ -86,6 +86,10 @@ class Killed:
             time.sleep(0.1)
             assert time.monotonic() - began < seconds, self.output.read_text()[-2000:]
 
+    def wait_for_its_end(self, seconds=200):
+        """Does not start it again; its exit status."""
+        return self._process.wait(seconds)
+
     def numbers(self):
         """Numbers of all episodes on disk, in the order of their files."""
         store = self.folder / "episodes"

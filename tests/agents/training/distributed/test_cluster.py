@@ -10,6 +10,7 @@ import psutil
 import pytest
 import ray
 
+from agents.runs.records import read_metrics, read_scores
 from agents.system.errors import UserError
 from agents.system.processes import free_addresses
 from agents.training.distributed import cluster
@@ -106,3 +107,37 @@ def test_without_ray_it_is_said_how_to_get_it(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(UserError, match=r"pip install 'bayes_rl\[distributed\]'"):
         cluster.need_ray()
+
+
+TWO = """
+import os, secrets, subprocess, sys
+os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+from ray.cluster_utils import Cluster
+small = {"object_store_memory": 200 * 2**20, "include_dashboard": False}
+head = {"num_cpus": 1, **small, "ray_client_server_port": int(sys.argv[2])}
+cluster = Cluster(True, head_node_args=head)
+cluster.add_node(num_cpus=3, object_store_memory=200 * 2**20)
+address = cluster.address if sys.argv[1] == "inside" else f"ray://127.0.0.1:{sys.argv[2]}"
+words = ["experiment=debug", "value=none", "environment_steps=120", "actors=2"]
+words += [f"address={address}", f"logdir={sys.argv[3]}"]
+print(subprocess.run([sys.executable, "-m", "agents", "train", *words]).returncode)
+cluster.shutdown()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize("where", ["inside", "outside"])
+def test_a_run_over_two_raylets(where, tmp_path):
+    port = free_addresses(1)[0].rpartition(":")[2]
+    root = pathlib.Path(__file__).parents[4]
+    result = subprocess.run(
+        [sys.executable, "-c", TWO, where, port, str(tmp_path / "run")],
+        cwd=root,
+        env=os.environ | {"PYTHONPATH": str(root)},
+        capture_output=True,
+        text=True,
+    )
+    assert result.stdout.splitlines()[-1] == "0", result.stderr
+    assert len(read_metrics(tmp_path / "run")) == 6
+    assert {row["episodes"] for row in read_scores(tmp_path / "run")} == {2, 4, 6}

@@ -158,10 +158,8 @@ def test_when_a_learner_is_killed_the_same_command_goes_on(tmp_path):
         run.wait_for_a_line()
     kept = on_disk(run)
     assert run.kill("ray::Learner")
-    while run.status is None:
-        run.wait_for_a_line()
+    assert run.wait_for_its_end() == 1
     said = run.output.read_text()
-    assert run.status == 1
     assert "; the same command goes on from the last checkpoint" in said.splitlines()[-1]
     while run.status != 0:
         run.wait_for_a_line()
