@@ -100,10 +100,20 @@ class EpisodeStore:
         Raises:
             ValueError: the episode has not the layout of `agents.episodes.layout`.
         """
+        return self.append_packed(_number(episode, self.next_index), pack(episode))
+
+    def append_packed(self, number, content):
+        """Writes an episode that another process has packed, as `append`.
+
+        Args:
+            number: of the episode in the sequence of its seed.
+            content: as of `pack`.
+        """
         index = self.next_index
-        write_episode(self._file(index), episode)
+        with replacing(self._file(index)) as handle:
+            handle.write(content)
         self.next_index += 1
-        self._numbers[index] = _number(episode, index)
+        self._numbers[index] = number
         self.indices.append(index)
         return index
 
@@ -174,26 +184,23 @@ def read_episode(file):
         DamagedEpisodeError: it holds no whole one.
         OSError: it cannot be read now, which tells nothing about it.
     """
-    with _arrays(file) as arrays:
-        episode = _known(arrays)
-        check_episode(episode)
-        return episode
+    return unpack(pathlib.Path(file).read_bytes())
 
 
-def read_number(file):
-    """Reads no more of an episode than its number; errors are those of `read_episode`."""
-    with _arrays(file) as arrays:
-        return int(arrays["number"])
+def unpack(content):
+    """The episode that `pack` made these bytes of.
 
-
-@contextlib.contextmanager
-def _arrays(file):
-    content = io.BytesIO(pathlib.Path(file).read_bytes())
+    Raises:
+        DamagedEpisodeError: they hold no whole one.
+    """
+    archive = io.BytesIO(content)
     try:
-        if not zipfile.is_zipfile(content):
+        if not zipfile.is_zipfile(archive):
             raise ValueError("not a whole archive of arrays")
-        with np.load(content, allow_pickle=False) as arrays:
-            yield arrays
+        with np.load(archive, allow_pickle=False) as arrays:
+            episode = _known(arrays)
+            check_episode(episode)
+            return episode
     except _DAMAGE as error:
         raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
 
@@ -202,15 +209,16 @@ def _number(episode, index):
     return int(episode.get("number", index))
 
 
-def write_episode(file, episode):
-    """Writes an episode that `EpisodeStore.adopt` may take; it is whole or not there.
+def pack(episode):
+    """The bytes of the file of an episode.
 
     Raises:
         ValueError: the episode has not the layout of `agents.episodes.layout`.
     """
     check_episode(episode)
-    with replacing(file) as handle:
-        np.savez_compressed(handle, **_known(episode))
+    content = io.BytesIO()
+    np.savez_compressed(content, **_known(episode))
+    return content.getvalue()
 
 
 def _known(arrays):

@@ -31,9 +31,11 @@ _LATER = {
     "hold_out_every": None,
     "latents": "samples",
     "averaging": 0.0,
+    "address": None,
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
+    "evaluation.apart": None,
     "value.return_lambda": 1.0,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,
