@@ -17,7 +17,8 @@ from agents.system.files import write_text
 from agents.system.locking import LOCK, lock_folder
 
 _LENGTH = "environment_steps"
-LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
+# What may differ from one machine, or one session, of a run to another.
+LOCAL = "logdir", "threads", "address", "evaluation.apart"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,8 +155,10 @@ def as_begun(config):
 
 
 def _differs(config, saved):
-    """Whether more than the threads of this machine does."""
-    return dataclasses.replace(config, threads=saved.threads) != saved
+    """Whether more than what is of this machine does."""
+    apart = dataclasses.replace(config.evaluation, apart=saved.evaluation.apart)
+    local = {"threads": saved.threads, "address": saved.address, "evaluation": apart}
+    return dataclasses.replace(config, **local) != saved
 
 
 def open_part(run, number):
