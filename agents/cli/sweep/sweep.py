@@ -118,9 +118,10 @@ def default_at_once(configs):
 
 
 def _cores(config):
+    others = config.actors + config.learners - 1 + config.evaluates_apart
     if config.actors:
-        return config.threads * (config.actors + config.learners)
-    return max(config.threads, config.environments)
+        return config.threads * (others + 1)
+    return max(config.threads, config.environments) + config.threads * others
 
 
 def _status(results):
