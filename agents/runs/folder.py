@@ -53,11 +53,6 @@ class Run:
         return self.first.folder / "episodes"
 
     @property
-    def roles(self):
-        """Of a run of several processes: what each does, and what it prints."""
-        return self.folder / "roles"
-
-    @property
     def videos(self):
         return self.folder / "videos"
 
@@ -159,34 +154,6 @@ def _differs(config, saved):
     apart = dataclasses.replace(config.evaluation, apart=saved.evaluation.apart)
     local = {"threads": saved.threads, "address": saved.address, "evaluation": apart}
     return dataclasses.replace(config, **local) != saved
-
-
-def open_part(run, number):
-    """The part of a run to which learner `number` writes, from 1: `learner_<number>/`.
-
-    Args:
-        run: `Run`.
-        number: of the learner; the first of all writes to the run itself.
-
-    Returns:
-        A `Run`; a context manager.
-
-    Raises:
-        UserError: the folder is in use.
-    """
-    folder = run.folder / learner_name(number)
-    folder.mkdir(parents=True, exist_ok=True)
-    return Run(folder, lock_folder(folder), whole=run)
-
-
-def learner_name(number):
-    """The name of learner `number`; the first is all there is where others have none.
-
-    Example:
-        >>> learner_name(0), learner_name(1)
-        ('learner', 'learner_1')
-    """
-    return f"learner_{number}" if number else "learner"
 
 
 def check_run(config):

@@ -91,7 +91,7 @@ def measure_costs(words, repeats=30):
             episode_steps=agent_steps(episode),
             action_repeat=environment.action_repeat,
             pack=_median(lambda: pack(episode), repeats),
-            write=_median(lambda: store.append_packed(0, content), repeats),
+            write=_median(lambda: store.append_packed(content), repeats),
             train={
                 count: _train_seconds(config, agent, episode, count)
                 for count in SHARES

@@ -104,7 +104,7 @@ def print_commands(words):
 def default_at_once(configs):
     """How many runs share this machine: its cores over those that a run keeps busy.
 
-    Those are the threads of each actor and learner, or one for each environment.
+    Those are the threads of each actor, learner and evaluator, or one for each environment.
     One, where a run takes all devices: with other `devices`, with `threads=0`, or where
     there is a GPU, which one run keeps busy.
 
@@ -118,9 +118,10 @@ def default_at_once(configs):
 
 
 def _cores(config):
+    others = config.actors + config.learners - 1 + config.evaluates_apart
     if config.actors:
-        return config.threads * (config.actors + config.learners)
-    return max(config.threads, config.environments)
+        return config.threads * (others + 1)
+    return max(config.threads, config.environments) + config.threads * others
 
 
 def _status(results):

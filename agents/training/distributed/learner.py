@@ -88,7 +88,7 @@ class CollectedByActors:
             for slot in self._slots
             for number, content in slot.remote.result() or ()
         ]
-        for number, content, slot in sorted(found, key=lambda each: each[0]):
+        for _, content, slot in sorted(found, key=lambda each: each[0]):
             slot.last = self.store.append_packed(content)
 
 

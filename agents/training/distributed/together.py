@@ -212,7 +212,7 @@ class TakenByAnother:
             interrupts.pause()
 
     def learned(self, agent):
-        """Is told now and then that the agent has learned; here nobody else asks."""
+        """Is told how far the agent is; here nobody else asks."""
 
     def close(self):
         """Frees the environment."""

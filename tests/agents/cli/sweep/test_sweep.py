@@ -148,7 +148,8 @@ def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypat
         (["threads=3"], 2),
         (["threads=0"], 1),
         (["devices=mirrored"], 1),
-        (["actors=3"], 2),
+        (["actors=3"], 1),  # an evaluator beside them
+        (["actors=3", "evaluation.apart=false"], 2),
         (["environments=4"], 2),
     ],
 )

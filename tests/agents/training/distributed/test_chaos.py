@@ -165,7 +165,7 @@ def test_after_some_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_after_sixty_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
-    steps = 60_000
+    steps = 20_000
     run = Killed(tmp_path, steps=steps)
     kept = kill_at_random(run, 60, (ACTOR, ACTOR, RAYLET, HEAD, COMMAND))
     rows = assert_whole(run, kept, steps)
