@@ -35,7 +35,7 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
-    if config.actors or config.evaluates_apart:
+    if config.has_processes:
         from agents.training.distributed.cluster import need_ray
 
         need_ray()
@@ -43,6 +43,11 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         from agents.training.distributed import running
 
         return running.train(config)
+    if config.address:
+        raise UserError(
+            f"address={config.address} changes nothing for one run of one process: add "
+            "actors=N, evaluation.apart=true, or -m, which trains several runs"
+        )
     config = _check_here(config)
     from agents.training import trainer
 

@@ -60,6 +60,11 @@ class LoggedProcess(subprocess.Popen):
                 start_new_session=True,  # Ctrl-C reaches it through this process alone
             )
 
+    def kill(self):
+        """Kills it, and what it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
+
     @property
     def reason(self):
         """Why it has failed, in one line: the last of its output, or what killed it."""

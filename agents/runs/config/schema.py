@@ -131,6 +131,11 @@ class Train(Settings):
         return bool(is_ever) and (self.actors > 0 if apart is None else apart)
 
     @property
+    def has_processes(self):
+        """Whether other processes take part in the run, by Ray."""
+        return self.actors > 0 or self.evaluates_apart
+
+    @property
     def environment(self):
         """What `envs.load` takes of it, but the seed."""
         names = ("task", "observation", "action_repeat", "time_limit", "action_cost")

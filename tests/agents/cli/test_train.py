@@ -101,6 +101,15 @@ def test_a_task_that_cannot_be_had_starts_no_process(capfd, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_an_address_that_changes_nothing_is_refused(capsys, tmp_path):
+    assert main(["train", "task=fake", "address=auto", "logdir=run"]) == 2
+    assert capsys.readouterr().err == (
+        "bayes-rl: address=auto changes nothing for one run of one process: add "
+        "actors=N, evaluation.apart=true, or -m, which trains several runs\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_print_config_writes_nothing(capsys, tmp_path):
     assert main(["train", "task=fake", "--print-config", "seed=3"]) == 0
     assert "seed: 3\n" in capsys.readouterr().out

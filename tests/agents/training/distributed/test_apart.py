@@ -6,7 +6,6 @@ import functools
 import numpy as np
 import pytest
 
-from agents.episodes.store import EpisodeStore
 from agents.runs.folder import open_run
 from agents.runs.records import read_metrics, read_scores
 from agents.training.distributed import apart
@@ -91,6 +90,11 @@ def test_it_measures_what_one_process_would_of_the_same_weights(
     assert films[0] == films[1] != []
     assert [line.partition(":")[0] for line in told] == ["episode 2", "episode 4"]
     assert list((tmp_path / "apart" / "evaluating").iterdir()) == []
+    again = {
+        name: found[1][0][name] for name in ("environment_steps", "episodes", "train_steps")
+    }
+    trainer._metrics.amend(again, {}, found[1][:1])  # as where it was killed in between
+    assert measured(tmp_path / "apart") == here
 
 
 def test_what_a_killed_run_had_asked_is_measured_of_the_weights_of_then(
@@ -120,31 +124,12 @@ def make_trainer_again(make_trainer, trainer):
     return make_trainer(run.name, make_apart=EvaluatedApart)
 
 
-def test_what_was_recorded_is_not_recorded_twice(make_trainer, tmp_path):
-    trainer = make_trainer("twice", make_apart=EvaluatedApart)
-    while not trainer.done:
-        trainer.advance()
-    before = measured(tmp_path / "twice")
-    score = dict(before[1][0])
-    counts = {
-        name: score[name] for name in ("environment_steps", "episodes", "train_steps")
-    }
-    trainer._metrics.amend(counts, {}, [score])
-    assert measured(tmp_path / "twice") == before
-
-
-def test_a_judge_acts_by_the_weights_that_it_is_given(make_config, build_agent, tmp_path):
-    config = make_config("probe_every=0", "video_every=0", "evaluation.every=1")
+def test_a_judge_acts_by_the_weights_that_it_is_given(make_config, build_agent):
     agent = build_agent()
-    agent.train_step_counter.assign(3)
-    agent.clock.episodes.assign(1)
-    judge = Judge(config)
-    weights = apart.Weights(apart._variables(agent)).read()
-    store = EpisodeStore(tmp_path)
+    judge = Judge(make_config("probe_every=0", "video_every=0", "evaluation.every=1"))
     judge._begin()
     for variable in judge._agent.model.trainable_variables:
         variable.assign(variable * 0.0)
-    del store
-    judge._weights.write(weights)
+    judge._weights.write(apart.Weights(apart._variables(agent)).read())
     for one, other in zip(agent.model.variables, judge._agent.model.variables, strict=True):
         np.testing.assert_array_equal(one, other)

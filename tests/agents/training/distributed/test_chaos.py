@@ -12,11 +12,12 @@ import psutil
 import pytest
 
 from agents.episodes.store import EpisodeStore
-from agents.runs.records import read_metrics
+from agents.runs.records import read_metrics, read_scores
 from agents.system.processes import command_of
 
-ACTOR, RAYLET, HEAD, COMMAND = "ray::Actor", "raylet/raylet", "gcs_server", "command"
-OF_AN_EPISODE, UPDATES = 20, 2
+ACTOR, EVALUATOR, RAYLET, HEAD = "ray::Actor", "ray::Judge", "raylet/raylet", "gcs_server"
+COMMAND = "command"  # the learner
+OF_AN_EPISODE, UPDATES, EVALUATED = 20, 2, 20
 SPARED = 0.8  # share of the kills before which the run has come further
 ORPHANED = 30.0  # seconds after the end
 
@@ -151,24 +152,28 @@ def kill_at_random(run, kills, names):
 
 @pytest.mark.timeout(1200)
 def test_after_some_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
-    run = Killed(tmp_path, steps=2_000)
+    run = Killed(tmp_path, steps=800)
     kept = set()
-    for name in (ACTOR, RAYLET, COMMAND):
+    for name in (ACTOR, RAYLET, COMMAND):  # the last two end the run
         run.wait_for_a_line()
         kept |= on_disk(run)
         assert run.kill(name)
     while run.status != 0:
         run.wait_for_a_line()
-    assert_whole(run, kept, 2_000)
+    assert_whole(run, kept, 800)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_after_sixty_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
     steps = 20_000
-    run = Killed(tmp_path, steps=steps)
-    kept = kill_at_random(run, 60, (ACTOR, ACTOR, RAYLET, HEAD, COMMAND))
+    words = f"evaluation.every={EVALUATED}", "evaluation.episodes=1"
+    run = Killed(tmp_path, *words, steps=steps)
+    kept = kill_at_random(run, 60, (ACTOR, ACTOR, EVALUATOR, RAYLET, HEAD, COMMAND))
     rows = assert_whole(run, kept, steps)
+    evaluated = [row["episodes"] for row in rows if "evaluate/return" in row]
+    assert evaluated == list(range(EVALUATED, len(rows) + 1, EVALUATED))
+    assert [int(score["episodes"]) for score in read_scores(run.folder)] == evaluated
     learned = len(rows) - 2  # the first episodes are not followed by updates
     np.testing.assert_allclose(rows[-1]["train_steps"], UPDATES * learned, atol=UPDATES)
 
