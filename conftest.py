@@ -27,8 +27,8 @@ if not importlib.util.find_spec("ray"):
     collect_ignore_glob = [
         "agents/training/distributed",
         "tests/agents/training/distributed",
-        "agents/cli/sweep/tasks.py",
-        "tests/agents/cli/sweep/test_tasks.py",
+        "agents/cli/sweep/in_cluster.py",
+        "tests/agents/cli/sweep/test_in_cluster.py",
         "benchmarks/scale/*.py",
         "tests/benchmarks/scale/*.py",
     ]

@@ -37,8 +37,8 @@ class Sweep:
         return [job for job in self.jobs if job not in self.finished]
 
     @property
-    def is_of_tasks(self):
-        """Whether runs are tasks of a cluster; those of several processes join it."""
+    def is_of_cluster(self):
+        """Whether a cluster has whole runs; those of several processes join it."""
         config = self.configs[0]
         return bool(config.address) and not config.has_processes
 
@@ -88,12 +88,12 @@ def sweep(words, at_once=None):
     planned = plan(words)
     with contextlib.ExitStack() as stack:
         start = None
-        if planned.is_of_tasks:
+        if planned.is_of_cluster:
             need_ray()
-            from agents.cli.sweep import tasks
+            from agents.cli.sweep import in_cluster
 
             cores = max(map(_cores, planned.configs))
-            joined = tasks.joined(planned.configs[0], cores)
+            joined = in_cluster.joined(planned.configs[0], cores)
             room, start = stack.enter_context(joined)
         else:
             room = default_at_once(planned.configs)

@@ -1,11 +1,11 @@
-"""Tests of agents.cli.sweep.tasks."""
+"""Tests of agents.cli.sweep.in_cluster."""
 
+import contextlib
 import time
 
 import pytest
-import ray
 
-from agents.cli.sweep import tasks
+from agents.cli.sweep import in_cluster
 from agents.cli.sweep.launching import LOG, Job
 from agents.runs.config.overrides import load
 from agents.runs.history import is_finished
@@ -17,21 +17,26 @@ WORDS += ("probe_every=0",)
 
 
 @pytest.fixture(scope="module")
-def make():
-    """Trains in a process of Ray, which has two cores here."""
+def cores():
+    """Ray on this machine, with two cores."""
     with cluster.connected(load(["task=fake", "actors=1"]), processes=2):
-        yield ray.remote(num_cpus=1)(tasks._train)
+        yield
 
 
 @pytest.fixture
-def start(make, tmp_path):
+def start(cores, tmp_path, monkeypatch):
+    """Starts a run there, where this process is already."""
+    monkeypatch.setattr(cluster, "connected", lambda *_, **__: contextlib.nullcontext())
+
     def started(*words):
-        return tasks.TaskProcess(make, Job(words, tmp_path / "run", 40, ""))
+        with in_cluster.joined(None, cores=1) as (room, start):
+            assert room == 2
+            return start(Job(words, tmp_path / "run", 40, ""))
 
     return started
 
 
-def wait_for(condition, seconds=120):
+def wait_for(condition, seconds=300):
     began = time.monotonic()
     while not (found := condition()):
         assert time.monotonic() - began < seconds
@@ -67,4 +72,5 @@ def test_a_run_that_is_stopped_saves(start, tmp_path):
     wait_for(lambda: len(read_metrics(tmp_path / "run")) > 2)
     process.send_signal(None)
     wait_for(lambda: process.poll() is not None)
-    assert "the same command" in (tmp_path / "run" / LOG).read_text()
+    assert process.poll() == 130
+    assert "The same command resumes the run" in (tmp_path / "run" / LOG).read_text()
