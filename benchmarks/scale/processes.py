@@ -61,7 +61,7 @@ def main():
     rows = [
         measure(home, options.words, int(actors), options.episodes)
         for actors in options.actors.split(",")
-        for home in homes
+        for home in (homes if int(actors) else homes[:1])  # one process needs no engine
     ]
     facts = report.origin(" ".join(["python -m benchmarks.scale.processes", *sys.argv[1:]]))
     table.show(rows, facts)
