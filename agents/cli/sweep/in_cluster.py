@@ -93,6 +93,8 @@ class Run:
     def train(self, words, folder):
         """Trains to the end; exit status, and why the run has failed."""
         folder.mkdir(parents=True, exist_ok=True)
+        # Ray's processes are deaf to Ctrl-C, and what they start would be.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
         self._process = LoggedProcess(command_of("train", *words), folder / LOG)
         if self._is_stopped:
             self.stop()
