@@ -60,12 +60,15 @@ class Costs:
     gradients: int
 
 
-def measure_costs(words, repeats=30):
+def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
     """Measures a run of these words.
 
     Args:
         words: of the config; `actors` is needed.
         repeats: of each thing; the median counts.
+        clock: function without arguments to seconds.
+        layouts: environments of an actor. Those of several have processes of their own,
+            whose work `time.process_time` does not count.
 
     Returns:
         `Costs`.
@@ -83,24 +86,24 @@ def measure_costs(words, repeats=30):
         agent.clock.advance(1, agent_steps(episode), agent_steps(episode))
         stack.enter_context(cluster.connected(config, processes=1))
         store, content = EpisodeStore(run.episodes), pack(episode)
-        decision, step = _layouts(config, agent, repeats)
+        decision, step = _layouts(config, agent, repeats, clock, layouts)
         gradients = (*agent.model.trainable_variables, *_of_value(agent))
         return Costs(
             decision=decision,
             step=step,
             episode_steps=agent_steps(episode),
             action_repeat=environment.action_repeat,
-            pack=_median(lambda: pack(episode), repeats),
-            write=_median(lambda: store.append_packed(content), repeats),
+            pack=_median(clock, lambda: pack(episode), repeats),
+            write=_median(clock, lambda: store.append_packed(content), repeats),
             train={
-                count: _train_seconds(config, agent, episode, count)
+                count: _train_seconds(config, agent, episode, count, clock)
                 for count in SHARES
                 if config.batch_size % count == 0
             },
-            save=_median(_saver(run, agent), repeats=5),
+            save=_median(clock, _saver(run, agent), repeats=5),
             weights=_bytes(agent.collect_policy.variables()),
             gradients=_bytes(gradients),
-            **_through_ray(agent, content, repeats),
+            **_through_ray(agent, content, repeats, clock),
         )
 
 
@@ -119,7 +122,7 @@ def _random_episode(config, agent, environment):
     return found[0]
 
 
-def _through_ray(agent, content, repeats):
+def _through_ray(agent, content, repeats, clock):
     """What goes from one process to another."""
     import ray
 
@@ -131,32 +134,32 @@ def _through_ray(agent, content, repeats):
     actor, weights = Actor.remote(), Weights(acting_variables(agent))
     sent = ray.put(weights.read())
     return {
-        "hand": _median(lambda: ray.get(actor.episode.remote()), repeats),
-        "send": _median(lambda: ray.put(weights.read()), repeats),
-        "receive": _median(lambda: weights.write(ray.get(sent)), repeats),
+        "hand": _median(clock, lambda: ray.get(actor.episode.remote()), repeats),
+        "send": _median(clock, lambda: ray.put(weights.read()), repeats),
+        "receive": _median(clock, lambda: weights.write(ray.get(sent)), repeats),
     }
 
 
-def _layouts(config, agent, repeats):
+def _layouts(config, agent, repeats, clock, layouts):
     """Seconds of a call of the planner, and of a step of all environments, by layout."""
     decision, step = {}, {}
-    for count in LAYOUTS:
+    for count in layouts:
         environment = load_environments(config, count, COLLECTION, processes=count > 1)
         with contextlib.closing(environment):
             policy = as_py_policy(agent.collect_policy)
             now, state = environment.reset(), policy.get_initial_state(count)
             seconds = []
             for _ in range(repeats + 5):  # the first ones trace and compile
-                begun = time.perf_counter()
+                begun = clock()
                 action = policy.action(now, state)
-                decided = time.perf_counter()
+                decided = clock()
                 now, state = environment.step(action.action), action.state
-                seconds.append([decided - begun, time.perf_counter() - decided])
+                seconds.append([decided - begun, clock() - decided])
             decision[count], step[count] = np.median(seconds[5:], axis=0).tolist()
     return decision, step
 
 
-def _train_seconds(config, agent, episode, learners, chunks=5):
+def _train_seconds(config, agent, episode, learners, clock, chunks=5):
     """Of a gradient step on the share of the batch that one of several learners has."""
     from agents.episodes.replay import Replay
 
@@ -166,7 +169,7 @@ def _train_seconds(config, agent, episode, learners, chunks=5):
     devices = tf.distribute.get_strategy()
     learning = Learning(agent, replay, devices, share, config.sequence_length, seed=0)
     learning.run(20, lambda _: None)  # traces and compiles
-    return _median(lambda: learning.run(20, lambda _: None), chunks) / 20
+    return _median(clock, lambda: learning.run(20, lambda _: None), chunks) / 20
 
 
 def _saver(run, agent):
@@ -184,11 +187,11 @@ def _bytes(variables):
     return sum(sizes)
 
 
-def _median(function, repeats):
+def _median(clock, function, repeats):
     function()
     seconds = []
     for _ in range(repeats):
-        begun = time.perf_counter()
+        begun = clock()
         function()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(clock() - begun)
     return float(np.median(seconds))

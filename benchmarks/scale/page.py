@@ -12,7 +12,9 @@ _ABOUT = """\
   it on this machine, and simulates it (SimPy) for more processes than this machine has.
 - In the simulation, each process has a core of its own. Learners have the speed of one core
   here, and sum gradients at 10 Gbit/s.
-- Where the simulation is compared with this machine, all processes share its cores."""
+- Where the simulation is compared with this machine, all processes share its cores.
+- With `--clock processor` costs are processor time of the process that works, which other
+  programs do not lengthen. Real runs are then left out."""
 _HELP = """\
 - Learners: fewer updates an episode, larger batches on a faster device, or more learners,
   as long as a step on a smaller share of the batch costs less.
@@ -109,6 +111,7 @@ def remake(folder):
         "Weights that actors act by: {weights} MB. Gradients that learners sum: "
         "{gradients} MB."
     )
+    checked = len(found["tables"]["checks"]) > 1
     parts = [
         f"# {found['title']}",
         _QUESTION,
@@ -121,7 +124,7 @@ def remake(folder):
         folded("What helps", _HELP),
         folded("Cost of each part", tables["costs"], sizes.format(**found["numbers"])),
         folded("One planner call for several environments", tables["layouts"]),
-        folded("Simulated and real, on this machine", tables["checks"]),
+        folded("Simulated and real, on this machine", tables["checks"] if checked else ""),
         folded("All simulated runs, a core for each process", tables["outcomes"]),
     ]
     write_text(folder / "scale.md", "\n\n".join(parts) + "\n")
