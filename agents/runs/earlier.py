@@ -32,9 +32,11 @@ _LATER = {
     "latents": "samples",
     "averaging": 0.0,
     "time_limit": None,
+    "address": None,
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
+    "evaluation.apart": None,
     "value.return_lambda": 1.0,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,

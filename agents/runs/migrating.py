@@ -1,6 +1,5 @@
 """Runs of earlier versions: their config.yaml in today's form, once and for all."""
 
-import contextlib
 import pathlib
 
 from agents.runs.config.resolving import open_keys
@@ -33,7 +32,7 @@ def migrate(folder, resolve):
     run = Run(pathlib.Path(folder))
     if not is_earlier(read_values(folder)):
         return None
-    with _alone(run):
+    with lock_folder(run.folder, "migrate the run once that ends"):
         values = read_values(folder)
         if not is_earlier(values):  # another process was faster
             return None
@@ -43,16 +42,6 @@ def migrate(folder, resolve):
         kept = _keep(run.config_file)
         write_text(run.config_file, as_text(config))
     return kept
-
-
-@contextlib.contextmanager
-def _alone(run):
-    """Keeps those who train the run out, and who starts its processes."""
-    with contextlib.ExitStack() as stack:
-        for folder in (run.folder, run.roles):
-            if folder.is_dir():
-                stack.enter_context(lock_folder(folder, "migrate the run once that ends"))
-        yield
 
 
 def _keep(file):

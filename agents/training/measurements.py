@@ -24,7 +24,7 @@ from agents.study.insight.spread import spread_report
 from agents.system.seeds import Purpose, fold, seed_of_run
 
 _SHOWN = {".png": "open_loop/figure", ".gif": "open_loop/video"}
-_PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
+PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
 class Measurements:
@@ -100,6 +100,12 @@ class Measurements:
         every = self._config.evaluation.every
         return self._has_learned and bool(every) and (is_last or self._is_due(every))
 
+    def is_anything_due(self, is_last):
+        """Whether it is time to evaluate, to probe or to film."""
+        others = (self._config.probe_every, self._config.video_every)
+        is_due = self._has_learned and any(map(self._is_due, others))
+        return is_due or self.evaluation_is_due(is_last)
+
     def evaluate(self):
         """Acts without exploring.
 
@@ -129,11 +135,11 @@ class Measurements:
         if not self._is_due(self._config.probe_every) or not self._has_learned:
             return {}
         indices = [index for index in self._store.indices if index < self._episodes]
-        if len(indices) < _PROBED:
+        if len(indices) < PROBED:
             return {}
         found = live_probe(
             self._agent.model,
-            [self._store.read(index) for index in indices[-_PROBED:]],
+            [self._store.read(index) for index in indices[-PROBED:]],
             envs.wrapping_angles(self._config.task),
             self._seed(Purpose.PROBE),
         )

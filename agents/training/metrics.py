@@ -58,12 +58,21 @@ class MetricsLog:
                 f"a row of metrics needs the key environment_steps, got {sorted(row)}"
             )
         records.append_metrics(self._run, row)
-        step = int(row["environment_steps"])
-        scalars = Summary()  # one event for all
-        for name, value in row.items():
-            if value is not None and name != "environment_steps":
-                scalars.MergeFrom(scalar_pb(name, float(value), self._about(name)))
-        self._show(step, scalars)
+        self._show_scalars(int(row["environment_steps"]), row)
+
+    def amend(self, counts, row, scores):
+        """Adds what was measured later of an earlier episode; twice is as once.
+
+        Args:
+            counts: dict of its episodes and environment steps.
+            row: dict of scalars, for its line.
+            scores: as of `write_scores`.
+        """
+        written = {score["episodes"] for score in records.read_scores(self._run)}
+        if scores and counts["episodes"] not in written:
+            self.write_scores(scores)
+        records.amend(self._run, counts["episodes"], row)
+        self._show_scalars(int(counts["environment_steps"]), row)
 
     def _about(self, name):
         """What TensorBoard says beside a curve; once is enough for it."""
@@ -109,6 +118,13 @@ class MetricsLog:
         if self._writer is not None:
             self._writer.close()
             self._writer = None
+
+    def _show_scalars(self, step, row):
+        scalars = Summary()  # one event for all
+        for name, value in row.items():
+            if value is not None and name != "environment_steps":
+                scalars.MergeFrom(scalar_pb(name, float(value), self._about(name)))
+        self._show(step, scalars)
 
     def _show(self, step, summary):
         if self._writer is None:

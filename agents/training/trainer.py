@@ -27,7 +27,7 @@ from agents.training.measurements import Measurements, banner, release, resident
 from agents.training.metrics import MetricsLog
 
 
-def train(config, run, make_experience=CollectedHere, devices=None):
+def train(config, run, make_experience=CollectedHere, devices=None, make_apart=None):
     """Trains the agent of a run until it has seen `environment_steps`.
 
     The run goes on from its newest checkpoint and from the episodes on disk.
@@ -37,6 +37,7 @@ def train(config, run, make_experience=CollectedHere, devices=None):
         run: `agents.runs.folder.Run`, open.
         make_experience: as of `Trainer`.
         devices: likewise.
+        make_apart: likewise.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -44,17 +45,17 @@ def train(config, run, make_experience=CollectedHere, devices=None):
     configure_tensorflow(config)
     forget_divergence(run.folder)
     try:
-        return _train(config, run, make_experience, devices)
+        return _train(config, run, make_experience, devices, make_apart)
     except Diverged as error:
         tell_divergence(config, run, error.divergence)
         return 1
 
 
-def _train(config, run, make_experience, devices):
+def _train(config, run, *how):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
-            trainer = Trainer(config, run, progress, make_experience, devices)
+            trainer = Trainer(config, run, progress, *how)
             while not trainer.done:
                 trainer.advance()
                 interrupts.check()
@@ -96,9 +97,19 @@ class Trainer:
         make_experience: makes of config and run an
             `agents.episodes.experience.Experience`.
         devices: None: those that the config names.
+        make_apart: makes what measures in a process of its own, an
+            `agents.training.distributed.apart.EvaluatedApart`; None: this one measures.
     """
 
-    def __init__(self, config, run, progress, make_experience=CollectedHere, devices=None):
+    def __init__(
+        self,
+        config,
+        run,
+        progress,
+        make_experience=CollectedHere,
+        devices=None,
+        make_apart=None,
+    ):
         self._config = config
         self._progress = progress
         self._devices = devices or choose_devices(config.devices)
@@ -117,6 +128,15 @@ class Trainer:
         self._measured = Measurements(*watched, *about)
         is_bounded = not envs.rewards_are_unbounded(config.task)  # a step has 0 to 1
         self._rewards = RewardsFound(self._environment.action_repeat * is_bounded)
+        self._apart = make_apart and make_apart(
+            config,
+            run,
+            self._agent,
+            self._store,
+            self._measured,
+            self._metrics,
+            progress.note,
+        )
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
@@ -146,6 +166,7 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
             self._rewards.count,
         )
+        self._look()  # the actor whose episode counts now goes on
         row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
@@ -156,17 +177,26 @@ class Trainer:
         row |= self._measured.explored(episode, self._rewards.newest)
         row |= self._learn()
         with self._agent.averaged():
-            scores, evaluated = self._evaluate()
-            row |= evaluated
-            row |= self._measured.probed()
-            row["speed/seconds"] = time.monotonic() - started
-            row["memory/resident_mib"] = resident_mib()
-            self._record(row, scores)
-            self._measured.film(episode)
+            measure = self._measure_apart if self._apart else self._measure
+            measure(row, episode, started)
         self._checkpoints.save(self._episodes)
         release()
         self._saved = self._agent.counts
         self._progress.episode(self._saved | row)
+
+    def _measure(self, row, episode, started):
+        scores, evaluated = self._evaluate()
+        row |= evaluated
+        row |= self._measured.probed()
+        self._record(row, scores, started)
+        self._measured.film(episode)
+
+    def _measure_apart(self, row, episode, started):
+        self._apart.ask(is_last=self.done)
+        self._record(row, [], started)
+        if self.done:  # a run that has its last checkpoint is finished
+            self._progress.working("evaluating", 0, 1)
+            self._apart.finish()
 
     def close(self):
         """Frees the environments and closes the logs."""
@@ -213,8 +243,9 @@ class Trainer:
         """Pairs of a policy that will act in this process and a number of environments."""
         if self.done:
             return []
-        evaluation = self._config.evaluation
-        evaluated = self._evaluator.acting(evaluation.episodes) if evaluation.every else []
+        evaluation, evaluated = self._config.evaluation, []
+        if evaluation.every and not self._apart:
+            evaluated = self._evaluator.acting(evaluation.episodes)
         return self._experience.acting(self._agent) + evaluated
 
     def _next_episode(self):
@@ -259,7 +290,13 @@ class Trainer:
 
     def _watch(self, done, steps):
         self._progress.working("learning", done, steps)
+        self._look()
+
+    def _look(self):
+        """Attends to other processes, where there are some."""
         self._experience.learned(self._agent)
+        if self._apart:
+            self._apart.look()
 
     def _evaluate(self):
         """Scores of evaluation episodes and metrics; none where it is not their time."""
@@ -268,7 +305,9 @@ class Trainer:
         self._progress.working("evaluating", 0, 1)
         return self._measured.evaluate()
 
-    def _record(self, row, scores):
+    def _record(self, row, scores, started):
+        row["speed/seconds"] = time.monotonic() - started
+        row["memory/resident_mib"] = resident_mib()
         counts = self._agent.counts
         kept = {
             key: counts[key] for key in ("environment_steps", "episodes", "train_steps")

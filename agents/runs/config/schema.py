@@ -46,6 +46,7 @@ class Optimizer(Settings):
 class Evaluation(Settings):
     every: int = key(least=0)  # collected episodes; 0: never
     episodes: int = key(least=1)  # each time
+    apart: bool | None = key()  # by a process of its own; None: where actors collect
 
 
 @dataclasses.dataclass(frozen=True)
@@ -90,6 +91,7 @@ class Train(Settings):
     seed_episodes: int = key(least=1)
     environments: int = key(least=1)
     actors: int = key(least=0)  # processes that collect; 0: this one does
+    address: str | None = key()  # of a cluster of Ray; None: this machine
     learners: int = key(least=1)  # processes that learn as one, by devices=multi_worker
     updates_per_episode: int = key(least=1)
     batch_size: int = key(least=1)  # sequences
@@ -120,6 +122,18 @@ class Train(Settings):
     value: NoValue | TemporalDifference = key(kinds=VALUES)
     act: str = key(choices=("plan", "policy"))
     latents: str = key(choices=("means", "samples"))
+
+    @property
+    def evaluates_apart(self):
+        """Whether a process of its own evaluates, films and probes."""
+        apart = self.evaluation.apart
+        is_ever = self.evaluation.every or self.video_every or self.probe_every
+        return bool(is_ever) and (self.actors > 0 if apart is None else apart)
+
+    @property
+    def has_processes(self):
+        """Whether other processes take part in the run, by Ray."""
+        return self.actors > 0 or self.evaluates_apart
 
     @property
     def environment(self):

@@ -15,6 +15,7 @@ from agents.runs.folder import load_config, open_run
 from agents.runs.migrating import migrate
 from agents.system import files
 from agents.system.errors import InUseError, UserError
+from agents.system.locking import lock_folder
 from tests.agents.presets import FAKE, used
 
 
@@ -74,23 +75,15 @@ def test_each_file_that_was_replaced_is_kept(earlier):
     assert (earlier / "config.earlier.yaml").read_text() == "of a version before that\n"
 
 
-@pytest.mark.parametrize("place", [".", "roles"])
-def test_a_run_that_a_process_trains_is_refused(earlier, place):
-    (earlier / place).mkdir(exist_ok=True)
+def test_a_run_that_a_process_trains_is_refused(earlier):
     before = (earlier / "config.yaml").read_bytes()
     with (
-        files_locked(earlier / place),
+        lock_folder(earlier),
         pytest.raises(InUseError, match=r"process \(\d+\); migrate the run once that"),
     ):
         migrate(earlier, resolved)
     assert (earlier / "config.yaml").read_bytes() == before
     assert migrate(earlier, resolved)
-
-
-def files_locked(folder):
-    from agents.system.locking import lock_folder
-
-    return lock_folder(folder)
 
 
 def test_a_run_whose_values_no_version_knows_is_told_and_left(earlier):

@@ -132,6 +132,7 @@ def test_ctrl_c_before_all_have_run_ends_with_130(fake, monkeypatch, capsys):
     [
         (["seed=0,-1"], "seed must be at least 0, got -1"),
         (["batch_size=8,16"], "'batch_size=8' and 'batch_size=16' would share the folder"),
+        (["actors=0,2", "address=auto"], "address= needs the same address for all"),
     ],
 )
 def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypatch):
@@ -148,7 +149,8 @@ def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypat
         (["threads=3"], 2),
         (["threads=0"], 1),
         (["devices=mirrored"], 1),
-        (["actors=3"], 2),
+        (["actors=3"], 1),  # an evaluator beside them
+        (["actors=3", "evaluation.apart=false"], 2),
         (["environments=4"], 2),
     ],
 )
