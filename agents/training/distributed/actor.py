@@ -79,10 +79,10 @@ class Actor:
         own = _with_own_noise(config, number)
         self._agent = make_agent(own, self._environment, tf.distribute.get_strategy())
         self._weights = Weights(self._agent, address)
-        policy = RandomAtFirst(
+        self._policy = policy = RandomAtFirst(
             as_py_policy(self._agent.collect_policy),
             self._environment,
-            config.seed_episodes,
+            lambda: self._agent.clock.environment_steps < config.seed_steps,
             config.seed,
             firsts,
             self._stride,
@@ -114,8 +114,9 @@ class Actor:
         self._environment.close()
         self._ahead.wait()
 
-    def _finished(self, episode, _):
+    def _finished(self, episode, row):
         self._beat("writing")
+        episode = episode | {"is_random": self._policy.is_random[row]}
         steps = np.int64(self._agent.train_step_counter.numpy())
         file = self._handover.finish(self._number, episode | {"train_steps": steps})
         self._deliver(file, episode)

@@ -156,12 +156,12 @@ def test_what_a_cut_config_lacks_and_what_to_do_is_told(config):
     with pytest.raises(UserError) as error:
         load_config(run.folder)
     assert str(error.value) == (
-        f"{run.config_file} is damaged: it ends with line 99, before value, act, latents; "
+        f"{run.config_file} is damaged: it ends with line 100, before value, act, latents; "
         "put a copy back, or, to begin anew, remove the folder or use another logdir"
     )
     run.config_file.write_text(text[: text.index("environment_steps")])
     with pytest.raises(
-        UserError, match="before environment_steps, logdir, seed_epi.* and "
+        UserError, match="before environment_steps, logdir, seed_steps and "
     ):
         load_config(run.folder)
 

@@ -7,7 +7,12 @@ import pytest
 WORDS = [
     *("value=none", "world_model.standardize=false", "averaging=0", "latents=samples"),
     *("task=fake_ending", "explore=thompson_groups", "compile=false"),
-    *("seed_episodes=1", "world_model.free_nats=0", "video_every=0", "probe_every=0"),
+    *(
+        "seed_steps=20",
+        "world_model.free_nats=0",
+        "video_every_steps=0",
+        "probe_every_steps=0",
+    ),
 ]
 NUMBERS = {
     "collect/return": [
@@ -35,9 +40,9 @@ NUMBERS = {
 @pytest.mark.parametrize(
     ("words", "episodes"),
     [
-        (["environment_steps=20", "evaluation.every=0"], 1),
+        (["environment_steps=20", "evaluation.every_steps=0"], 1),
         pytest.param(
-            ["environment_steps=80", "evaluation={every: 4, episodes: 2}"],
+            ["environment_steps=80", "evaluation={every_steps: 80, episodes: 2}"],
             4,
             marks=pytest.mark.slow,
         ),

@@ -17,7 +17,7 @@ def handover(run):
 @pytest.fixture
 def config(make_config, run):
     """Two actors of a tiny run, whose episodes are random: planning takes long to trace."""
-    words = ["actors=2", "sequence_length=5", "seed_episodes=9", f"logdir={run.folder}"]
+    words = ["actors=2", "sequence_length=5", "seed_steps=180", f"logdir={run.folder}"]
     return make_config(*words)
 
 

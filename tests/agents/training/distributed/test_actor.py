@@ -18,7 +18,7 @@ from tests.agents.training.distributed.test_server import size
 def address(serve, config, build_agent):
     """Of a server that has the weights of a learner."""
     address = serve()
-    agent = build_agent("actors=2", "sequence_length=5", "seed_episodes=9")
+    agent = build_agent("actors=2", "sequence_length=5", "seed_steps=180")
     agent.train_step_counter.assign(40)
     Weights(agent, address).push()
     return address
@@ -72,7 +72,7 @@ def test_actors_run_the_episodes_of_a_run_that_collects_alone(
 
     for number in (0, 1):
         make_actor(number).collect()
-    words = ["seed_episodes=9", f"logdir={run.folder}"]
+    words = ["seed_steps=180", f"logdir={run.folder}"]
     other = Run(run.folder / "alone")
     with contextlib.closing(CollectedHere(make_config(*words), other)) as experience:
         experience.collect(build_agent(*words))
@@ -124,7 +124,7 @@ def test_ctrl_c_ends_a_wait(make_actor, monkeypatch):
 def test_a_held_out_episode_is_on_disk_and_not_in_the_replay(
     make_config, build_agent, serve, run, handover, beat
 ):
-    words = ["actors=3", "sequence_length=5", "seed_episodes=1", "hold_out_every=2"]
+    words = ["actors=3", "sequence_length=5", "seed_steps=20", "hold_out_every=2"]
     config = make_config(*words, f"logdir={run.folder}")
     address = serve(config)
     Weights(build_agent(*words), address).push()

@@ -29,8 +29,13 @@ class Run:
     """The command, started again whenever it is killed."""
 
     def __init__(self, folder, *more, steps=STEPS):
-        words = ["experiment=debug", "value=none", "evaluation.every=0", "video_every=0"]
-        words += ["probe_every=0", f"environment_steps={steps}", "actors=2", *more]
+        words = [
+            "experiment=debug",
+            "value=none",
+            "evaluation.every_steps=0",
+            "video_every_steps=0",
+        ]
+        words += ["probe_every_steps=0", f"environment_steps={steps}", "actors=2", *more]
         self.folder = folder / "run"
         self._output = folder / "output"
         self._command = command_of("train", *words, f"logdir={self.folder}")

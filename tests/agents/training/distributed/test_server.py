@@ -49,7 +49,7 @@ def test_another_config_or_version_is_refused_by_name(
     config, make_config, serve, monkeypatch
 ):
     address = serve()
-    words = ["actors=2", "sequence_length=5", "seed_episodes=9", "logdir=elsewhere"]
+    words = ["actors=2", "sequence_length=5", "seed_steps=180", "logdir=elsewhere"]
     greet(make_config(*words, "threads=3"), address)  # of each machine's own
     with pytest.raises(UserError) as error:
         greet(make_config(*words, "kl_weight=7"), address)

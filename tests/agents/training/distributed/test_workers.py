@@ -161,5 +161,9 @@ def test_who_finds_episodes_changes_nothing(run, make_episode):
 
 def test_only_the_first_learner_reports(config):
     silent = without_reports(config)
-    assert (silent.evaluation.every, silent.video_every, silent.probe_every) == (0, 0, 0)
+    assert (
+        silent.evaluation.every_steps,
+        silent.video_every_steps,
+        silent.probe_every_steps,
+    ) == (0, 0, 0)
     assert silent.evaluation.episodes == config.evaluation.episodes
