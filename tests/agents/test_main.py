@@ -193,7 +193,7 @@ def test_a_run_that_cannot_be_written_to_is_told_before_anything_is_done(
 
 
 def test_compare_names_its_files(capsys, tmp_path):
-    write_run(tmp_path, {"explore/reached_reward": True})
+    write_run(tmp_path, {"explore/reached_reward": True, "explore/is_random": False})
     assert main(["compare", str(tmp_path), "--out", "out"]) == 0
     assert "out/exploration.csv\nout/runs.csv\n" in capsys.readouterr().out
     assert (tmp_path / "out" / "first_reward.png").exists()

@@ -31,6 +31,7 @@ def test_mountain_cars_ends_are_learned_from_and_its_time_limits_are_none(
     folder = tmp_path / "run"
     task = ["task=gym:MountainCarContinuous-v0", "transition=deterministic"]
     sizes = ["environment_steps=10", "sequence_length=4", "evaluation.every_steps=0"]
+    sizes += ["seed_steps=10", "updates_per_step=1"]
     assert train_run(folder, *task, *sizes, "video_every_steps=0") == 0
     ends = []
     for _, episode in EpisodeStore(folder / "episodes"):
