@@ -121,13 +121,13 @@ def test_run_may_become_longer_but_not_shorter(config):
 def test_settings_of_speed_and_of_measuring_may_change_and_are_told(config):
     with open_run(config) as run:
         assert run.changed == ()
-    evaluation = dataclasses.replace(config.evaluation, every=0)
+    evaluation = dataclasses.replace(config.evaluation, every_steps=0)
     faster = {"environments": 4, "evaluation": evaluation, "compile": not config.compile}
     other = dataclasses.replace(config, **faster)
     with open_run(other) as run:
         assert run.changed == (
             "environments: 1 -> 4",
-            "evaluation.every: 10 -> 0",
+            "evaluation.every_steps: 10000 -> 0",
             f"compile: {config.compile} -> {other.compile}",
         )
     assert load_config(config.logdir) == other
