@@ -88,13 +88,12 @@ class CollectedHere:
         policy = RandomAtFirst(
             as_py_policy(agent.collect_policy),
             self.environment,
-            self._config.seed_episodes,
+            lambda: agent.clock.environment_steps < self._config.seed_steps,
             self._config.seed,
             self._first_episodes,
         )
-        return Collector(
-            self.environment,
-            policy,
-            agent.train_step_counter,
-            lambda episode, _: self.store.append(episode),
-        )
+
+        def finished(episode, row):
+            self.store.append(episode | {"is_random": policy.is_random[row]})
+
+        return Collector(self.environment, policy, agent.train_step_counter, finished)

@@ -19,11 +19,12 @@ from agents.system.locking import LOCK, lock_folder
 _LENGTH = "environment_steps"
 # What may differ from one machine, or one session, of a run to another.
 LOCAL = "logdir", "threads", "address", "evaluation.apart"
-# What may change when a run goes on: how fast it computes, and how often it is measured. An
-# episode starts by its number, whichever environment runs it, and what is learned from a
-# batch is the same but for rounding and the random numbers of each device.
+# What may change when a run goes on: how fast it computes, how often it is measured and
+# saved. An episode starts by its number, whichever environment runs it, and what is learned
+# from a batch is the same but for rounding and the random numbers of each device.
 CHANGEABLE = ("environments", "devices", "compile")
-CHANGEABLE += ("evaluation.every", "evaluation.episodes", "video_every", "probe_every")
+CHANGEABLE += ("evaluation.every_steps", "evaluation.episodes", "video_every_steps")
+CHANGEABLE += ("probe_every_steps", "checkpoint_every_steps")
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@ from agents.runs.config.resolving import open_keys
 from agents.runs.config.schema import as_dict
 from agents.runs.earlier import is_earlier, updated
 from agents.runs.folder import Run, as_text, checked, read_values
+from agents.runs.records import read_metrics
 from agents.system.files import replacing, write_text
 from agents.system.locking import lock_folder
 
@@ -36,12 +37,18 @@ def migrate(folder, resolve):
         values = read_values(folder)
         if not is_earlier(values):  # another process was faster
             return None
-        config = checked(folder, updated(values))
+        config = checked(folder, updated(values, *_episode_steps(folder)))
         if open_keys(as_dict(config)):
             config = resolve(config)
         kept = _keep(run.config_file)
         write_text(run.config_file, as_text(config))
     return kept
+
+
+def _episode_steps(folder):
+    """The mean environment steps of a run's episodes, a list; empty if it has none."""
+    rows = read_metrics(folder)[-1:]
+    return [row["environment_steps"] / row["episodes"] for row in rows]
 
 
 def _keep(file):

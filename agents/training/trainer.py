@@ -25,6 +25,7 @@ from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
 from agents.training.measurements import Measurements, banner, release, resident_mib
 from agents.training.metrics import MetricsLog
+from agents.training.passing import Passed
 
 
 def train(config, run, make_experience=CollectedHere, devices=None, make_apart=None):
@@ -69,7 +70,7 @@ def _train(config, run, *how):
         if not trainer.has_learned:
             progress.note(
                 "nothing was learned: the first gradient step needs "
-                f"seed_episodes={config.seed_episodes} episodes and "
+                f"seed_steps={config.seed_steps} environment steps and "
                 f"sequence_length={config.sequence_length} rows"
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
@@ -86,9 +87,9 @@ def _remove_temporary(run, checkpoints):
 class Trainer:
     """A run in memory. `advance` takes it one episode further, on disk as well.
 
-    The order is: episode file, gradient steps, evaluation, metrics, checkpoint. What a
-    killed process had not brought into a checkpoint is done again, from the episodes on
-    disk, with the same random numbers.
+    The order is: episode file, gradient steps, evaluation, metrics, and now and then a
+    checkpoint. What a killed process had not brought into a checkpoint is done again, from
+    the episodes on disk, with the same random numbers.
 
     Args:
         config: `agents.runs.config.schema.Train`.
@@ -156,6 +157,7 @@ class Trainer:
         """One episode: collect it or find it on disk, learn, evaluate, save."""
         started = time.monotonic()
         row = self._measured.next_bonus()  # before the clock goes on
+        before = self._environment_steps
         index = self._next_episode()
         episode = self._store.read(index)
         if self._take(episode):
@@ -167,6 +169,7 @@ class Trainer:
             self._rewards.count,
         )
         self._look()  # the actor whose episode counts now goes on
+        passed = Passed(before, self._environment_steps)
         row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
@@ -175,24 +178,25 @@ class Trainer:
             row["collect/failed_episodes"] = int(episode["failed_episodes"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._measured.explored(episode, self._rewards.newest)
-        row |= self._learn()
+        row |= self._learn(passed)
         with self._agent.averaged():
             measure = self._measure_apart if self._apart else self._measure
-            measure(row, episode, started)
-        self._checkpoints.save(self._episodes)
+            measure(row, episode, started, passed)
+        if self.done or passed.crosses(self._config.checkpoint_every_steps):
+            self._checkpoints.save(self._episodes)
+            self._saved = self._agent.counts
         release()
-        self._saved = self._agent.counts
-        self._progress.episode(self._saved | row)
+        self._progress.episode(self._agent.counts | row)
 
-    def _measure(self, row, episode, started):
-        scores, evaluated = self._evaluate()
+    def _measure(self, row, episode, started, passed):
+        scores, evaluated = self._evaluate(passed)
         row |= evaluated
-        row |= self._measured.probed()
+        row |= self._measured.probed(passed)
         self._record(row, scores, started)
-        self._measured.film(episode)
+        self._measured.film(episode, passed)
 
-    def _measure_apart(self, row, episode, started):
-        self._apart.ask(is_last=self.done)
+    def _measure_apart(self, row, episode, started, passed):
+        self._apart.ask(passed, is_last=self.done)
         self._record(row, [], started)
         if self.done:  # a run that has its last checkpoint is finished
             self._progress.working("evaluating", 0, 1)
@@ -244,7 +248,7 @@ class Trainer:
         if self.done:
             return []
         evaluation, evaluated = self._config.evaluation, []
-        if evaluation.every and not self._apart:
+        if evaluation.every_steps and not self._apart:
             evaluated = self._evaluator.acting(evaluation.episodes)
         return self._experience.acting(self._agent) + evaluated
 
@@ -269,9 +273,12 @@ class Trainer:
         self._experience.replay.add(episode)
         return True
 
-    def _learn(self):
-        is_early = self._episodes < self._config.seed_episodes
-        if is_early or self._experience.replay.num_rows < self._config.sequence_length:
+    def _learn(self, passed):
+        """Takes the gradient steps that are due; their metrics."""
+        steps = passed.updates(self._config.updates_per_step)
+        is_early = passed.after < self._config.seed_steps
+        is_short = self._experience.replay.num_rows < self._config.sequence_length
+        if is_early or is_short or not steps:
             return {}
         if self._learning is None:
             self._learning = Learning(
@@ -282,7 +289,6 @@ class Trainer:
                 self._config.sequence_length,
                 self._config.seed,
             )
-        steps = self._config.updates_per_episode
         started = time.monotonic()
         metrics = self._learning.run(steps, lambda done: self._watch(done, steps))
         speed = {"speed/train_steps": steps / (time.monotonic() - started)}
@@ -298,9 +304,9 @@ class Trainer:
         if self._apart:
             self._apart.look()
 
-    def _evaluate(self):
+    def _evaluate(self, passed):
         """Scores of evaluation episodes and metrics; none where it is not their time."""
-        if not self._measured.evaluation_is_due(is_last=self.done):
+        if not self._measured.evaluation_is_due(passed, is_last=self.done):
             return [], {}
         self._progress.working("evaluating", 0, 1)
         return self._measured.evaluate()

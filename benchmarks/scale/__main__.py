@@ -15,7 +15,7 @@ ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
 LEARNERS = 1, 4, 16
 FEW_UPDATES = 10  # where little is learned of an episode
 CHECKED = 1, 2, 4
-_QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
+_QUIET = "evaluation.every_steps=0", "video_every_steps=0", "environment_steps=100_000_000"
 
 
 def main():
@@ -47,7 +47,7 @@ def main():
         checks = check(costs, words, options.episodes) if is_wall else []
     except UserError as error:
         sys.exit(f"benchmarks.scale: {error}")
-    outcomes = simulated(costs, load(words).updates_per_episode)
+    outcomes = simulated(costs, updates_of_episode(costs, load(words)))
     with tempfile.TemporaryDirectory() as nowhere:
         folder = pathlib.Path(options.folder or nowhere)
         page.write_page(folder, options.title, facts, costs, checks, outcomes)
@@ -60,7 +60,7 @@ def check(costs, words, episodes):
     from benchmarks.scale.real import measure_run
     from benchmarks.scale.simulation import Layout, simulate
 
-    updates, rows = load(words).updates_per_episode, []
+    updates, rows = updates_of_episode(costs, load(words)), []
     for actors in CHECKED:
         real = measure_run(words, actors, episodes)
         model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
@@ -70,6 +70,11 @@ def check(costs, words, episodes):
             file=sys.stderr,
         )
     return rows
+
+
+def updates_of_episode(costs, config):
+    """Gradient steps after an episode."""
+    return round(config.updates_per_step * costs.episode_steps * costs.action_repeat)
 
 
 def simulated(costs, updates):

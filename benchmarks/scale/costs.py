@@ -110,7 +110,7 @@ def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
 def _random_episode(config, agent, environment):
     found = []
     policy = RandomAtFirst(
-        as_py_policy(agent.collect_policy), environment, 1, config.seed, [0]
+        as_py_policy(agent.collect_policy), environment, lambda: True, config.seed, [0]
     )
     collector = Collector(
         environment,

@@ -23,7 +23,7 @@ from benchmarks.measuring.options import add_folder
 
 HERE = pathlib.Path(__file__).parents[2]
 _SKIPPED = 3  # learned episodes, while functions are traced and compiled
-_QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
+_QUIET = "evaluation.every_steps=0", "video_every_steps=0", "environment_steps=100_000_000"
 _KINDS = {"ray::Actor": "actor", " actor ": "actor", "ray::Judge": "evaluator"}
 _KINDS |= {" learner ": "learner"}  # of versions with Reverb, where the command supervises
 COLUMNS = {

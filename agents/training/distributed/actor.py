@@ -89,10 +89,10 @@ class Actor:
             self._agent = make_agent(own, self._environment, tf.distribute.get_strategy())
             self._weights = Weights(acting_variables(self._agent))
             CompilingAhead([(self._agent.collect_policy, config.environments)])
-        policy = RandomAtFirst(
+        self._policy = policy = RandomAtFirst(
             as_py_policy(self._agent.collect_policy),
             self._environment,
-            config.seed_episodes,
+            lambda: self._agent.clock.environment_steps < config.seed_steps,
             config.seed,
             nexts,
             self._stride,
@@ -109,6 +109,7 @@ class Actor:
         self._environment = None
 
     def _finish(self, episode, row):
+        episode = episode | {"is_random": self._policy.is_random[row]}
         steps = np.int64(self._agent.train_step_counter.numpy())
         number = int(episode["number"])
         self._finished.append((number, pack(episode | {"train_steps": steps})))

@@ -21,6 +21,7 @@ from agents.training.building import configure_tensorflow, make_agent
 from agents.training.distributed.remote import LIFE, Remote
 from agents.training.distributed.weights import Weights, acting_variables
 from agents.training.measurements import PROBED, Measurements, show
+from agents.training.passing import Passed
 from envs.quiet import import_gym
 
 _WAITING = 2  # evaluations that may wait; then learning does
@@ -57,12 +58,13 @@ class Judge:
         """The number of the process, as of `agents.training.distributed.actor.Actor`."""
         return os.getpid()
 
-    def look(self, vectors, episodes, is_last):
+    def look(self, vectors, episodes, passed, is_last):
         """Measures what is due.
 
         Args:
             vectors: of the agent, as of `agents.training.distributed.weights.Weights`.
             episodes: dict of index -> bytes, the newest that it has learned from.
+            passed: `agents.training.passing.Passed`, of the newest episode.
             is_last: whether the run ends with these weights.
 
         Returns:
@@ -78,10 +80,10 @@ class Judge:
                 *watched, pathlib.Path(folder), self._config, self._entries
             )
             scores, row = [], {}
-            if monitor.evaluation_is_due(is_last):
+            if monitor.evaluation_is_due(passed, is_last):
                 scores, row = monitor.evaluate()
-            row |= monitor.probed()
-            monitor.film(known.read(max(known.indices)))
+            row |= monitor.probed(passed)
+            monitor.film(known.read(max(known.indices)), passed)
             films = {f.name: f.read_bytes() for f in pathlib.Path(folder).iterdir()}
         return Seen(scores, row, films)
 
@@ -139,13 +141,13 @@ class EvaluatedApart:
         self._asked = collections.deque(self._left())
         self._remote = Remote("evaluator", Judge, config, cores=max(config.threads, 1))
 
-    def ask(self, is_last):
+    def ask(self, passed, is_last):
         """Lets what is due be measured, of the agent as it is now."""
-        if not self._monitor.is_anything_due(is_last):
+        if not self._monitor.is_anything_due(passed, is_last):
             return
         counts = {name: self._agent.counts[name] for name in _COUNTS}
         file = self._folder / f"{counts['episodes']:06d}.npz"
-        about = json.dumps(counts | {"is_last": is_last})
+        about = json.dumps(counts | {"passed": passed, "is_last": is_last})
         with replacing(file) as handle:
             np.savez(handle, about=about, **self._weights.read())
         self._asked.append(file)
@@ -160,7 +162,8 @@ class EvaluatedApart:
             self._record(self._asked.popleft(), seen)
         if self._remote.is_idle and self._asked:
             about, vectors = _read(self._asked[0])
-            self._remote.begin("look", vectors, self._newest(about), about["is_last"])
+            due = Passed(*about["passed"]), about["is_last"]
+            self._remote.begin("look", vectors, self._newest(about), *due)
         self._remote.watch()
 
     def finish(self):

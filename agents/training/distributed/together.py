@@ -182,8 +182,9 @@ class Learner:
 
 def without_reports(config):
     """The config of a learner that is not the first: it neither evaluates nor draws."""
-    evaluation = dataclasses.replace(config.evaluation, every=0)
-    return dataclasses.replace(config, evaluation=evaluation, video_every=0, probe_every=0)
+    evaluation = dataclasses.replace(config.evaluation, every_steps=0)
+    none = {"video_every_steps": 0, "probe_every_steps": 0}
+    return dataclasses.replace(config, evaluation=evaluation, **none)
 
 
 class TakenByAnother:

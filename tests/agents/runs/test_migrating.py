@@ -13,6 +13,7 @@ from agents.runs.config.resolving import resolve
 from agents.runs.config.schema import as_dict
 from agents.runs.folder import load_config, open_run
 from agents.runs.migrating import migrate
+from agents.runs.records import append_metrics
 from agents.system import files
 from agents.system.errors import InUseError, UserError
 from agents.system.locking import lock_folder
@@ -54,6 +55,22 @@ def test_a_run_of_before_gets_the_form_of_today_once(earlier, config):
     assert migrate(earlier, undecided) is None
     assert os.stat(earlier / "config.yaml").st_mtime_ns == after
     open_run(config).close()
+
+
+def test_episodes_that_were_counted_are_as_long_as_those_of_the_run(config):
+    values = as_dict(config)
+    del values["updates_per_step"]
+    folder = pathlib.Path(config.logdir)
+    folder.mkdir()
+    values |= {"updates_per_episode": 300}
+    (folder / "config.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    for row in (
+        {"episodes": 1, "environment_steps": 7},
+        {"episodes": 4, "environment_steps": 80},
+    ):
+        append_metrics(folder, row)
+    migrate(folder, undecided)
+    assert load_config(folder).updates_per_step == 15
 
 
 def test_a_run_of_today_is_left_alone(config):

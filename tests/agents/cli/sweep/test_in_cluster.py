@@ -12,8 +12,13 @@ from agents.runs.history import is_finished
 from agents.runs.records import read_metrics
 from agents.training.distributed import cluster
 
-WORDS = ("experiment=debug", "value=none", "evaluation.every=0", "video_every=0")
-WORDS += ("probe_every=0",)
+WORDS = (
+    "experiment=debug",
+    "value=none",
+    "evaluation.every_steps=0",
+    "video_every_steps=0",
+)
+WORDS += ("probe_every_steps=0",)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from agents.training.distributed import cluster
 @pytest.fixture(scope="session")
 def words():
     """Two actors of a tiny run, whose episodes are random: planning takes long to trace."""
-    return ["actors=2", "sequence_length=5", "seed_episodes=9"]
+    return ["actors=2", "sequence_length=5", "seed_steps=180"]
 
 
 @pytest.fixture

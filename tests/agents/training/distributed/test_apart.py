@@ -12,7 +12,12 @@ from agents.training.distributed import apart
 from agents.training.distributed.apart import EvaluatedApart, Judge
 from agents.training.trainer import Trainer
 
-WORDS = ("environment_steps=80", "evaluation.every=2", "video_every=2", "value=td")
+WORDS = (
+    "environment_steps=80",
+    "evaluation.every_steps=40",
+    "video_every_steps=40",
+    "value=td",
+)
 OWN = ("speed/", "memory/")  # of the moment
 
 
@@ -56,7 +61,9 @@ def make_trainer(make_config, tmp_path, told, monkeypatch):
     with contextlib.ExitStack() as stack:
 
         def make(name, **parts):
-            config = make_config(*WORDS, "probe_every=2", f"logdir={tmp_path / name}")
+            config = make_config(
+                *WORDS, "probe_every_steps=40", f"logdir={tmp_path / name}"
+            )
             run = stack.enter_context(open_run(config))
             trainer = Trainer(config, run, Silent(), **parts)
             stack.callback(trainer.close)
@@ -126,7 +133,11 @@ def make_trainer_again(make_trainer, trainer):
 
 def test_a_judge_acts_by_the_weights_that_it_is_given(make_config, build_agent):
     agent = build_agent()
-    judge = Judge(make_config("probe_every=0", "video_every=0", "evaluation.every=1"))
+    judge = Judge(
+        make_config(
+            "probe_every_steps=0", "video_every_steps=0", "evaluation.every_steps=20"
+        )
+    )
     judge._begin()
     for variable in judge._agent.model.trainable_variables:
         variable.assign(variable * 0.0)

@@ -26,8 +26,13 @@ class Killed:
     """The command, started again whenever it has ended before its time."""
 
     def __init__(self, folder, *more, steps):
-        words = ["experiment=debug", "value=none", "evaluation.every=0", "video_every=0"]
-        words += ["probe_every=0", f"environment_steps={steps}", "actors=2", *more]
+        words = [
+            "experiment=debug",
+            "value=none",
+            "evaluation.every_steps=0",
+            "video_every_steps=0",
+        ]
+        words += ["probe_every_steps=0", f"environment_steps={steps}", "actors=2", *more]
         self.folder = folder / "run"
         self.output = folder / "output"
         self._command = command_of("train", *words, f"logdir={self.folder}")
@@ -167,7 +172,7 @@ def test_after_some_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
 @pytest.mark.timeout(7200)
 def test_after_sixty_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
     steps = 20_000
-    words = f"evaluation.every={EVALUATED}", "evaluation.episodes=1"
+    words = f"evaluation.every_steps={EVALUATED * OF_AN_EPISODE}", "evaluation.episodes=1"
     run = Killed(tmp_path, *words, steps=steps)
     kept = kill_at_random(run, 60, (ACTOR, ACTOR, EVALUATOR, RAYLET, HEAD, COMMAND))
     rows = assert_whole(run, kept, steps)

@@ -145,7 +145,11 @@ def test_a_new_learner_gets_what_the_replay_holds(run, make_episode):
 
 def test_only_the_first_learner_reports(config):
     silent = without_reports(config)
-    assert (silent.evaluation.every, silent.video_every, silent.probe_every) == (0, 0, 0)
+    assert (
+        silent.evaluation.every_steps,
+        silent.video_every_steps,
+        silent.probe_every_steps,
+    ) == (0, 0, 0)
     assert silent.evaluation.episodes == config.evaluation.episodes
 
 
