@@ -17,9 +17,11 @@ _LAYERS = [
 ]
 _EXTRAS = {
     "agents": [
+        "cloudpickle",
         "dm-control==1.0.50",
         "dm-env>=1.6,<2",
         "gym==0.23.0",
+        "gymnasium>=1,<2",
         "hydra-core==1.3.8",
         "imageio[ffmpeg]==2.38.1",
         "matplotlib>=3.11,<4",
@@ -54,7 +56,8 @@ _EXTRAS = {
         "simpy",
     ],
     "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
-    "gymnasium": ["gymnasium>=1,<2"],
+    "mlflow": ["mlflow>=2.9,<4"],
+    "wandb": ["wandb>=0.16,<1"],
 }
 
 setuptools.setup(

@@ -3,6 +3,7 @@
 import functools
 import logging
 
+import cloudpickle
 import numpy as np
 
 from envs import quiet, tasks
@@ -26,13 +27,13 @@ def load(
     """Loads a task as a TF-Agents `PyEnvironment`; see `envs.environment.Environment`.
 
     Args:
-        task: a DeepMind Control task as `domain_task`, a gym task with continuous actions
-            as `gym:Name`, what a function of yours makes as
-            `python:package.module:function` (see `envs.simulations.own`), `fake` or
-            `fake_ending`.
+        task: a DeepMind Control task as `domain_task`, a task with continuous actions of
+            gymnasium as `gymnasium:Name` or of gym 0.23 as `gym:Name`, what a function of
+            yours makes as `python:package.module:function` (see `envs.simulations.own`),
+            `fake` or `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
         action_repeat: environment steps of a decision. None is PlaNet's for its tasks, 4
-            for the other tasks of DeepMind Control, 1 for gym, `fake` and tasks of yours.
+            for the other tasks of DeepMind Control, 1 for all others.
         seed: int from 0. Episode n of a seed always starts the same.
         action_cost: price of a squared action, per environment step.
         image_size: pixels of a side of pictures.
@@ -50,7 +51,7 @@ def load(
     Raises:
         ValueError: an argument is not valid, or the task does not offer it.
         RuntimeError: pictures are asked for and no rendering library loads, or a package
-            that a gym task needs is not there, or a function of yours raised an error.
+            that a task needs is not there, or a function of yours raised an error.
 
     Example:
         >>> environment = load("fake", seed=1)
@@ -120,7 +121,7 @@ def load_many(
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment
 
-        return ParallelEnvironment(arguments)
+        return ParallelEnvironment(arguments, _pickled(task))
     environments = [make(**given) for given in arguments]
     from tf_agents.environments import batched_py_environment
 
@@ -130,6 +131,14 @@ def load_many(
     batch.entries = environments[0].entries
     batch.actions = environments[0].actions
     return batch
+
+
+def _pickled(task):
+    """The function that a script has given for a task, for other processes; or None."""
+    from envs.simulations import own
+
+    make = own.given(task)
+    return None if make is None else cloudpickle.dumps(make)
 
 
 def _warn(arguments):

@@ -4,7 +4,7 @@ import yaml
 
 from agents.runs.config.overrides import expand, load
 from agents.runs.config.schema import as_dict
-from agents.runs.folder import check_run, open_run
+from agents.runs.folder import check_run
 from agents.system.errors import UserError
 from envs.quiet import import_gym
 
@@ -48,18 +48,10 @@ def train(overrides, multirun, jobs, print_config, print_commands):
             f"address={config.address} changes nothing for one run of one process: add "
             "actors=N, evaluation.apart=true, or -m, which trains several runs"
         )
-    config = _check_here(config)
-    from agents.training import trainer
-
-    with open_run(config) as run:
-        return trainer.train(config, run)
-
-
-def _check_here(config):
     import_gym()  # TF-Agents would import it with a notice
-    from agents.training.checking import check
+    from agents.training import running
 
-    return check(config)
+    return running.train(config)
 
 
 def _check(overrides, multirun, jobs, print_commands):

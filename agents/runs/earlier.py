@@ -34,6 +34,7 @@ _LATER = {
     "time_limit": None,
     "address": None,
     "checkpoint_every_steps": 1,
+    "logger": "tensorboard",
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,

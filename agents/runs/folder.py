@@ -24,7 +24,7 @@ LOCAL = "logdir", "threads", "address", "evaluation.apart"
 # from a batch is the same but for rounding and the random numbers of each device.
 CHANGEABLE = ("environments", "devices", "compile")
 CHANGEABLE += ("evaluation.every_steps", "evaluation.episodes", "video_every_steps")
-CHANGEABLE += ("probe_every_steps", "checkpoint_every_steps")
+CHANGEABLE += ("probe_every_steps", "checkpoint_every_steps", "logger")
 
 
 @dataclasses.dataclass(frozen=True)

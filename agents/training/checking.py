@@ -5,6 +5,7 @@ import contextlib
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.runs.folder import as_begun
 from agents.system.errors import UserError
+from agents.training import trackers
 from agents.training.building import (
     check_parts,
     choose_devices,
@@ -25,9 +26,11 @@ def check(config):
 
     Raises:
         UserError: the task does not offer what the config asks for, the strategy or the
-            transition is not what it must be, or the batch cannot be shared by the devices.
+            transition is not what it must be, its logger is not there, or the batch cannot
+            be shared by the devices.
     """
     config = as_begun(config)
+    trackers.check(config.logger)
     configure_tensorflow(config)
     check_parts(config)
     config = settled(config)

@@ -12,12 +12,14 @@ from agents.episodes.layout import (
 )
 from agents.episodes.replay import is_held_out
 from agents.episodes.rewards import RewardsFound
+from agents.runs.config.schema import as_dict
 from agents.runs.history import forget_divergence
 from agents.runs.records import note_session
 from agents.system import interrupts
 from agents.system.files import remove_temporary
 from agents.system.replicas import told_by_all
 from agents.system.screen.progress import Progress
+from agents.training import trackers
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
 from agents.training.checking import check_episodes
 from agents.training.compiling import CompilingAhead
@@ -28,7 +30,14 @@ from agents.training.metrics import MetricsLog
 from agents.training.passing import Passed
 
 
-def train(config, run, make_experience=CollectedHere, devices=None, make_apart=None):
+def train(
+    config,
+    run,
+    make_experience=CollectedHere,
+    devices=None,
+    make_apart=None,
+    after_episode=(),
+):
     """Trains the agent of a run until it has seen `environment_steps`.
 
     The run goes on from its newest checkpoint and from the episodes on disk.
@@ -39,6 +48,8 @@ def train(config, run, make_experience=CollectedHere, devices=None, make_apart=N
         make_experience: as of `Trainer`.
         devices: likewise.
         make_apart: likewise.
+        after_episode: functions, each called with the metrics of every episode once it is
+            on disk; where one returns False, the run stops there.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -46,20 +57,24 @@ def train(config, run, make_experience=CollectedHere, devices=None, make_apart=N
     configure_tensorflow(config)
     forget_divergence(run.folder)
     try:
-        return _train(config, run, make_experience, devices, make_apart)
+        how = make_experience, devices, make_apart
+        return _train(config, run, after_episode, *how)
     except Diverged as error:
         tell_divergence(config, run, error.divergence)
         return 1
 
 
-def _train(config, run, *how):
+def _train(config, run, after_episode, *how):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
             trainer = Trainer(config, run, progress, *how)
             while not trainer.done:
-                trainer.advance()
+                row = trainer.advance()
                 interrupts.check()
+                if any(answer is False for answer in [each(row) for each in after_episode]):
+                    progress.note(f"stopped as asked; saved: {trainer.saved}")
+                    return 0
         except KeyboardInterrupt:
             saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
             progress.note(f"stopped; {saved}. The same command resumes the run.")
@@ -75,6 +90,12 @@ def _train(config, run, *how):
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
+
+
+def _make_log(config, run):
+    """Of several learners the first alone is shown elsewhere than in TensorBoard."""
+    name = config.logger if run.first is run else "tensorboard"
+    return MetricsLog(run.folder, trackers.make(name), as_dict(config))
 
 
 def _remove_temporary(run, checkpoints):
@@ -121,7 +142,7 @@ class Trainer:
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
         _remove_temporary(run, self._checkpoints)
         self._restore(run)
-        self._metrics = MetricsLog(run.folder)
+        self._metrics = _make_log(config, run)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
         watched = (self._agent, self._store, self._evaluator, self._metrics)
@@ -154,7 +175,11 @@ class Trainer:
         return self._environment_steps >= self._config.environment_steps
 
     def advance(self):
-        """One episode: collect it or find it on disk, learn, evaluate, save."""
+        """One episode: collect it or find it on disk, learn, evaluate, save.
+
+        Returns:
+            Its metrics, dict of name -> number.
+        """
         started = time.monotonic()
         row = self._measured.next_bonus()  # before the clock goes on
         before = self._environment_steps
@@ -186,7 +211,9 @@ class Trainer:
             self._checkpoints.save(self._episodes)
             self._saved = self._agent.counts
         release()
-        self._progress.episode(self._agent.counts | row)
+        row = self._agent.counts | row
+        self._progress.episode(row)
+        return row
 
     def _measure(self, row, episode, started, passed):
         scores, evaluated = self._evaluate(passed)

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 
 import numpy as np
@@ -12,12 +13,67 @@ from envs.simulations import interfaces, rendering
 from envs.simulations.errors import failing, line, told
 
 _OURS = ("agents", "bayes_rl", "configs", "envs")
+_PREFIX = "python:"
+
+
+_GIVEN = {}  # (module, name) -> function that a script of this process has given
+
+
+def give(make, task=None):
+    """Makes a function, or class, that makes an environment known by the name of a task.
+
+    It is known in this process and in those that it starts for environments.
+
+    Args:
+        make: function without arguments, or class; it may be a lambda, or of a notebook.
+        task: the name, `python:module:function`; None: that of the function.
+
+    Returns:
+        The name.
+
+    Raises:
+        ValueError: it cannot be called, or the name is of no task of a user.
+
+    Example:
+        >>> give(lambda: None, "python:script:arm")
+        'python:script:arm'
+    """
+    if not callable(make):
+        raise ValueError(
+            "environment must be a function or a class that makes an environment, got "
+            f"{line(repr(make))}"
+        )
+    task = task or _name_of(make)
+    _GIVEN[_split(task)] = make
+    return task
+
+
+def given(task):
+    """The function that was given for a task; None where none was."""
+    return _GIVEN.get(_split(task)) if task.startswith(_PREFIX) else None
+
+
+def _split(task):
+    if not task.startswith(_PREFIX):
+        raise ValueError(
+            f"environment= is for tasks named {_PREFIX}module:function, got {task!r}"
+        )
+    module, _, function = task.removeprefix(_PREFIX).partition(":")
+    return module, function
+
+
+def _name_of(make):
+    named = make if hasattr(make, "__qualname__") else type(make)  # such as a partial
+    module = getattr(make, "__module__", None) or named.__module__
+    name = re.sub(r"\W+", "_", named.__qualname__).strip("_")
+    return f"{_PREFIX}{module}:{name}"
 
 
 def find(module, function):
     """The function that makes an environment; its module is imported, no more.
 
-    The module is looked for in what is installed and then in the current folder.
+    One that was given comes first. The module is looked for in what is installed and then
+    in the current folder.
 
     Args:
         module: dotted name.
@@ -25,6 +81,30 @@ def find(module, function):
 
     Raises:
         ValueError: the module cannot be imported, or has no such function.
+    """
+    if (module, function) in _GIVEN:
+        return _GIVEN[module, function]
+    task = f"{_PREFIX}{module}:{function}"
+    found = import_module(module, task)
+    if not callable(getattr(found, function, None)):
+        place = getattr(found, "__file__", None) or "a folder"
+        given = "; a script gives it: agents.load(run, environment=make)"
+        raise ValueError(
+            f"task {task!r}: {module} ({place}) has no function {function!r}"
+            + given * (module == "__main__")
+        )
+    return getattr(found, function)
+
+
+def import_module(module, task):
+    """Imports what makes a task, from what is installed or the current folder.
+
+    Args:
+        module: dotted name.
+        task: canonical name, for messages.
+
+    Raises:
+        ValueError: the module cannot be imported.
     """
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(
@@ -34,30 +114,25 @@ def find(module, function):
     rendering.choose_library()
     try:
         with quiet.without_deprecations():
-            found = importlib.import_module(module)
+            return importlib.import_module(module)
     except (Exception, SystemExit) as error:
         raise ValueError(
-            f"task 'python:{module}:{function}': {module} cannot be imported "
+            f"task {task!r}: {module} cannot be imported "
             f"({told(error)}){_where(module, error)}"
         ) from error
-    if not callable(getattr(found, function, None)):
-        place = getattr(found, "__file__", None) or "a folder"
-        raise ValueError(
-            f"task 'python:{module}:{function}': {module} ({place}) has no function "
-            f"{function!r}"
-        )
-    return getattr(found, function)
 
 
 class Own:
-    """An environment of dm_env, gym or gymnasium that a user's function makes.
+    """An environment of dm_env, gym or gymnasium that a function makes.
 
     The state is all that it observes, in the order in which it describes its observations,
-    as one vector. The position is the state, and the velocity is empty, for which entries
-    are velocities is not known.
+    as one vector. The velocity is of the entries that are known to be velocities, the
+    position of the others.
 
     Args:
-        module, function: as in `find`.
+        task: canonical name.
+        make: the function.
+        velocities: which entries of the state are velocities.
 
     Attributes:
         entries: dict of the path of each array of an observation -> its size, in order;
@@ -72,10 +147,10 @@ class Own:
             else than it describes, or gives what its interface does not.
     """
 
-    def __init__(self, module, function):
-        self._task = f"python:{module}:{function}"
-        self._name = f"task {self._task!r}"
-        self._env = self._make(find(module, function))
+    def __init__(self, task, make, velocities=()):
+        self._task = task
+        self._name = f"task {task!r}"
+        self._env = self._make(make)
         actions = self._env.actions
         if not _is_continuous(actions):
             raise ValueError(
@@ -91,6 +166,7 @@ class Own:
         self._paths = list(sizes)
         self._total = sum(sizes.values())
         self.entries = sizes if self._paths != [()] else {}
+        self._velocities = list(velocities)
 
     def reset(self, seed):
         with quiet.without_deprecations(), failing(self._task, "reset"):
@@ -119,13 +195,13 @@ class Own:
         return state
 
     def position_only(self):
-        return self.state()
+        return self.position()
 
     def position(self):
-        return self.state()
+        return np.delete(self.state(), self._velocities)
 
     def velocity(self):
-        return np.zeros([0])
+        return self.state()[self._velocities]
 
     def render(self, size, camera, shadows):
         del camera, shadows
@@ -141,7 +217,7 @@ class Own:
                 env = function()
         except (Exception, SystemExit) as error:
             raise RuntimeError(
-                f"{self._name}: {function.__name__} raised {told(error)}"
+                f"{self._name}: {getattr(function, '__name__', 'it')} raised {told(error)}"
             ) from error
         found = interfaces.interface(env)
         if found is None:

@@ -6,7 +6,9 @@ from agents.planet.explore import Bonus, UpperConfidence
 from agents.planet.model.transitions import DETERMINISTIC
 from agents.planet.value import NoValue, TemporalDifference
 from agents.system.errors import UserError
+from agents.system.settings import check_choice
 
+_OWN = "python:module:Class"  # a logger of a user
 _PHASES = ("annealing_steps", "annealing_rewards")
 
 
@@ -30,6 +32,8 @@ def check_together(config):
             "world_model.learn_observation_stddev=true works for vectors alone: "
             "observation must be state or position, got pixels"
         )
+    if not config.logger.startswith("python:"):
+        check_choice(config.logger, "logger", ("tensorboard", "wandb", "mlflow", _OWN))
     _check_overshooting(config.world_model, config.sequence_length)
     _check_learners(config)
     _check_held_out(config)

@@ -105,7 +105,7 @@ class WorldModel(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class Train(Settings):
-    task: str = key()  # of DeepMind Control, gym:Name, python:module:function, or fake
+    task: str = key()  # see configs/train.yaml
     observation: str = key(choices=("state", "position", "pixels"))
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
@@ -139,6 +139,7 @@ class Train(Settings):
     video_every_steps: int = key(least=0)  # environment steps; 0: never
     probe_every_steps: int = key(least=0)  # environment steps; 0: never
     checkpoint_every_steps: int = key(least=1)  # environment steps
+    logger: str = key()  # shows curves and films, see agents.training.trackers
     devices: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
     compile: bool | None = key()  # by XLA; None: where it is faster

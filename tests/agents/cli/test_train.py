@@ -31,7 +31,7 @@ def trained(monkeypatch):
     calls = []
     monkeypatch.setattr(checking, "check", lambda config: resolve(config, FAKE))
     monkeypatch.setattr(
-        trainer, "train", lambda config, run: calls.append((config, run.folder))
+        trainer, "train", lambda config, run, **_: calls.append((config, run.folder))
     )
     return calls
 

@@ -1,4 +1,4 @@
-"""Tests of agents.cli.evaluate."""
+"""Tests of agents.training.evaluating, by its command."""
 
 import csv
 import re
@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from agents.cli.evaluate import evaluate
+from agents.training.evaluating import score
 
-LOAD = "agents.cli.evaluate.load_agent"
-TIME = "agents.cli.evaluate.decision_milliseconds"
+LOAD = "agents.training.evaluating.load_agent"
+TIME = "agents.training.evaluating.decision_milliseconds"
 LINE = re.compile(
     r"act=(\w+): mean return (\S+), median (\S+), lowest (\S+), highest (\S+); "
     r"(\S+) ms a decision"
@@ -26,11 +27,11 @@ def copied(whole_run, whole_agent):
     """Rows and words of an evaluation of 3 episodes."""
     with pytest.MonkeyPatch.context() as monkeypatch:
         said = []
-        monkeypatch.setattr("builtins.print", lambda *words: said.append(*words))
         monkeypatch.setattr(LOAD, {whole_run: whole_agent}.get)
         # seconds of compiling; below it is measured
         monkeypatch.setattr(TIME, lambda policy: 1.5)
-        evaluate(whole_run, episodes=3)
+        rows = score(whole_run, episodes=3, tell=said.append)
+    assert [{k: str(v) for k, v in row.items()} for row in rows] == rows_of(whole_run)
     return rows_of(whole_run), said, whole_run
 
 
