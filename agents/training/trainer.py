@@ -73,6 +73,7 @@ def _train(config, run, after_episode, *how):
                 row = trainer.advance()
                 interrupts.check()
                 if any(answer is False for answer in [each(row) for each in after_episode]):
+                    trainer.save()
                     progress.note(f"stopped as asked; saved: {trainer.saved}")
                     return 0
         except KeyboardInterrupt:
@@ -208,8 +209,7 @@ class Trainer:
             measure = self._measure_apart if self._apart else self._measure
             measure(row, episode, started, passed)
         if self.done or passed.crosses(self._config.checkpoint_every_steps):
-            self._checkpoints.save(self._episodes)
-            self._saved = self._agent.counts
+            self.save()
         release()
         row = self._agent.counts | row
         self._progress.episode(row)
@@ -228,6 +228,12 @@ class Trainer:
         if self.done:  # a run that has its last checkpoint is finished
             self._progress.working("evaluating", 0, 1)
             self._apart.finish()
+
+    def save(self):
+        """Writes a checkpoint, unless that was done after this episode."""
+        if self._saved != self._agent.counts:
+            self._checkpoints.save(self._episodes)
+            self._saved = self._agent.counts
 
     def close(self):
         """Frees the environments and closes the logs."""

@@ -127,7 +127,7 @@ def remake(folder):
         folded("Simulated and real, on this machine", tables["checks"] if checked else ""),
         folded("All simulated runs, a core for each process", tables["outcomes"]),
     ]
-    write_text(folder / "scale.md", "\n\n".join(parts) + "\n")
+    write_text(folder / "scale.md", "\n\n".join(filter(None, parts)) + "\n")
 
 
 def _split(rows):

@@ -30,7 +30,7 @@ COLUMNS = {
     "code": report.text("code"),
     "actors": report.text("actors"),
     "environment steps / s": report.text("speed", ".1f"),
-    "core seconds / 1000 steps": report.text("cores", ".1f"),
+    "core seconds / 1000 steps": report.text("spent", ".1f"),
     "of these the learner": report.text("learner", ".1f"),
     "core seconds to the first episode": report.text("start", ".0f"),
     "memory of an actor, MiB": report.text("actor_memory", ".0f"),
@@ -45,7 +45,7 @@ NOTES = """\
   after each episode. Rows of both codes were measured in turn, in the order of `All cases`.
 - Core seconds: processor time of all processes of the run, between two learned episodes.
   They do not count other programs, with which this machine was shared. Seconds and steps a
-  second do: a run of more processes then gets more of the machine.
+  second do: compare them only where the load is low and alike.
 - Memory: what no other process shares.
 - End: from Ctrl-C until the command has ended."""
 
@@ -63,7 +63,9 @@ def main():
         for actors in options.actors.split(",")
         for home in (homes if int(actors) else homes[:1])  # one process needs no engine
     ]
-    facts = report.origin(" ".join(["python -m benchmarks.scale.processes", *sys.argv[1:]]))
+    checkouts = {str(home): f"CHECKOUT_OF_{_commit(home)}" for home in options.beside}
+    words = [checkouts.get(word, word) for word in sys.argv[1:]]
+    facts = report.origin(" ".join(["python -m benchmarks.scale.processes", *words]))
     table.show(rows, facts)
     if options.folder:
         table.save(folder, rows, facts)
@@ -73,7 +75,7 @@ def make_report():
     """How the rows are shown and saved."""
     title = "Costs of the processes of a run"
     question = "What do actors in processes of their own cost?"
-    shown = tuple(COLUMNS)[:8]
+    shown = tuple(name for name in tuple(COLUMNS)[:8] if not name.endswith("/ s"))
     words = (title, question, answer, bool, shown, NOTES, COLUMNS)
     return report.Report("processes", *words)
 
@@ -84,9 +86,9 @@ def answer(rows, _):
     alone = next(row for row in own if row["actors"] == 0)
     most = own[-1]
     return (
-        f"With {most['actors']} actors, 1000 environment steps take {most['cores']:.1f} "
+        f"With {most['actors']} actors, 1000 environment steps take {most['spent']:.1f} "
         f"core seconds, {most['learner']:.1f} of them the learner's, against "
-        f"{alone['cores']:.1f} in one process; all processes hold {most['memory']:.0f} "
+        f"{alone['spent']:.1f} in one process; all processes hold {most['memory']:.0f} "
         f"MiB, against {alone['memory']:.0f}."
     )
 
@@ -118,7 +120,7 @@ def measure(home, words, actors, episodes):
         "code": _commit(home),
         "actors": actors,
         "speed": steps / seconds,
-        "cores": 1000 * _sum(spent) / steps,
+        "spent": 1000 * _sum(spent) / steps,
         "learner": 1000 * _sum(spent, "learner") / steps,
         "start": _sum(first["cores"]),
         "actor_memory": acting / actors if actors else None,

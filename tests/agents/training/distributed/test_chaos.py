@@ -84,7 +84,7 @@ class Killed:
             assert status in (1, -signal.SIGKILL), self.output.read_text()[-2000:]
             self.start()
 
-    def wait_for_a_line(self, seconds=300):
+    def wait_for_a_line(self, seconds=900):
         """Waits until the run has come further, or is done."""
         lines, began = self.lines, time.monotonic()
         while self.lines <= lines and self.status != 0:
