@@ -43,15 +43,13 @@ _EXTRAS = {
         "tf-agents==0.19.0",
         "threadpoolctl>=3.5",
     ],
-    # Its wheels end at Python 3.11, and are for Linux.
-    "distributed": [
-        "dm-reverb==0.14.0; python_version < '3.12' and sys_platform == 'linux'"
-    ],
+    "distributed": ["ray==2.60.0"],
     "dev": [
         "build",
         "codespell",
         "import-linter",
         "pytest",
+        "pytest-split",
         "pytest-timeout",
         "pytest-xdist",
         "ruff",

@@ -6,6 +6,7 @@ from agents.runs.config.overrides import expand, load
 from agents.runs.config.schema import as_dict
 from agents.runs.folder import check_run
 from agents.system.errors import UserError
+from envs.quiet import import_gym
 
 _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
 
@@ -34,14 +35,23 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
-    from agents.cli import starting
+    if config.has_processes:
+        from agents.training.distributed.cluster import need_ray
 
-    if config.actors:
-        from agents.training.distributed.supervisor import supervise
+        need_ray()
+        import_gym()
+        from agents.training.distributed import running
 
-        starting.need_reverb()
-        return supervise(starting.check_elsewhere(config), overrides)
-    return starting.train_here(config)
+        return running.train(config)
+    if config.address:
+        raise UserError(
+            f"address={config.address} changes nothing for one run of one process: add "
+            "actors=N, evaluation.apart=true, or -m, which trains several runs"
+        )
+    import_gym()  # TF-Agents would import it with a notice
+    from agents.training import running
+
+    return running.train(config)
 
 
 def _check(overrides, multirun, jobs, print_commands):

@@ -46,7 +46,7 @@ def load_parts(folder):
     if make_checkpoints(run, agent).restore() is None:
         raise UserError(
             f"{run.folder} has no readable checkpoint; resume it by bayes-rl train, which "
-            "writes one after each episode, and learns again from the episodes in the "
+            "writes some, and learns again from the episodes in the "
             "folder if checkpoints were lost"
         )
     agent.stay_averaged()

@@ -55,12 +55,21 @@ class MetricsLog:
                 f"a row of metrics needs the key environment_steps, got {sorted(row)}"
             )
         records.append_metrics(self._run, row)
-        numbers = {
-            name: float(value)
-            for name, value in row.items()
-            if value is not None and name != "environment_steps"
-        }
-        self._tell("write", int(row["environment_steps"]), numbers)
+        self._show_scalars(int(row["environment_steps"]), row)
+
+    def amend(self, counts, row, scores):
+        """Adds what was measured later of an earlier episode; twice is as once.
+
+        Args:
+            counts: dict of its episodes and environment steps.
+            row: dict of scalars, for its line.
+            scores: as of `write_scores`.
+        """
+        written = {score["episodes"] for score in records.read_scores(self._run)}
+        if scores and counts["episodes"] not in written:
+            self.write_scores(scores)
+        records.amend(self._run, counts["episodes"], row)
+        self._show_scalars(int(counts["environment_steps"]), row)
 
     def write_scores(self, rows):
         """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
@@ -88,6 +97,14 @@ class MetricsLog:
         if self._is_started:
             self._tell("close")
             self._is_started = False
+
+    def _show_scalars(self, step, row):
+        numbers = {
+            name: float(value)
+            for name, value in row.items()
+            if value is not None and name != "environment_steps"
+        }
+        self._tell("write", step, numbers)
 
     def _tell(self, method, *given):
         if self._is_broken:

@@ -36,8 +36,8 @@ def train(config=(), environment=None, after_episode=()):
         environment: function without arguments, or class, that makes an environment of
             dm_env, gym or gymnasium: the task. None: that of the config.
         after_episode: function, or several, each called with the metrics of every episode,
-            a dict, once it is saved. Where one returns False, the run stops there, and the
-            same call goes on with it.
+            a dict, once it is on disk. Where one returns False, the run stops there, and
+            the same call goes on with it.
 
     Returns:
         `Trained`.
@@ -48,10 +48,10 @@ def train(config=(), environment=None, after_episode=()):
         KeyboardInterrupt: the run was stopped, and saved; the same call goes on with it.
     """
     config = _config_of(config, environment)
-    if config.actors:
+    if config.has_processes:
         raise UserError(
-            f"agents.train runs in this process: actors must be 0, got {config.actors}; "
-            "bayes-rl train starts the others"
+            "agents.train runs in this process: actors must be 0 and evaluation.apart not "
+            f"true, got actors={config.actors}; bayes-rl train starts other processes"
         )
     each = (after_episode,) if isinstance(after_episode, Callable) else (*after_episode,)
     with _interrupts():

@@ -27,9 +27,17 @@ from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
 from agents.training.measurements import Measurements, banner, release, resident_mib
 from agents.training.metrics import MetricsLog
+from agents.training.passing import Passed
 
 
-def train(config, run, make_experience=CollectedHere, devices=None, after_episode=()):
+def train(
+    config,
+    run,
+    make_experience=CollectedHere,
+    devices=None,
+    make_apart=None,
+    after_episode=(),
+):
     """Trains the agent of a run until it has seen `environment_steps`.
 
     The run goes on from its newest checkpoint and from the episodes on disk.
@@ -39,8 +47,9 @@ def train(config, run, make_experience=CollectedHere, devices=None, after_episod
         run: `agents.runs.folder.Run`, open.
         make_experience: as of `Trainer`.
         devices: likewise.
+        make_apart: likewise.
         after_episode: functions, each called with the metrics of every episode once it is
-            saved; where one returns False, the run stops there.
+            on disk; where one returns False, the run stops there.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -48,21 +57,23 @@ def train(config, run, make_experience=CollectedHere, devices=None, after_episod
     configure_tensorflow(config)
     forget_divergence(run.folder)
     try:
-        return _train(config, run, make_experience, devices, after_episode)
+        how = make_experience, devices, make_apart
+        return _train(config, run, after_episode, *how)
     except Diverged as error:
         tell_divergence(config, run, error.divergence)
         return 1
 
 
-def _train(config, run, make_experience, devices, after_episode):
+def _train(config, run, after_episode, *how):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
-            trainer = Trainer(config, run, progress, make_experience, devices)
+            trainer = Trainer(config, run, progress, *how)
             while not trainer.done:
                 row = trainer.advance()
                 interrupts.check()
                 if any(answer is False for answer in [each(row) for each in after_episode]):
+                    trainer.save()
                     progress.note(f"stopped as asked; saved: {trainer.saved}")
                     return 0
         except KeyboardInterrupt:
@@ -75,7 +86,7 @@ def _train(config, run, make_experience, devices, after_episode):
         if not trainer.has_learned:
             progress.note(
                 "nothing was learned: the first gradient step needs "
-                f"seed_episodes={config.seed_episodes} episodes and "
+                f"seed_steps={config.seed_steps} environment steps and "
                 f"sequence_length={config.sequence_length} rows"
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
@@ -98,9 +109,9 @@ def _remove_temporary(run, checkpoints):
 class Trainer:
     """A run in memory. `advance` takes it one episode further, on disk as well.
 
-    The order is: episode file, gradient steps, evaluation, metrics, checkpoint. What a
-    killed process had not brought into a checkpoint is done again, from the episodes on
-    disk, with the same random numbers.
+    The order is: episode file, gradient steps, evaluation, metrics, and now and then a
+    checkpoint. What a killed process had not brought into a checkpoint is done again, from
+    the episodes on disk, with the same random numbers.
 
     Args:
         config: `agents.runs.config.schema.Train`.
@@ -109,9 +120,19 @@ class Trainer:
         make_experience: makes of config and run an
             `agents.episodes.experience.Experience`.
         devices: None: those that the config names.
+        make_apart: makes what measures in a process of its own, an
+            `agents.training.distributed.apart.EvaluatedApart`; None: this one measures.
     """
 
-    def __init__(self, config, run, progress, make_experience=CollectedHere, devices=None):
+    def __init__(
+        self,
+        config,
+        run,
+        progress,
+        make_experience=CollectedHere,
+        devices=None,
+        make_apart=None,
+    ):
         self._config = config
         self._progress = progress
         self._devices = devices or choose_devices(config.devices)
@@ -130,6 +151,15 @@ class Trainer:
         self._measured = Measurements(*watched, *about)
         is_bounded = not envs.rewards_are_unbounded(config.task)  # a step has 0 to 1
         self._rewards = RewardsFound(self._environment.action_repeat * is_bounded)
+        self._apart = make_apart and make_apart(
+            config,
+            run,
+            self._agent,
+            self._store,
+            self._measured,
+            self._metrics,
+            progress.note,
+        )
         waiting = self._waiting()
         for index in self._store.indices:
             if index not in waiting:
@@ -153,6 +183,7 @@ class Trainer:
         """
         started = time.monotonic()
         row = self._measured.next_bonus()  # before the clock goes on
+        before = self._environment_steps
         index = self._next_episode()
         episode = self._store.read(index)
         if self._take(episode):
@@ -163,6 +194,8 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
             self._rewards.count,
         )
+        self._look()  # the actor whose episode counts now goes on
+        passed = Passed(before, self._environment_steps)
         row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
@@ -171,21 +204,36 @@ class Trainer:
             row["collect/failed_episodes"] = int(episode["failed_episodes"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._measured.explored(episode, self._rewards.newest)
-        row |= self._learn()
+        row |= self._learn(passed)
         with self._agent.averaged():
-            scores, evaluated = self._evaluate()
-            row |= evaluated
-            row |= self._measured.probed()
-            row["speed/seconds"] = time.monotonic() - started
-            row["memory/resident_mib"] = resident_mib()
-            self._record(row, scores)
-            self._measured.film(episode)
-        self._checkpoints.save(self._episodes)
+            measure = self._measure_apart if self._apart else self._measure
+            measure(row, episode, started, passed)
+        if self.done or passed.crosses(self._config.checkpoint_every_steps):
+            self.save()
         release()
-        self._saved = self._agent.counts
-        row = self._saved | row
+        row = self._agent.counts | row
         self._progress.episode(row)
         return row
+
+    def _measure(self, row, episode, started, passed):
+        scores, evaluated = self._evaluate(passed)
+        row |= evaluated
+        row |= self._measured.probed(passed)
+        self._record(row, scores, started)
+        self._measured.film(episode, passed)
+
+    def _measure_apart(self, row, episode, started, passed):
+        self._apart.ask(passed, is_last=self.done)
+        self._record(row, [], started)
+        if self.done:  # a run that has its last checkpoint is finished
+            self._progress.working("evaluating", 0, 1)
+            self._apart.finish()
+
+    def save(self):
+        """Writes a checkpoint, unless that was done after this episode."""
+        if self._saved != self._agent.counts:
+            self._checkpoints.save(self._episodes)
+            self._saved = self._agent.counts
 
     def close(self):
         """Frees the environments and closes the logs."""
@@ -232,8 +280,9 @@ class Trainer:
         """Pairs of a policy that will act in this process and a number of environments."""
         if self.done:
             return []
-        evaluation = self._config.evaluation
-        evaluated = self._evaluator.acting(evaluation.episodes) if evaluation.every else []
+        evaluation, evaluated = self._config.evaluation, []
+        if evaluation.every_steps and not self._apart:
+            evaluated = self._evaluator.acting(evaluation.episodes)
         return self._experience.acting(self._agent) + evaluated
 
     def _next_episode(self):
@@ -257,9 +306,12 @@ class Trainer:
         self._experience.replay.add(episode)
         return True
 
-    def _learn(self):
-        is_early = self._episodes < self._config.seed_episodes
-        if is_early or self._experience.replay.num_rows < self._config.sequence_length:
+    def _learn(self, passed):
+        """Takes the gradient steps that are due; their metrics."""
+        steps = passed.updates(self._config.updates_per_step)
+        is_early = passed.after < self._config.seed_steps
+        is_short = self._experience.replay.num_rows < self._config.sequence_length
+        if is_early or is_short or not steps:
             return {}
         if self._learning is None:
             self._learning = Learning(
@@ -270,7 +322,6 @@ class Trainer:
                 self._config.sequence_length,
                 self._config.seed,
             )
-        steps = self._config.updates_per_episode
         started = time.monotonic()
         metrics = self._learning.run(steps, lambda done: self._watch(done, steps))
         speed = {"speed/train_steps": steps / (time.monotonic() - started)}
@@ -278,16 +329,24 @@ class Trainer:
 
     def _watch(self, done, steps):
         self._progress.working("learning", done, steps)
-        self._experience.learned(self._agent)
+        self._look()
 
-    def _evaluate(self):
+    def _look(self):
+        """Attends to other processes, where there are some."""
+        self._experience.learned(self._agent)
+        if self._apart:
+            self._apart.look()
+
+    def _evaluate(self, passed):
         """Scores of evaluation episodes and metrics; none where it is not their time."""
-        if not self._measured.evaluation_is_due(is_last=self.done):
+        if not self._measured.evaluation_is_due(passed, is_last=self.done):
             return [], {}
         self._progress.working("evaluating", 0, 1)
         return self._measured.evaluate()
 
-    def _record(self, row, scores):
+    def _record(self, row, scores, started):
+        row["speed/seconds"] = time.monotonic() - started
+        row["memory/resident_mib"] = resident_mib()
         counts = self._agent.counts
         kept = {
             key: counts[key] for key in ("environment_steps", "episodes", "train_steps")

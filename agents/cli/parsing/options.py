@@ -1,13 +1,10 @@
 """The commands, their options, and the long end of `bayes-rl train --help`."""
 
 import argparse
-import functools
 import shutil
 import textwrap
 
 from agents.runs.config import choices
-
-ROLES = ("server", "learner", "actor")
 
 _EXAMPLES = """examples:
   bayes-rl train                                   the default, on a laptop
@@ -37,29 +34,6 @@ def whole_number(text, least=1):
     return number
 
 
-def address(text):
-    """An address, `HOST:PORT`.
-
-    Example:
-        >>> address("node0:9000")
-        'node0:9000'
-    """
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise argparse.ArgumentTypeError(f"must be HOST:PORT, got {text!r}")
-    return text
-
-
-def addresses(text):
-    """Several addresses.
-
-    Example:
-        >>> addresses("node0:9001,node1:9001")
-        ('node0:9001', 'node1:9001')
-    """
-    return tuple(map(address, text.split(",")))
-
-
 def add_commands(commands):
     """Adds a parser for each command.
 
@@ -75,8 +49,6 @@ def add_commands(commands):
     _add_video(commands)
     _add_export(commands)
     _add_migrate(commands)
-    _add_roles(commands)
-    _add_cluster(commands)
 
 
 def _add_train(commands):
@@ -184,73 +156,6 @@ def _add_migrate(commands):
     about = "Bring the config.yaml of runs of earlier versions to today's form."
     command = _add(commands, "migrate", about)
     _add_runs(command)
-
-
-def _add_roles(commands):
-    abouts = {
-        "server": "Keep the replay of a run with actors: one process, on any machine.",
-        "learner": "Learn from episodes of actors: one process of a run, on any machine.",
-        "actor": "Collect episodes for a learner: one process of a run, on any machine.",
-    }
-    own = {
-        "server": "",
-        "learner": "[--number K --learners HOST:PORT,...] ",
-        "actor": "--number K ",
-    }
-    for role in ROLES:
-        usage = f"bayes-rl {role} --server HOST:PORT {own[role]}actors=N [key=value ...]"
-        command = _add(commands, role, abouts[role], usage=usage)
-        command.add_argument(
-            "--server",
-            required=True,
-            type=address,
-            metavar="HOST:PORT",
-            help="address of the replay server, the same for all processes",
-        )
-        if role != "server":
-            command.add_argument(
-                "--number",
-                required=role == "actor",
-                default=0,
-                type=int,
-                metavar="K",
-                help=f"number of this {role}, from 0 to {role}s - 1",
-            )
-        if role == "learner":
-            command.add_argument(
-                "--learners",
-                type=addresses,
-                default=(),
-                metavar="HOST:PORT,...",
-                help="addresses of all learners, for devices=multi_worker",
-            )
-
-
-def _add_cluster(commands):
-    command = _add(
-        commands,
-        "cluster",
-        "Print a job script for a run of many processes.",
-        usage="bayes-rl cluster slurm --actors N [--gpus N] [--cores N] [key=value ...]",
-    )
-    command.add_argument("system", choices=("slurm",), help="system of the cluster")
-    command.add_argument(
-        "--actors", type=whole_number, required=True, metavar="N", help="number of actors"
-    )
-    command.add_argument(
-        "--gpus",
-        type=functools.partial(whole_number, least=0),
-        default=0,
-        metavar="N",
-        help="number of GPUs of a learner (default: 0)",
-    )
-    command.add_argument(
-        "--cores",
-        type=whole_number,
-        default=1,
-        metavar="N",
-        help="cores of a process (default: 1)",
-    )
 
 
 def _add(commands, name, about, **settings):

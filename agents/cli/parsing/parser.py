@@ -3,10 +3,10 @@
 import argparse
 import importlib.metadata
 
-from agents.cli.parsing.options import ROLES, add_commands
+from agents.cli.parsing.options import add_commands
 from agents.system.errors import UserError, nearest
 
-_OF_A_CONFIG = ("train", "cluster", *ROLES)
+_OF_A_CONFIG = ("train",)
 
 
 def parse(argv):
@@ -17,7 +17,7 @@ def parse(argv):
 
     Returns:
         An `argparse.Namespace` of the options of the command, with its `name`; those of
-        train and of roles have `overrides`, the words that are of the config.
+        train have `overrides`, the words that are of the config.
 
     Raises:
         UserError: there is no such command or option. One line.

@@ -16,7 +16,7 @@ from agents.planet.model.rssm import (
     in_order,
     to_front,
 )
-from agents.planet.model.standardization import FLOOR, PIXEL_FLOOR, Standardizer
+from agents.planet.model.standardization import PIXEL_FLOOR, Standardizer
 from agents.system.seeds import uniform
 
 # Of a learned likelihood: what is predicted better than this counts no more for it.
@@ -60,8 +60,8 @@ class WorldModel(tf.Module):
         standardize = settings.standardize
         self._observations = self._reward_size = None
         if standardize:
-            floor = FLOOR if is_vector else PIXEL_FLOOR
-            self._observations = Standardizer(self._seen_spec.shape, floor)
+            floors = {} if is_vector else {"share": 0.0, "floor": PIXEL_FLOOR}
+            self._observations = Standardizer(self._seen_spec.shape, **floors)
         self._log_stddev = None
         if settings.learn_observation_stddev and is_vector:
             start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))

@@ -33,9 +33,9 @@ class TemporalDifference(Settings):
         discount: of one decision; None: by `discount_of`.
         target_steps: n, rewards in a target before the value.
         stride: of the steps of a sequence one in so many is learned from; the others serve
-            as what comes after it. Of an episode that a time limit cut and that is longer
-            than two sequences, up to `stride` + n - 2 of the last decisions have no target:
-            sequences end with it.
+            as what comes after it. In every second sequence of a batch the last of them is
+            the last that has a target. Of an episode that a time limit cut, the last n - 1
+            decisions have none.
         layers: hidden layers of each network.
         units: of each hidden layer.
         learning_rate: Adam's, of critics and policy.

@@ -1,5 +1,6 @@
 """What critics learn, rewards of n steps and the value after them; running scales."""
 
+import numpy as np
 import tensorflow as tf
 
 LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
@@ -24,7 +25,7 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
             and so on, see `after`.
         values: V of the states n steps after those, [B, ceil((T - n) / stride)].
         discount: of one step.
-        stride: t is 0, stride, 2 stride and so on.
+        stride: between the rows t of a sequence, see `after`.
 
     Returns:
         Targets and weights, of the shape of `values`.
@@ -44,9 +45,26 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
 
 
 def after(tensor, count, steps, stride):
-    """The rows `count` steps after those that have a target, [B, T, ...] -> [B, ...]."""
+    """The rows `count` steps after those that are learned from, [B, T, ...] -> [B, ...].
+
+    Of the T - n rows that have a target one in `stride` is: the first and so on, and in
+    every second sequence the last, and back from there. A sequence ends where an episode
+    does that a time limit cut: what a stride leaves over at the end would never be learned.
+
+    Args:
+        tensor: of sequences.
+        count: at most n.
+        steps: n, rewards of a target.
+        stride: from a row to the next.
+    """
     length = tensor.shape[1] - steps
-    return tensor[:, count : count + length : stride]
+    spare = (length - 1) % stride
+    early = tensor[:, count : count + length - spare : stride]
+    if not spare:
+        return early
+    late = tensor[:, count + spare : count + length : stride]
+    is_late = np.arange(tensor.shape[0]) % 2 == 1
+    return tf.where(is_late.reshape([-1] + [1] * (len(tensor.shape) - 1)), late, early)
 
 
 def make_scale(start):

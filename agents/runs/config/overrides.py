@@ -12,7 +12,13 @@ import functools
 import itertools
 
 from agents.runs.config.choices import groups, having, settings
-from agents.runs.config.schema import RENAMED, flatten, make_config
+from agents.runs.config.schema import (
+    COUNTED_IN_EPISODES,
+    RENAMED,
+    flatten,
+    in_steps,
+    make_config,
+)
 from agents.runs.config.validation import check_key
 from agents.system.errors import UserError, nearest
 from envs.tasks import ALIASES, check_task
@@ -148,7 +154,7 @@ def _check_keys(override, keys, chosen):
     known = [*keys, *sections, *groups()]
     inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
     for each in (name, *inner):
-        if each in RENAMED:
+        if each in RENAMED or each in COUNTED_IN_EPISODES:
             _refuse_earlier_name(each, value if each == name else inner[each])
         if each.endswith(".kind") and each in keys:
             group = each.removesuffix(".kind")
@@ -160,8 +166,16 @@ def _check_keys(override, keys, chosen):
 
 
 def _refuse_earlier_name(name, value):
-    today = RENAMED[name]
     shown = "null" if value is None else value
+    if name in COUNTED_IN_EPISODES:
+        today = COUNTED_IN_EPISODES[name]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        steps = in_steps(name, value, 1000) if is_number else "NUMBER"
+        raise UserError(
+            f"{name} is counted in environment steps now: where an episode has 1,000, "
+            f"write {today}={steps} for {name}={shown}"
+        )
+    today = RENAMED[name]
     raise UserError(f"{name} is called {today} now: write {today}={shown}")
 
 

@@ -66,7 +66,6 @@ class Progress:
         self._total = total_steps
         self._clock = Pace(total_steps)
         self._latest = {}  # name -> (value, episode)
-        self._states = {}
         self._live = None
         self._bar = Bar(
             TextColumn("{task.description}", style="bold"),
@@ -129,10 +128,6 @@ class Progress:
         settings = _PLAIN | {"soft_wrap": self._live is None}
         self._console.print(escape(text), **settings)
 
-    def states(self, states):
-        """Shows what each process of a run is doing, name -> words; on a terminal only."""
-        self._states = states
-
     def working(self, what, done, total):
         """Shows how far the present work is, on a terminal only; cheap at each step.
 
@@ -175,11 +170,9 @@ class Progress:
         return Constrain(self._content(), max(1, self._console.width - 4))
 
     def _content(self):
-        if not self._latest and not self._states:
+        if not self._latest:
             return self._bar
         table = Table.grid(padding=(0, 3))
-        for name, state in self._states.items():
-            table.add_row(f"  {escape(name)}", Text(state, justify="right"))
         for name, title in _SHOWN.items():
             if name in self._latest:
                 value, episode = self._latest[name]

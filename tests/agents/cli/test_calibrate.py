@@ -36,7 +36,7 @@ def rows(untraced, whole_run, whole_agent):
 def twin(train_run, tmp_path_factory):
     """Folder of a deterministic run of the same task."""
     folder = tmp_path_factory.mktemp("twin") / "run"
-    words = ["environment_steps=40", "transition=deterministic", "video_every=4"]
+    words = ["environment_steps=40", "transition=deterministic", "video_every_steps=80"]
     assert train_run(folder, *words) == 0
     return folder
 
@@ -101,11 +101,21 @@ def test_fits_are_those_of_the_newest_checkpoint(rows, whole_run):
         assert saved_fits.load(whole_run, STEPS, actions).draws == 20
 
 
-def test_planned_episodes_that_a_run_held_out_are_fitted_to(whole_run):
-    config = dataclasses.replace(load_config(whole_run), hold_out_every=2, seed_episodes=4)
+@pytest.mark.parametrize(("tells", "expected"), [(True, [3, 5, 7]), (False, [5, 7])])
+def test_planned_episodes_that_a_run_held_out_are_fitted_to(
+    whole_run, monkeypatch, tells, expected
+):
+    """Two were random; where files do not tell, those that began within `seed_steps`."""
+
+    def read(folder):
+        for episode in readable_episodes(folder):
+            yield {k: x for k, x in episode.items() if tells or k != "is_random"}
+
+    monkeypatch.setattr("agents.cli.calibrate.readable_episodes", read)
+    config = dataclasses.replace(load_config(whole_run), hold_out_every=2, seed_steps=80)
     judged = Judged("run", "run", str(whole_run), config, None)
     trained_on, held_out = judged.collected
-    assert [int(episode["number"]) for episode in held_out] == [5, 7]
+    assert [int(episode["number"]) for episode in held_out] == expected
     assert [int(episode["number"]) for episode in trained_on] == [0, 2, 4, 6]
 
 
@@ -139,6 +149,7 @@ def steps_ahead(folder):
     return {actions: max(steps) for actions, steps in found.items()}
 
 
+@pytest.mark.slow
 def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsys):
     folder = calibrate_on(policy=[13] * 4, random=[9] * 4)
     assert steps_ahead(folder) == {"policy": 4, "random": 2}
@@ -149,6 +160,7 @@ def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsy
     assert [line[3] for line in lines] == ["1", "4", "1", "2"]
 
 
+@pytest.mark.slow
 def test_short_episodes_are_left_out_of_what_is_fitted_to(calibrate_on, capsys):
     folder = calibrate_on(policy=[13, 13, 9, 14], random=[11, 9, 7, 8])
     said = capsys.readouterr().out
@@ -234,6 +246,7 @@ def test_a_run_beside_itself_is_refused(whole_run):
         calibrate(whole_run, f"{whole_run}/../{whole_run.name}", 2)
 
 
+@pytest.mark.slow
 def test_runs_of_other_observations_are_refused(whole_run, pixel_run):
     with pytest.raises(UserError) as error:
         calibrate(whole_run, pixel_run, 2)

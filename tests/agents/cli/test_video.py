@@ -35,6 +35,7 @@ def test_a_run_from_states_is_filmed_and_its_predictions_drawn(
     assert Image.open(files[-1]).width > 300
 
 
+@pytest.mark.slow
 def test_a_run_from_pixels_is_filmed_as_it_is_and_as_predicted(pixel_run, capsys):
     video(pixel_run)
     files = [pathlib.Path(file) for file in capsys.readouterr().out.split()]

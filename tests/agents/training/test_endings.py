@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pytest
 
 from agents.episodes.store import EpisodeStore
 from envs.quiet import import_gym
@@ -12,6 +13,7 @@ LIMIT = 8  # steps
 STARTS = ([0.3, 0.06], [-0.5, 0.0])  # just before the goal, and in the valley
 
 
+@pytest.mark.slow
 def test_mountain_cars_ends_are_learned_from_and_its_time_limits_are_none(
     train_run, tmp_path, monkeypatch
 ):
@@ -30,8 +32,9 @@ def test_mountain_cars_ends_are_learned_from_and_its_time_limits_are_none(
     )
     folder = tmp_path / "run"
     task = ["task=gym:MountainCarContinuous-v0", "transition=deterministic"]
-    sizes = ["environment_steps=10", "sequence_length=4", "evaluation.every=0"]
-    assert train_run(folder, *task, *sizes, "video_every=0") == 0
+    sizes = ["environment_steps=10", "sequence_length=4", "evaluation.every_steps=0"]
+    sizes += ["seed_steps=10", "updates_per_step=1"]
+    assert train_run(folder, *task, *sizes, "video_every_steps=0") == 0
     ends = []
     for _, episode in EpisodeStore(folder / "episodes"):
         ends.append(len(episode["reward"]) < LIMIT + 1)

@@ -59,6 +59,7 @@ def test_each_way_of_acting_has_a_line_with_its_scores_and_its_time(copied):
         assert float(milliseconds) == 1.5
 
 
+@pytest.mark.slow
 def test_without_a_value_there_is_nothing_but_the_planner(
     make_config, build_agent, tmp_path, capsys, monkeypatch
 ):

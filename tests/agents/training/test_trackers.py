@@ -167,8 +167,8 @@ def test_a_logger_that_is_wrong_is_told_in_one_line(name, message):
 @pytest.mark.usefixtures("own_module")
 def test_a_run_is_shown_by_the_logger_of_its_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = "experiment=debug environment_steps=20 seed_episodes=2 logdir=run task=fake"
-    words += " evaluation.every=0 video_every=0 logger=python:own_logger:Own"
+    words = "experiment=debug environment_steps=20 seed_steps=40 logdir=run task=fake"
+    words += " evaluation.every_steps=0 video_every_steps=0 logger=python:own_logger:Own"
     agents.train(words)
     assert [call[0] for call in Own.calls] == ["start", "write", "close"]
     assert Own.calls[0] == ("start", "run", "fake", 0)

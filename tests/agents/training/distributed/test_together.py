@@ -1,4 +1,4 @@
-"""Tests of agents.training.distributed.workers."""
+"""Tests of agents.training.distributed.together."""
 
 import json
 import os
@@ -9,16 +9,18 @@ import sys
 import numpy as np
 import pytest
 
-from agents.episodes.store import EpisodeStore
+from agents.episodes.store import EpisodeStore, pack
 from agents.runs.folder import Run
+from agents.runs.records import read_metrics
 from agents.system.processes import free_addresses
-from agents.training.distributed import workers as module
-from agents.training.distributed.heartbeat import Heartbeat
-from agents.training.distributed.workers import (
+from agents.training.distributed import together
+from agents.training.distributed.together import (
     FoundEpisodes,
     TakenByAnother,
+    newest_in,
     without_reports,
 )
+from tests.agents.training.distributed.test_chaos import Killed, assert_whole, on_disk
 
 ROOT = pathlib.Path(__file__).parents[4]
 STEPS = 40
@@ -30,12 +32,11 @@ import numpy as np, tensorflow as tf
 import envs
 from agents.training.building import choose_devices, make_agent
 from agents.runs.config import overrides
-from agents.training.distributed.workers import Workers
+from agents.training.distributed.together import devices_of
 from agents.training.gradient_steps import Learning
 
 number, steps, addresses = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3:]
-workers = Workers(tuple(addresses), number)
-devices = workers.devices() if addresses else choose_devices("default")
+devices = devices_of(addresses, number) if addresses else choose_devices("default")
 config = overrides.load(["experiment=debug", "logdir=unused", "optimizer.clip_norm=0.5",
                          "value=td", "compile=false"])
 agent = make_agent(config, envs.load_many(1, "fake", processes=False), devices)
@@ -102,51 +103,26 @@ def test_learners_stay_the_same(learned):
     assert first == second
 
 
-@pytest.fixture
-def part(run):
-    """Of a second learner; the first has said that it lives."""
-    Heartbeat(run.roles, "learner").close()
-    return Run(run.folder / "learner_1", whole=run)
-
-
-def test_a_learner_learns_from_what_the_first_has_taken(
-    config, run, part, serve, beat, handover, make_episode, build_agent, monkeypatch
+def test_a_learner_learns_from_what_the_first_gives(
+    config, run, make_episode, build_agent, monkeypatch
 ):
-    store = EpisodeStore(run.episodes)
-    store.append(make_episode(0, rows=6))
-    experience = TakenByAnother(config, part, serve(), beat)
-    assert experience.store.indices == [0]
-    agent = build_agent()
-    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+    part = Run(run.folder / "own", whole=run)
+    other = together.Learner.__new__(together.Learner)
+    other._whole = run
+    run.episodes.mkdir(parents=True)
+    experience, agent = TakenByAnother(config, part), build_agent()
+    given = iter(range(2))
 
-    def take(*_):
-        store.append(make_episode(3, rows=6))
+    def give(*_):
+        number = next(given)
+        other.take(number, pack(make_episode(number + 5, rows=6)))
 
-    monkeypatch.setattr(module.interrupts, "pause", take)
+    monkeypatch.setattr(together.interrupts, "pause", give)
     experience.collect(agent)
-    assert experience.store.indices == [0, 1]
-    assert int(experience.store.read(1)["number"]) == 3
-    assert beat.states == ["waiting for the first learner", "learning"]
-
-
-def test_a_learner_does_not_wait_for_what_the_first_took_a_moment_ago(
-    config, run, part, serve, beat, make_episode, build_agent, monkeypatch
-):
-    experience = TakenByAnother(config, part, serve(), beat)
-    EpisodeStore(run.episodes).append(make_episode(0, rows=6))
-    monkeypatch.setattr(module.interrupts, "pause", lambda: pytest.fail("it waits"))
-    experience.collect(build_agent())
-    assert beat.states[-1] == "learning"
-
-
-def test_a_learner_ends_where_the_first_was_started_again(
-    config, run, part, serve, beat, build_agent
-):
-    experience = TakenByAnother(config, part, serve(), beat)
-    file = run.roles / "learner.json"
-    file.write_text(file.read_text().replace(f'"process": {os.getpid()}', '"process": 0'))
-    with pytest.raises(ConnectionError, match="the first learner has been started again"):
-        experience.collect(build_agent())
+    assert experience.store.indices == [0]
+    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+    experience.collect(agent)
+    assert int(experience.store.read(1)["number"]) == 6
 
 
 def test_who_finds_episodes_changes_nothing(run, make_episode):
@@ -159,7 +135,37 @@ def test_who_finds_episodes_changes_nothing(run, make_episode):
     assert len(list(folder.iterdir())) == 3
 
 
+def test_a_new_learner_gets_what_the_replay_holds(run, make_episode):
+    store = EpisodeStore(run.episodes)
+    for number in range(4):
+        store.append(make_episode(number, rows=6))
+    assert newest_in(store, capacity=9) == [2, 3]
+    assert newest_in(store, capacity=1000) == [0, 1, 2, 3]
+
+
 def test_only_the_first_learner_reports(config):
     silent = without_reports(config)
-    assert (silent.evaluation.every, silent.video_every, silent.probe_every) == (0, 0, 0)
+    assert (
+        silent.evaluation.every_steps,
+        silent.video_every_steps,
+        silent.probe_every_steps,
+    ) == (0, 0, 0)
     assert silent.evaluation.episodes == config.evaluation.episodes
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)
+def test_when_a_learner_is_killed_the_same_command_goes_on(tmp_path):
+    steps = 1_000
+    run = Killed(tmp_path, "learners=2", "devices=multi_worker", steps=steps)
+    for _ in range(6):
+        run.wait_for_a_line()
+    kept = on_disk(run)
+    assert run.kill("ray::Learner")
+    assert run.wait_for_its_end() == 1
+    said = run.output.read_text()
+    assert "; the same command goes on from the last checkpoint" in said.splitlines()[-1]
+    while run.status != 0:
+        run.wait_for_a_line()
+    rows = assert_whole(run, kept, steps)
+    assert len(rows) == len(read_metrics(run.folder))
