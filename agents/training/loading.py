@@ -14,6 +14,7 @@ from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
+from envs.checking import LARGEST
 
 
 def load_agent(folder):
@@ -187,6 +188,16 @@ class ObservationPolicy(tf_policy.TFPolicy):
             name: tf.zeros([size, *spec.shape], spec.dtype)
             for name, spec in self._specs().items()
         }
-        observation = unseen | {"observation": time_step.observation}
+        observation = unseen | {"observation": _checked(time_step.observation)}
         step = self._act(time_step._replace(observation=observation), policy_state, seed)
         return policy_step.PolicyStep(step.action, step.state)
+
+
+def _checked(observation):
+    """Refuses what is not finite also where the policy was exported, in its graph."""
+    if not observation.dtype.is_floating:
+        return observation
+    words = f"observation must be finite and at most {LARGEST:g} in size"
+    check = tf.debugging.assert_less_equal(tf.abs(observation), LARGEST, words)
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(observation)

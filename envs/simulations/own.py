@@ -157,7 +157,7 @@ class Own:
                 f"{self._name} has actions {line(actions)}; only one array of continuous "
                 "actions is supported"
             )
-        low, high = interfaces.bounds(actions)
+        low, high = self._bounds(actions)
         self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
@@ -165,6 +165,8 @@ class Own:
         sizes = {path: self._size(path, array) for path, array in entries}
         self._paths = list(sizes)
         self._total = sum(sizes.values())
+        if not self._total:
+            raise ValueError(f"{self._name} observes nothing: its spec or space is empty")
         self.entries = sizes if self._paths != [()] else {}
         self._velocities = list(velocities)
 
@@ -205,21 +207,30 @@ class Own:
 
     def render(self, size, camera, shadows):
         del camera, shadows
-        with quiet.without_deprecations():
+        with quiet.without_deprecations(), failing(self._task, "render"):
             return self._env.render(size)
 
     def close(self):
         self._env.close()
 
+    def _bounds(self, actions):
+        try:
+            return interfaces.bounds(actions)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self._name} has actions {line(actions)}, whose bounds must be numbers "
+                f"of their shape ({line(error)})"
+            ) from error
+
     def _make(self, function):
         try:
             with quiet.without_deprecations():
                 env = function()
+                found = interfaces.interface(env)
         except (Exception, SystemExit) as error:
             raise RuntimeError(
                 f"{self._name}: {getattr(function, '__name__', 'it')} raised {told(error)}"
             ) from error
-        found = interfaces.interface(env)
         if found is None:
             raise ValueError(
                 f"{self._name} must return an environment of dm_env, gym or gymnasium, got "
@@ -262,7 +273,10 @@ def concatenate(observation, paths):
         array([1., 2., 3.], dtype=float32)
     """
     parts = [np.ravel(_entry(observation, path)) for path in paths]
-    return np.concatenate(parts).astype(np.float32)
+    if any(np.ma.is_masked(part) or part.dtype.kind not in "biuf" for part in parts):
+        raise TypeError("only real numbers are supported")
+    with np.errstate(over="ignore"):  # to infinity, which the environment refuses
+        return np.concatenate(parts).astype(np.float32)
 
 
 def _entry(observation, path):

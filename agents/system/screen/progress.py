@@ -62,7 +62,7 @@ class Progress:
         self._console = console or Console()
         self._in_notebook = self._console.is_jupyter
         if self._in_notebook:
-            self._console = Console(force_jupyter=False)  # whose lines are text
+            self._console = Console(force_jupyter=False, force_terminal=False)
         self._total = total_steps
         self._clock = Pace(total_steps)
         self._latest = {}  # name -> (value, episode)
