@@ -47,7 +47,7 @@ def imagine_with_draws(model, latent, plans, noise, weights, draws, seed=None, v
     layout = Layout(plans, draws, value)
     with hold(model, weights):
         latents = _roll(model, layout.each_draw, latent, plans, noise)
-    return layout.rollout(model, latents)
+        return layout.rollout(model, latents)
 
 
 def imagine_with_switching_draws(
@@ -79,7 +79,7 @@ def imagine_with_switching_draws(
             before=lambda now, step: rearrange(now, orders[step]),
             shown=lambda now, step: rearrange(now, tf.argsort(particles[step + 1])),
         )
-    return layout.rollout(model, latents)
+        return layout.rollout(model, latents)  # a particle keeps its draw of the reward
 
 
 def imagine_average_of_draws(
@@ -119,7 +119,7 @@ def imagine_with_a_draw_for_each_group(
         latents = _roll(
             model, lambda nest: layout.each_group(nest, draws), latent, plans, noise
         )
-    return layout.rollout(model, latents)
+        return layout.rollout(model, latents)
 
 
 def imagine_draws_on_shared_trajectory(
