@@ -138,18 +138,35 @@ def imagine_draws_on_shared_trajectory(
     single = Layout(plans, 1, value)
     with hold(model, model.central_weights()):
         latents = _roll(model, single.flat, latent, plans, noise)
-    start = single.flat(repeat_candidates(latent, plans))
-    before = tf.nest.map_structure(
-        lambda first, later: tf.concat([first[tf.newaxis], later[:-1]], 0), start, latents
-    )
     steps = Layout(plans, draws)
-    before = tf.nest.map_structure(steps.from_trajectory, before)
-    actions = steps.from_trajectory(time_first(single.flat(plans)))
-    with hold(model, weights):
-        after = model.rssm.imagine_step(before, actions, noise=0.0)
+    if model.source.shares_belief:
+        after = _say_of_belief(model, steps, latents.belief, weights)
+    else:
+        start = single.flat(repeat_candidates(latent, plans))
+        after = _step_with_each_draw(model, steps, start, latents, plans, weights)
     reward = single.to_rollout(model.reward(latents.features))
     mean, stddev = map(steps.steps_to_rollout, (after.mean, after.stddev))
     return Rollout(reward, mean, stddev, *single.counted(model, latents))
+
+
+def _step_with_each_draw(model, layout, start, latents, plans, weights) -> Latent:
+    """What each draw expects after each state of a trajectory, [B * S, H * N, ...]."""
+    before = tf.nest.map_structure(
+        lambda first, later: tf.concat([first[tf.newaxis], later[:-1]], 0), start, latents
+    )
+    before = tf.nest.map_structure(layout.from_trajectory, before)
+    actions = layout.from_trajectory(time_first(layout.flat(plans)))
+    with hold(model, weights):
+        return model.rssm.imagine_step(before, actions, noise=0.0)
+
+
+def _say_of_belief(model, layout, belief, weights) -> Latent:
+    """The same where all draws share the belief, [H, B * N, ...]: without its cost."""
+    with hold(model, model.central_weights()):
+        inputs = model.rssm.prior_inputs(belief)
+    belief, inputs = map(layout.from_trajectory, (belief, inputs))
+    with hold(model, weights):
+        return model.rssm.prior_of(belief, inputs)
 
 
 TRAJECTORIES = {

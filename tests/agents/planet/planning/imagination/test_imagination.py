@@ -75,6 +75,7 @@ def test_each_draw_rolls_each_plan_out_by_itself(model, start, plans, normal, dr
                 assert_outcome(rollout, s, b, n, model, latents)
 
 
+@KINDS
 def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
     model, start, plans, normal, draws
 ):
