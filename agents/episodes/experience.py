@@ -1,9 +1,10 @@
 """What a run learns from.
 
-The training loop asks an `Experience` for episodes and for batches of them. There are three
+The training loop asks an `Experience` for episodes and for batches of them. There are four
 kinds: `CollectedHere`, by this process; `CollectedByActors` of
 `agents.training.distributed.learner`, by others, through a replay server; `TakenByAnother`
-of `agents.training.distributed.workers`, as another learner takes them.
+of `agents.training.distributed.workers`, as another learner takes them; `TakenFromLogs` of
+`agents.training.logged.experience`, which has all from the start and gets no more.
 """
 
 import math
@@ -23,6 +24,9 @@ class Experience(Protocol):
             `agents.episodes.store.EpisodeStore`.
         environment: batched `PyEnvironment`, for its specs and names.
         replay: has `add`, `num_rows` and `dataset`, as `agents.episodes.replay.Replay`.
+
+    One whose episodes are all there from the start says so by `is_whole = True`: then they
+    are replayed from the first gradient step on.
     """
 
     def acting(self, agent):

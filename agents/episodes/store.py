@@ -193,6 +193,12 @@ def read_episode(file):
         return episode
 
 
+def read_arrays(file):
+    """Whatever arrays there are in a file, by name; errors are those of `read_episode`."""
+    with _arrays(file) as arrays:
+        return dict(arrays)
+
+
 def read_number(file):
     """Reads no more of an episode than its number; errors are those of `read_episode`."""
     with _arrays(file) as arrays:

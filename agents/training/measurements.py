@@ -87,7 +87,8 @@ class Measurements:
             "reached_reward": found.reached > 0,
             "cost": cost(episode),
         }
-        if "number" in episode:  # since episodes have one
+        # Since episodes have one; of logged ones nobody knows.
+        if "number" in episode and self._config.data is None:
             row["is_random"] = int(episode["number"]) < self._config.seed_episodes
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
