@@ -1,9 +1,11 @@
 """What a run learns from.
 
-The training loop asks an `Experience` for episodes and for batches of them. There are three
+The training loop asks an `Experience` for episodes and for batches of them. There are four
 kinds: `CollectedHere`, by this process; `CollectedByActors` of
 `agents.training.distributed.learner`, by others; `TakenByAnother` of
-`agents.training.distributed.together`, as another learner takes them.
+`agents.training.distributed.together`, as another learner takes them;
+`TakenFromLogs` of `agents.training.logged.experience` has all from the start and gets no
+more.
 """
 
 import math
@@ -23,6 +25,9 @@ class Experience(Protocol):
             `agents.episodes.store.EpisodeStore`.
         environment: batched `PyEnvironment`, for its specs and names.
         replay: `agents.episodes.replay.Replay`.
+
+    One whose episodes are all there from the start says so by `is_whole = True`: then they
+    are replayed from the first gradient step on.
     """
 
     def acting(self, agent):

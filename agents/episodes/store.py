@@ -198,20 +198,32 @@ def read_episode(file):
     return unpack(pathlib.Path(file).read_bytes())
 
 
+def read_arrays(file):
+    """Whatever arrays there are in a file, by name; errors are those of `read_episode`."""
+    with _arrays(pathlib.Path(file).read_bytes()) as arrays:
+        return dict(arrays)
+
+
 def unpack(content):
     """The episode that `pack` made these bytes of.
 
     Raises:
         DamagedEpisodeError: they hold no whole one.
     """
+    with _arrays(content) as arrays:
+        episode = _known(arrays)
+        check_episode(episode)
+        return episode
+
+
+@contextlib.contextmanager
+def _arrays(content):
     archive = io.BytesIO(content)
     try:
         if not zipfile.is_zipfile(archive):
             raise ValueError("not a whole archive of arrays")
         with np.load(archive, allow_pickle=False) as arrays:
-            episode = _known(arrays)
-            check_episode(episode)
-            return episode
+            yield arrays
     except _DAMAGE as error:
         raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
 

@@ -1,9 +1,9 @@
 """Refuses what a run cannot start with, or go on with."""
 
 import contextlib
+import pathlib
 
-from agents.episodes.environments import COLLECTION, load_environments
-from agents.runs.folder import as_begun
+from agents.runs.folder import Run, as_begun
 from agents.system.errors import UserError
 from agents.training import trackers
 from agents.training.building import (
@@ -12,6 +12,7 @@ from agents.training.building import (
     configure_tensorflow,
     resolved,
 )
+from agents.training.logged.specs import check_logged, environment_of
 
 
 def check(config):
@@ -48,8 +49,20 @@ def settled(config):
     Raises:
         UserError: the task does not offer what the config asks for.
     """
-    with contextlib.closing(load_environments(config, 1, COLLECTION)) as environment:
+    with contextlib.closing(environment_of(config, config.logdir)) as environment:
+        if config.data is not None and not _has_begun(config):
+            found = check_logged(config, environment)
+            if found.environment_steps != config.environment_steps:
+                raise UserError(
+                    f"environment_steps must be {found.environment_steps:,}, those of "
+                    f"{config.data}, got {config.environment_steps:,}; bayes-rl learn "
+                    f"{config.data} sets it"
+                )
         return resolved(config, environment)
+
+
+def _has_begun(config):
+    return Run(pathlib.Path(config.logdir)).config_file.exists()
 
 
 def check_devices(config, devices):

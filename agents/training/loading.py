@@ -9,11 +9,11 @@ from tf_agents.policies import tf_policy
 from tf_agents.trajectories import policy_step, time_step
 
 import envs
-from agents.episodes.environments import EVALUATION, load_environments
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
+from agents.training.logged.specs import environment_of
 from envs.checking import LARGEST
 
 
@@ -40,7 +40,7 @@ def load_parts(folder):
     config = load_config(folder)
     configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
-    environment = load_environments(config, 1, EVALUATION)
+    environment = environment_of(config, folder)
     agent = make_agent(config, environment, choose_devices("default"))
     environment.close()
     if make_checkpoints(run, agent).restore() is None:

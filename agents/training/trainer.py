@@ -25,6 +25,7 @@ from agents.training.checking import check_episodes
 from agents.training.compiling import CompilingAhead
 from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
+from agents.training.logged.experience import TakenFromLogs
 from agents.training.measurements import Measurements, banner, release, resident_mib
 from agents.training.metrics import MetricsLog
 from agents.training.passing import Passed
@@ -33,14 +34,15 @@ from agents.training.passing import Passed
 def train(
     config,
     run,
-    make_experience=CollectedHere,
+    make_experience=None,
     devices=None,
     make_apart=None,
     after_episode=(),
 ):
     """Trains the agent of a run until it has seen `environment_steps`.
 
-    The run goes on from its newest checkpoint and from the episodes on disk.
+    The run goes on from its newest checkpoint and from the episodes on disk. With `data` in
+    the config these are all there are: nothing is collected.
 
     Args:
         config: `agents.runs.config.schema.Train`.
@@ -99,6 +101,11 @@ def _make_log(config, run):
     return MetricsLog(run.folder, trackers.make(name), as_dict(config))
 
 
+def experience_of(config):
+    """What makes the experience of a run in one process, of config and run."""
+    return CollectedHere if config.data is None else TakenFromLogs
+
+
 def _remove_temporary(run, checkpoints):
     """Removes the temporary files of killed sessions; the episode store does its own."""
     remove_temporary(run.folder)
@@ -118,7 +125,7 @@ class Trainer:
         run: `agents.runs.folder.Run`.
         progress: `agents.system.screen.progress.Progress`.
         make_experience: makes of config and run an
-            `agents.episodes.experience.Experience`.
+            `agents.episodes.experience.Experience`; None: `experience_of` the config.
         devices: None: those that the config names.
         make_apart: makes what measures in a process of its own, an
             `agents.training.distributed.apart.EvaluatedApart`; None: this one measures.
@@ -129,14 +136,16 @@ class Trainer:
         config,
         run,
         progress,
-        make_experience=CollectedHere,
+        make_experience=None,
         devices=None,
         make_apart=None,
     ):
         self._config = config
         self._progress = progress
         self._devices = devices or choose_devices(config.devices)
+        make_experience = make_experience or experience_of(config)
         self._experience = make_experience(config, run)
+        self._is_whole = getattr(self._experience, "is_whole", False)
         self._store = self._experience.store
         self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)
@@ -160,10 +169,7 @@ class Trainer:
             self._metrics,
             progress.note,
         )
-        waiting = self._waiting()
-        for index in self._store.indices:
-            if index not in waiting:
-                self._take(self._store.read(index))
+        self._take_earlier()
         self._learning = None
         self._saved = self._agent.counts
         self._start_progress(run)
@@ -186,7 +192,8 @@ class Trainer:
         before = self._environment_steps
         index = self._next_episode()
         episode = self._store.read(index)
-        if self._take(episode):
+        self._count(episode)
+        if not self._is_whole and self._replay(episode):
             self._agent.model.see(episode)
         self._agent.clock.advance(
             index + 1,
@@ -297,10 +304,26 @@ class Trainer:
         done = self._episodes
         return [index for index in self._store.indices if index >= done]
 
-    def _take(self, episode):
-        """Counts an episode and, unless it is held out, replays it; whether it does."""
+    def _take_earlier(self):
+        """Counts what was learned from, and replays it; or all, where no more will come."""
+        is_new, waiting = not self._episodes, self._waiting()
+        for index in self._store.indices:
+            episode = self._store.read(index)
+            if index not in waiting:
+                self._count(episode)
+            if index not in waiting or self._is_whole:
+                is_replayed = self._replay(episode)
+            if self._is_whole:
+                self._agent.clock.steps_from_start += agent_steps(episode)
+                if is_new and is_replayed:
+                    self._agent.model.see(episode)
+
+    def _count(self, episode):
         self._measured.see(episode)
         self._rewards.add(episode)
+
+    def _replay(self, episode):
+        """Replays an episode, unless it is held out; whether it does."""
         if is_held_out(episode, self._config.hold_out_every):
             return False
         self._experience.replay.add(episode)
@@ -309,7 +332,7 @@ class Trainer:
     def _learn(self, passed):
         """Takes the gradient steps that are due; their metrics."""
         steps = passed.updates(self._config.updates_per_step)
-        is_early = passed.after < self._config.seed_steps
+        is_early = passed.after < self._config.seed_steps and not self._is_whole
         is_short = self._experience.replay.num_rows < self._config.sequence_length
         if is_early or is_short or not steps:
             return {}

@@ -117,7 +117,7 @@ def commanded_runs(commands):
     found = []
     for command in commands:
         program, *words = shlex.split(command)
-        if program == "bayes-rl" and words[0] == "train":
+        if program == "bayes-rl" and words[0] in ("train", "learn"):
             found += expand([word for word in words if "=" in word])
     return found
 

@@ -14,6 +14,15 @@ _EXAMPLES = """examples:
   bayes-rl train experiment=paper --print-config   the config, without a run
 
 The same command resumes a run; with -m, all runs that have not finished."""
+_LEARN = """examples:
+  bayes-rl learn logdir/cartpole_swingup/noise/0       episodes of a run, scored in its task
+  bayes-rl learn logs                                  npz files, no environment
+  bayes-rl learn logs task=cartpole_swingup            npz files, scored in a task
+  bayes-rl learn logs -m seed=0,1,2                    several runs
+
+Keys and choices are those of bayes-rl train --help. An npz file has observations [N, D],
+actions [N, A] and rewards [N], and may have terminals and timeouts [N], next_observations,
+action_low and action_high [A]."""
 
 
 def whole_number(text, least=1):
@@ -41,6 +50,7 @@ def add_commands(commands):
         commands: what `add_subparsers` of a parser returns that knows `late_help`.
     """
     _add_train(commands)
+    _add_learn(commands)
     _add_evaluate(commands)
     _add_probe(commands)
     _add_calibrate(commands)
@@ -60,6 +70,24 @@ def _add_train(commands):
         "[key=value ...] [group=choice ...]",
         late_help=lambda: f"\n{train_help()}",
     )
+    _add_multirun(command)
+
+
+def _add_learn(commands):
+    command = _add(
+        commands,
+        "learn",
+        "Train an agent from logged episodes alone, or resume its run.",
+        usage="bayes-rl learn DATA [-m [--jobs N | --print-commands]] [--print-config] "
+        "[key=value ...] [group=choice ...]",
+        late_help=lambda: f"\n{_LEARN}",
+    )
+    about = "folder of a run, npz file, folder of such, or minari:NAME"
+    command.add_argument("data", metavar="DATA", help=about)
+    _add_multirun(command)
+
+
+def _add_multirun(command):
     command.add_argument(
         "-m",
         "--multirun",

@@ -6,7 +6,7 @@ import importlib.metadata
 from agents.cli.parsing.options import add_commands
 from agents.system.errors import UserError, nearest
 
-_OF_A_CONFIG = ("train",)
+_OF_A_CONFIG = ("train", "learn")
 
 
 def parse(argv):
@@ -98,7 +98,7 @@ def _check_first(argv, parser, commands):
 def _refuse(word, rest, name, known):
     """Says what would be right in place of a word that a command does not know."""
     what = "option" if word.startswith("-") else "argument"
-    hint = _as_key(word, rest) if name == "train" else ""
+    hint = _as_key(word, rest) if name in ("train", "learn") else ""
     hint = hint or nearest(word, known, least=0.7)  # all options share their dashes
     raise UserError(f"{name} has no {what} {word!r}{hint} (see bayes-rl {name} --help)")
 

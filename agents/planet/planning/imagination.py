@@ -220,12 +220,17 @@ def predict_replayed(model, features, action, weights, draws):
         `Rollout` of one plan for each sequence whose H steps are these, [S, B, 1, L, ...],
         without rewards.
     """
+    after = expect_replayed(model, features, action, weights, draws)
+    mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
+    return Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
+
+
+def expect_replayed(model, features, action, weights, draws):
+    """As `expect_next`, from features [B, L, F] of the filter."""
     rssm = model.rssm
     sample, belief = tf.split(features, [rssm.latent_size, rssm.belief_size], -1)
     latent = Latent(belief, sample, sample, sample)
-    after = expect_next(model, latent, action, weights, draws)
-    mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
-    return Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
+    return expect_next(model, latent, action, weights, draws)
 
 
 def expect_next(model, latent, action, weights, draws):

@@ -11,6 +11,7 @@ from agents.planet.value.targets import (
     move,
     n_step_targets,
     spread,
+    worth_over_draws,
 )
 from agents.system.seeds import normal
 
@@ -20,7 +21,8 @@ class ActorCritic(tf.Module):
 
         y    = n-step target of the slow critics, the smaller of both, at a' ~ policy(x')
         L_Q  = mean over steps of sum over i of (Q_i(x, a) - y)^2
-        L_pi = mean of (-min over i of Q_i(x, a') / scale + entropy log policy(a' | x))
+        L_pi = mean of (-min over i of Q_i(x, a') / scale + entropy log policy(a' | x)
+                        + imitation |a' - a|^2)
 
     x are the features of the filter, whose gradients are stopped: model and weight
     posterior learn by the evidence bound alone. `scale` follows the distance of the 5 and
@@ -43,6 +45,7 @@ class ActorCritic(tf.Module):
         self.proposals = settings.proposals
         self.return_lambda = settings.return_lambda
         self.discount = settings.discount
+        self.draws = settings.draws
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")
@@ -78,7 +81,7 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, sought=None):
+    def losses(self, batch, features, noise, sought=None, expect=None):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
@@ -87,6 +90,9 @@ class ActorCritic(tf.Module):
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
             sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
+            expect: where the settings have draws, function of features [B, L, F] and
+                actions [B, L, A] to what each draw expects: features [K, B, L, F], rewards
+                and continuation [K, B, L].
 
         Returns:
             Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
@@ -102,25 +108,38 @@ class ActorCritic(tf.Module):
         policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
-        worth = tf.reduce_min(self._slow(later, policy_action), 0)
+        worth = self._worth_later(later, policy_action, expect)
         target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
-        values = self._critics(here, ahead(batch["action"], 1))
+        taken = ahead(batch["action"], 1)
+        values = self._critics(here, taken)
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
-        losses, best = self._policy_losses(here, ahead(noise[1], 0))
+        losses, best = self._policy_losses(here, ahead(noise[1], 0), taken)
         losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
         if not self.explorer:
             return losses, {"value": best}
         more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
         return losses | more, seen | {"value": best}
 
+    def _worth_later(self, features, action, expect):
+        """What an action is worth in a target: by the slow critics, or by draws first."""
+        if not self._settings.draws:
+            return tf.reduce_min(self._slow(features, action), 0)
+        after_it, reward, continuation = expect(features, action)
+        later = tf.reduce_min(self._slow(after_it, self.act(after_it)), 0)
+        worths = reward / self._reward_unit() + self.discount * continuation * later
+        return worth_over_draws(worths, self._settings.pessimism)
+
     def _worth(self, features, action):
         best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
         return best / self._scale
 
-    def _policy_losses(self, features, noise):
+    def _policy_losses(self, features, noise, taken):
         action, log_density = self._policy.sample(features, noise)
         best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
         policy_loss = self._settings.entropy * log_density - best / self._scale
+        if self._settings.imitation:
+            distance = tf.reduce_sum((action - taken) ** 2, -1)
+            policy_loss += self._settings.imitation * distance
         losses = {
             "policy_loss": tf.reduce_mean(policy_loss, 1),
             "value_mean": tf.reduce_mean(best, 1),

@@ -44,6 +44,26 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
     return target + discount**steps * going * values, weight
 
 
+def worth_over_draws(worths, pessimism):
+    """What an action is worth by several draws of the model, [...] of [K, ...].
+
+        mean over k of w_k - pessimism * stddev over k of w_k
+        w_k = r_k + discount c_k V(x_k)
+
+    with reward, continuation and next state by draw k. Where the draws agree it is their
+    word; where they do not, nobody has seen what the action brings.
+
+    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, equation 8, with
+    the stddev of the worth over draws as the error of the model.
+
+    Example:
+        >>> float(worth_over_draws(tf.constant([1.0, 3.0]), pessimism=0.5))
+        1.5
+    """
+    mean, variance = tf.nn.moments(worths, axes=[0])
+    return mean - pessimism * tf.sqrt(variance)
+
+
 def after(tensor, count, steps, stride):
     """The rows `count` steps after those that are learned from, [B, T, ...] -> [B, ...].
 

@@ -7,9 +7,13 @@ from agents.planet.model.transitions import DETERMINISTIC
 from agents.planet.value import NoValue, TemporalDifference
 from agents.system.errors import UserError
 from agents.system.settings import check_choice
+from envs.tasks import LOGGED
 
 _OWN = "python:module:Class"  # a logger of a user
 _PHASES = ("annealing_steps", "annealing_rewards")
+# What may not be otherwise in a strategy that an agent is judged by.
+_OFF = {"critic": False, "beta_rate": 0.0, "reward_from": 0, "bonus_from": 0}
+_OFF |= dict.fromkeys(("final_beta", *_PHASES))
 
 
 def check_together(config):
@@ -37,8 +41,10 @@ def check_together(config):
     _check_overshooting(config.world_model, config.sequence_length)
     _check_learners(config)
     _check_held_out(config)
+    _check_logged(config)
     _check_schedules(config)
     _check_draws(config)
+    _check_exploit(config)
     _check_members(config)
     _check_value(config)
     _check_critic(config)
@@ -84,6 +90,21 @@ def _check_held_out(config):
         )
 
 
+def _check_logged(config):
+    if config.data is None and config.task == LOGGED:
+        raise UserError("task=logged is for data alone: bayes-rl learn DATA")
+    if config.data is not None and config.actors:
+        raise UserError(
+            f"actors must be 0 with data={config.data}, got {config.actors}: nothing is "
+            "collected"
+        )
+    if config.task == LOGGED and config.evaluation.every_steps:
+        raise UserError(
+            "evaluation.every_steps must be 0 with task=logged, got "
+            f"{config.evaluation.every_steps}: it has no environment; name the task of the data"
+        )
+
+
 def _check_draws(config):
     if config.explore.draws and config.transition == DETERMINISTIC:
         name = type(config.explore).__name__
@@ -91,6 +112,34 @@ def _check_draws(config):
             f"transition=deterministic has no draws, but explore strategy {name} needs "
             f"{config.explore.draws}: add explore=noise, or choose another transition"
         )
+
+
+def _check_exploit(config):
+    """Refuses what a judged agent cannot do: draw what is certain, or change its rule."""
+    exploit, value = config.exploit, config.value
+    name = f"exploit strategy {type(exploit).__name__}"
+    if config.act == "policy" and exploit.draws:
+        raise UserError(f"act=policy makes no plans, but {name} scores plans: add act=plan")
+    wanted = {name: exploit.draws, "value.draws": vars(value).get("draws", 0)}
+    for what, draws in wanted.items():
+        if draws and config.transition == DETERMINISTIC:
+            raise UserError(
+                f"transition=deterministic has no draws, but {what} needs {draws}: choose "
+                "another transition"
+            )
+    pessimism = vars(value).get("pessimism", 0.0)
+    if pessimism and value.draws < 2:
+        raise UserError(
+            f"value.pessimism={pessimism:g} changes nothing: value.draws must be at least "
+            f"2, got {value.draws}"
+        )
+    for key, off in _OFF.items():
+        if (given := vars(exploit).get(key, off)) != off:
+            right = "null" if off is None else str(off).lower()
+            raise UserError(
+                f"exploit.{key} must be {right}, got {given}: an agent is judged "
+                "by the same rule all along"
+            )
 
 
 def _check_members(config):

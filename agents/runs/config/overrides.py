@@ -60,7 +60,8 @@ def load(words):
     config = make_config(values if is_named else values | {"logdir": "logdir"})
     if not is_named:
         task = config.task.replace(":", "_").replace("/", "_")
-        logdir = f"logdir/{task}/{chosen['explore']}/{config.seed}"
+        name = chosen["explore"] if config.data is None else "from_logs"
+        logdir = f"logdir/{task}/{name}/{config.seed}"
         config = dataclasses.replace(config, logdir=logdir)
     _check_task(config)
     return config

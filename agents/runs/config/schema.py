@@ -8,7 +8,7 @@ wrong and what would be right. It imports neither TensorFlow nor hydra.
 
 import dataclasses
 
-from agents.planet.explore import STRATEGIES, Strategy
+from agents.planet.explore import EXPLOITING, STRATEGIES, Strategy
 from agents.planet.explore.noise import GaussianNoise
 from agents.planet.model.transitions import SOURCES
 from agents.planet.planning import PLANNERS, Planner
@@ -110,6 +110,7 @@ class Train(Settings):
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
+    data: str | None = key()  # logged episodes to learn from; None: it collects its own
     image: Image = key()
     seed: int = key(least=0, below=2**31)  # of all that is random in the run
     environment_steps: int = key(least=1)  # before action repeat
@@ -147,6 +148,7 @@ class Train(Settings):
     world_model: WorldModel = key()
     planner: Planner = key(kinds=PLANNERS)
     explore: Strategy = key(kinds=STRATEGIES)
+    exploit: Strategy = key(kinds=EXPLOITING)  # by which it is judged
     value: NoValue | TemporalDifference = key(kinds=VALUES)
     act: str = key(choices=("plan", "policy"))
     latents: str = key(choices=("means", "samples"))
