@@ -41,7 +41,7 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
         ),
         (
             ["value.target_draws=1", "value.pessimism=2"],
-            "value.pessimism=2 changes nothing: value.target_draws must be at least 2, got 1",
+            "value.pessimism=2 changes nothing: value.target_draws must be at least",
         ),
         (
             ["exploit=pessimistic", "exploit.final_beta=0"],
