@@ -42,7 +42,7 @@ _LATER = {
     "action_noise.color": 0.0,
     "evaluation.apart": None,
     "value.return_lambda": 1.0,
-    "value.draws": 0,
+    "value.target_draws": 0,
     "value.pessimism": 0.0,
     "value.imitation": 0.0,
     "world_model.standardize": False,

@@ -73,8 +73,9 @@ VALUE = {
     "value.clip_norm": 1e-6,
     "value.target_rate": 0.5,
     "value.entropy": 0.5,
+    "value.imitation": 0.5,
 }
-PARTS = ("planner.", "explore.", "action_noise.")  # handed to the agent whole
+PARTS = ("planner.", "explore.", "exploit.", "action_noise.")  # handed to the agent whole
 ELSEWHERE = {
     "standardize": "planet/model/test_standardization.py",
     "learn_observation_stddev": "planet/model/test_standardization.py",
@@ -82,6 +83,8 @@ ELSEWHERE = {
     "value.kind": "training/test_without_value.py",
     "value.proposals": "planet/value/test_actor_critic.py",
     "value.return_lambda": "planet/planning/test_rollouts.py",
+    "value.target_draws": "planet/value/test_actor_critic.py",
+    "value.pessimism": "planet/value/test_actor_critic.py",
     "averaging": "planet/agent/test_optimizer.py",
     "act": "planet/agent/policy/test_policy_with_value.py",
     "latents": "planet/agent/policy/test_policy_with_value.py",
@@ -90,6 +93,7 @@ ELSEWHERE = {
     "compile": "planet/agent/test_planet_agent.py: the same numbers, sooner",
     "devices": "planet/agent/test_planet_agent.py: the same numbers, on more devices",
     "threads": "of the machine alone",
+    "data": "training/logged/test_experience.py",
     "logdir": "training/trainer/test_trainer.py: every folder of a run",
     "environment_steps": "training/trainer/test_trainer.py: lines of the metrics",
     "seed_steps": "training/trainer/test_trainer.py: first random episodes",
@@ -220,8 +224,10 @@ def test_a_key_of_the_value_changes_what_it_learns(key, valued, value_as_it_is):
 
 def test_parts_of_the_agent_are_those_of_the_config(make_config, build_agent):
     words = ["planner=icem", "explore=thompson", "action_noise.stddev=0.7"]
+    words += ["exploit=pessimistic"]
     config, agent = make_config(*words), build_agent(*words)
     policy = agent.collect_policy
     assert policy._planner == config.planner
     assert policy.strategy == config.explore
+    assert agent.policy.strategy == config.exploit
     assert policy._noise == config.action_noise

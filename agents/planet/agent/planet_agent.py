@@ -281,7 +281,7 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def _expecting(self, seed):
         """What new draws expect of actions in targets of the value, where it asks them."""
-        draws, model = self.value.draws, self.model
+        draws, model = self.value.target_draws, self.model
         if not draws:
             return None
         weights = model.draw_weights(draws, fold(seed, 2))

@@ -46,8 +46,8 @@ class TemporalDifference(Settings):
         proposals: plans that the policy proposes to the planner in every decision.
         return_lambda: share by which a plan's return looks beyond each step of it to the
             next reward rather than to the value there; 1: to the whole horizon.
-        draws: K, of the weights, which say what the policy's action in a target brings, see
-            `agents.planet.value.targets.worth_over_draws`; 0: the critics say it.
+        target_draws: K draws of the weights, which say what the policy's action in a target
+            brings, see `agents.planet.value.targets.worth_over_draws`; 0: the critics do.
         pessimism: lambda, stddevs over those draws that a target is lowered by.
         imitation: weight of the squared distance of the policy's action from the replayed
             one, against the value divided by its spread: keeps it near the data. Source:
@@ -66,7 +66,7 @@ class TemporalDifference(Settings):
     entropy: float = key(least=0)
     proposals: int = key(least=0)
     return_lambda: float = key(least=0, most=1)
-    draws: int = key(least=0)
+    target_draws: int = key(least=0)
     pessimism: float = key(least=0)
     imitation: float = key(least=0)
 

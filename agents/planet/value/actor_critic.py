@@ -45,7 +45,7 @@ class ActorCritic(tf.Module):
         self.proposals = settings.proposals
         self.return_lambda = settings.return_lambda
         self.discount = settings.discount
-        self.draws = settings.draws
+        self.target_draws = settings.target_draws
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")
@@ -90,7 +90,7 @@ class ActorCritic(tf.Module):
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
             sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
-            expect: where the settings have draws, function of features [B, L, F] and
+            expect: where the settings have target_draws, function of features [B, L, F] and
                 actions [B, L, A] to what each draw expects: features [K, B, L, F], rewards
                 and continuation [K, B, L].
 
@@ -122,7 +122,7 @@ class ActorCritic(tf.Module):
 
     def _worth_later(self, features, action, expect):
         """What an action is worth in a target: by the slow critics, or by draws first."""
-        if not self._settings.draws:
+        if not self._settings.target_draws:
             return tf.reduce_min(self._slow(features, action), 0)
         after_it, reward, continuation = expect(features, action)
         later = tf.reduce_min(self._slow(after_it, self.act(after_it)), 0)

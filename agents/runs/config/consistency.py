@@ -101,7 +101,8 @@ def _check_logged(config):
     if config.task == LOGGED and config.evaluation.every_steps:
         raise UserError(
             "evaluation.every_steps must be 0 with task=logged, got "
-            f"{config.evaluation.every_steps}: it has no environment; name the task of the data"
+            f"{config.evaluation.every_steps}: it has no environment; name the task of "
+            "the data"
         )
 
 
@@ -120,7 +121,8 @@ def _check_exploit(config):
     name = f"exploit strategy {type(exploit).__name__}"
     if config.act == "policy" and exploit.draws:
         raise UserError(f"act=policy makes no plans, but {name} scores plans: add act=plan")
-    wanted = {name: exploit.draws, "value.draws": vars(value).get("draws", 0)}
+    target_draws = vars(value).get("target_draws", 0)
+    wanted = {name: exploit.draws, "value.target_draws": target_draws}
     for what, draws in wanted.items():
         if draws and config.transition == DETERMINISTIC:
             raise UserError(
@@ -128,10 +130,10 @@ def _check_exploit(config):
                 "another transition"
             )
     pessimism = vars(value).get("pessimism", 0.0)
-    if pessimism and value.draws < 2:
+    if pessimism and target_draws < 2:
         raise UserError(
-            f"value.pessimism={pessimism:g} changes nothing: value.draws must be at least "
-            f"2, got {value.draws}"
+            f"value.pessimism={pessimism:g} changes nothing: value.target_draws must be at "
+            f"least 2, got {target_draws}"
         )
     for key, off in _OFF.items():
         if (given := vars(exploit).get(key, off)) != off:

@@ -41,7 +41,7 @@ from agents.system.errors import UserError
             "explore=thompson_decision, explore=thompson_groups have it",
         ),
         (
-            ["explore=noise", "draws=3"],
+            ["explore=noise", "explore.draws=3"],
             "explore=noise has no key 'draws'; explore=conditional_value_at_risk, "
             "explore=disagreement, explore=information_gain, ... have it",
         ),

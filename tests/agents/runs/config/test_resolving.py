@@ -53,6 +53,7 @@ def test_null_that_is_left_is_a_value(group):
         "time_limit",
         "address",
         "evaluation.apart",
+        "data",
         "action_noise.final_stddev",
         "explore.final_beta",
         "explore.annealing_steps",
