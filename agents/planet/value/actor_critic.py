@@ -2,8 +2,9 @@
 
 import tensorflow as tf
 
+from agents.planet.action_space import BOX
 from agents.planet.value.explorer import Explorer
-from agents.planet.value.networks import Critics, SquashedNormal
+from agents.planet.value.networks import Critics, make_policy
 from agents.planet.value.targets import (
     LEAST_SCALE,
     after,
@@ -33,9 +34,13 @@ class ActorCritic(tf.Module):
         reward_unit: function of nothing that gives the reward that counts 1 here, [].
         beta_rate: where a bonus has a value too, see `agents.planet.value.explorer`: the
             rate at which its beta is tuned. Else None.
+        space: of actions, see `agents.planet.action_space`. Of categories, the mean over
+            them takes the place of a draw in targets and in the policy's loss.
     """
 
-    def __init__(self, settings, features, action_size, reward_unit, beta_rate=None):
+    def __init__(
+        self, settings, features, action_size, reward_unit, beta_rate=None, space=BOX
+    ):
         super().__init__("value")
         self._settings = settings
         self._reward_unit = reward_unit
@@ -46,12 +51,12 @@ class ActorCritic(tf.Module):
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")
-        self._policy = SquashedNormal(*sizes)
+        self._policy = make_policy(features, space, *sizes[1:])
         self._slow.follow(self._critics, rate=1.0)
         self._scale = make_scale(1.0)
         self.explorer = None
         if beta_rate is not None:
-            self.explorer = Explorer(settings, sizes, self.discount, beta_rate)
+            self.explorer = Explorer(settings, sizes, self.discount, beta_rate, space)
 
     @property
     def loss_names(self):
@@ -99,10 +104,9 @@ class ActorCritic(tf.Module):
             return after(tensor, count, steps, stride)
 
         here, later = ahead(features, 0), ahead(features, steps)
-        policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
-        worth = tf.reduce_min(self._slow(later, policy_action), 0)
+        worth, _ = self._policy.expect(self._slow_worth, later, ahead(noise[0], steps))
         target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
@@ -113,13 +117,17 @@ class ActorCritic(tf.Module):
         more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
         return losses | more, seen | {"value": best}
 
+    def _slow_worth(self, features, action):
+        return tf.reduce_min(self._slow(features, action), 0)
+
+    def _best(self, features, action):
+        return tf.reduce_min(self._critics(features, action, fixed=True), 0)
+
     def _worth(self, features, action):
-        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
-        return best / self._scale
+        return self._best(features, action) / self._scale
 
     def _policy_losses(self, features, noise):
-        action, log_density = self._policy.sample(features, noise)
-        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        best, log_density = self._policy.expect(self._best, features, noise)
         policy_loss = self._settings.entropy * log_density - best / self._scale
         losses = {
             "policy_loss": tf.reduce_mean(policy_loss, 1),
