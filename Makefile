@@ -27,7 +27,7 @@ train: $(VENV)/installed  ## train the default in .venv; ARGS="task=... seed=...
 test: $(VENV)/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
 	$(PYTEST) -m "not slow" --durations=20 --durations-min=4 $(ARGS)
 
-slow: $(VENV)/installed-dev  ## the tests that take minutes
+slow: $(VENV)/installed-dev  ## the tests that are not quick; ARGS="--splits 4 --group 1"
 	$(PYTEST) -m slow $(ARGS)
 
 mutations: $(VENV)/installed-dev  ## whether tests fail where single lines are wrong

@@ -50,6 +50,7 @@ _EXTRAS = {
         "codespell",
         "import-linter",
         "pytest",
+        "pytest-split",
         "pytest-timeout",
         "pytest-xdist",
         "ruff",

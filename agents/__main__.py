@@ -101,8 +101,7 @@ def _do(options):
     words = {key: value for key, value in vars(options).items() if key != "name"}
     if "run" in words:
         _prepare(filter(None, (words["run"], words.get("twin"))))
-        if not words.get("out"):
-            output_folder(words["run"])
+        output_folder(words.get("out") or words["run"])
     module = _MODULES.get(options.name, options.name)
     module = importlib.import_module(f"agents.cli.{module}")
     return getattr(module, options.name)(**words)

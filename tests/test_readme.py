@@ -37,6 +37,7 @@ def layer_example():
     return code, names
 
 
+@pytest.mark.slow
 def test_layer_example_runs(layer_example):
     _, names = layer_example
     assert names["outputs"].shape == (5, 450, 10)

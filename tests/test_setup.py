@@ -81,6 +81,7 @@ def test_citation_and_changes_are_of_this_version():
     assert re.findall(r"^## (.*)", changes, re.MULTILINE)[0] == version
 
 
+@pytest.mark.slow
 def test_layers_import_nothing_but_what_they_need(tmp_path):
     code = """
 import sys

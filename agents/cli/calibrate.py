@@ -19,7 +19,7 @@ from agents.study.insight.coverage import Coverage, grid_of
 from agents.study.insight.forecasts import long_enough, most_steps_ahead
 from agents.study.insight.spread_worth import SPREADS, look, measure
 from agents.system.errors import UserError
-from agents.system.files import write_csv
+from agents.system.files import output_folder, write_csv
 from agents.system.screen.text import decimals, show
 from agents.system.seeds import Purpose, fold, seed_of_run
 from agents.training.loading import load_agent
@@ -69,7 +69,7 @@ class Judged(NamedTuple):
         return kept[:middle], kept[middle:]
 
 
-def calibrate(run, twin, episodes):
+def calibrate(run, twin, episodes, out=None):
     """Judges the uncertainty of the newest checkpoints of one or two runs.
 
     All are judged on the same fresh episodes: of the policy of each run, and of random
@@ -90,12 +90,13 @@ def calibrate(run, twin, episodes):
     `agents.study.insight.spread_worth`: a row for each `spread` and `measure`, its `value`
     with the interval over episodes, `low` and `high`, and of how many `steps` it is.
 
-    All goes to RUN; tables are printed.
+    All goes to RUN, or to another folder; tables are printed.
 
     Args:
         run: folder of the run.
         twin: folder of a run to compare with, such as a deterministic one, or None.
         episodes: of each kind, at least 1; files name as many, whatever was left out.
+        out: folder to write to; None: that of the run.
 
     Raises:
         UserError: the runs do not predict the same observations or are one, or all episodes
@@ -104,7 +105,7 @@ def calibrate(run, twin, episodes):
     if twin and pathlib.Path(run).resolve() == pathlib.Path(twin).resolve():
         raise UserError(f"calibrate compares two runs, got {run} twice")
     runs = _load([run, twin] if twin else [run])
-    config, folder = runs[0].config, pathlib.Path(run)
+    config, folder = runs[0].config, output_folder(out or run)
     seed = seed_of_run(config.seed, Purpose.CALIBRATE)
     random = runs[0].act("random", episodes)
     own = [each.act("policy", episodes) for each in runs]
@@ -128,6 +129,7 @@ def calibrate(run, twin, episodes):
             fit = fits[actions.partition(" ")[0]]
             curves += judge(model, found, seed, actions, each.name, fit)
         if each is runs[0]:
+            folder.mkdir(parents=True, exist_ok=True)
             saved_fits.save(fits, folder, each.about["environment_steps"])
         worth += _worth(each, trained_on, fresh, seed)
     curves.sort(key=lambda curve: list(fresh).index(curve.actions))

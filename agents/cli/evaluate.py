@@ -1,17 +1,16 @@
 """The command `bayes-rl evaluate RUN`: a line for each way of acting, a file of scores."""
 
 import contextlib
-import pathlib
 
 import numpy as np
 
 from agents.episodes.evaluation import Evaluator, decision_milliseconds
 from agents.episodes.layout import episode_return
-from agents.system.files import write_csv
+from agents.system.files import output_folder, write_csv
 from agents.training.loading import load_agent
 
 
-def evaluate(run, episodes):
+def evaluate(run, episodes, out=None):
     """Scores the newest checkpoint of a run; prints lines and writes `evaluation.csv`.
 
     Where the run has a value, its policy is scored beside the planner: both act by the mean
@@ -20,11 +19,12 @@ def evaluate(run, episodes):
     Args:
         run: folder of the run.
         episodes: how many, at least 1.
+        out: folder to write to; None: the run.
     """
+    folder = output_folder(out or run)
     config, agent = load_agent(run)
     counts = {name: agent.counts[name] for name in ("environment_steps", "train_steps")}
     steps = counts["environment_steps"]
-    file = pathlib.Path(run) / "evaluation.csv"
     print(f"{config.task} after {steps:,} environment steps; episodes of each: {episodes}")
     rows = []
     for act in ("plan", "policy") if agent.value else ("plan",):
@@ -38,6 +38,8 @@ def evaluate(run, episodes):
             f"highest {returns.max():.1f}; "
             f"{decision_milliseconds(policy):.2f} ms a decision"
         )
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "evaluation.csv"
     write_csv(file, rows)
     print(file)
 

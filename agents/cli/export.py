@@ -1,15 +1,17 @@
 """The command `bayes-rl export RUN`: a policy that acts without this program."""
 
 import contextlib
+import json
 import logging
 import pathlib
 
 from tf_agents.policies.policy_saver import PolicySaver
 
 from agents.system.errors import UserError
-from agents.system.files import output_folder, replacing_folder
+from agents.system.files import output_folder, replacing_folder, write_text
 from agents.system.patterns import is_pattern
-from agents.training.loading import ObservationPolicy, load_agent
+from agents.training.loading import ObservationPolicy, load_parts
+from agents.training.measurements import entries_in_words
 
 _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In Python:
 
@@ -23,7 +25,12 @@ _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In
     kind = tf.constant([0])  # 0 at the start of an episode, then 1
     seen = tf.constant([observation], tf.{dtype})  # {shape}
     step = TimeStep(kind, tf.zeros([1]), tf.ones([1]), seen)
-    action, state, _ = policy.action(step, state)  # {action_shape}, from -1 to 1"""
+    action, state, _ = policy.action(step, state)  # {action_shape}, from -1 to 1
+
+    # -1 stands for {low}
+    # and 1 for {high}"""
+_ENTRIES = "    # an observation is {}, in this order"
+INTERFACE = "interface.json"
 
 
 _LOGGERS = ("absl", "tensorflow")
@@ -32,7 +39,8 @@ _LOGGERS = ("absl", "tensorflow")
 def export(run, out=None):
     """Writes the policy of the newest checkpoint of a run as a SavedModel.
 
-    Prints how it is used.
+    Prints how it is used. `interface.json` in the folder has the bounds of actions and the
+    order of an observation's entries.
 
     Args:
         run: folder of the run.
@@ -52,9 +60,9 @@ def export(run, out=None):
     if folder.exists() and any(folder.iterdir()) and not is_policy(folder):
         raise UserError(f"{folder} has other files than a policy; choose another --out")
     output_folder(folder.absolute().parent)  # in which the new takes the place of the old
-    config, agent = load_agent(run)
+    config, agent, entries, actions = load_parts(run)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    save_policy(agent, folder)
+    save_policy(agent, folder, _interface(config, agent, entries, actions))
     seen = agent.model.observation_spec
     words = _USAGE.format(
         folder=folder,
@@ -63,8 +71,31 @@ def export(run, out=None):
         dtype=seen.dtype.name,
         shape=[1, *seen.shape],
         action_shape=[1, agent.model.action_size],
+        low=actions.low.tolist(),
+        high=actions.high.tolist(),
     )
     print(words)
+    if entries:
+        print(_ENTRIES.format(entries_in_words(entries)))
+
+
+def _interface(config, agent, entries, actions):
+    seen = agent.model.observation_spec
+    parts = [{"path": [*path], "size": size} for path, size in entries.items()]
+    return {
+        "task": config.task,
+        "environment_steps": agent.counts["environment_steps"],
+        "observation": {
+            "shape": [*seen.shape],
+            "dtype": seen.dtype.name,
+            "entries": parts,
+        },
+        "action": {
+            "minus_one": actions.low.tolist(),
+            "one": actions.high.tolist(),
+            "is_bounded": actions.is_bounded.tolist(),
+        },
+    }
 
 
 def is_policy(folder):
@@ -72,7 +103,7 @@ def is_policy(folder):
     return (folder / "saved_model.pb").is_file()
 
 
-def save_policy(agent, folder):
+def save_policy(agent, folder, interface):
     """Writes the policy of an agent, that of its mean weights; it is whole or not there.
 
     It acts for one environment: [1, ...]. Its time steps hold the observation alone.
@@ -80,12 +111,14 @@ def save_policy(agent, folder):
     Args:
         agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
         folder: `pathlib.Path`; what lies there is replaced.
+        interface: what `interface.json` says, of plain values.
     """
     with _quiet():
         policy = ObservationPolicy(agent.policy)
         saver = PolicySaver(policy, batch_size=1, train_step=agent.train_step_counter)
         with replacing_folder(folder) as temporary:
             saver.save(str(temporary))
+            write_text(temporary / INTERFACE, json.dumps(interface, indent=1) + "\n")
 
 
 @contextlib.contextmanager

@@ -1,7 +1,6 @@
 """The command `bayes-rl probe RUN`: a table, a file and figures of its probes."""
 
 import math
-import pathlib
 
 import envs
 from agents.episodes.evaluation import ACTIONS, fresh_episodes
@@ -9,13 +8,13 @@ from agents.study.figures.predictions import save_state_prediction
 from agents.study.insight import saved_fits
 from agents.study.insight.probes import INPUTS, LEAST, PROBES, Probes
 from agents.system.errors import UserError
-from agents.system.files import write_csv
+from agents.system.files import output_folder, write_csv
 from agents.system.screen.text import show
 from agents.system.seeds import Purpose, seed_of_run
 from agents.training.loading import load_agent
 
 
-def probe(run, episodes):
+def probe(run, episodes, out=None):
     """Probes the newest checkpoint of a run.
 
     Episodes are fresh, from the starts of evaluation: the model was trained on all those
@@ -29,6 +28,7 @@ def probe(run, episodes):
     Args:
         run: folder of the run.
         episodes: of each kind, at least 2.
+        out: folder to write to; None: the run.
 
     Raises:
         UserError: there are too few episodes.
@@ -40,11 +40,11 @@ def probe(run, episodes):
     seed = seed_of_run(config.seed, Purpose.PROBE)
     steps = agent.counts["environment_steps"]
     counts = {"environment_steps": steps, "episodes": episodes}
-    folder = pathlib.Path(run)
+    folder = output_folder(out or run)
     rows, files = [], [folder / "probe.csv"]
     for actions in ACTIONS:
         found = fresh_episodes(config, agent, actions, episodes)
-        fit = saved_fits.load(folder, steps, actions)
+        fit = saved_fits.newest((folder, run), steps, actions)
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()
         rows += [counts | {"actions": actions} | score for score in scores]
@@ -55,6 +55,7 @@ def probe(run, episodes):
                 told = (*told, fit.interval_of_readings(values, context))
             name = f"probe_{actions}_{kind}"
             files.append(save_state_prediction(folder / "figures", name, *told))
+    folder.mkdir(parents=True, exist_ok=True)
     write_csv(files[0], rows)
     if config.observation == "state":
         print("Velocities are inputs of this agent: the probes say what its latent keeps.")

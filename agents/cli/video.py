@@ -10,14 +10,15 @@ from agents.study.figures.films import save_recording
 from agents.study.figures.predictions import film
 from agents.study.insight import saved_fits
 from agents.system.errors import UserError
+from agents.system.files import output_folder
 from agents.system.seeds import Purpose, seed_of_run
 from agents.training.loading import load_parts
 
 
-def video(run):
+def video(run, out=None):
     """Films an evaluation episode of the newest checkpoint of a run.
 
-    Writes to `videos/` of the run
+    Writes to `videos/` of the run, or to another folder,
 
         episode_<environment steps>     what the agent does, as the simulator shows it, as
                                         fast as it happens: GIF, mp4 and a strip of frames
@@ -28,9 +29,11 @@ def video(run):
 
     Args:
         run: folder of the run.
+        out: folder to write to, where a fit of `calibrate --out` is used as well; None:
+            `videos/` of the run.
     """
-    config, agent, entries = load_parts(run)
-    folder = pathlib.Path(run) / "videos"
+    config, agent, entries, _ = load_parts(run)
+    folder = output_folder(out or pathlib.Path(run) / "videos")
     steps = agent.counts["environment_steps"]
     try:
         recording = record(
@@ -47,7 +50,7 @@ def video(run):
         title = f"{config.task} after {steps:,} environment steps"
         files = save_recording(recording, folder, f"episode_{steps}", title)
     seed = seed_of_run(config.seed, Purpose.FILM)
-    fit = saved_fits.load(run, steps, "policy")
+    fit = saved_fits.newest((folder, run), steps, "policy")
     name = f"open_loop_{steps}"
     files += film(agent.model, episode, seed, folder, name, fit, entries)
     for file in files:

@@ -18,6 +18,11 @@ from agents.system.locking import LOCK, lock_folder
 
 _LENGTH = "environment_steps"
 LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
+# What may change when a run goes on: how fast it computes, and how often it is measured. An
+# episode starts by its number, whichever environment runs it, and what is learned from a
+# batch is the same but for rounding and the random numbers of each device.
+CHANGEABLE = ("environments", "devices", "compile")
+CHANGEABLE += ("evaluation.every", "evaluation.episodes", "video_every", "probe_every")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,11 +33,13 @@ class Run:
         folder: `pathlib.Path`.
         lock: open file that keeps other processes out, or None.
         whole: the run of which this is the part of one of several learners, or None.
+        changed: words for each value of `CHANGEABLE` that this session changes.
     """
 
     folder: pathlib.Path
     lock: typing.IO | None = dataclasses.field(default=None, compare=False, repr=False)
     whole: typing.Self | None = None
+    changed: tuple = dataclasses.field(default=(), compare=False)
 
     @property
     def first(self):
@@ -75,7 +82,8 @@ class Run:
 def open_run(config):
     """Starts or resumes the run in `config.logdir` and keeps other processes out of it.
 
-    The config is written when the run starts, and again when it is made longer.
+    The config is written when the run starts, and again when it is made longer or changes
+    one of `CHANGEABLE`.
 
     Args:
         config: `agents.runs.config.schema.Train`, as `agents.training.checking.check`
@@ -100,6 +108,9 @@ def open_run(config):
         raise UserError(f"cannot write to logdir {run.folder}: {error.strerror}") from None
     run = dataclasses.replace(run, lock=lock)
     try:
+        if run.config_file.exists():
+            changed = tuple(_changes(run, as_dict(config)).values())
+            run = dataclasses.replace(run, changed=changed)
         write_config(config)
     except BaseException:
         run.close()
@@ -108,7 +119,7 @@ def open_run(config):
 
 
 def write_config(config):
-    """Writes the config of a run that has none yet, or is made longer.
+    """Writes the config of a run that has none yet, or is made longer or changed.
 
     Of several processes that start a run together each may do so, for theirs is the same.
 
@@ -336,20 +347,25 @@ def _is_run(run):
 
 
 def _refuse_changes(run, values):
+    changes = _changes(run, values)
+    if fixed := [words for name, words in changes.items() if name not in CHANGEABLE]:
+        raise UserError(
+            f"{run.folder} holds a run with other values ({', '.join(fixed)}); "
+            "set them back to resume it, or start a new run with another logdir"
+        )
+
+
+def _changes(run, values):
+    """What a run has otherwise than these values: dict of name -> words."""
     before, now = flatten(as_dict(load_config(run.folder))), flatten(values)
     left = [name for name in open_keys(values) if name in before]  # as the run has them
-    changed = [
-        f"{name}: {_show(before, name)} -> {_show(now, name)}"
+    return {
+        name: f"{name}: {_show(before, name)} -> {_show(now, name)}"
         for name in dict.fromkeys([*now, *before])
         if name not in (*LOCAL, *left)
         and (name not in before or name not in now or before[name] != now[name])
         and not (name == _LENGTH and _is_longer(before.get(name), now[name]))
-    ]
-    if changed:
-        raise UserError(
-            f"{run.folder} holds a run with other values ({', '.join(changed)}); "
-            "set them back to resume it, or start a new run with another logdir"
-        )
+    }
 
 
 def _is_longer(before, now):

@@ -220,15 +220,17 @@ def provenance():
     }
 
 
-def note_session(folder, counts):
+def note_session(folder, counts, changed=()):
     """Adds a line to `sessions.jsonl` of a run: when, where and with what it went on.
 
     Args:
         folder: of the run.
         counts: dict of the run's counts at the start of the session.
+        changed: words for each value of the config that is another from now on.
     """
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-    append_session(folder, {"started": started, **counts, **provenance()})
+    words = {"changed": list(changed)} if changed else {}
+    append_session(folder, {"started": started, **counts, **words, **provenance()})
 
 
 def _version(name):

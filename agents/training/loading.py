@@ -35,7 +35,7 @@ def load_agent(folder):
 
 
 def load_parts(folder):
-    """As `load_agent`, with the `entries` of the environment as a third."""
+    """As `load_agent`, with the `entries` and `actions` of the environment beside them."""
     config = load_config(folder)
     configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
@@ -49,7 +49,7 @@ def load_parts(folder):
             "folder if checkpoints were lost"
         )
     agent.stay_averaged()
-    return config, agent, environment.entries
+    return config, agent, environment.entries, environment.actions
 
 
 def make_checkpoints(run, agent, **settings):
@@ -84,7 +84,7 @@ def load(folder, explore=False):
     Raises:
         agents.system.errors.UserError: the folder holds no run or no checkpoint.
     """
-    _, agent, entries = load_parts(folder)
+    _, agent, entries, _ = load_parts(folder)
     policy = agent.collect_policy if explore else agent.policy
     return LoadedAgent(policy, agent.clock, entries)
 

@@ -179,7 +179,7 @@ def banner(config, agent, environment):
     if bounds := environment.actions.without_bounds():
         words["actions"] = bounds
     if environment.entries:
-        words["observation"] = f"{_in_words(environment.entries)}, in this order"
+        words["observation"] = f"{entries_in_words(environment.entries)}, in this order"
     if grid_of(config.task) is None:
         place = "agents/study/insight/coverage.py"
         words["coverage"] = f"not measured: {place} has no grid for this task"
@@ -199,8 +199,8 @@ def show(files, metrics, step):
             metrics.picture(_SHOWN[file.suffix], file, step)
 
 
-def _in_words(entries):
-    """`arm/angle 2, goal 1`."""
+def entries_in_words(entries):
+    """`arm/angle 2, goal 1`; see `envs.environment.Environment`."""
     sizes = [f"{'/'.join(map(str, path))} {size}" for path, size in entries.items()]
     return ", ".join(sizes)
 

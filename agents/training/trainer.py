@@ -124,7 +124,7 @@ class Trainer:
         self._learning = None
         self._saved = self._agent.counts
         self._start_progress(run)
-        note_session(run.folder, self._saved)
+        note_session(run.folder, self._saved, run.changed)
         self._ahead = CompilingAhead(self._acting())
 
     @property
@@ -283,4 +283,6 @@ class Trainer:
         counts = self._agent.counts
         if counts["episodes"]:
             words["resumed at"] = self.saved
+        if run.changed:
+            words["changed"] = ", ".join(run.changed)
         self._progress.start(words, counts["environment_steps"])

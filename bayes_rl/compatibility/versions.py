@@ -71,6 +71,7 @@ def check_keras(model):
 choose_keras()
 
 import tensorflow as tf  # noqa: E402
+from tensorflow.python.autograph.core import config, config_lib  # noqa: E402
 from tensorflow.python.eager import record  # noqa: E402, F401
 from tensorflow.python.framework import (  # noqa: E402, F401
     composite_tensor_gradient,
@@ -81,3 +82,12 @@ from tensorflow_probability.python.internal import batch_shape_lib  # noqa: E402
 
 KERAS = tf.keras.layers.Layer.__module__.split(".")[0]  # "keras" or "tf_keras"
 call_context = importlib.import_module(f"{KERAS}.src.engine.base_layer_utils").call_context
+
+
+# Calls of layers decide nothing by a tensor in Python, so that they are graphs as they are:
+# to convert them takes seconds a layer. Of tf_keras, TensorFlow after 2.15 knows that.
+config.CONVERSION_RULES = (
+    config_lib.DoNotConvert("bayes_rl"),
+    config_lib.DoNotConvert("tf_keras"),
+    *config.CONVERSION_RULES,
+)

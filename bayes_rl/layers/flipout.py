@@ -43,7 +43,6 @@ class Flipout:
             outputs += self._flip(noise, "sign_output")
         return self.finish(outputs)
 
-    @tf.autograph.experimental.do_not_convert
     def _flip(self, tensor, name):
         key = f"{self.kernel_key}/{name}"
         shape = self.layout.without_space(products.sizes(tensor))

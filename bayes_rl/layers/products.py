@@ -7,7 +7,6 @@ import tensorflow as tf
 from bayes_rl.numerics.fused import fused, is_fused
 
 
-@tf.autograph.experimental.do_not_convert
 def dense(inputs, kernel):
     """Matrix product over the last axis of the inputs.
 
@@ -81,7 +80,6 @@ class Layout:
         return [*shape[:batch], shape[batch if self.channels_first else -1]]
 
 
-@tf.autograph.experimental.do_not_convert
 def add_bias(outputs, bias, layout=Layout()):  # noqa: B008
     """Adds a bias [units], or S biases [S, units] to [S, ...]."""
     if bias.shape.rank == 1 and not layout.channels_first:
@@ -91,7 +89,6 @@ def add_bias(outputs, bias, layout=Layout()):  # noqa: B008
     return outputs + align(bias, outputs, layout)
 
 
-@tf.autograph.experimental.do_not_convert
 def finish(outputs, bias=None, activation=None):
     """Bias and activation of a product, [..., units].
 
@@ -148,7 +145,6 @@ def align(factors, tensor, layout=Layout()):  # noqa: B008
     return tf.reshape(factors, [*shape[:-1], *ones[after:], shape[-1], *ones[:after]])
 
 
-@tf.autograph.experimental.do_not_convert
 def convolve(convolution, inputs, kernel, rank):
     """Convolution of inputs with one kernel, or with S kernels.
 

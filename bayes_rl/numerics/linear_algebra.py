@@ -8,7 +8,6 @@ def double(tensor):
     return tf.cast(tf.convert_to_tensor(tensor), tf.float64)
 
 
-@tf.autograph.experimental.do_not_convert
 def stable_cholesky(matrix, jitter):
     """Lower triangular factor of a covariance matrix.
 

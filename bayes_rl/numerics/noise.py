@@ -188,7 +188,6 @@ def _normal_levels():
     return means / means.std()
 
 
-@tf.autograph.experimental.do_not_convert
 def rademacher(shape, seed=None, dtype=tf.float32):
     """Independent random signs.
 

@@ -54,7 +54,6 @@ def _check(model):
         )
 
 
-@tf.autograph.experimental.do_not_convert
 def _train_step(model, data):
     optimizer, step = _drawing(model), vars(model)[_KEPT]
     if optimizer is None:  # it was compiled with another one since

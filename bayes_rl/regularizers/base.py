@@ -96,7 +96,6 @@ class KLDivergence(
         """
         raise NotImplementedError
 
-    @tf.autograph.experimental.do_not_convert
     def __call__(self, x):
         """Cost of a weight.
 

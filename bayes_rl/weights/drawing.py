@@ -21,7 +21,6 @@ def seed_of(label, seed):
     return tf.random.experimental.stateless_fold_in(seed, label, alg="philox")
 
 
-@tf.autograph.experimental.do_not_convert
 def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     """Draws every stochastic weight of a model from its posterior.
 
@@ -94,7 +93,6 @@ class SignsOfSeed:
         return rademacher([rows, self._size], self._seed)
 
 
-@tf.autograph.experimental.do_not_convert
 def sample_with_signs(model):
     """One new draw of the weights of a model, and of signs for any number of rows.
 
@@ -140,7 +138,6 @@ def as_size(name, given):
     return size[0]
 
 
-@tf.autograph.experimental.do_not_convert
 def mean_weights(model):
     """Posterior mean of every stochastic weight.
 
@@ -160,7 +157,6 @@ def mean_weights(model):
     return {name: mean_of(posterior) for name, posterior in posteriors(model).items()}
 
 
-@tf.autograph.experimental.do_not_convert
 def posteriors(model):
     """Posterior of every stochastic weight.
 
@@ -180,7 +176,6 @@ def posteriors(model):
     return {name: weight.posterior() for name, (_, weight) in named_weights(model).items()}
 
 
-@tf.autograph.experimental.do_not_convert
 def kl_divergences(model):
     """Cost of every stochastic weight that has a regularizer.
 

@@ -122,7 +122,6 @@ def _with_shape(name, value, shape):
     return value
 
 
-@tf.autograph.experimental.do_not_convert
 def held(layer, key):
     """The held tensor of a layer's weight or signs, or None.
 

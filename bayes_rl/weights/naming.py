@@ -153,7 +153,6 @@ def named_weights(model):
     return named
 
 
-@tf.autograph.experimental.do_not_convert
 def named_signs(model):
     """Every tensor of signs that gives each example a draw of its own.
 
@@ -180,7 +179,6 @@ def named_signs(model):
     }
 
 
-@tf.autograph.experimental.do_not_convert
 def seed_labels(model):
     """What the draw of each weight, and of its signs, depends on beside the seed.
 

@@ -48,7 +48,6 @@ class OneDraw(tf.keras.Model):
         with self._one_draw(inputs):
             return self.model(inputs, training=training)
 
-    @tf.autograph.experimental.do_not_convert
     def _one_draw(self, inputs):
         if not self.model.built:
             self.model(inputs)

@@ -23,7 +23,6 @@ _FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 _READS = ("value", "read_value", "sparse_read", "gather_nd")
 
 
-@tf.autograph.experimental.do_not_convert
 def named_variables(model):
     """Every floating variable of a model's layers.
 

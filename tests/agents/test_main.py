@@ -192,6 +192,17 @@ def test_a_run_that_cannot_be_written_to_is_told_before_anything_is_done(
     )
 
 
+@pytest.mark.parametrize("name", ["evaluate", "probe", "calibrate", "video", "export"])
+def test_a_command_on_a_run_writes_to_another_folder(name, monkeypatch, tmp_path):
+    write_run(tmp_path / "run", {})
+    module, calls, asked = importlib.import_module(f"agents.cli.{name}"), [], []
+    signature = inspect.signature(getattr(module, name))
+    monkeypatch.setattr(module, name, lambda **words: calls.append(signature.bind(**words)))
+    monkeypatch.setattr(program, "output_folder", asked.append)  # of the run nothing
+    assert main([name, "run", "--out", "elsewhere"]) == 0
+    assert asked == [calls[0].arguments["out"]] == ["elsewhere"]
+
+
 def test_compare_names_its_files(capsys, tmp_path):
     write_run(tmp_path, {"explore/reached_reward": True})
     assert main(["compare", str(tmp_path), "--out", "out"]) == 0

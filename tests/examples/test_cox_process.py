@@ -32,6 +32,7 @@ def test_the_log_probability_is_that_of_a_mixture():
     assert found == pytest.approx(np.log((np.exp(-0.5) + np.exp(-1.5)) / 2))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "new" / "cox.json"

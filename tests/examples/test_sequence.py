@@ -64,6 +64,7 @@ def test_a_model_that_knows_the_grammar_has_its_entropy():
     assert found["epistemic_entropy_ambiguous"] == pytest.approx(0, abs=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "new" / "sequence.json"

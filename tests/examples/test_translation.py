@@ -73,6 +73,7 @@ def test_a_number_is_right_where_all_its_digits_and_its_end_are():
     assert found["calibration_error"] == pytest.approx(high - 4 / 5, abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "new" / "translation.json"
@@ -103,6 +104,7 @@ def test_a_wrong_mesh_is_told_in_one_line(mesh, message, monkeypatch, capsys):
     assert line.startswith(f"translation.py: {message}")
 
 
+@pytest.mark.slow
 def test_heads_that_a_mesh_does_not_divide_are_told_in_one_line(monkeypatch, capsys):
     monkeypatch.setattr(parallel, "make_virtual_cpus", lambda count: None)
     odd = dataclasses.replace(translation.SMALL, heads=1)

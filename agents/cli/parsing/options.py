@@ -118,6 +118,7 @@ def _add_evaluate(commands):
     )
     _add_run(command)
     _add_episodes(command, 10, "number of episodes")
+    _add_out(command, "evaluation.csv (default: the run)")
 
 
 def _add_probe(commands):
@@ -125,6 +126,7 @@ def _add_probe(commands):
     command = _add(commands, "probe", about)
     _add_run(command)
     _add_episodes(command, 20, "number of episodes of the policy, and of random actions")
+    _add_out(command, "the figures and csv files (default: the run)")
 
 
 def _add_calibrate(commands):
@@ -138,6 +140,7 @@ def _add_calibrate(commands):
         help="folder of a second run to compare with, such as a deterministic one",
     )
     _add_episodes(command, 20, "number of episodes of each policy, and of random actions")
+    _add_out(command, "the figures and csv files (default: the run)")
 
 
 def _add_plot(commands):
@@ -167,6 +170,7 @@ def _add_video(commands):
     about = "Film an episode of the newest checkpoint, and the predictions of its model."
     command = _add(commands, "video", about)
     _add_run(command)
+    _add_out(command, "the films (default: videos/ in the run)")
 
 
 def _add_export(commands):

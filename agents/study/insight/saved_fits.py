@@ -37,6 +37,12 @@ def _six_digits(value):
     return float(f"{value:.6g}")
 
 
+def newest(folders, steps, actions):
+    """As `load`, of the first of some folders that has such a fit."""
+    found = (load(folder, steps, actions) for folder in folders)
+    return next((fit for fit in found if fit is not None), None)
+
+
 def load(folder, steps, actions):
     """A fit that `save` wrote of a model that has seen so many environment steps.
 

@@ -89,7 +89,6 @@ def recorded(layers):
 def _recording_call(record):
     own = record.layer.call
 
-    @tf.autograph.experimental.do_not_convert
     def call(inputs, *args, **kwargs):
         record.inputs.append(inputs)
         return own(inputs, *args, **kwargs)

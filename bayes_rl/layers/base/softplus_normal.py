@@ -42,7 +42,6 @@ def _is_normal(kind):
     )
 
 
-@tf.autograph.experimental.do_not_convert
 def perturbation(parameter, epsilon, mean=None):
     """What a draw adds to the mean: stddev * noise.
 
@@ -84,7 +83,6 @@ def _softplus_and_slope(x):
     return softplus, exponential / (1.0 + exponential)
 
 
-@tf.autograph.experimental.do_not_convert
 def divergence(parameter, epsilon, mean, prior_mean, prior_stddev):
     """KL divergence to a normal prior.
 

@@ -80,7 +80,6 @@ class StochasticLayer:
         check_keras(inputs)
         return super().__call__(self.whole_for_each_draw(inputs), *args, **kwargs)
 
-    @tf.autograph.experimental.do_not_convert
     def whole_for_each_draw(self, inputs):
         """Inputs of the rank that the layer was built for have no axis of draws yet."""
         rank = tf.TensorShape(getattr(inputs, "shape", None)).rank
@@ -197,7 +196,6 @@ class StochasticLayer:
         names = [name for name, value in vars(self).items() if value is old]
         setattr(self, names[0] if names else default, new)
 
-    @tf.autograph.experimental.do_not_convert
     def random_variable(self, key):
         """Random variable of a weight, seen by tracers under its full name.
 
@@ -223,7 +221,6 @@ class StochasticLayer:
         """
         return {key: self.random_variable(key) for key in self.stochastic_weights}
 
-    @tf.autograph.experimental.do_not_convert
     def given(self, key):
         """A weight where it needs no draw: held, set by a tracer or without posterior.
 
@@ -236,7 +233,6 @@ class StochasticLayer:
         value, is_given = self._draw(key, fresh=False)
         return value if is_given else None
 
-    @tf.autograph.experimental.do_not_convert
     def draw(self, key, dtype=None):
         """The weight to compute with.
 
@@ -249,7 +245,6 @@ class StochasticLayer:
         """
         return tf.cast(self._draw(key)[0], dtype or self.compute_dtype)
 
-    @tf.autograph.experimental.do_not_convert
     def draw_perturbation(self, key):
         """Mean of a stochastic weight and what its draw adds to it.
 
@@ -270,7 +265,6 @@ class StochasticLayer:
             change = tf.cast(value, mean.dtype) - mean
         return tf.cast(mean, self.compute_dtype), tf.cast(change, self.compute_dtype)
 
-    @tf.autograph.experimental.do_not_convert
     def moments(self, key):
         """Mean and variance of a stochastic weight, as `StochasticWeight.moments`."""
         return self._told_of(key).moments()

@@ -47,7 +47,6 @@ class Convolution:
     def call(self, inputs):
         return self.finish(self.product(inputs, self.draw(self.kernel_key)))
 
-    @tf.autograph.experimental.do_not_convert
     def product(self, inputs, kernel):
         """Convolution with one kernel or with S, without bias and activation."""
         keras_call = super().call.__func__
@@ -58,7 +57,6 @@ class Convolution:
 
         return products.convolve(convolution, inputs, kernel, self.rank)
 
-    @tf.autograph.experimental.do_not_convert
     def finish(self, outputs):
         """Bias and activation."""
         if self.use_bias:

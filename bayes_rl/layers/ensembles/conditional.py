@@ -81,7 +81,6 @@ def _with_prior_of_experts(regularizer, of_experts):
     return regularizer
 
 
-@tf.autograph.experimental.do_not_convert
 def _mixed_convolution(layer, inputs, routing_weights, convolve):
     """Convolution with mixed kernels; `convolve` takes a kernel for each example."""
     if layer.groups != 1:
@@ -136,7 +135,6 @@ class CondDense(_Conditional, DenseReparameterization):
         TensorShape([5, 4])
     """
 
-    @tf.autograph.experimental.do_not_convert
     def mixture(self, inputs, routing_weights):
         kernels = self.draw("kernel")
         sides = [self.num_experts, *self._expert_shapes["kernel"]]

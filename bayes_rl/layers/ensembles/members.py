@@ -204,7 +204,6 @@ class MemberLayer:
             return tensor
         return self.join(tensor, align(self, vectors, tensor))
 
-    @tf.autograph.experimental.do_not_convert
     def finish(self, outputs):
         """Bias of the members and activation."""
         if self.use_bias:
@@ -212,7 +211,6 @@ class MemberLayer:
             outputs += align(self, bias, outputs)
         return outputs if self.activation is None else self.activation(outputs)
 
-    @tf.autograph.experimental.do_not_convert
     def examples_in(self, tensor):
         """Number of examples of each member in inputs or outputs."""
         axis = 1 if _has_draws(self, tensor) else 0

@@ -45,7 +45,6 @@ class DenseMultihead(DenseReparameterization):
         units *= ensemble_size
         super().__init__(units=units, ensemble_size=ensemble_size, **kwargs)
 
-    @tf.autograph.experimental.do_not_convert
     def finish(self, outputs):
         """Bias, axis of the members and activation."""
         outputs = products.finish(outputs, self.draw("bias") if self.use_bias else None)

@@ -7,7 +7,6 @@ import tensorflow as tf
 from bayes_rl.layers.products import sizes
 
 
-@tf.autograph.experimental.do_not_convert
 def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1, 1)):
     """Convolution of each example with its kernel.
 
@@ -31,7 +30,6 @@ def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1,
     return tf.einsum("...hwkc,...kcf->...hwf", windows, _elements(kernels))
 
 
-@tf.autograph.experimental.do_not_convert
 def convolve_channels_of_each(
     inputs, kernels, strides=(1, 1), padding="valid", dilation=(1, 1)
 ):

@@ -81,7 +81,6 @@ class DenseDVI(DenseReparameterization):
             moments = rectified_moments(*moments)
         return RandomVariable(_normal(*moments))
 
-    @tf.autograph.experimental.do_not_convert
     def _linear_moments(self, inputs, kernel):
         kernel_variance = None
         if kernel is None:

@@ -77,7 +77,6 @@ class _HierarchicalKernel:
             return value
         return constraint(value)
 
-    @tf.autograph.experimental.do_not_convert
     def scale(self):
         """Factor of the kernel, which broadcasts to it or to S kernels."""
         local, everywhere = (self._scale(key) for key in SCALES)

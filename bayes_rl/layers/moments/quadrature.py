@@ -83,7 +83,6 @@ class DenseQuadrature(DenseReparameterization):
         return tf.cast(mean, self.compute_dtype)
 
 
-@tf.autograph.experimental.do_not_convert
 def normal_expectation(function, mean, stddev, num_points=16):
     """Mean of a function of a normal variable.
 

@@ -33,7 +33,6 @@ def get_moments(x):
     return mean, variance, covariance
 
 
-@tf.autograph.experimental.do_not_convert
 def known_moments(x):
     """`get_moments` with None in place of what is zero.
 
@@ -83,7 +82,6 @@ def soft_relu(x):
     return x * _below(x) + _density(x)
 
 
-@tf.autograph.experimental.do_not_convert
 def rectified_moments(mean, variance, covariance=None):
     """Exact moments of max(0, x) for a normal x.
 

@@ -46,7 +46,6 @@ def train_or_predict(layer, inputs, training):
     )
 
 
-@tf.autograph.experimental.do_not_convert
 def _predict(layer, inputs):
     is_set = is_tracing() or held(layer, layer.kernel_key) is not None
     if layer.at_test == "sample" or is_set:

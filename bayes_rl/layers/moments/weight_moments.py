@@ -19,7 +19,6 @@ def product_with(layer, inputs, kernel):
     return layer.finish(layer.product(inputs, tf.cast(kernel, layer.compute_dtype)))
 
 
-@tf.autograph.experimental.do_not_convert
 def preactivation_moments(layer, inputs):
     """Mean and variance of product(inputs, kernel) + bias, of the shape of the outputs."""
     mean, variance = layer.moments(layer.kernel_key)

@@ -126,7 +126,6 @@ class StochasticCell:
         sequences.begin(self, batch_size, tf.nest.flatten(zeros)[0])
         return zeros
 
-    @tf.autograph.experimental.do_not_convert
     def parameters(self, inputs, state, training):
         """What the first step of this sequence has made, to be used at every step.
 

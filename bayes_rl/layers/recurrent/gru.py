@@ -60,7 +60,6 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
 
     num_gates = 3
 
-    @tf.autograph.experimental.do_not_convert
     def step(self, inputs, states, training):
         """One time step, as `call`."""
         is_nested = tf.nest.is_nested(states)

@@ -87,7 +87,6 @@ class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layer
                 shift = tf.repeat(tf.constant([0, 1, 0, 0], mean.dtype), self.units)
                 mean.assign(mean + shift)
 
-    @tf.autograph.experimental.do_not_convert
     def step(self, inputs, states, training):
         """One time step, as `call`."""
         state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))

@@ -66,7 +66,6 @@ def begin(cell, batch_size=None, initial_state=None):
     _sequences(graphs.current())[cell] = _Sequence(batch_size, initial)
 
 
-@tf.autograph.experimental.do_not_convert
 def constant(cell, make, batch_size, state, sources=()):
     """What `make` returned at the first step of a cell's sequence.
 

@@ -68,7 +68,6 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
     def call(self, inputs):
         return self._run(inputs)
 
-    @tf.autograph.experimental.do_not_convert
     def _run(self, inputs):
         draws, signs = _draws(self)
         names = list(draws)

@@ -139,6 +139,7 @@ def steps_ahead(folder):
     return {actions: max(steps) for actions, steps in found.items()}
 
 
+@pytest.mark.slow
 def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsys):
     folder = calibrate_on(policy=[13] * 4, random=[9] * 4)
     assert steps_ahead(folder) == {"policy": 4, "random": 2}
@@ -149,6 +150,7 @@ def test_each_kind_is_forecast_as_far_as_its_own_episodes_go(calibrate_on, capsy
     assert [line[3] for line in lines] == ["1", "4", "1", "2"]
 
 
+@pytest.mark.slow
 def test_short_episodes_are_left_out_of_what_is_fitted_to(calibrate_on, capsys):
     folder = calibrate_on(policy=[13, 13, 9, 14], random=[11, 9, 7, 8])
     said = capsys.readouterr().out
@@ -234,6 +236,7 @@ def test_a_run_beside_itself_is_refused(whole_run):
         calibrate(whole_run, f"{whole_run}/../{whole_run.name}", 2)
 
 
+@pytest.mark.slow
 def test_runs_of_other_observations_are_refused(whole_run, pixel_run):
     with pytest.raises(UserError) as error:
         calibrate(whole_run, pixel_run, 2)

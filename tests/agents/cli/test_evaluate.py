@@ -58,6 +58,7 @@ def test_each_way_of_acting_has_a_line_with_its_scores_and_its_time(copied):
         assert float(milliseconds) == 1.5
 
 
+@pytest.mark.slow
 def test_without_a_value_there_is_nothing_but_the_planner(
     make_config, build_agent, tmp_path, capsys, monkeypatch
 ):
@@ -68,3 +69,16 @@ def test_without_a_value_there_is_nothing_but_the_planner(
     assert [row["act"] for row in rows_of(tmp_path)] == ["plan"]
     (line,) = (x for x in capsys.readouterr().out.splitlines() if "act=" in x)
     assert float(LINE.fullmatch(line)[6]) > 0
+
+
+def test_scores_are_written_to_another_folder(
+    whole_run, whole_agent, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr(LOAD, {whole_run: whole_agent}.get)
+    monkeypatch.setattr(TIME, lambda policy: 1.5)
+    before = sorted(whole_run.iterdir())
+    evaluate(whole_run, episodes=1, out=tmp_path / "new" / "out")
+    assert len(rows_of(tmp_path / "new" / "out")) == 2
+    assert sorted(whole_run.iterdir()) == before
+    file = tmp_path / "new" / "out" / "evaluation.csv"
+    assert capsys.readouterr().out.endswith(f"{file}\n")

@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from tf_agents.trajectories import time_step as ts
 
 from agents.__main__ import main
 from agents.cli import export as exporting
+from envs.actions import make_actions
 
 # Runs the lines that the command prints, with TensorFlow alone, for each observation.
 ACT = """
@@ -71,10 +73,10 @@ def run(whole_run, tmp_path_factory):
 # Planning takes long to trace.
 @pytest.mark.parametrize("act", ["policy", pytest.param("plan", marks=pytest.mark.slow)])
 def test_policy_acts_like_the_run_with_tensorflow_alone(
-    run, whole_agent, capsys, tmp_path, monkeypatch, act
+    run, whole_parts, capsys, tmp_path, monkeypatch, act
 ):
-    monkeypatch.setattr("agents.cli.export.load_agent", lambda _: whole_agent)
-    _, agent = whole_agent
+    monkeypatch.setattr("agents.cli.export.load_parts", lambda _: whole_parts)
+    _, agent, *_ = whole_parts
     monkeypatch.setattr(agent, "_policy", agent.policies.exploiting(act))
     assert main(["export", str(run)]) == 0
     said = capsys.readouterr()
@@ -91,6 +93,29 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(
     usage = "\n".join(line.strip() for line in lines)
     actions = exported(tmp_path, usage, observations)
     np.testing.assert_allclose(actions, expected, atol=1e-5)
+
+
+def test_bounds_of_actions_and_order_of_entries_are_printed_and_stored(
+    run, whole_parts, capsys, tmp_path, monkeypatch
+):
+    config, agent, *_ = whole_parts
+    entries = {("arm", "angle"): 1, ("goal",): 1}
+    parts = config, agent, entries, make_actions(np.array([-3.0]), np.array([5e6]))
+    monkeypatch.setattr(exporting, "load_parts", lambda _: parts)
+    monkeypatch.setattr(exporting, "PolicySaver", mock.Mock())  # which takes seconds
+    assert main(["export", str(run), "--out", str(tmp_path / "policy")]) == 0
+    *_, low, high, order = capsys.readouterr().out.splitlines()
+    assert low.strip() == "# -1 stands for [-3.0]"
+    assert high.strip() == "# and 1 for [5000000.0]"
+    assert order.strip() == "# an observation is arm/angle 1, goal 1, in this order"
+    stored = json.loads((tmp_path / "policy" / exporting.INTERFACE).read_text())
+    assert stored["task"] == "fake"
+    assert stored["action"] == {"minus_one": [-3.0], "one": [5e6], "is_bounded": [True]}
+    assert stored["observation"] == {
+        "shape": [2],
+        "dtype": "float32",
+        "entries": [{"path": ["arm", "angle"], "size": 1}, {"path": ["goal"], "size": 1}],
+    }
 
 
 def test_folder_of_something_else_is_left_alone(run, tmp_path, capsys):

@@ -56,6 +56,18 @@ def test_figures_are_written_and_named(probed, whole_run):
     assert all(Image.open(file).width > 300 for file in files)
 
 
+def test_all_is_written_to_another_folder(
+    whole_run, whole_agent, monkeypatch, tmp_path, capsys
+):
+    monkeypatch.setattr("agents.cli.probe.load_agent", {whole_run: whole_agent}.get)
+    before = [(whole_run / name).exists() for name in ("probe.csv", "figures")]
+    probe(whole_run, 2, tmp_path / "out")
+    files = [line for line in capsys.readouterr().out.splitlines() if "/" in line]
+    assert len(files) == 5
+    assert all(file.startswith(f"{tmp_path}/out/") for file in files)
+    assert [(whole_run / n).exists() for n in ("probe.csv", "figures")] == before
+
+
 @pytest.mark.slow
 def test_a_run_from_pixels_is_probed(pixel_run, capsys):
     probe(pixel_run, 2)

@@ -3,6 +3,8 @@
 import concurrent.futures
 import dataclasses
 
+import pytest
+
 from agents.cli.starting import check_elsewhere
 from agents.runs.folder import open_run
 from tests.agents.presets import used
@@ -15,6 +17,7 @@ def test_a_run_that_was_begun_is_checked_by_no_process(tmp_path, monkeypatch):
     assert check_elsewhere(dataclasses.replace(config, compile=None)) == config
 
 
+@pytest.mark.slow
 def test_a_new_run_is_resolved_by_another_process(tmp_path):
     config = used("task=fake", f"logdir={tmp_path}/run")
     assert check_elsewhere(dataclasses.replace(config, action_repeat=None)) == config

@@ -69,6 +69,7 @@ def test_other_values_in_the_folder_of_a_run_are_refused(trained, capsys):
     assert len(trained) == 1
 
 
+@pytest.mark.slow
 def test_a_task_that_cannot_be_had_starts_no_process(capfd, tmp_path):
     pytest.importorskip("reverb")
     words = ["task=cartpole_swingup", "observation=pixels", "image.camera=99", "actors=1"]

@@ -35,6 +35,7 @@ def test_a_run_from_states_is_filmed_and_its_predictions_drawn(
     assert Image.open(files[-1]).width > 300
 
 
+@pytest.mark.slow
 def test_a_run_from_pixels_is_filmed_as_it_is_and_as_predicted(pixel_run, capsys):
     video(pixel_run)
     files = [pathlib.Path(file) for file in capsys.readouterr().out.split()]
@@ -63,3 +64,14 @@ def test_without_a_rendering_library_the_predictions_are_drawn(
     assert said.err == (
         "The episode is not filmed: pictures need EGL or OSMesa and neither loads\n"
     )
+
+
+def test_films_are_written_to_another_folder(
+    run, whole_parts, capsys, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(LOAD, {run: whole_parts}.get)
+    video(run, tmp_path / "out")
+    files = [pathlib.Path(file) for file in capsys.readouterr().out.split()]
+    assert len(files) == 4
+    assert {file.parent for file in files} == {tmp_path / "out"}
+    assert not (run / "videos").exists()

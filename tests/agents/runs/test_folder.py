@@ -118,6 +118,23 @@ def test_run_may_become_longer_but_not_shorter(config):
         open_run(config)
 
 
+def test_settings_of_speed_and_of_measuring_may_change_and_are_told(config):
+    with open_run(config) as run:
+        assert run.changed == ()
+    evaluation = dataclasses.replace(config.evaluation, every=0)
+    faster = {"environments": 4, "evaluation": evaluation, "compile": not config.compile}
+    other = dataclasses.replace(config, **faster)
+    with open_run(other) as run:
+        assert run.changed == (
+            "environments: 1 -> 4",
+            "evaluation.every: 10 -> 0",
+            f"compile: {config.compile} -> {other.compile}",
+        )
+    assert load_config(config.logdir) == other
+    with open_run(other) as run:
+        assert run.changed == ()
+
+
 def test_run_may_be_moved(config, tmp_path):
     open_run(config).close()
     os.rename(config.logdir, tmp_path / "moved")

@@ -96,6 +96,7 @@ def test_no_other_name_is_there():
         study.episodes  # noqa: B018
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "module", ["agents.study", "agents.training.trainer", "agents.cli"]
 )

@@ -19,6 +19,7 @@ print(told_by_all(Workers(tuple(sys.argv[2:]), number).devices(), [7, number]).t
 """
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_each_process_learns_what_all_say():
     pytest.importorskip("reverb")

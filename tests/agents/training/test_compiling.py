@@ -22,6 +22,7 @@ TRANSITIONS = [
 ANNEALED = "explore=information_gain_annealed"
 
 
+@pytest.mark.slow
 def test_compiling_prints_nothing():
     code = """
 from envs.quiet import import_tensorflow
@@ -84,6 +85,7 @@ def cores(monkeypatch):
     return lambda some: monkeypatch.setattr(os, "sched_getaffinity", lambda _: some)
 
 
+@pytest.mark.slow
 def test_decisions_that_are_compiled_ahead_are_those_that_are_asked_for(
     build_agent, environment, cores, quick_planner
 ):
@@ -103,6 +105,7 @@ def test_decisions_that_are_compiled_ahead_are_those_that_are_asked_for(
     assert traced() == [1, 1]
 
 
+@pytest.mark.slow
 def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
     policy = build_agent("compile=true", ANNEALED).collect_policy
     policy._clock.environment_steps.assign(10_000)
@@ -110,6 +113,7 @@ def test_what_a_run_will_not_ask_for_again_is_not_compiled_ahead(build_agent):
     assert policy._choose_by_strategy.experimental_get_tracing_count() == 0
 
 
+@pytest.mark.slow
 def test_a_bonus_that_begins_later_is_not_compiled_ahead_of_its_time(build_agent):
     policy = build_agent("compile=true", "explore=information_gain_if_rare").collect_policy
     assert len(policy.trace(2)) == 1

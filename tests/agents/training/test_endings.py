@@ -4,6 +4,7 @@ import itertools
 import json
 
 import numpy as np
+import pytest
 
 from agents.episodes.store import EpisodeStore
 from envs.quiet import import_gym
@@ -12,6 +13,7 @@ LIMIT = 8  # steps
 STARTS = ([0.3, 0.06], [-0.5, 0.0])  # just before the goal, and in the valley
 
 
+@pytest.mark.slow
 def test_mountain_cars_ends_are_learned_from_and_its_time_limits_are_none(
     train_run, tmp_path, monkeypatch
 ):

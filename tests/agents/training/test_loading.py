@@ -95,6 +95,7 @@ def test_what_was_learned_goes_on_exactly(make_config, build_agent, make_batch, 
     np.testing.assert_allclose(state_of(other), state_of(agent), rtol=1e-6, atol=1e-7)
 
 
+@pytest.mark.slow
 def test_a_run_of_an_earlier_version_is_loaded_without_a_continuation_head(
     make_config, build_agent, tmp_path
 ):

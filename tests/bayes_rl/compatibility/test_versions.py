@@ -8,6 +8,7 @@ import types
 
 import pytest
 import tensorflow as tf
+from tensorflow.python.autograph.impl import conversion
 
 import bayes_rl as ed
 from bayes_rl.compatibility import versions
@@ -81,7 +82,11 @@ def test_keras_3_is_told_from_the_keras_2_that_has_the_same_packages(module, is_
         versions.check_keras(one)
 
 
-@pytest.mark.parametrize("first", ["bayes_rl", "tensorflow", "agents", "envs"])
+@pytest.mark.parametrize(
+    "first",
+    [pytest.param(name, marks=pytest.mark.slow) for name in ("tensorflow", "agents")]
+    + ["bayes_rl", "envs"],
+)
 def test_no_variable_has_to_be_set_by_hand(first):
     code = (
         f"import {first}\n"
@@ -169,3 +174,14 @@ def test_a_layer_on_a_true_input_of_keras_3_is_refused():
 
     with pytest.raises(TypeError, match="KerasTensor is of Keras 3"):
         ed.layers.DenseFlipout(2)(keras.Input([3]))
+
+
+def test_calls_of_layers_are_graphs_as_they_are_and_those_of_users_are_converted():
+    class Mine(ed.layers.DenseFlipout):
+        def call(self, inputs):
+            return super().call(inputs)
+
+    attention = ed.layers.MultiHeadAttentionFlipout
+    for kind in (ed.layers.DenseFlipout, attention, tf.keras.layers.LSTM):
+        assert conversion.is_allowlisted(kind.call), kind
+    assert not conversion.is_allowlisted(Mine.call)

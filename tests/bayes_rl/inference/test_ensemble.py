@@ -18,6 +18,7 @@ def data():
     return inputs, inputs.sum(axis=1, keepdims=True)
 
 
+@pytest.mark.slow
 def test_training_at_once_is_training_one_by_one():
     made = []
 

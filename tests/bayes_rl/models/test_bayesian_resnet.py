@@ -42,6 +42,7 @@ def test_figure_15_learns(convolution, dense, blocks):
     assert losses.after < 0.7 * min(losses.before, math.log(2))
 
 
+@pytest.mark.slow
 def test_figure_15_learns_by_compile_and_fit():
     features, labels = stripes(16)
     # Keras adds `losses` as they are, so the KL is scaled where it is made.

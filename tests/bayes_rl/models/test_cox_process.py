@@ -16,6 +16,7 @@ def grid():
     return tf.reshape(tf.stack(tf.meshgrid(axis, axis), axis=-1), [-1, 2])
 
 
+@pytest.mark.slow
 def test_figure_9_learns_the_rate(grid):
     rate = 3.0 * tf.exp(-tf.reduce_sum(tf.square(grid), axis=-1, keepdims=True))
     counts = tf.random.stateless_poisson(rate.shape, [0, 1], VOLUME * rate, tf.float32)

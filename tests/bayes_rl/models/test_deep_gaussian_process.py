@@ -19,6 +19,7 @@ def spatial_data():
     return features, tf.stack(labels, axis=-1)
 
 
+@pytest.mark.slow
 def test_figure_5_learns(spatial_data):
     features, labels = spatial_data
     model = ed.models.build_deep_gaussian_process([4, 4, 2], num_inducing=16)

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
@@ -16,6 +17,7 @@ def used_codes(encoder, features):
     return len(np.unique(rows.round(4), axis=0))
 
 
+@pytest.mark.slow
 def test_figure_17_learns():
     features, _ = stripes(SIZE, count=16)
     encoder, decoder = ed.models.build_vector_quantized_vae(1, **SMALL)
@@ -31,6 +33,7 @@ def test_figure_17_learns():
     assert 2 <= used_codes(encoder, features) <= 16
 
 
+@pytest.mark.slow
 def test_figure_9_of_the_workshop_paper_learns_with_random_codes():
     features, _ = stripes(SIZE, count=16)
     encoder, decoder = ed.models.build_vector_quantized_vae(1, stochastic=True, **SMALL)

@@ -131,6 +131,7 @@ def test_an_exception_in_a_step_leaves_the_mean():
     np.testing.assert_allclose(model(np.eye(3)), kernel + bias, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_accumulated_gradients_change_the_mean_in_every_other_step():
     model = linear(gradient_accumulation_steps=2, learning_rate=falling(4000))
     kernel, seen = model.layers[0].kernel, []
@@ -145,6 +146,7 @@ def test_accumulated_gradients_change_the_mean_in_every_other_step():
     check_is_exact(fitted(model, 2500, *data()), 0.2)
 
 
+@pytest.mark.slow
 def test_replicas_draw_for_themselves(two_devices):
     with two_devices.scope():
         model = linear(learning_rate=falling(1500))

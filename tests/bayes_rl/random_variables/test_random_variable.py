@@ -211,6 +211,7 @@ def test_saved_function_returns_a_random_variable(tmp_path):
     np.testing.assert_array_equal(x.mean(), [1.0, 2.0])
 
 
+@pytest.mark.slow
 def test_keras_model_with_a_random_output_is_trained():
     model = tf.keras.Sequential(
         [tf.keras.layers.Dense(2), tf.keras.layers.Lambda(lambda z: ed.Normal(z, 1.0))]

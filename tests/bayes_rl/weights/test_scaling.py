@@ -177,7 +177,9 @@ def test_scale_is_no_weight_of_the_model(tmp_path):
 
 
 @pytest.mark.parametrize("kind", WHOLE)
-@pytest.mark.parametrize("suffix", ["", ".keras", ".h5"])
+@pytest.mark.parametrize(
+    "suffix", [pytest.param("", marks=pytest.mark.slow), ".keras", ".h5"]
+)
 def test_scale_is_part_of_a_model_that_is_saved_whole(tmp_path, kind, suffix):
     model = WHOLE[kind]()
     model(INPUTS)

@@ -60,6 +60,7 @@ def test_scale_of_the_kl_of_a_layer_in_a_layer_is_cloned_as_last_set():
     np.testing.assert_allclose(clone.losses, model.losses, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_annealed_scale_of_the_kl_of_a_layer_in_a_layer_is_cloned():
     model = WITH_INNER_LAYERS["two directions"]()
     model.compile(loss="mse")

@@ -13,6 +13,7 @@ def test_nothing_is_chosen_where_nothing_is_installed(without_libraries):
     assert rendering.choose() == "disabled"
 
 
+@pytest.mark.slow
 def test_library_that_the_user_chose_is_not_tried(run_python):
     code = (
         "from envs.simulations import rendering\n"
@@ -22,6 +23,7 @@ def test_library_that_the_user_chose_is_not_tried(run_python):
     assert run_python(code, MUJOCO_GL="disabled").returncode == 0
 
 
+@pytest.mark.slow
 def test_tensorflow_is_there_before_a_library_is_tried(run_python):
     code = (
         "import sys\n"
@@ -34,6 +36,7 @@ def test_tensorflow_is_there_before_a_library_is_tried(run_python):
     assert run_python(code).stdout == "True\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("version", "environment", "driver"),
     [
@@ -56,6 +59,7 @@ def test_mesa_draws_without_llvm_where_tensorflow_has_another(
     assert run_python(code, **environment).stdout == f"{driver}\n"
 
 
+@pytest.mark.slow
 def test_beside_a_tensorflow_that_crashes_nothing_is_tried_and_pictures_say_so(run_python):
     code = (
         "import tensorflow as tf; tf.__version__ = '2.21.0'\n"
@@ -93,6 +97,7 @@ def test_library_that_the_user_chose_is_kept(run_python):
     assert run_python(code, MUJOCO_GL="off").stdout == "off\n"
 
 
+@pytest.mark.slow
 def test_loading_says_nothing(run_python):
     code = (
         "import os, envs\n"

@@ -52,6 +52,7 @@ def test_methods_predict_a_mixture(method, request):
     assert (means.shape[0] > 1) == (method in ("flipout", "nuts", "deep_gp"))
 
 
+@pytest.mark.slow
 def test_a_learned_gaussian_process_says_what_scikit_learn_does_in_and_beside_the_gap():
     inputs, targets = regression.make_curve(Sizes(), 0)["train"]
     grid = np.array([[0.0], [0.4], [1.0], [2.0]], np.float32)

@@ -68,6 +68,7 @@ def wait_until(happened, seconds=60):
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_runs_end_with_a_sweep_that_is_killed(tmp_path):
     (tmp_path / "naps.py").write_text(NAPS)
     words = ["task=python:naps:make", "seed=0,1", "logdir=runs/${seed}"]

@@ -124,6 +124,7 @@ def test_gradients_reach_every_variable(build_agent, batch):
         assert np.any(old != new), f"{name} was not trained"
 
 
+@pytest.mark.slow
 def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
     valued, plain = build_agent("value=td"), build_agent("value=none")
     assert (valued.value is None, plain.value is None) == (False, True)

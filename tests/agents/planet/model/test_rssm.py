@@ -235,6 +235,7 @@ def test_weights_that_are_not_held_change_from_call_to_call(rssm, start, noise):
     assert not np.allclose(first, second)
 
 
+@pytest.mark.slow
 def test_a_graph_computes_what_eager_execution_does(rssm, inputs):
     @tf.function
     def graph(*inputs):

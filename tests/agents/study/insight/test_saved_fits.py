@@ -6,7 +6,7 @@ import json
 import numpy as np
 import pytest
 
-from agents.study.insight.saved_fits import FILE, load, save
+from agents.study.insight.saved_fits import FILE, load, newest, save
 from agents.system.errors import UserError
 from tests.agents.study.insight.test_recalibration import ONES, TRUE
 
@@ -18,6 +18,16 @@ def test_a_saved_fit_is_read_for_the_model_of_that_time_alone(tmp_path):
     assert load(tmp_path, 500, "policy") is None
     assert load(tmp_path, 400, "random") is None
     assert load(tmp_path / "elsewhere", 400, "policy") is None
+
+
+def test_the_first_folder_with_a_fit_of_that_time_counts(tmp_path):
+    out, run = tmp_path / "out", tmp_path / "run"
+    for folder, steps in ((out, 300), (run, 400)):
+        folder.mkdir()
+        save({"policy": TRUE}, folder, steps)
+    assert newest((out, run), 400, "policy") is not None
+    assert newest((out, run), 300, "policy") is not None
+    assert newest((out, run), 500, "policy") is None
 
 
 def test_a_fit_of_an_earlier_version_is_none(tmp_path):

@@ -216,6 +216,7 @@ def _ctrl_c(_):
     raise KeyboardInterrupt
 
 
+@pytest.mark.slow
 def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkeypatch):
     asked = []
 

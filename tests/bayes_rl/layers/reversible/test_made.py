@@ -79,6 +79,7 @@ def test_copies_have_the_same_random_masks():
     assert other.input_degrees(20).tolist() != made.input_degrees(20).tolist()
 
 
+@pytest.mark.slow
 def test_is_trained_as_a_keras_model():
     tf.keras.utils.set_random_seed(0)
     inputs = np.random.default_rng(0).normal(size=[64, 1]).astype("float32") * [1.0, 2.0]

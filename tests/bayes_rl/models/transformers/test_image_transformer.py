@@ -32,6 +32,7 @@ def transformer():
     )
 
 
+@pytest.mark.slow
 def test_figure_16_learns(transformer, images):
     def loss_fn():
         # The figure's values are 0 to 255; ours are scaled, see the model.

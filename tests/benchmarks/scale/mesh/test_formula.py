@@ -1,3 +1,5 @@
+import pytest
+
 import bayes_rl as ed
 from bayes_rl import parallel
 from benchmarks.scale.mesh.formula import Transformer, largest
@@ -6,6 +8,7 @@ SIZES = {"source_values": 5, "target_values": 4, "positions": 7}
 WIDE = {"hidden": 1024, "heads": 8, "filter": 4096}
 
 
+@pytest.mark.slow
 def test_weights_with_a_posterior_are_counted_and_state_is_what_devices_hold():
     paper = Transformer(hidden=8, layers=1, heads=2, filter=6, **SIZES)
     for mesh, devices in (("1x2", 2), ("2x1", 1)):

@@ -73,6 +73,7 @@ def test_latent_path_alone():
     assert np.all(outputs.stddev() > 0.1)
 
 
+@pytest.mark.slow
 def test_learns_lines_from_their_contexts():
     tf.keras.utils.set_random_seed(0)
     model = make()
