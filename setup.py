@@ -20,6 +20,7 @@ _EXTRAS = {
         "dm-control==1.0.50",
         "dm-env>=1.6,<2",
         "gym==0.23.0",
+        "gymnasium>=1,<2",
         "hydra-core==1.3.8",
         "imageio[ffmpeg]==2.38.1",
         "matplotlib>=3.11,<4",
@@ -57,7 +58,6 @@ _EXTRAS = {
         "simpy",
     ],
     "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
-    "gymnasium": ["gymnasium>=1,<2"],
 }
 
 setuptools.setup(

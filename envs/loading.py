@@ -26,13 +26,13 @@ def load(
     """Loads a task as a TF-Agents `PyEnvironment`; see `envs.environment.Environment`.
 
     Args:
-        task: a DeepMind Control task as `domain_task`, a gym task with continuous actions
-            as `gym:Name`, what a function of yours makes as
-            `python:package.module:function` (see `envs.simulations.own`), `fake` or
-            `fake_ending`.
+        task: a DeepMind Control task as `domain_task`, a task with continuous actions of
+            gymnasium as `gymnasium:Name` or of gym 0.23 as `gym:Name`, what a function of
+            yours makes as `python:package.module:function` (see `envs.simulations.own`),
+            `fake` or `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
         action_repeat: environment steps of a decision. None is PlaNet's for its tasks, 4
-            for the other tasks of DeepMind Control, 1 for gym, `fake` and tasks of yours.
+            for the other tasks of DeepMind Control, 1 for all others.
         seed: int from 0. Episode n of a seed always starts the same.
         action_cost: price of a squared action, per environment step.
         image_size: pixels of a side of pictures.
@@ -50,7 +50,7 @@ def load(
     Raises:
         ValueError: an argument is not valid, or the task does not offer it.
         RuntimeError: pictures are asked for and no rendering library loads, or a package
-            that a gym task needs is not there, or a function of yours raised an error.
+            that a task needs is not there, or a function of yours raised an error.
 
     Example:
         >>> environment = load("fake", seed=1)

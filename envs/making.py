@@ -45,9 +45,15 @@ def _simulate(task, seed):
 
         return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
     if task.suite == "python":
+        from envs.simulations.own import Own, find
+
+        return Own(task.name, find(task.domain, task.variant))
+    if task.suite == "gymnasium":
+        from envs.simulations import gymnasium
         from envs.simulations.own import Own
 
-        return Own(task.domain, task.variant)
+        velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
+        return Own(task.name, gymnasium.maker(task.variant), velocities)
     from envs.simulations.fake import Cliff, Line
 
     return Cliff() if task.variant == "fake_ending" else Line()

@@ -51,18 +51,19 @@ PLANET_REPEAT = {
     "walker": 2,
     "reacher": 4,
 }
-DEFAULT_REPEAT = {"dm_control": 4, "gym": 1, "python": 1, "fake": 1}
+DEFAULT_REPEAT = {"dm_control": 4, "gym": 1, "gymnasium": 1, "python": 1, "fake": 1}
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
 # Tiny tasks for tests and debugging.
 FAKE = ("fake", "fake_ending")
 
-# The tasks whose episodes can end before their time limit; of gym's, those that cannot.
+# The tasks whose episodes can end before their time limit; of gym and gymnasium, those that
+# cannot.
 ENDING = ("lqr_lqr_2_1", "lqr_lqr_6_2", "fake_ending")
 GYM_ENDLESS = ("Pendulum-v1",)
 
-# Entries of a gym task's observation that are velocities. Tasks that are not named here
-# do not offer the observation `position`.
+# Entries of a task's observation that are velocities, in gym and gymnasium. Tasks that are
+# not named here do not offer the observation `position`.
 GYM_VELOCITIES = {"Pendulum-v1": (2,), "MountainCarContinuous-v0": (1,)}
 _MUJOCO_PY = ("gym.envs.mujoco", "gym.envs.robotics")  # modules of tasks that need it
 GYM_DISCRETE = (
@@ -85,7 +86,7 @@ class Task:
 
     Args:
         name: canonical name: `cheetah_run`, `gym:Pendulum-v1`, `python:hover:make`, `fake`.
-        suite: `dm_control`, `gym`, `python` or `fake`.
+        suite: `dm_control`, `gym`, `gymnasium`, `python` or `fake`.
         domain: the domain of a DeepMind Control task, the module of a user's, else "".
         variant: what to load of that domain, module or suite.
         action_repeat: environment steps of a decision.
@@ -191,7 +192,8 @@ def check_task(
     name, suite, domain, variant = _find(task)
     knows_velocities = suite in ("dm_control", "fake") or variant in GYM_VELOCITIES
     if observation == "position" and not knows_velocities:
-        offered = ", ".join(f"gym:{name}" for name in GYM_VELOCITIES)
+        library = "gymnasium" if suite == "gymnasium" else "gym"
+        offered = ", ".join(f"{library}:{name}" for name in GYM_VELOCITIES)
         raise ValueError(
             f"task {name!r} has no observation 'position', because its velocities are not "
             f"known; use state or pixels. {offered} and all DeepMind Control tasks have "
@@ -214,21 +216,23 @@ def _find(task):
         return name, "fake", "", name
     if name.startswith("gym:"):
         return name, "gym", "", _check_gym(name.removeprefix("gym:"))
+    if name.startswith("gymnasium:"):
+        return name, "gymnasium", "", _check_gymnasium(name.removeprefix("gymnasium:"))
     if name.startswith("python:"):
         return name, "python", *_check_own(name)
     for domain, variants in DM_CONTROL.items():
         variant = name.removeprefix(f"{domain}_")
         if variant != name and variant in variants:
             return name, "dm_control", domain, variant
-    gym_names = [f"gym:{known}" for known in GYM_VELOCITIES]
+    gym_names = [f"{gym}:{each}" for gym in ("gym", "gymnasium") for each in GYM_VELOCITIES]
     known = [*dm_control_names(), *ALIASES, *gym_names, *FAKE]
     hint = (
         _nearest(task, known)
-        or "; tasks are named like cartpole_swingup or gym:Pendulum-v1"
+        or "; tasks are named like cartpole_swingup or gymnasium:Pendulum-v1"
     )
     raise ValueError(
-        f"task {task!r} must be in the DeepMind Control Suite, or gym:Name, or "
-        f"python:module:function{hint}"
+        f"task {task!r} must be in the DeepMind Control Suite, or gymnasium:Name, or "
+        f"gym:Name, or python:module:function{hint}"
     )
 
 
@@ -259,6 +263,17 @@ def _check_gym(name):
 def _has_continuous(name, entry_point):
     """Whether a task that gym has may be run here, as far as is known without making it."""
     return name not in GYM_DISCRETE and not entry_point.startswith(_MUJOCO_PY)
+
+
+def _check_gymnasium(name):
+    """Checks what can be known of a gymnasium task without making it."""
+    from envs.simulations import gymnasium
+
+    known = gymnasium.names(name)
+    if name.rpartition(":")[2] not in known:
+        hint = _nearest(name, known, prefix="gymnasium:")
+        raise ValueError(f"task 'gymnasium:{name}' is not registered with gymnasium{hint}")
+    return name
 
 
 def _check_own(name):

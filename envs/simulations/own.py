@@ -26,6 +26,24 @@ def find(module, function):
     Raises:
         ValueError: the module cannot be imported, or has no such function.
     """
+    task = f"python:{module}:{function}"
+    found = import_module(module, task)
+    if not callable(getattr(found, function, None)):
+        place = getattr(found, "__file__", None) or "a folder"
+        raise ValueError(f"task {task!r}: {module} ({place}) has no function {function!r}")
+    return getattr(found, function)
+
+
+def import_module(module, task):
+    """Imports what makes a task, from what is installed or the current folder.
+
+    Args:
+        module: dotted name.
+        task: canonical name, for messages.
+
+    Raises:
+        ValueError: the module cannot be imported.
+    """
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(
             os.getcwd()
@@ -34,30 +52,25 @@ def find(module, function):
     rendering.choose_library()
     try:
         with quiet.without_deprecations():
-            found = importlib.import_module(module)
+            return importlib.import_module(module)
     except (Exception, SystemExit) as error:
         raise ValueError(
-            f"task 'python:{module}:{function}': {module} cannot be imported "
+            f"task {task!r}: {module} cannot be imported "
             f"({told(error)}){_where(module, error)}"
         ) from error
-    if not callable(getattr(found, function, None)):
-        place = getattr(found, "__file__", None) or "a folder"
-        raise ValueError(
-            f"task 'python:{module}:{function}': {module} ({place}) has no function "
-            f"{function!r}"
-        )
-    return getattr(found, function)
 
 
 class Own:
-    """An environment of dm_env, gym or gymnasium that a user's function makes.
+    """An environment of dm_env, gym or gymnasium that a function makes.
 
     The state is all that it observes, in the order in which it describes its observations,
-    as one vector. The position is the state, and the velocity is empty, for which entries
-    are velocities is not known.
+    as one vector. The velocity is of the entries that are known to be velocities, the
+    position of the others.
 
     Args:
-        module, function: as in `find`.
+        task: canonical name.
+        make: the function.
+        velocities: which entries of the state are velocities.
 
     Attributes:
         entries: dict of the path of each array of an observation -> its size, in order;
@@ -72,10 +85,10 @@ class Own:
             else than it describes, or gives what its interface does not.
     """
 
-    def __init__(self, module, function):
-        self._task = f"python:{module}:{function}"
-        self._name = f"task {self._task!r}"
-        self._env = self._make(find(module, function))
+    def __init__(self, task, make, velocities=()):
+        self._task = task
+        self._name = f"task {task!r}"
+        self._env = self._make(make)
         actions = self._env.actions
         if not _is_continuous(actions):
             raise ValueError(
@@ -91,6 +104,7 @@ class Own:
         self._paths = list(sizes)
         self._total = sum(sizes.values())
         self.entries = sizes if self._paths != [()] else {}
+        self._velocities = list(velocities)
 
     def reset(self, seed):
         with quiet.without_deprecations(), failing(self._task, "reset"):
@@ -119,13 +133,13 @@ class Own:
         return state
 
     def position_only(self):
-        return self.state()
+        return self.position()
 
     def position(self):
-        return self.state()
+        return np.delete(self.state(), self._velocities)
 
     def velocity(self):
-        return np.zeros([0])
+        return self.state()[self._velocities]
 
     def render(self, size, camera, shadows):
         del camera, shadows

@@ -78,7 +78,7 @@ class WorldModel(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class Train(Settings):
-    task: str = key()  # of DeepMind Control, gym:Name, python:module:function, or fake
+    task: str = key()  # see configs/train.yaml
     observation: str = key(choices=("state", "position", "pixels"))
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own

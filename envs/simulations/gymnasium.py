@@ -1,0 +1,68 @@
+"""Tasks of gymnasium by their names; `envs.simulations.own` runs what is made here."""
+
+from envs.simulations import rendering
+from envs.simulations.own import import_module
+
+_PICTURES = "rgb_array"
+
+
+def names(name):
+    """Names of the tasks that gymnasium has.
+
+    Args:
+        name: of one, as in `gymnasium.make`; of `module:Name`, the module is imported.
+
+    Raises:
+        ValueError: gymnasium is not installed, or the module cannot be imported.
+    """
+    gymnasium = _import(name)
+    _import_module_of(name)
+    return list(gymnasium.registry)
+
+
+def maker(name):
+    """A function that makes a task, with pictures where it can draw them."""
+
+    def make():
+        return _make(name)
+
+    make.__name__ = "gymnasium.make"  # in messages
+    return make
+
+
+def _make(name):
+    rendering.choose_library()
+    gymnasium = _import(name)
+    _import_module_of(name)
+    own = name.rpartition(":")[2]
+    can_draw = _PICTURES in _render_modes(gymnasium, own)
+    mode = {"render_mode": _PICTURES} if can_draw else {}
+    # What it observes and rewards is checked by us, in words that name the task.
+    return gymnasium.make(own, disable_env_checker=True, **mode)
+
+
+def _import_module_of(name):
+    module = name.rpartition(":")[0]
+    if module:
+        import_module(module, f"gymnasium:{name}")
+
+
+def _render_modes(gymnasium, name):
+    point = gymnasium.spec(name).entry_point
+    if isinstance(point, str):
+        point = gymnasium.envs.registration.load_env_creator(point)
+    return (getattr(point, "metadata", None) or {}).get("render_modes") or ()
+
+
+def _import(name):
+    try:
+        import gymnasium
+    except ModuleNotFoundError as error:
+        if error.name != "gymnasium":
+            raise
+        raise ValueError(
+            f"task 'gymnasium:{name}' needs gymnasium, which is not installed: "
+            "pip install 'bayes_rl[agents]'"
+        ) from None
+    gymnasium.logger.min_level = gymnasium.logger.ERROR
+    return gymnasium
