@@ -59,7 +59,7 @@ class Actions(NamedTuple):
 
 
 class Categories(NamedTuple):
-    """The actions of a task that are categories, one-hot: a vector [A] has a 1 for each part.
+    """The actions of a task that are categories: a vector [A] has a single 1 in each part.
 
     Attributes:
         categories: how many each part has, a tuple; A is their sum.
@@ -89,7 +89,7 @@ class Categories(NamedTuple):
         """
         if not np.array_equal(self.nearest(action), action):
             raise ValueError(
-                "an action must be one-hot, with a single 1 among the numbers of each part, "
+                "an action must be one-hot, with a single 1 among the numbers of a part, "
                 f"of which there are {self.categories}, got {action}"
             )
         return action

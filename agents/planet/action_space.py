@@ -1,4 +1,4 @@
-"""What an action is: a point of a box, or a choice of categories; vectors [A] in both cases.
+"""What an action is, box or choice of categories; both are vectors [A] to the algorithm.
 
 Model, critics and planners see vectors. Where they are to be drawn, refitted or made noisy,
 it matters what they are made of, and that is said here alone. All that is random comes from
@@ -147,6 +147,7 @@ class Categories:
             spread: probabilities [B, A], of which the action is drawn; None: it is kept.
             noise: [B, A].
         """
+        size = tf.minimum(size, 1.0)  # a ladder of noise may lead above
         kept = action if spread is None else spread
         mixed = self._each(lambda part: (1.0 - size) * part + size / part.shape[-1], kept)
         return self.draw(mixed, None, noise)

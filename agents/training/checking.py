@@ -3,6 +3,7 @@
 import contextlib
 
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.planet.action_space import check_noise, make_space
 from agents.runs.folder import as_begun
 from agents.system.errors import UserError
 from agents.training.building import (
@@ -43,9 +44,11 @@ def settled(config):
         config: `agents.runs.config.schema.Train`.
 
     Raises:
-        UserError: the task does not offer what the config asks for.
+        UserError: the task does not offer what the config asks for, or noise is more than
+            a probability where actions are categories.
     """
     with contextlib.closing(load_environments(config, 1, COLLECTION)) as environment:
+        check_noise(config.action_noise, make_space(environment.actions.categories))
         return resolved(config, environment)
 
 

@@ -81,12 +81,11 @@ def shaped(action, actions):
         actions: as of `choices`.
 
     Returns:
-        An array of the shape and type of `actions`; an int where that is one integer.
+        An array of the shape and type of `actions`, or a number of that type.
 
     Example:
         >>> from dm_env import specs
         >>> shaped(np.array([2]), specs.DiscreteArray(3))
         2
     """
-    action = action.reshape(actions.shape).astype(actions.dtype)
-    return action if actions.shape or action.dtype.kind == "f" else action.item()
+    return action.reshape(actions.shape).astype(actions.dtype)[()]
