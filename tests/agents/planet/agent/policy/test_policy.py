@@ -90,8 +90,8 @@ def test_the_action_is_the_first_of_the_plan_and_noise_knows_its_spread(make_pol
             actions = tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]])
             return Plan(actions, tf.constant([[[0.1], [9.0]], [[0.2], [9.0]]])), state
 
-    def noise(action, steps, seed, spread, episode):
-        del steps, seed, episode
+    def noise(action, steps, seed, spread, episode, space):
+        del steps, seed, episode, space
         return action + spread
 
     (step,) = run(make_policy(planner=Fixed()), FIRST)
