@@ -1,4 +1,4 @@
-"""What actions from -1 to 1 stand for."""
+"""What the vectors that an agent acts by stand for: numbers in bounds, or categories."""
 
 from typing import NamedTuple
 
@@ -16,11 +16,29 @@ class Actions(NamedTuple):
         low: [A], what -1 stands for.
         high: [A], what 1 stands for.
         is_bounded: [A], whether the task bounds it on both sides.
+        categories: (), there are none.
+        limits: least and greatest number of a vector.
     """
 
     low: np.ndarray
     high: np.ndarray
     is_bounded: np.ndarray
+
+    categories = ()
+    limits = (-1.0, 1.0)
+
+    @property
+    def size(self):
+        """A."""
+        return len(self.low)
+
+    def checked(self, action):
+        """The action [A] within the limits."""
+        return np.clip(action, *self.limits)
+
+    def nearest(self, vectors):
+        """Of uniform vectors [..., A] in the limits uniform actions: they are such."""
+        return vectors
 
     def scale(self, action):
         """Maps an action [A] from [-1, 1] to what it stands for."""
@@ -38,6 +56,72 @@ class Actions(NamedTuple):
             for (low, high), found in entries.items()
         ]
         return f"-1 to 1 stands for {', '.join(ranges)}: no bounds" if ranges else ""
+
+
+class Categories(NamedTuple):
+    """The actions of a task that are categories: a vector [A] has a single 1 in each part.
+
+    Attributes:
+        categories: how many each part has, a tuple; A is their sum.
+        first: the number that the task gives the first category of each, [parts].
+        limits: least and greatest number of a vector.
+
+    Example:
+        >>> actions = Categories((2, 3), np.array([0, 1]))
+        >>> actions.scale(np.array([0.0, 1.0, 0.0, 0.0, 1.0])).tolist()
+        [1, 3]
+    """
+
+    categories: tuple
+    first: np.ndarray
+    limits = (0.0, 1.0)
+
+    @property
+    def size(self):
+        """A."""
+        return sum(self.categories)
+
+    def checked(self, action):
+        """The action [A].
+
+        Raises:
+            ValueError: it is not one-hot.
+        """
+        if not np.array_equal(self.nearest(action), action):
+            raise ValueError(
+                "an action must be one-hot, with a single 1 among the numbers of a part, "
+                f"of which there are {self.categories}, got {action}"
+            )
+        return action
+
+    def nearest(self, vectors):
+        """One-hot where each part [..., A] is largest; of uniform vectors uniform."""
+        parts = zip(self._split(vectors), self.categories, strict=True)
+        chosen = [np.eye(count, dtype=vectors.dtype)[p.argmax(-1)] for p, count in parts]
+        return np.concatenate(chosen, -1)
+
+    def scale(self, action):
+        """Maps a one-hot action [A] to the number of its category in each part."""
+        return self.first + [part.argmax() for part in self._split(action)]
+
+    def without_bounds(self):
+        """As of `Actions`; categories lack nothing."""
+        return ""
+
+    def _split(self, vectors):
+        return np.split(vectors, np.cumsum(self.categories)[:-1], -1)
+
+
+def actions_of(simulation):
+    """The actions of a simulation: `Categories` of its choices, else `Actions`.
+
+    Args:
+        simulation: `envs.environment.Simulation`.
+    """
+    choices = getattr(simulation, "choices", None)
+    if choices is not None:
+        return Categories(*choices)
+    return make_actions(simulation.action_minimum, simulation.action_maximum)
 
 
 def make_actions(minimum, maximum):

@@ -10,7 +10,7 @@ from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
 from envs import checking
-from envs.actions import make_actions
+from envs.actions import actions_of
 from envs.failing import EnvironmentFailedError
 
 _LONG = 10_000  # steps of an episode after which it is asked whether it ever ends
@@ -24,6 +24,8 @@ class Simulation(typing.Protocol):
     Attributes:
         action_minimum: [A].
         action_maximum: [A].
+        choices: `envs.simulations.choices.Choices` in place of both, where actions are
+            categories; other simulations need not have it.
         time_limit: environment steps after which an episode is cut, or None.
         timestep: seconds of an environment step.
         entries: dict of path -> size of what `state` was put together from, in order;
@@ -67,7 +69,8 @@ class Environment(py_environment.PyEnvironment):
 
     Observations are `{"observation", "position", "velocity"}`: what the agent sees, and
     beside it the positions and velocities of the physics. Actions are float32 [A] in
-    [-1, 1], mapped to the bounds of the task; values beyond are clipped. An episode that
+    [-1, 1], mapped to the bounds of the task; values beyond are clipped. Of categories they
+    are one-hot, one after the other where an action has several parts. An episode that
     ends within a repeat ends the repeat. A time limit keeps discount 1. The step after the
     last one starts the next episode.
 
@@ -92,7 +95,8 @@ class Environment(py_environment.PyEnvironment):
             one is cut, and again after as many, where nothing limits its time; None: never.
 
     Raises:
-        ValueError: the task ends its episodes before `time_limit`.
+        ValueError: the task ends its episodes before `time_limit`, or `action_cost` is of
+            categories.
 
     Attributes:
         action_repeat: as given.
@@ -100,7 +104,7 @@ class Environment(py_environment.PyEnvironment):
         seconds: of simulated time, from one decision to the next.
         entries: dict of path -> size of what the observation was put together from, in
             order; empty where that is not told.
-        actions: what -1 and 1 stand for, see `envs.actions.Actions`.
+        actions: what they stand for, `envs.actions.Actions` or `Categories`.
     """
 
     def __init__(
@@ -130,9 +134,14 @@ class Environment(py_environment.PyEnvironment):
         self._kind = observation
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
-        limits = simulation.action_minimum, simulation.action_maximum
-        checking.bounds(*limits)
-        self.actions = make_actions(*limits)
+        if getattr(simulation, "choices", None) is None:
+            checking.bounds(simulation.action_minimum, simulation.action_maximum)
+        self.actions = actions_of(simulation)
+        if action_cost and self.actions.categories:
+            raise ValueError(
+                "action_cost must be 0 where actions are categories, which all cost the "
+                f"same, got {action_cost:g}"
+            )
         self._steps, self._cost, self._total_steps = 0, 0.0, 0
         self._cut_after = cut_after
         self._is_open = True
@@ -149,8 +158,8 @@ class Environment(py_environment.PyEnvironment):
         return self._observation_spec
 
     def action_spec(self):
-        shape = self._simulation.action_minimum.shape
-        return array_spec.BoundedArraySpec(shape, np.float32, -1.0, 1.0, name="action")
+        shape, limits = (self.actions.size,), self.actions.limits
+        return array_spec.BoundedArraySpec(shape, np.float32, *limits, name="action")
 
     def seed(self, seed):
         """Starts the sequence of episodes that belongs to `seed`, at the next reset."""
@@ -259,12 +268,12 @@ class Environment(py_environment.PyEnvironment):
 
     def _check(self, action):
         action = np.asarray(action, np.float64)
-        shape = self._simulation.action_minimum.shape
+        shape = (self.actions.size,)
         if action.shape != shape:
             raise ValueError(f"action must have shape {shape}, got {action.shape}")
         if not np.all(np.isfinite(action)):
             raise ValueError(f"action must be finite, got {action}")
-        return np.clip(action, -1.0, 1.0)
+        return self.actions.checked(action)
 
     def _observe(self):
         simulation = self._simulation

@@ -67,20 +67,14 @@ GYM_ENDLESS = ("Pendulum-v1",)
 
 # Entries of a task's observation that are velocities, in gym and gymnasium. Tasks that are
 # not named here do not offer the observation `position`.
-GYM_VELOCITIES = {"Pendulum-v1": (2,), "MountainCarContinuous-v0": (1,)}
+GYM_VELOCITIES = {
+    "Pendulum-v1": (2,),
+    "MountainCarContinuous-v0": (1,),
+    "MountainCar-v0": (1,),
+    "CartPole-v1": (1, 3),
+    "Acrobot-v1": (4, 5),
+}
 _MUJOCO_PY = ("gym.envs.mujoco", "gym.envs.robotics")  # modules of tasks that need it
-GYM_DISCRETE = (
-    "Acrobot-v1",
-    "Blackjack-v1",
-    "CartPole-v0",
-    "CartPole-v1",
-    "CliffWalking-v0",
-    "FrozenLake-v1",
-    "FrozenLake8x8-v1",
-    "LunarLander-v2",
-    "MountainCar-v0",
-    "Taxi-v3",
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -244,18 +238,13 @@ def _find(task):
 
 def _check_gym(name):
     """Checks what can be known of a gym task without making it."""
-    if name in GYM_DISCRETE:
-        raise ValueError(
-            f"task 'gym:{name}' has discrete actions; only continuous actions are "
-            "supported, as in 'gym:Pendulum-v1'"
-        )
     if name in GYM_VELOCITIES or ":" in name:
         return name
     from envs.simulations.gym import entry_points
 
     known = entry_points()
     if name not in known:
-        usable = [each for each in known if _has_continuous(each, known[each])]
+        usable = [each for each in known if not known[each].startswith(_MUJOCO_PY)]
         hint = _nearest(name, usable, prefix="gym:")
         raise ValueError(f"task 'gym:{name}' is not registered with gym{hint}")
     if known[name].startswith(_MUJOCO_PY):
@@ -264,11 +253,6 @@ def _check_gym(name):
             "Control Suite has tasks of its kind, such as 'cheetah_run'"
         )
     return name
-
-
-def _has_continuous(name, entry_point):
-    """Whether a task that gym has may be run here, as far as is known without making it."""
-    return name not in GYM_DISCRETE and not entry_point.startswith(_MUJOCO_PY)
 
 
 def _check_gymnasium(name):

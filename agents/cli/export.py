@@ -25,10 +25,13 @@ _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In
     kind = tf.constant([0])  # 0 at the start of an episode, then 1
     seen = tf.constant([observation], tf.{dtype})  # {shape}
     step = TimeStep(kind, tf.zeros([1]), tf.ones([1]), seen)
-    action, state, _ = policy.action(step, state)  # {action_shape}, from -1 to 1
-
-    # -1 stands for {low}
-    # and 1 for {high}"""
+    action, state, _ = policy.action(step, state)  # {action_shape}, {kind}"""
+_BOUNDS = """
+    # -1 stands for {}
+    # and 1 for {}"""
+_CHOICE = """
+    parts = tf.split(action[0], {})
+    choice = [int(tf.argmax(part)) + first for part, first in zip(parts, {})]"""
 _ENTRIES = "    # an observation is {}, in this order"
 INTERFACE = "interface.json"
 
@@ -71,10 +74,13 @@ def export(run, out=None):
         dtype=seen.dtype.name,
         shape=[1, *seen.shape],
         action_shape=[1, agent.model.action_size],
-        low=actions.low.tolist(),
-        high=actions.high.tolist(),
+        kind="one-hot" if actions.categories else "from -1 to 1",
     )
     print(words)
+    if actions.categories:
+        print(_CHOICE.format([*actions.categories], actions.first.tolist()))
+    else:
+        print(_BOUNDS.format(actions.low.tolist(), actions.high.tolist()))
     if entries:
         print(_ENTRIES.format(entries_in_words(entries)))
 
@@ -90,11 +96,17 @@ def _interface(config, agent, entries, actions):
             "dtype": seen.dtype.name,
             "entries": parts,
         },
-        "action": {
-            "minus_one": actions.low.tolist(),
-            "one": actions.high.tolist(),
-            "is_bounded": actions.is_bounded.tolist(),
-        },
+        "action": _meaning(actions),
+    }
+
+
+def _meaning(actions):
+    if actions.categories:
+        return {"categories": [*actions.categories], "first": actions.first.tolist()}
+    return {
+        "minus_one": actions.low.tolist(),
+        "one": actions.high.tolist(),
+        "is_bounded": actions.is_bounded.tolist(),
     }
 
 

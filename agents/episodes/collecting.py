@@ -94,19 +94,35 @@ def as_py_policy(policy):
 
 
 def random_policy(environment, seed, count=None):
-    """Uniform random actions.
+    """Uniform random actions, or categories.
 
     Args:
         environment: batched `PyEnvironment`.
         seed: int or list of ints.
         count: of environments to act in; None: as many as `environment` has.
     """
-    return random_py_policy.RandomPyPolicy(
+    policy = random_py_policy.RandomPyPolicy(
         environment.time_step_spec(),
         environment.action_spec(),
         seed=np.random.SeedSequence(seed).generate_state(1)[0],
         outer_dims=[count or environment.batch_size],
     )
+    if not environment.actions.categories:
+        return policy
+    return _Choosing(policy, environment.actions)
+
+
+class _Choosing(py_policy.PyPolicy):
+    """The categories that the numbers of another policy are largest for."""
+
+    def __init__(self, policy, actions):
+        self._policy = policy
+        self._nearest = actions.nearest
+        super().__init__(policy.time_step_spec, policy.action_spec)
+
+    def _action(self, time_step, policy_state, seed=None):
+        action = self._policy.action(time_step).action
+        return policy_step.PolicyStep(self._nearest(action), policy_state)
 
 
 class ActingInSome(py_policy.PyPolicy):

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
+from agents.planet.action_space import make_space
 from agents.planet.agent.clock import Clock
 from agents.planet.agent.contract import check_source, check_strategy
 from agents.planet.agent.optimizer import Optimizer, ValueOptimizer, WeightAverage
@@ -81,6 +82,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
     """
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
+    space = make_space(environment.actions.categories)
     check_parts(config)
     config = resolved(config, environment)
     if config.compile:
@@ -91,7 +93,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             config.replay_capacity, config.hold_out_every, config.explore.counts_rewards
         )
         optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
-        value, value_optimizer = _make_value(config, environment, model)
+        value, value_optimizer = _make_value(config, environment, model, space)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
         policies = Policies(
             time_step_spec,
@@ -108,6 +110,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             seed=config.seed,
             compile=config.compile,
             sharers=max(config.actors, 1),
+            space=space,
         )
         return PlaNetAgent(
             model,
@@ -152,7 +155,7 @@ def _make_average(config, model, value):
     return WeightAverage([*model.trainable_variables, *of_value], config.averaging)
 
 
-def _make_value(config, environment, model):
+def _make_value(config, environment, model, space):
     """Critics and policy with their optimizer; twice None where the config has no value."""
     settings = config.value
     if isinstance(settings, NoValue):
@@ -165,6 +168,7 @@ def _make_value(config, environment, model):
         model.action_size,
         lambda: most * model.reward_unit,
         beta_rate=config.explore.beta_rate if config.explore.critic else None,
+        space=space,
     )
     optimizer = ValueOptimizer(value.groups, settings.learning_rate, settings.clip_norm)
     return value, optimizer

@@ -3,6 +3,7 @@
 import contextlib
 import pathlib
 
+from agents.planet.action_space import check_noise, make_space
 from agents.runs.folder import Run, as_begun
 from agents.system.errors import UserError
 from agents.training import trackers
@@ -47,9 +48,13 @@ def settled(config):
         config: `agents.runs.config.schema.Train`.
 
     Raises:
-        UserError: the task does not offer what the config asks for.
+        UserError: the task does not offer what the config asks for, or noise is more than
+            a probability where actions are categories.
     """
     with contextlib.closing(environment_of(config, config.logdir)) as environment:
+        space = make_space(environment.actions.categories)
+        check_noise(config.action_noise, space)
+        _check_value(config.value, space)
         if config.data is not None and not _has_begun(config):
             found = check_logged(config, environment)
             if found.environment_steps != config.environment_steps:
@@ -109,3 +114,12 @@ def check_episodes(run, store, learned):
             f"those from {store.next_index:06d}.npz on; put the files back, or start a new "
             "run with another logdir"
         )
+
+
+def _check_value(value, space):
+    """Refuses what the value of categories cannot do."""
+    for name in ("target_draws", "imitation"):
+        if space.categories and (given := vars(value).get(name)):
+            raise UserError(
+                f"value.{name} must be 0 where actions are categories, got {given:g}"
+            )

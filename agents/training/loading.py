@@ -85,9 +85,9 @@ def load(folder, explore=False):
     Raises:
         agents.system.errors.UserError: the folder holds no run or no checkpoint.
     """
-    _, agent, entries, _ = load_parts(folder)
+    _, agent, entries, actions = load_parts(folder)
     policy = agent.collect_policy if explore else agent.policy
-    return LoadedAgent(policy, agent.clock, entries)
+    return LoadedAgent(policy, agent.clock, entries, actions)
 
 
 class LoadedAgent:
@@ -98,13 +98,15 @@ class LoadedAgent:
         clock: `agents.planet.agent.clock.Clock` of the policy; its episodes are counted on,
             so that each episode has random numbers of its own.
         entries: of the environment, see `envs.environment.Environment`.
+        actions: likewise; None: numbers in bounds.
     """
 
-    def __init__(self, policy, clock, entries):
+    def __init__(self, policy, clock, entries, actions=None):
         self._policy = ObservationPolicy(policy)
         self._action = tf.function(self._policy.action, autograph=False)
         self._clock = clock
         self._entries = entries
+        self._actions = actions
         self._is_first = True
         self._state = self._policy.get_initial_state(1)
 
@@ -122,7 +124,9 @@ class LoadedAgent:
                 environment of `envs.load`, of dm_control, or of the user's own environment.
 
         Returns:
-            float32 [A] in [-1, 1], which stand for the bounds of the task's actions.
+            float32 [A] in [-1, 1], which stand for the bounds of the task's actions. Where
+            actions are categories, the number that the task gives the chosen one: an int,
+            or of several parts ints [parts].
 
         Raises:
             ValueError: the observation has another shape, is not finite, or is an image
@@ -133,7 +137,10 @@ class LoadedAgent:
         step = time_step.TimeStep(tf.constant([kind]), tf.zeros([1]), tf.ones([1]), seen)
         action, self._state, _ = self._action(step, self._state)
         self._is_first = False
-        return action.numpy()[0]
+        if self._actions is None or not self._actions.categories:
+            return action.numpy()[0]
+        chosen = self._actions.scale(action.numpy()[0])
+        return chosen if len(chosen) > 1 else chosen.item()
 
     def _array(self, observation):
         spec = self._policy.time_step_spec.observation

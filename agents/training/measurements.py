@@ -183,7 +183,9 @@ def banner(config, agent, environment):
     """What a run is, in words: dict of name -> text or number."""
     model, strategy = agent.model, type(agent.policies.strategy).__name__
     observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
-    action = f"action size {model.action_size}, action repeat {environment.action_repeat}"
+    categories = environment.actions.categories
+    size = f"size {model.action_size}" if not categories else f"categories {categories}"
+    action = f"action {size}, action repeat {environment.action_repeat}"
     words = {
         "task": f"{config.task}: {observation}, {action}",
         "agent": f"{config.transition} transition, explore {strategy}",

@@ -1,4 +1,4 @@
-"""Tasks of gym (0.23) with continuous actions as simulations."""
+"""Tasks of gym (0.23) as simulations."""
 
 import functools
 import inspect
@@ -11,6 +11,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
+from envs.simulations.choices import choices, shaped
 from envs.simulations.errors import failing
 
 _LOG = logging.getLogger(__name__)
@@ -19,7 +20,7 @@ SECONDS = 1 / 30  # of an environment step, where a task says nothing of time
 
 
 class Gym:
-    """A gym task whose observation is a vector and whose actions are continuous.
+    """A gym task whose observation is a vector.
 
     Positions and velocities are entries of the observation, for gym has no common physics:
     of the tasks whose velocities are known, those and the rest; of other tasks, the
@@ -30,7 +31,8 @@ class Gym:
         velocities: which entries of the observation are velocities, or None.
 
     Raises:
-        ValueError: the task has discrete actions, or observes no vector.
+        ValueError: the task has actions that are neither a vector of numbers nor
+            categories, or observes no vector.
         RuntimeError: a package that the task needs is not there.
         EnvironmentFailedError: the task raises an error later.
     """
@@ -39,17 +41,19 @@ class Gym:
         self._task = f"gym:{name}"
         self._env = _make(name)
         actions, observations = self._env.action_space, self._env.observation_space
-        if not _is_vector(actions):
+        self.choices = choices(actions)
+        if self.choices is None and not _is_vector(actions):
             raise ValueError(
-                f"task 'gym:{name}' has actions {actions}; only a vector of continuous "
-                "actions is supported, as in 'gym:Pendulum-v1'"
+                f"task 'gym:{name}' has actions {actions}; only a vector of numbers, or "
+                "categories, are supported, as in 'gym:Pendulum-v1' and 'gym:CartPole-v1'"
             )
         if not _is_vector(observations):
             raise ValueError(
                 f"task 'gym:{name}' observes {observations}; only a vector is supported"
             )
-        self.action_minimum = np.array(actions.low, np.float64)
-        self.action_maximum = np.array(actions.high, np.float64)
+        if self.choices is None:
+            self.action_minimum = np.array(actions.low, np.float64)
+            self.action_maximum = np.array(actions.high, np.float64)
         self.time_limit = time_limit(self._env)
         self.timestep = timestep(self._env)
         self._velocities = list(velocities or ())
@@ -59,7 +63,7 @@ class Gym:
             self._observation = reset(self._env, seed)
 
     def step(self, action):
-        action = action.astype(self._env.action_space.dtype)
+        action = shaped(action, self._env.action_space)
         with failing(self._task, "step"):
             self._observation, *others = step(self._env, action)
         return others

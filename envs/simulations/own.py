@@ -10,6 +10,7 @@ import numpy as np
 from envs import quiet
 from envs.failing import EnvironmentFailedError
 from envs.simulations import interfaces, rendering
+from envs.simulations.choices import choices, shaped
 from envs.simulations.errors import failing, line, told
 
 _OURS = ("agents", "bayes_rl", "configs", "envs")
@@ -141,7 +142,7 @@ class Own:
 
     Raises:
         ValueError: what the function returns is no such environment, has actions that are
-            not continuous, or observes what is not a vector.
+            neither numbers in bounds nor categories, or observes what is not a vector.
         RuntimeError: the function raised an error.
         EnvironmentFailedError: the environment raises one later, or observes something
             else than it describes, or gives what its interface does not.
@@ -151,14 +152,7 @@ class Own:
         self._task = task
         self._name = f"task {task!r}"
         self._env = self._make(make)
-        actions = self._env.actions
-        if not _is_continuous(actions):
-            raise ValueError(
-                f"{self._name} has actions {line(actions)}; only one array of continuous "
-                "actions is supported"
-            )
-        low, high = self._bounds(actions)
-        self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
+        self._describe_actions(self._env.actions)
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
         entries = interfaces.entries(self._env.observations)
@@ -175,8 +169,7 @@ class Own:
             self._observation = self._env.reset(seed)
 
     def step(self, action):
-        actions = self._env.actions
-        action = action.reshape(actions.shape).astype(actions.dtype)
+        action = shaped(action, self._env.actions)
         with failing(self._task, "step"):
             self._observation, *others = self._env.step(action)
         return others
@@ -237,6 +230,22 @@ class Own:
                 f"{line(repr(env))}"
             )
         return found
+
+    def _describe_actions(self, actions):
+        what = f"{self._name} has actions {line(actions)}"
+        try:
+            self.choices = choices(actions)
+        except ValueError as error:
+            raise ValueError(f"{what}; {error}") from None
+        if self.choices is not None:
+            return
+        if not _is_continuous(actions):
+            raise ValueError(
+                f"{what}; only one array of continuous actions, or of categories, is "
+                "supported"
+            )
+        low, high = self._bounds(actions)
+        self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
 
     def _size(self, path, array):
         """How many numbers an array of the observation has."""

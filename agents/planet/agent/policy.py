@@ -10,6 +10,7 @@ from tf_agents.specs import tensor_spec
 from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 
+from agents.planet.action_space import BOX, Box, Categories
 from agents.planet.agent.clock import Clock
 from agents.planet.agent.contract import check_draws, one_for_each_plan
 from agents.planet.explore import Greedy, Strategy
@@ -36,7 +37,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     Args:
         time_step_spec: observations are a dict; "observation" alone is read.
-        action_spec: float32 [A] in [-1, 1].
+        action_spec: float32 [A].
         model: `agents.planet.model.world_model.WorldModel`.
         planner: `agents.planet.planning.Planner`.
         strategy: `agents.planet.explore.Strategy`.
@@ -50,6 +51,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         seed: [2], of the policy.
         compile: whether XLA compiles decisions.
         sharers: processes that take turns at one sequence of episodes.
+        space: of actions, see `agents.planet.action_space`.
 
     Raises:
         ValueError: the strategy wants draws and no weight of the model is uncertain.
@@ -72,6 +74,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         name,
         compile=False,
         sharers=1,
+        space=BOX,
     ):
         check_draws(strategy, model)
         self._model = model
@@ -86,6 +89,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         self._seed = tf.convert_to_tensor(seed, tf.int32)
         self._action_size = action_spec.shape[0]
         self._sharers = sharers
+        self._space = space
         self.compiles = compile
         # Without a bonus plans rank alike without draws, whose cost is spared.
         choose = [functools.partial(self._choose, one) for one in (strategy, Greedy())]
@@ -184,16 +188,17 @@ class PlanningPolicy(tf_policy.TFPolicy):
         planner_state = policy_state["planner"]
         if self._act == "policy":
             action = self._value.act(latent.features)
-            spread = tf.zeros_like(action)
+            spread = self._space.no_spread(action)
         else:
             plan, planner_state = self._plan(
                 strategy, latent, planner_state, weights, seeds
             )
-            action, spread = plan.actions[:, 0], plan.stddev[:, 0]
+            action, spread = plan.actions[:, 0], plan.spread[:, 0]
         if self._noise is not None:
             steps = self._clock.environment_steps
             episode = seeds.of_episode("noise"), policy_state["decision"]
-            action = self._noise(action, steps, seeds.of("noise"), spread, episode)
+            given = steps, seeds.of("noise"), spread, episode
+            action = self._noise(action, *given, self._space)
         state = {
             "latent": latent._asdict(),
             "action": action,
@@ -246,7 +251,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
         shape = (latent.belief.shape[0], self._action_size)
         proposals = self._propose(strategy, latent, seeds)
-        return planner.plan(score, planner_state, shape, seeds.of("plan"), proposals)
+        own = shape, seeds.of("plan"), proposals, self._space
+        return planner.plan(score, planner_state, *own)
 
     def _score(self, strategy, rollout):
         elapsed = self._clock.elapsed
@@ -271,8 +277,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
             )
         if strategy.critic or not strategy.reward_from:
             return plans
-        # A policy that knows the reward proposes rest until plans may seek it.
-        return strategy.of_return(self._clock.elapsed) * plans
+        # What a policy that knows the reward would do waits until plans may seek it.
+        knows = strategy.of_return(self._clock.elapsed) > 0.0
+        return tf.where(knows, plans, self._space.uninformed(plans))
 
     def _noise_of_plans(self, plans, seed):
         """[B, N, H, D]."""
@@ -299,7 +306,7 @@ class Policies:
 
     Args:
         time_step_spec: of the environment; observations are a dict, "observation" is seen.
-        action_spec: float32 [A] in [-1, 1].
+        action_spec: float32 [A].
         model: what they plan in.
         planner: of both.
         strategy: that the one which explores scores plans by.
@@ -312,6 +319,7 @@ class Policies:
         seed: of the run, int from 0.
         compile: whether XLA compiles decisions.
         sharers: processes that collect, see `PlanningPolicy`.
+        space: of actions.
     """
 
     time_step_spec: Any
@@ -328,6 +336,7 @@ class Policies:
     seed: int
     compile: bool = False
     sharers: int = 1
+    space: Box | Categories = BOX
 
     def exploiting(self, act=None):
         """Acts by the strategy that exploits, and without noise.

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from agents.planet.action_space import BOX
 from agents.planet.explore.strategy import anneal
 from agents.planet.planning.icem import colored_noise_basis
 from agents.system.lazy import tf
@@ -23,6 +24,9 @@ class GaussianNoise(Settings):
     The spread is that of the plan's elites, or 0: where the best of many plans lie far
     apart, as before anything is rewarded, actions vary as these do. A policy that proposes
     more plans than there are elites leaves little of it.
+
+    Where actions are categories, each is a random one with probability stddev(step); the
+    spread is how often elites choose each category, of which the action is drawn then.
 
     Source: Hafner et al., 2019, section 2, "experience collection"; the spread: Hansen et
     al., 2022, Temporal Difference Learning for Model Predictive Control, equation 6; the
@@ -73,24 +77,25 @@ class GaussianNoise(Settings):
         """The stddev after so many environment steps, []."""
         return anneal(self.stddev, self.final_stddev, (environment_steps, self.steps))
 
-    def __call__(self, action, environment_steps, seed, spread=0.0, episode=None):
+    def __call__(
+        self, action, environment_steps, seed, spread=None, episode=None, space=BOX
+    ):
         """The noisy action, of the shape of `action`.
 
         Args:
             action: [B, A].
             environment_steps: [].
             seed: of this decision, [2] or [B, 2]; white noise needs no more.
-            spread: of the elites, [B, A].
+            spread: of the elites, [B, A], see `agents.planet.planning.planner.Plan`.
             episode: seed of each episode, [B, 2], and number of its decision, [B].
+            space: of actions, see `agents.planet.action_space`.
         """
         stddev = self.stddev_at(environment_steps)
-        if self.of_elites:
-            stddev = tf.maximum(stddev, spread)
         if self.color:
             noise = _colored(action.shape, self.color, *episode)
         else:
             noise = normal(action.shape, seed)
-        return tf.clip_by_value(action + stddev * noise, -1.0, 1.0)
+        return space.noisy(action, stddev, spread if self.of_elites else None, noise)
 
 
 def _colored(shape, color, seed, decision):

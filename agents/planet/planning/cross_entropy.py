@@ -5,6 +5,7 @@ Axes: B environments, N candidates, H horizon, A action size, K elites.
 
 import dataclasses
 
+from agents.planet.action_space import BOX
 from agents.planet.planning.planner import (
     Plan,
     best,
@@ -23,7 +24,8 @@ class CrossEntropy(Settings):
     """The cross-entropy method of PlaNet.
 
     From mean 0 and stddev 1, `iterations` times: draw candidates, clip them to [-1, 1],
-    score them, refit mean and stddev to the elites. The plan is the last mean.
+    score them, refit mean and stddev to the elites. The plan is the last mean. Of
+    categories it fits probabilities, see `agents.planet.action_space.Categories`.
 
     Source: Hafner et al., 2019, algorithm 2; Rubinstein, 1997.
 
@@ -76,7 +78,7 @@ class CrossEntropy(Settings):
         del batch_size, action_size
         return ()
 
-    def plan(self, score, state, shape, seed, proposals=None):
+    def plan(self, score, state, shape, seed, proposals=None, space=BOX):
         """The last mean; arguments and results as in `Planner.plan`."""
         batch_size, action_size = shape
         sample_shape = [batch_size, self.candidates, self.horizon, action_size]
@@ -84,16 +86,16 @@ class CrossEntropy(Settings):
         def refine(iteration, mean, stddev):
             seeds = split(fold(seed, iteration), 2)
             noise = normal(sample_shape, seeds[0])
-            plans = mean[:, tf.newaxis] + stddev[:, tf.newaxis] * noise
-            plans = with_proposals(tf.clip_by_value(plans, -1.0, 1.0), proposals)
+            plans = space.draw(mean[:, tf.newaxis], stddev[:, tf.newaxis], noise)
+            plans = with_proposals(plans, proposals)
             elites = best(plans, score(plans, seeds[1]), self.elites)
             return iteration + 1, *moments(elites)
 
-        mean = tf.zeros([batch_size, self.horizon, action_size])
+        mean = space.start(tf.zeros([batch_size, self.horizon, action_size]))
         _, mean, stddev = tf.while_loop(
             lambda *_: True,
             refine,
             (0, mean, tf.ones_like(mean)),
             maximum_iterations=self.iterations,
         )
-        return Plan(mean, stddev), state
+        return Plan(space.mode(mean), space.spread(mean, stddev)), state

@@ -2,6 +2,7 @@
 
 import dataclasses
 
+from agents.planet.action_space import BOX
 from agents.planet.planning.planner import (
     Plan,
     best,
@@ -25,7 +26,8 @@ class ImprovedCrossEntropy(Settings):
     candidates, and a start from the last plan moved on by one step.
 
     It departs from the source in the plan: the last mean, not the best candidate, whose
-    score is in part luck where the model is stochastic.
+    score is in part luck where the model is stochastic. Of categories it fits probabilities
+    and the plan is the most probable choice, see `agents.planet.action_space.Categories`.
 
     Source: Pinneri et al., 2020, Sample-efficient Cross-Entropy Method for Real-time
     Planning, section 3 and algorithm 1.
@@ -37,7 +39,7 @@ class ImprovedCrossEntropy(Settings):
         decay: factor by which the population shrinks, at least 1, which keeps it.
         keep_elites: share of the elites that return as candidates, in [0, 1].
         momentum: share of the old mean and stddev in the new ones, in [0, 1).
-        initial_stddev: of the first iteration, above 0.
+        initial_stddev: of the first iteration, above 0; categories have none.
 
     Raises:
         ValueError: a value is out of its range.
@@ -99,17 +101,18 @@ class ImprovedCrossEntropy(Settings):
         plan = tf.zeros([batch_size, self.horizon, action_size])
         return plan, tf.zeros([batch_size, self.num_kept, self.horizon, action_size])
 
-    def plan(self, score, state, shape, seed, proposals=None):
+    def plan(self, score, state, shape, seed, proposals=None, space=BOX):
         """The last mean; arguments and results as in `Planner.plan`."""
         del shape
         mean, elites = tf.nest.map_structure(_move_on, state)
+        mean, elites = space.start(mean), space.mode(elites)
         stddev = self.initial_stddev * tf.ones_like(mean)
         for iteration, population in enumerate(self.populations):
             seeds = split(fold(seed, iteration), 2)
-            plans = self._candidates(mean, stddev, population, seeds[0])
+            plans = self._candidates(space, mean, stddev, population, seeds[0])
             plans = tf.concat([plans, elites[:, : self.num_kept]], axis=1)
             if iteration == self.iterations - 1:
-                plans = tf.concat([plans, mean[:, tf.newaxis]], axis=1)
+                plans = tf.concat([plans, space.mode(mean)[:, tf.newaxis]], axis=1)
             scores = score(with_proposals(plans, proposals), seeds[1])
             if proposals is not None:
                 scores = _count_once(scores, elites[:, : self.num_kept], proposals)
@@ -118,16 +121,16 @@ class ImprovedCrossEntropy(Settings):
                 self.momentum * old + (1 - self.momentum) * new
                 for old, new in zip((mean, stddev), moments(elites), strict=True)
             )
-        return Plan(mean, stddev), (mean, elites[:, : self.num_kept])
+        found = Plan(space.mode(mean), space.spread(mean, stddev))
+        return found, (mean, elites[:, : self.num_kept])
 
-    def _candidates(self, mean, stddev, population, seed):
+    def _candidates(self, space, mean, stddev, population, seed):
         basis = tf.constant(colored_noise_basis(self.horizon, self.noise_beta), tf.float32)
         batch_size, _, action_size = mean.shape
         shape = [batch_size, population, action_size, basis.shape[0]]
         noise = normal(shape, seed) @ basis  # [B, N, A, H]
         noise = tf.transpose(noise, [0, 1, 3, 2])
-        plans = mean[:, tf.newaxis] + stddev[:, tf.newaxis] * noise
-        return tf.clip_by_value(plans, -1.0, 1.0)
+        return space.draw(mean[:, tf.newaxis], stddev[:, tf.newaxis], noise)
 
 
 def _count_once(scores, kept, proposals):

@@ -3,6 +3,7 @@
 import dataclasses
 from typing import NamedTuple, Protocol
 
+from agents.planet.action_space import BOX
 from agents.system.errors import UserError
 from agents.system.lazy import tf
 from agents.system.seeds import split
@@ -12,13 +13,14 @@ class Plan(NamedTuple):
     """What a planner finds.
 
     Attributes:
-        actions: [B, H, A] in [-1, 1].
-        stddev: [B, H, A], of the elites around them: how far the best plans of the last
-            iteration lie apart. A policy whose proposals are the elites makes it small.
+        actions: [B, H, A].
+        spread: [B, H, A], how far the best plans of the last iteration lie apart: the
+            stddev of elites around the actions, or how often they choose each category. A
+            policy whose proposals are the elites makes it small.
     """
 
     actions: "tf.Tensor"
-    stddev: "tf.Tensor"
+    spread: "tf.Tensor"
 
 
 class Planner(Protocol):
@@ -44,7 +46,7 @@ class Planner(Protocol):
     def initial_state(self, batch_size, action_size):
         """What is carried to the first decision: a nest of tensors [B, ...]."""
 
-    def plan(self, score, state, shape, seed, proposals=None):
+    def plan(self, score, state, shape, seed, proposals=None, space=BOX):
         """The best plan found.
 
         Args:
@@ -54,6 +56,7 @@ class Planner(Protocol):
             seed: [2], of all random numbers.
             proposals: [B, P, H, A], plans that are candidates in every iteration beside
                 those that the planner draws; None: there are none.
+            space: of actions, see `agents.planet.action_space`.
 
         Returns:
             `Plan` and the state for the next decision.
@@ -136,7 +139,7 @@ class PlannerOfGroups:
         rows = batch_size * self.groups
         return self._by_group(self._member.initial_state(rows, action_size))
 
-    def plan(self, score, state, shape, seed, proposals=None):
+    def plan(self, score, state, shape, seed, proposals=None, space=BOX):
         """The best plan of any group; arguments and results as in `Planner.plan`.
 
         Each group gets all proposals.
@@ -157,7 +160,7 @@ class PlannerOfGroups:
         if proposals is not None:
             proposals = tf.repeat(proposals, self.groups, axis=0)
         plans, state = self._member.plan(
-            score_rows, state, (rows, action_size), seeds[0], proposals
+            score_rows, state, (rows, action_size), seeds[0], proposals, space
         )
         plans, state = self._by_group((plans, state))
         best = tf.argmax(score(plans.actions, seeds[1]), axis=1)

@@ -1,9 +1,12 @@
 """Critics and a policy that learn on features of the filter; what planners ask of them."""
 
+import functools
+
 import tensorflow as tf
 
+from agents.planet.action_space import BOX
 from agents.planet.value.explorer import Explorer
-from agents.planet.value.networks import Critics, SquashedNormal
+from agents.planet.value.networks import Critics, make_policy
 from agents.planet.value.targets import (
     LEAST_SCALE,
     after,
@@ -35,9 +38,13 @@ class ActorCritic(tf.Module):
         reward_unit: function of nothing that gives the reward that counts 1 here, [].
         beta_rate: where a bonus has a value too, see `agents.planet.value.explorer`: the
             rate at which its beta is tuned. Else None.
+        space: of actions, see `agents.planet.action_space`. Of categories, the mean over
+            them takes the place of a draw in targets and in the policy's loss.
     """
 
-    def __init__(self, settings, features, action_size, reward_unit, beta_rate=None):
+    def __init__(
+        self, settings, features, action_size, reward_unit, beta_rate=None, space=BOX
+    ):
         super().__init__("value")
         self._settings = settings
         self._reward_unit = reward_unit
@@ -49,12 +56,12 @@ class ActorCritic(tf.Module):
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")
-        self._policy = SquashedNormal(*sizes)
+        self._policy = make_policy(features, space, *sizes[1:])
         self._slow.follow(self._critics, rate=1.0)
         self._scale = make_scale(1.0)
         self.explorer = None
         if beta_rate is not None:
-            self.explorer = Explorer(settings, sizes, self.discount, beta_rate)
+            self.explorer = Explorer(settings, sizes, self.discount, beta_rate, space)
 
     @property
     def loss_names(self):
@@ -105,10 +112,10 @@ class ActorCritic(tf.Module):
             return after(tensor, count, steps, stride)
 
         here, later = ahead(features, 0), ahead(features, steps)
-        policy_action, _ = self._policy.sample(later, ahead(noise[0], steps))
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
-        worth = self._worth_later(later, policy_action, expect)
+        worth_later = functools.partial(self._worth_later, expect=expect)
+        worth, _ = self._policy.expect(worth_later, later, ahead(noise[0], steps))
         target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
         taken = ahead(batch["action"], 1)
         values = self._critics(here, taken)
@@ -123,21 +130,26 @@ class ActorCritic(tf.Module):
     def _worth_later(self, features, action, expect):
         """What an action is worth in a target: by the slow critics, or by draws first."""
         if not self._settings.target_draws:
-            return tf.reduce_min(self._slow(features, action), 0)
+            return self._slow_worth(features, action)
         after_it, reward, continuation = expect(features, action)
         later = tf.reduce_min(self._slow(after_it, self.act(after_it)), 0)
         worths = reward / self._reward_unit() + self.discount * continuation * later
         return worth_over_draws(worths, self._settings.pessimism)
 
+    def _slow_worth(self, features, action):
+        return tf.reduce_min(self._slow(features, action), 0)
+
+    def _best(self, features, action):
+        return tf.reduce_min(self._critics(features, action, fixed=True), 0)
+
     def _worth(self, features, action):
-        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
-        return best / self._scale
+        return self._best(features, action) / self._scale
 
     def _policy_losses(self, features, noise, taken):
-        action, log_density = self._policy.sample(features, noise)
-        best = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+        best, log_density = self._policy.expect(self._best, features, noise)
         policy_loss = self._settings.entropy * log_density - best / self._scale
         if self._settings.imitation:
+            action, _ = self._policy.sample(features, noise)
             distance = tf.reduce_sum((action - taken) ** 2, -1)
             policy_loss += self._settings.imitation * distance
         losses = {

@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import tensorflow as tf
 
-from agents.planet.value.networks import Critics, SquashedNormal
+from agents.planet.action_space import BOX
+from agents.planet.value.networks import Critics, make_policy
 from agents.planet.value.targets import (
     LEAST_SCALE,
     after,
@@ -59,19 +60,21 @@ class Explorer(tf.Module):
         sizes: features F, actions A, hidden layers, units.
         discount: of one decision.
         beta_rate: of tuning; 0: beta is what the strategy says.
+        space: of actions, see `agents.planet.action_space`.
     """
 
     loss_names = ("novelty_loss", "explorer_loss")
 
-    def __init__(self, settings, sizes, discount, beta_rate):
+    def __init__(self, settings, sizes, discount, beta_rate, space=BOX):
         super().__init__("explorer")
         self._settings = settings
         self._discount = discount
         self._beta_rate = beta_rate
         self._critics = Critics(*sizes, "novelty_critics")
         self._slow = Critics(*sizes, "slow_novelty_critics")
-        self.policy = SquashedNormal(*sizes)
-        self._slow_policy = SquashedNormal(*sizes)
+        features, *others = sizes
+        self.policy = make_policy(features, space, *others)
+        self._slow_policy = make_policy(features, space, *others)
         self._slow.follow(self._critics, rate=1.0)
         self._slow_policy.follow(self.policy, rate=1.0)
         self._spread = make_scale(1.0)
@@ -123,9 +126,8 @@ class Explorer(tf.Module):
         ]
         first = bonuses[0]
         size = tf.where(self._size > 0.0, self._size, 1.0)
-        action, _ = self.policy.sample(later, ahead(noise[0], steps))
         rewards = [each / size for each in bonuses]
-        worth = tf.reduce_min(self._slow(later, action), 0)
+        worth, _ = self.policy.expect(self._slow_worth, later, ahead(noise[0], steps))
         target, weight = n_step_targets(batch, rewards, worth, self._discount, stride)
         values = self._critics(here, ahead(batch["action"], 1))
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
@@ -136,14 +138,20 @@ class Explorer(tf.Module):
         losses["beta"] = tf.fill(tf.shape(first)[:1], sought.beta)
         return losses, seen | {"bonus": first}
 
+    def _slow_worth(self, features, action):
+        return tf.reduce_min(self._slow(features, action), 0)
+
     def _explorer_losses(self, features, noise, sought, reward_value):
-        action, log_density = self.policy.sample(features, noise)
-        novelty = tf.reduce_min(self._critics(features, action, fixed=True), 0)
-        reward = sought.of_return * reward_value(features, action)
-        worth = reward + sought.beta * novelty / self._spread
+        def worth_of(features, action):
+            novelty = tf.reduce_min(self._critics(features, action, fixed=True), 0)
+            return novelty, reward_value(features, action)
+
+        (novelty, reward), log_density = self.policy.expect(worth_of, features, noise)
+        worth = sought.of_return * reward + sought.beta * novelty / self._spread
         loss = self._settings.entropy * log_density - worth
         seen = {"novelty": novelty}
         if self._beta_rate:
+            action, _ = self.policy.sample(features, noise)
             slow_action, _ = self._slow_policy.sample(features, noise)
             lead = sought.bonus(features, slow_action) - sought.bonus(features, action)
             seen["lead"] = tf.stop_gradient(lead)

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 _LOG_STDDEVS = (-5.0, 1.0)  # of actions before tanh
 _EPSILON = 1e-6
+_ANY_CATEGORY = 0.01  # share of uniform probabilities in those of a policy
 
 
 class Perceptrons(tf.Module):
@@ -104,17 +105,95 @@ class SquashedNormal(tf.Module):
         squash = tf.math.log(1.0 - action**2 + _EPSILON)
         return action, tf.reduce_sum(normal - squash, -1)
 
+    def expect(self, function, features, noise):
+        """A function of features and actions, at actions that are drawn.
+
+        Args:
+            function: of features [..., F] and actions [..., A].
+            features: [..., F].
+            noise: [..., A], standard normal.
+
+        Returns:
+            What the function gives, and the log density of the actions, [...].
+        """
+        action, log_density = self.sample(features, noise)
+        return function(features, action), log_density
+
     def follow(self, other, rate):
         """See `Perceptrons.follow`."""
         self._network.follow(other._network, rate)
 
     def _mean_and_log_stddev(self, features):
-        flat = tf.reshape(features, [-1, features.shape[-1]])
-        outputs = self._network(flat)[0]
-        shape = tf.concat([tf.shape(features)[:-1], outputs.shape[1:]], 0)
-        mean, raw = tf.split(tf.reshape(outputs, shape), 2, -1)
+        mean, raw = tf.split(_over_leading_axes(self._network, features), 2, -1)
         low, high = _LOG_STDDEVS
         return mean, low + 0.5 * (high - low) * (tf.tanh(raw) + 1.0)
+
+
+class OneHotCategories(tf.Module):
+    """A policy that chooses categories: the softmax of a network, 1 % of it uniform.
+
+    Source: Christodoulou, 2019, Soft Actor-Critic for Discrete Action Settings; the share
+    that is uniform: Hafner et al., 2023, Mastering Diverse Domains through World Models.
+
+    Args: as in `Critics`.
+        space: `agents.planet.action_space.Categories`.
+    """
+
+    def __init__(self, features, space, layers, units):
+        super().__init__("policy")
+        self._space = space
+        sizes = [features, *[units] * layers, sum(space.categories)]
+        self._network = Perceptrons(1, sizes, "policy")
+
+    def mode(self, features):
+        """The most probable categories, one-hot [..., A] of features [..., F]."""
+        return self._space.mode(_over_leading_axes(self._network, features))
+
+    def sample(self, features, noise):
+        """One-hot actions of standard normal noise [..., A], and the mean log probability.
+
+        Returns:
+            [..., A] and [...], the sum over parts of sum of p log p.
+        """
+        probabilities, log_density = self._probabilities(features)
+        return self._space.draw(probabilities, None, noise), log_density
+
+    def expect(self, function, features, noise):
+        """As of `SquashedNormal`, but its mean, see `Categories.expectation`."""
+        probabilities, log_density = self._probabilities(features)
+        action = self._space.draw(tf.stop_gradient(probabilities), None, noise)
+
+        def of_neighbours(actions):
+            repeated = tf.repeat(features[tf.newaxis], actions.shape[0], 0)
+            return function(repeated, actions)
+
+        found = self._space.expectation(of_neighbours, action, probabilities)
+        return found, log_density
+
+    def follow(self, other, rate):
+        """See `Perceptrons.follow`."""
+        self._network.follow(other._network, rate)
+
+    def _probabilities(self, features):
+        logits = _over_leading_axes(self._network, features)
+        log_p = self._space.log_probabilities(logits, _ANY_CATEGORY)
+        probabilities = tf.exp(log_p)
+        return probabilities, tf.reduce_sum(probabilities * log_p, -1)
+
+
+def make_policy(features, space, action_size, layers, units):
+    """The policy of a space of actions: `SquashedNormal` or `OneHotCategories`."""
+    if space.categories:
+        return OneHotCategories(features, space, layers, units)
+    return SquashedNormal(features, action_size, layers, units)
+
+
+def _over_leading_axes(network, features):
+    """Outputs [..., U] of the first member for features [..., F]."""
+    flat = tf.reshape(features, [-1, features.shape[-1]])
+    outputs = network(flat)[0]
+    shape = tf.concat([tf.shape(features)[:-1], outputs.shape[1:]], 0)
+    return tf.reshape(outputs, shape)
 
 
 def _make_layer(members, before, after, is_last, number):

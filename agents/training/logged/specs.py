@@ -80,7 +80,7 @@ def action_bounds(config, environment):
     Returns:
         As of `agents.training.logged.arrays.episodes_of`.
     """
-    if config.task == LOGGED:
+    if config.task == LOGGED or environment.actions.categories:
         return None
     low, high = environment.actions.low, environment.actions.high
     return tuple(low.tolist()), tuple(high.tolist()), f"task={config.task}"

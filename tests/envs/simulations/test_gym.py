@@ -34,9 +34,28 @@ def test_time_limit_keeps_the_discount():
     assert step.discount == 1.0
 
 
-def test_discrete_actions_are_an_error_whatever_the_name():
-    with pytest.raises(ValueError, match="continuous"):
-        Gym("CartPole-v1", None)
+def test_categories_are_chosen_by_one_hot_vectors():
+    environment, raw = envs.load("gym:Acrobot-v1", seed=3), import_gym().make("Acrobot-v1")
+    state = environment.reset().observation["observation"]
+    np.testing.assert_array_equal(state, raw.reset(seed=3))
+    for choice in (2, 0, 1):
+        step = environment.step(np.eye(3, dtype=np.float32)[choice])
+        state, reward, *_ = raw.step(choice)
+        np.testing.assert_array_equal(step.observation["observation"], state)
+        assert step.reward == reward
+    assert environment.action_spec().minimum == 0
+    with pytest.raises(ValueError, match="must be one-hot"):
+        environment.step([1.0, 1.0, 0.0])
+
+
+def test_a_cost_of_categories_is_refused():
+    with pytest.raises(ValueError, match="action_cost must be 0 where actions are categ"):
+        envs.load("gym:CartPole-v1", action_cost=0.1)
+
+
+def test_a_table_of_states_is_refused():
+    with pytest.raises(ValueError, match="observes Discrete.16.; only a vector"):
+        Gym("FrozenLake-v1", None)
 
 
 def test_missing_package_is_an_error():

@@ -22,7 +22,7 @@ def counter(**attributes):
 
 class Blind(DmCounter):
     def action_spec(self):
-        return specs.DiscreteArray(3)
+        return specs.Array([1], int)
 
 
 class Camera(DmCounter):
@@ -49,11 +49,14 @@ class Misplaced(DmCounter):
         ),
         (lambda: 3, "must return an environment of dm_env, gym or gymnasium, got 3"),
         (
-            counter(action_space=spaces.Discrete(3)),
-            "actions Discrete.3.; only one array of",
+            counter(action_space=spaces.Discrete(2000)),
+            "actions Discrete.2000.; at most 1,000 categories are supported, got 2,000",
         ),
-        (counter(action_space=spaces.Dict(a=Counter.action_space)), "only one array of"),
-        (Blind, "actions DiscreteArray.*; only one array of continuous actions"),
+        (
+            counter(action_space=spaces.Dict(a=Counter.action_space)),
+            "only one array of continuous actions, or of categories, is supported",
+        ),
+        (Blind, "actions Array.*; integers need a least and a greatest one"),
         (Camera, "observes eye: Array.*images are not supported as states: leave them out"),
         (counter(observation_space=space((8, 8), np.uint8)), "images are not supported"),
         (counter(observation_space=space(None, None)), "only numbers of a fixed shape"),

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
+from agents.planet.action_space import BOX
 from agents.planet.explore import Strategy
 from agents.planet.explore.noise import GaussianNoise
 from agents.planet.planning.planner import Plan
@@ -42,7 +43,7 @@ class Idle:
     def initial_state(self, batch_size, action_size):
         return ()
 
-    def plan(self, score, state, shape, seed, proposals=None):
+    def plan(self, score, state, shape, seed, proposals=None, space=BOX):
         return Plan(*[tf.zeros([*shape[:1], 3, 1])] * 2), state
 
 

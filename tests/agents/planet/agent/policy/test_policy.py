@@ -7,6 +7,7 @@ from tf_agents.drivers import py_driver
 from tf_agents.policies import py_tf_eager_policy
 from tf_agents.trajectories import time_step as ts
 
+from agents.planet.action_space import BOX
 from agents.planet.explore import Greedy, Thompson
 from agents.planet.explore.noise import GaussianNoise
 from agents.planet.model.rssm import Latent
@@ -85,12 +86,12 @@ def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
 
 def test_the_action_is_the_first_of_the_plan_and_noise_knows_its_spread(make_policy):
     class Fixed(Idle):
-        def plan(self, score, state, shape, seed, proposals=None):
+        def plan(self, score, state, shape, seed, proposals=None, space=BOX):
             actions = tf.constant([[[0.25], [1.0]], [[-0.5], [1.0]]])
             return Plan(actions, tf.constant([[[0.1], [9.0]], [[0.2], [9.0]]])), state
 
-    def noise(action, steps, seed, spread, episode):
-        del steps, seed, episode
+    def noise(action, steps, seed, spread, episode, space):
+        del steps, seed, episode, space
         return action + spread
 
     (step,) = run(make_policy(planner=Fixed()), FIRST)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.planet.action_space import BOX
 from agents.planet.explore import Greedy
 from agents.planet.model.rssm import Latent
 from agents.planet.planning import imagination
@@ -162,7 +163,7 @@ def test_with_common_noise_equal_plans_score_the_same(make_policy):
         common_noise: bool
         scores: list = dataclasses.field(default_factory=list)
 
-        def plan(self, score, state, shape, seed, proposals=None):
+        def plan(self, score, state, shape, seed, proposals=None, space=BOX):
             self.scores.append(score(tf.zeros([ENVIRONMENTS, 2, 3, 1]), seed))
             return super().plan(score, state, shape, seed)
 

@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
+from agents.planet.action_space import BOX
 from agents.planet.explore import Greedy, Thompson
 from agents.planet.explore.noise import GaussianNoise
 from tests.agents.planet.agent.policy.steps import (
@@ -106,7 +107,7 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
     seeds = {}
 
     class Planner(Idle):
-        def plan(self, score, state, shape, seed, proposals=None):
+        def plan(self, score, state, shape, seed, proposals=None, space=BOX):
             seeds["plan"] = seed
             return super().plan(score, state, shape, seed)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.planet.action_space import BOX
 from agents.planet.explore import Greedy, Thompson
 from agents.planet.explore.noise import GaussianNoise
 from agents.planet.model.rssm import Latent
@@ -23,7 +24,7 @@ class Planner(Idle):
     common_noise: bool = False
     offered: list = dataclasses.field(default_factory=list)
 
-    def plan(self, score, state, shape, seed, proposals=None):
+    def plan(self, score, state, shape, seed, proposals=None, space=BOX):
         self.offered.append((score, proposals, seed))
         return super().plan(score, state, shape, seed)
 

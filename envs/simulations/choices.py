@@ -1,0 +1,91 @@
+"""Actions that are categories: how gym, gymnasium and dm_env describe and take them."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+MOST = 1000  # categories of all parts of an action together
+
+
+class Choices(NamedTuple):
+    """What an action chooses.
+
+    Attributes:
+        categories: how many each of its parts has, a tuple.
+        first: the number of the first category of each, [parts].
+    """
+
+    categories: tuple
+    first: np.ndarray
+
+
+def choices(actions):
+    """The choices of actions, or None where they are no categories.
+
+    `Discrete`, `MultiDiscrete` and `MultiBinary` of gym and gymnasium; `DiscreteArray` of
+    dm_env; and arrays of integers with bounds, each number of which is a part.
+
+    Args:
+        actions: a space of gym or gymnasium, or a spec of dm_env.
+
+    Raises:
+        ValueError: they are integers without bounds, or have more than `MOST` categories.
+
+    Example:
+        >>> from dm_env import specs
+        >>> choices(specs.BoundedArray([2], int, [1, 0], [3, 1]))
+        Choices(categories=(3, 2), first=array([1, 0]))
+    """
+    found = _of_gym(actions) if hasattr(actions, "sample") else None
+    if found is None:
+        found = _of_integers(actions)
+    if found is None:
+        return None
+    counts, first = found
+    total = int(np.sum(counts, dtype=np.float64))
+    if total > MOST:
+        raise ValueError(f"at most {MOST:,} categories are supported, got {total:,}")
+    counts = np.ravel(counts).astype(int)
+    first = np.broadcast_to(np.ravel(first), counts.shape).astype(int)
+    return Choices(tuple(counts.tolist()), first)
+
+
+def _of_gym(space):
+    if getattr(space, "nvec", None) is not None:  # MultiDiscrete
+        start = getattr(space, "start", None)
+        return space.nvec, 0 if start is None else start
+    if not hasattr(space, "n"):
+        return None
+    if space.shape:  # MultiBinary
+        return np.full(space.shape, 2), 0
+    return space.n, getattr(space, "start", 0)
+
+
+def _of_integers(actions):
+    shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
+    if shape is None or dtype is None or np.dtype(dtype).kind not in "biu":
+        return None
+    low = getattr(actions, "low", getattr(actions, "minimum", None))
+    high = getattr(actions, "high", getattr(actions, "maximum", None))
+    if low is None or high is None:
+        raise ValueError("integers need a least and a greatest one")
+    low, high = (np.broadcast_to(np.asarray(b, np.float64), shape) for b in (low, high))
+    return high - low + 1, low
+
+
+def shaped(action, actions):
+    """An action [A] or [parts] as an environment takes it.
+
+    Args:
+        action: numbers.
+        actions: as of `choices`.
+
+    Returns:
+        An array of the shape and type of `actions`, or a number of that type.
+
+    Example:
+        >>> from dm_env import specs
+        >>> shaped(np.array([2]), specs.DiscreteArray(3))
+        2
+    """
+    return action.reshape(actions.shape).astype(actions.dtype)[()]
