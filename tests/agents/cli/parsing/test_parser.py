@@ -13,8 +13,8 @@ from agents.system.errors import UserError
         ),
         (
             ["7"],
-            "there is no command '7'; there are train, learn, evaluate, probe, calibrate, plot, "
-            "compare, video, export, migrate",
+            "there is no command '7'; there are train, learn, evaluate, probe, calibrate, "
+            "plot, compare, video, export, migrate",
         ),
         (
             ["-m", "train", "seed=0,1"],
