@@ -23,10 +23,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TESTS = itertools.count(1)
 
-if not importlib.util.find_spec("reverb"):  # it ends at Python 3.11
+if not importlib.util.find_spec("ray"):
     collect_ignore_glob = [
         "agents/training/distributed",
         "tests/agents/training/distributed",
+        "agents/cli/sweep/in_cluster.py",
+        "tests/agents/cli/sweep/test_in_cluster.py",
         "benchmarks/scale/*.py",
         "tests/benchmarks/scale/*.py",
     ]

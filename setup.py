@@ -17,6 +17,7 @@ _LAYERS = [
 ]
 _EXTRAS = {
     "agents": [
+        "cloudpickle",
         "dm-control==1.0.50",
         "dm-env>=1.6,<2",
         "gym==0.23.0",
@@ -42,10 +43,7 @@ _EXTRAS = {
         "tf-agents==0.19.0",
         "threadpoolctl>=3.5",
     ],
-    # Its wheels end at Python 3.11, and are for Linux.
-    "distributed": [
-        "dm-reverb==0.14.0; python_version < '3.12' and sys_platform == 'linux'"
-    ],
+    "distributed": ["ray==2.60.0"],
     "dev": [
         "build",
         "codespell",
@@ -58,6 +56,8 @@ _EXTRAS = {
         "simpy",
     ],
     "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
+    "mlflow": ["mlflow>=2.9,<4"],
+    "wandb": ["wandb>=0.16,<1"],
 }
 
 setuptools.setup(

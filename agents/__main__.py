@@ -11,10 +11,9 @@ import sys
 import threading
 
 try:
-    from agents.cli.parsing.options import ROLES
     from agents.cli.parsing.parser import parse
     from agents.system import interrupts
-    from agents.system.errors import InUseError, UserError
+    from agents.system.errors import GoneError, InUseError, UserError
     from agents.system.files import output_folder, refusal
     from envs import EnvironmentFailedError
 except ModuleNotFoundError as error:
@@ -25,8 +24,6 @@ except ModuleNotFoundError as error:
 
 
 _PATIENCE = 1.0  # seconds that a thread is given to end
-# Modules of commands that do not have their name.
-_MODULES = dict.fromkeys(ROLES, "roles")
 
 
 def main(argv=None):
@@ -46,7 +43,7 @@ def main(argv=None):
         with interrupts.kept():
             options = parse(argv)
             return _do(options) or 0
-    except (EnvironmentFailedError, InUseError) as error:
+    except (EnvironmentFailedError, GoneError, InUseError) as error:
         print(f"bayes-rl: {error}", file=sys.stderr)
         return 1
     except UserError as error:
@@ -102,8 +99,7 @@ def _do(options):
     if "run" in words:
         _prepare(filter(None, (words["run"], words.get("twin"))))
         output_folder(words.get("out") or words["run"])
-    module = _MODULES.get(options.name, options.name)
-    module = importlib.import_module(f"agents.cli.{module}")
+    module = importlib.import_module(f"agents.cli.{options.name}")
     return getattr(module, options.name)(**words)
 
 

@@ -14,6 +14,7 @@ __all__ = [
     "can_end",
     "check_task",
     "concatenate",
+    "give",
     "load",
     "load_many",
     "rewards_are_unbounded",
@@ -32,10 +33,10 @@ def __getattr__(name):
         from envs import angles
 
         return angles.wrapping_angles
-    if name == "concatenate":
+    if name in ("concatenate", "give"):
         from envs.simulations import own
 
-        return own.concatenate
+        return getattr(own, name)
     if name in ("load", "load_many", "spread_seeds"):
         from envs import loading
 

@@ -9,6 +9,7 @@ from tf_agents.environments import py_environment
 from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
+from envs import checking
 from envs.actions import actions_of
 from envs.failing import EnvironmentFailedError
 
@@ -124,7 +125,7 @@ class Environment(py_environment.PyEnvironment):
     ):
         super().__init__(handle_auto_reset=True)
         self.action_repeat = action_repeat
-        self.seconds = simulation.timestep * action_repeat
+        self.seconds = checking.timestep(simulation.timestep) * action_repeat
         self._limit = limit = _time_limit(simulation, time_limit)
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
         is_state = observation == "state"
@@ -133,6 +134,8 @@ class Environment(py_environment.PyEnvironment):
         self._kind = observation
         self._action_cost = action_cost
         self._picture = (image_size, camera, shadows)
+        if getattr(simulation, "choices", None) is None:
+            checking.bounds(simulation.action_minimum, simulation.action_maximum)
         self.actions = actions_of(simulation)
         if action_cost and self.actions.categories:
             raise ValueError(
@@ -244,10 +247,11 @@ class Environment(py_environment.PyEnvironment):
                 break
             if self._limit is None and self._steps == _LONG:
                 self._warn_of_length()
-        self._check_finite("reward", total)
+        total = checking.reward(total, self._when)
         if is_last:
-            return ts.truncation(self._observe(), np.float32(total), np.float32(discount))
-        return ts.transition(self._observe(), np.float32(total), np.float32(1.0))
+            discount = checking.discount(discount, self._when)
+            return ts.truncation(self._observe(), total, discount)
+        return ts.transition(self._observe(), total, np.float32(1.0))
 
     def _is_cut(self):
         if self._limit is not None:
@@ -274,27 +278,23 @@ class Environment(py_environment.PyEnvironment):
     def _observe(self):
         simulation = self._simulation
         if self._kind == "pixels":
-            observation = simulation.render(*self._picture)
+            seen = {"observation": simulation.render(*self._picture)}
         elif self._kind == "position":
-            observation = np.array(simulation.position_only(), np.float32)
+            seen = {"observation": self._vector("observation", simulation.position_only())}
         else:
-            observation = np.array(simulation.state(), np.float32)
-        seen = {
-            "observation": observation,
-            "position": np.array(simulation.position(), np.float32),
-            "velocity": np.array(simulation.velocity(), np.float32),
+            seen = {"observation": self._vector("observation", simulation.state())}
+        return seen | {
+            "position": self._vector("position", simulation.position()),
+            "velocity": self._vector("velocity", simulation.velocity()),
         }
-        for name, value in seen.items():
-            self._check_finite(name, value)
-        return seen
 
-    def _check_finite(self, name, value):
-        """What is not finite would be stored, and learned from for ever."""
-        if not np.all(np.isfinite(value)):
-            raise EnvironmentFailedError(
-                f"the environment's {name} must be finite, got {value} "
-                f"after {self._steps} steps of episode {self._episode}"
-            )
+    def _vector(self, name, value):
+        return checking.vector(name, value, self._when)
+
+    @property
+    def _when(self):
+        """When something was given, for messages."""
+        return f"after {self._steps} steps of episode {self._episode}"
 
     def _make_observation_spec(self, example):
         spec = {
@@ -310,7 +310,7 @@ class Environment(py_environment.PyEnvironment):
 
 
 def _time_limit(simulation, wanted):
-    own = simulation.time_limit
+    own = checking.time_limit(simulation.time_limit)
     if wanted is not None and own is not None and wanted > own:
         raise ValueError(f"time_limit must be at most {own}, the task's own, got {wanted}")
     return own if wanted is None else wanted

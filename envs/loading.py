@@ -3,6 +3,7 @@
 import functools
 import logging
 
+import cloudpickle
 import numpy as np
 
 from envs import quiet, tasks
@@ -120,7 +121,7 @@ def load_many(
         quiet.import_gym()
         from envs.parallel import ParallelEnvironment
 
-        return ParallelEnvironment(arguments)
+        return ParallelEnvironment(arguments, _pickled(task))
     environments = [make(**given) for given in arguments]
     from tf_agents.environments import batched_py_environment
 
@@ -130,6 +131,14 @@ def load_many(
     batch.entries = environments[0].entries
     batch.actions = environments[0].actions
     return batch
+
+
+def _pickled(task):
+    """The function that a script has given for a task, for other processes; or None."""
+    from envs.simulations import own
+
+    make = own.given(task)
+    return None if make is None else cloudpickle.dumps(make)
 
 
 def _warn(arguments):

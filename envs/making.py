@@ -44,6 +44,11 @@ def _simulate(task, seed):
         from envs.simulations.gym import Gym
 
         return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
+    if task.suite == "logged":
+        raise ValueError(
+            "task 'logged' has no environment to act in: it is for data; name the task "
+            "that the data is of"
+        )
     if task.suite == "python":
         from envs.simulations.own import Own, find
 

@@ -25,6 +25,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     Args:
         arguments: one dict for `envs.making.make` per environment.
+        pickled: function that a script has given for their task, pickled; or None.
 
     Raises:
         ValueError, RuntimeError: as `envs.load`.
@@ -34,7 +35,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     _hint = '; a script must keep its work under if __name__ == "__main__":'
 
-    def __init__(self, arguments):
+    def __init__(self, arguments, pickled=None):
         super().__init__()
         self._processes = []
         self._connections = []
@@ -43,7 +44,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         try:
             for given in arguments:
                 connection, child = context.Pipe()
-                process = context.Process(target=serve, args=(child, given), daemon=True)
+                words = child, given, pickled
+                process = context.Process(target=serve, args=words, daemon=True)
                 with _interrupts_kept_off():
                     process.start()
                 # Only the process may hold its end, else its death goes unnoticed.

@@ -51,11 +51,14 @@ PLANET_REPEAT = {
     "walker": 2,
     "reacher": 4,
 }
-DEFAULT_REPEAT = {"dm_control": 4, "gym": 1, "gymnasium": 1, "python": 1, "fake": 1}
+DEFAULT_REPEAT = dict.fromkeys(("gym", "gymnasium", "python", "fake", "logged"), 1)
+DEFAULT_REPEAT["dm_control"] = 4
 ALIASES = {"cup_catch": "ball_in_cup_catch"}
 
 # Tiny tasks for tests and debugging.
 FAKE = ("fake", "fake_ending")
+# No environment: what is known of the task are episodes that somebody logged.
+LOGGED = "logged"
 
 # The tasks whose episodes can end before their time limit; of gym and gymnasium, those that
 # cannot.
@@ -80,7 +83,7 @@ class Task:
 
     Args:
         name: canonical name: `cheetah_run`, `gym:Pendulum-v1`, `python:hover:make`, `fake`.
-        suite: `dm_control`, `gym`, `gymnasium`, `python` or `fake`.
+        suite: `dm_control`, `gym`, `gymnasium`, `python`, `fake` or `logged`.
         domain: the domain of a DeepMind Control task, the module of a user's, else "".
         variant: what to load of that domain, module or suite.
         action_repeat: environment steps of a decision.
@@ -112,7 +115,7 @@ def can_end(task):
         (True, False)
     """
     _, is_foreign, name = task.partition(":")
-    return name not in GYM_ENDLESS if is_foreign else task in ENDING
+    return name not in GYM_ENDLESS if is_foreign else task in (*ENDING, LOGGED)
 
 
 def rewards_are_unbounded(task):
@@ -125,7 +128,8 @@ def rewards_are_unbounded(task):
         >>> rewards_are_unbounded("gym:Pendulum-v1"), rewards_are_unbounded("cheetah_run")
         (True, False)
     """
-    return ":" in task or task.startswith("lqr_") or task == "cartpole_swingup_fenced"
+    unbounded = ("cartpole_swingup_fenced", LOGGED)
+    return ":" in task or task.startswith("lqr_") or task in unbounded
 
 
 def check_task(
@@ -208,6 +212,8 @@ def _find(task):
     name = ALIASES.get(task, task)
     if name in FAKE:
         return name, "fake", "", name
+    if name == LOGGED:
+        return name, "logged", "", name
     if name.startswith("gym:"):
         return name, "gym", "", _check_gym(name.removeprefix("gym:"))
     if name.startswith("gymnasium:"):
@@ -219,7 +225,7 @@ def _find(task):
         if variant != name and variant in variants:
             return name, "dm_control", domain, variant
     gym_names = [f"{gym}:{each}" for gym in ("gym", "gymnasium") for each in GYM_VELOCITIES]
-    known = [*dm_control_names(), *ALIASES, *gym_names, *FAKE]
+    known = [*dm_control_names(), *ALIASES, *gym_names, *FAKE, LOGGED]
     hint = (
         _nearest(task, known)
         or "; tasks are named like cartpole_swingup or gymnasium:Pendulum-v1"

@@ -1,11 +1,12 @@
 """The process of one environment of many: answers until its pipe closes."""
 
 import contextlib
+import pickle
 
 from envs.failing import EnvironmentFailedError
 
 
-def serve(connection, arguments):
+def serve(connection, arguments, pickled=None):
     """Makes an environment and runs what comes through the pipe.
 
     A request is (name of a method or attribute, arguments); an answer is (True, result)
@@ -15,14 +16,15 @@ def serve(connection, arguments):
     Args:
         connection: end of a `multiprocessing.Pipe`.
         arguments: dict for `envs.making.make`.
+        pickled: function that a script has given for the task, pickled; or None.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
-        _serve(connection, arguments)  # until the parent is gone
+        _serve(connection, arguments, pickled)  # until the parent is gone
 
 
-def _serve(connection, arguments):
+def _serve(connection, arguments, pickled):
     try:
-        environment = _make(arguments)
+        environment = _make(arguments, pickled)
     except Exception as error:
         connection.send((False, _portable(error)))
         return
@@ -34,9 +36,13 @@ def _serve(connection, arguments):
         environment.close()
 
 
-def _make(arguments):
+def _make(arguments, pickled):
     from envs.making import make
 
+    if pickled is not None:
+        from envs.simulations import own
+
+        own.give(pickle.loads(pickled), arguments["task"])
     return make(**arguments)
 
 

@@ -51,8 +51,8 @@ def test_preset_paper_is_the_last_release_of_planet():
     expected = {
         "observation": "pixels",
         "image.size": 64,
-        "seed_episodes": 5,
-        "updates_per_episode": 100,
+        "seed_steps": 5000,
+        "updates_per_step": 0.1,
         "batch_size": 50,
         "sequence_length": 50,
         "optimizer.learning_rate": 1e-3,

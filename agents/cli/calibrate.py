@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from agents.episodes.evaluation import fresh_episodes
+from agents.episodes.layout import environment_steps
 from agents.episodes.replay import is_held_out
 from agents.episodes.store import readable_episodes
 from agents.runs import grouping
@@ -51,13 +52,14 @@ class Judged(NamedTuple):
     @property
     def collected(self):
         """Episodes of the run: those trained on, and of those held out the planned ones."""
-        every, seed_episodes = self.config.hold_out_every, self.config.seed_episodes
-        trained_on, held_out = [], []
+        trained_on, held_out, steps = [], [], 0
         for episode in readable_episodes(Run(pathlib.Path(self.folder)).episodes):
-            if not is_held_out(episode, every):
+            is_early = steps < self.config.seed_steps  # where an episode does not tell
+            if not is_held_out(episode, self.config.hold_out_every):
                 trained_on.append(episode)
-            elif int(episode["number"]) >= seed_episodes:
+            elif not episode.get("is_random", is_early):
                 held_out.append(episode)
+            steps += environment_steps(episode, self.config.action_repeat)
         return trained_on, held_out
 
     def act(self, actions, count):

@@ -1,53 +1,8 @@
 """The command `bayes-rl evaluate RUN`: a line for each way of acting, a file of scores."""
 
-import contextlib
-
-import numpy as np
-
-from agents.episodes.evaluation import Evaluator, decision_milliseconds
-from agents.episodes.layout import episode_return
-from agents.system.files import output_folder, write_csv
-from agents.training.loading import load_agent
+from agents.training.evaluating import score
 
 
 def evaluate(run, episodes, out=None):
-    """Scores the newest checkpoint of a run; prints lines and writes `evaluation.csv`.
-
-    Where the run has a value, its policy is scored beside the planner: both act by the mean
-    weights and without noise, from the same starts.
-
-    Args:
-        run: folder of the run.
-        episodes: how many, at least 1.
-        out: folder to write to; None: the run.
-    """
-    folder = output_folder(out or run)
-    config, agent = load_agent(run)
-    counts = {name: agent.counts[name] for name in ("environment_steps", "train_steps")}
-    steps = counts["environment_steps"]
-    print(f"{config.task} after {steps:,} environment steps; episodes of each: {episodes}")
-    rows = []
-    for act in ("plan", "policy") if agent.value else ("plan",):
-        policy = agent.policies.exploiting(act)
-        scores = _scores(config, agent, policy, episodes)
-        rows += [counts | {"act": act} | score for score in scores]
-        returns = np.array([score["return"] for score in scores])
-        print(
-            f"act={act}: mean return {returns.mean():.1f}, "
-            f"median {np.median(returns):.1f}, lowest {returns.min():.1f}, "
-            f"highest {returns.max():.1f}; "
-            f"{decision_milliseconds(policy):.2f} ms a decision"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-    file = folder / "evaluation.csv"
-    write_csv(file, rows)
-    print(file)
-
-
-def _scores(config, agent, policy, episodes):
-    with contextlib.closing(Evaluator(config, agent, policy)) as evaluator:
-        results = evaluator.episodes(episodes)
-    return [
-        {"episode": number, "seed": seed, "return": episode_return(episode)}
-        for number, (seed, episode) in enumerate(results)
-    ]
+    """Scores the newest checkpoint of a run, see `agents.training.evaluating.score`."""
+    score(run, episodes, out)

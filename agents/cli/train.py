@@ -4,8 +4,9 @@ import yaml
 
 from agents.runs.config.overrides import expand, load
 from agents.runs.config.schema import as_dict
-from agents.runs.folder import check_run, open_run
+from agents.runs.folder import check_run
 from agents.system.errors import UserError
+from envs.quiet import import_gym
 
 _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
 
@@ -34,18 +35,23 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         return sweep.sweep(overrides, jobs)
     config = load(overrides)
     check_run(config)
-    from agents.cli import starting
+    if config.has_processes:
+        from agents.training.distributed.cluster import need_ray
 
-    if config.actors:
-        from agents.training.distributed.supervisor import supervise
+        need_ray()
+        import_gym()
+        from agents.training.distributed import running
 
-        starting.need_reverb()
-        return supervise(starting.check_elsewhere(config), overrides)
-    config = starting.check_here(config)
-    from agents.training import trainer
+        return running.train(config)
+    if config.address:
+        raise UserError(
+            f"address={config.address} changes nothing for one run of one process: add "
+            "actors=N, evaluation.apart=true, or -m, which trains several runs"
+        )
+    import_gym()  # TF-Agents would import it with a notice
+    from agents.training import running
 
-    with open_run(config) as run:
-        return trainer.train(config, run)
+    return running.train(config)
 
 
 def _check(overrides, multirun, jobs, print_commands):

@@ -171,23 +171,27 @@ class RandomAtFirst(py_policy.PyPolicy):
 
     One policy for both lets one actor run through; a second one would reset the
     environment and so leave out an episode of its sequence. Each environment changes over
-    by the number of its own episode.
+    where an episode of its own begins.
 
     Args:
         policy: `PyPolicy` that acts later, whose state holds the number of the
             `next_episode`, see `agents.planet.agent.policy.PlanningPolicy`.
         environment: batched `PyEnvironment`.
-        episodes: those with a number below are random.
+        is_early: called without arguments where an episode begins; whether it is random.
         seed: int; random actions depend on it and on the number of their episode.
         first_episodes: number of the first episode of each environment, [B].
         stride: from the number of an episode to that of the next in its environment; None:
             B.
+
+    Attributes:
+        is_random: [B] bool, whether the present episode of each environment is.
     """
 
-    def __init__(self, policy, environment, episodes, seed, first_episodes, stride=None):
+    def __init__(self, policy, environment, is_early, seed, first_episodes, stride=None):
         self._policy = policy
         self._environment = environment
-        self._episodes = episodes
+        self._is_early = is_early
+        self.is_random = np.zeros(environment.batch_size, bool)
         self._seed = seed
         self._first_episodes = first_episodes
         self._random = [None] * environment.batch_size
@@ -205,11 +209,13 @@ class RandomAtFirst(py_policy.PyPolicy):
         is_first = time_step.is_first()
         following = np.asarray(policy_state["next_episode"]) + np.where(is_first, count, 0)
         numbers = following - count
+        if is_first.any():
+            self.is_random = np.where(is_first, bool(self._is_early()), self.is_random)
         for row in np.flatnonzero(is_first):
             self._random[row] = random_policy(
                 self._environment, [self._seed, numbers[row]], count=1
             )
-        is_random = numbers < self._episodes
+        is_random = self.is_random
         if not is_random.any():
             return self._policy.action(time_step, policy_state, seed)
         random = np.concatenate([each.action(time_step).action for each in self._random])

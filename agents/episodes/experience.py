@@ -1,9 +1,11 @@
 """What a run learns from.
 
-The training loop asks an `Experience` for episodes and for batches of them. There are three
+The training loop asks an `Experience` for episodes and for batches of them. There are four
 kinds: `CollectedHere`, by this process; `CollectedByActors` of
-`agents.training.distributed.learner`, by others, through a replay server; `TakenByAnother`
-of `agents.training.distributed.workers`, as another learner takes them.
+`agents.training.distributed.learner`, by others; `TakenByAnother` of
+`agents.training.distributed.together`, as another learner takes them;
+`TakenFromLogs` of `agents.training.logged.experience` has all from the start and gets no
+more.
 """
 
 import math
@@ -22,7 +24,10 @@ class Experience(Protocol):
         store: has `indices`, the numbers of all episodes, and `read`, as
             `agents.episodes.store.EpisodeStore`.
         environment: batched `PyEnvironment`, for its specs and names.
-        replay: has `add`, `num_rows` and `dataset`, as `agents.episodes.replay.Replay`.
+        replay: `agents.episodes.replay.Replay`.
+
+    One whose episodes are all there from the start says so by `is_whole = True`: then they
+    are replayed from the first gradient step on.
     """
 
     def acting(self, agent):
@@ -32,7 +37,7 @@ class Experience(Protocol):
         """Returns once the store has an episode that `agent` has not counted."""
 
     def learned(self, agent):
-        """Is told now and then that the agent has learned."""
+        """Is told that the agent has counted an episode, and while it learns from it."""
 
     def close(self):
         """Frees what it holds."""
@@ -72,7 +77,7 @@ class CollectedHere:
         self._collector.collect()
 
     def learned(self, agent):
-        """Is told now and then that the agent has learned; here nobody else asks."""
+        """Is told how far the agent is; here nobody else asks."""
 
     def close(self):
         """Frees the environments."""
@@ -88,13 +93,12 @@ class CollectedHere:
         policy = RandomAtFirst(
             as_py_policy(agent.collect_policy),
             self.environment,
-            self._config.seed_episodes,
+            lambda: agent.clock.environment_steps < self._config.seed_steps,
             self._config.seed,
             self._first_episodes,
         )
-        return Collector(
-            self.environment,
-            policy,
-            agent.train_step_counter,
-            lambda episode, _: self.store.append(episode),
-        )
+
+        def finished(episode, row):
+            self.store.append(episode | {"is_random": policy.is_random[row]})
+
+        return Collector(self.environment, policy, agent.train_step_counter, finished)

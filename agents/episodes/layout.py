@@ -18,8 +18,9 @@ An environment adds four numbers, which files of earlier versions lack:
     cost               []  float64, of all environment steps: actions, negative rewards
     failed_episodes    []  int64, that failed right before and were left out
 
-and an actor of several a fifth:
+what collects for training a fifth, and an actor of several a sixth:
 
+    is_random          []  bool, whether the actions are
     train_steps        []  int64, that the acting weights had taken
 """
 
@@ -34,7 +35,8 @@ KEYS = (
     "position",
     "velocity",
 )
-NUMBERS = ("number", "environment_steps", "cost", "failed_episodes", "train_steps")
+NUMBERS = ("number", "environment_steps", "cost", "failed_episodes")
+NUMBERS += ("is_random", "train_steps")
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
 
 

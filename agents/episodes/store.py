@@ -108,12 +108,11 @@ class EpisodeStore:
         Raises:
             ValueError: the episode has not the layout of `agents.episodes.layout`.
         """
-        index = self.next_index
-        write_episode(self._file(index), episode)
-        self.next_index += 1
-        self._note(index, episode)
-        self.indices.append(index)
-        return index
+        return self._write(episode, pack(episode))
+
+    def append_packed(self, content):
+        """Writes an episode of which another process has made these bytes by `pack`."""
+        return self._write(unpack(content), content)
 
     def adopt(self, file):
         """Takes over a file that another process has written; it is moved, not copied.
@@ -128,6 +127,15 @@ class EpisodeStore:
             return None
         os.replace(file, self._file(index))
         sync_folder(self._folder)
+        self.indices.append(index)
+        return index
+
+    def _write(self, episode, content):
+        index = self.next_index
+        with replacing(self._file(index)) as handle:
+            handle.write(content)
+        self.next_index += 1
+        self._note(index, episode)
         self.indices.append(index)
         return index
 
@@ -187,25 +195,34 @@ def read_episode(file):
         DamagedEpisodeError: it holds no whole one.
         OSError: it cannot be read now, which tells nothing about it.
     """
-    with _arrays(file) as arrays:
+    return unpack(pathlib.Path(file).read_bytes())
+
+
+def read_arrays(file):
+    """Whatever arrays there are in a file, by name; errors are those of `read_episode`."""
+    with _arrays(pathlib.Path(file).read_bytes()) as arrays:
+        return dict(arrays)
+
+
+def unpack(content):
+    """The episode that `pack` made these bytes of.
+
+    Raises:
+        DamagedEpisodeError: they hold no whole one.
+    """
+    with _arrays(content) as arrays:
         episode = _known(arrays)
         check_episode(episode)
         return episode
 
 
-def read_number(file):
-    """Reads no more of an episode than its number; errors are those of `read_episode`."""
-    with _arrays(file) as arrays:
-        return int(arrays["number"])
-
-
 @contextlib.contextmanager
-def _arrays(file):
-    content = io.BytesIO(pathlib.Path(file).read_bytes())
+def _arrays(content):
+    archive = io.BytesIO(content)
     try:
-        if not zipfile.is_zipfile(content):
+        if not zipfile.is_zipfile(archive):
             raise ValueError("not a whole archive of arrays")
-        with np.load(content, allow_pickle=False) as arrays:
+        with np.load(archive, allow_pickle=False) as arrays:
             yield arrays
     except _DAMAGE as error:
         raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
@@ -215,15 +232,16 @@ def _number(episode, index):
     return int(episode.get("number", index))
 
 
-def write_episode(file, episode):
-    """Writes an episode that `EpisodeStore.adopt` may take; it is whole or not there.
+def pack(episode):
+    """The bytes of the file of an episode.
 
     Raises:
         ValueError: the episode has not the layout of `agents.episodes.layout`.
     """
     check_episode(episode)
-    with replacing(file) as handle:
-        np.savez_compressed(handle, **_known(episode))
+    content = io.BytesIO()
+    np.savez_compressed(content, **_known(episode))
+    return content.getvalue()
 
 
 def _known(arrays):

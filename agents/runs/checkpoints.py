@@ -18,7 +18,7 @@ _NAME = re.compile(r"\d+(-\d+)?")  # episodes, and how often they were saved bef
 
 
 class Checkpoints:
-    """Saves and restores what TensorFlow tracks, after each finished episode.
+    """Saves and restores what TensorFlow tracks, after a finished episode.
 
     `<folder>/<episodes>/` is written under another name, synchronised and renamed, so that
     a checkpoint exists only as a whole. Files that changed afterwards are told by their

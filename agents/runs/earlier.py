@@ -12,14 +12,14 @@ import envs
 from agents.planet.explore import STRATEGIES
 from agents.planet.planning import PLANNERS
 from agents.runs.config.resolving import open_keys
-from agents.runs.config.schema import RENAMED, Train
+from agents.runs.config.schema import COUNTED_IN_EPISODES, RENAMED, Train, in_steps
 from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did, in the order in
 # which they came: a config that has one has those before it. Earlier versions compiled
 # nothing; to do so now changes numbers by rounding, so it hinders no run from going on.
 _LATER = {
-    "probe_every": 0,
+    "probe_every_steps": 0,
     "compile": None,
     "act": "plan",
     "value": {"kind": "none"},
@@ -32,10 +32,19 @@ _LATER = {
     "latents": "samples",
     "averaging": 0.0,
     "time_limit": None,
+    "address": None,
+    "checkpoint_every_steps": 1,
+    "logger": "tensorboard",
+    "data": None,
+    "exploit": {"kind": "greedy"},
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
+    "evaluation.apart": None,
     "value.return_lambda": 1.0,
+    "value.target_draws": 0,
+    "value.pessimism": 0.0,
+    "value.imitation": 0.0,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,
     "world_model.image_pool": 1,
@@ -54,6 +63,8 @@ _PLANET_TASKS = (
     "walker_walk",
 )
 _REPEAT = 2
+_EPISODE_STEPS = 1000  # of an episode, in environment steps, where nobody knows better
+_TODAY = RENAMED | COUNTED_IN_EPISODES
 _MOST_TOLD = 3  # of the keys that a cut file lacks
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
@@ -121,7 +132,7 @@ def is_earlier(values):
         >>> is_earlier({"task": "fake", "strategy": "default"})
         True
     """
-    if any(name in values for name in RENAMED):
+    if any(name in values for name in _TODAY):
         return True
     known = {field.name for field in dataclasses.fields(Train)}
     if not known - _LATER.keys() <= values.keys():
@@ -129,20 +140,22 @@ def is_earlier(values):
     return bool(open_keys(values)) or updated(copy.deepcopy(values)) != values
 
 
-def updated(values):
+def updated(values, episode_steps=_EPISODE_STEPS):
     """Puts a config of an earlier version into today's words.
 
     Keys get the names of today. What it lacks is added, as that version did it; a class
     becomes its kind; the end of a schedule that changes nothing is None, and shares of the
-    run become environment steps.
+    run, or numbers of episodes, become environment steps.
 
     Args:
         values: nested plain values, unchecked; those of today stay as they are.
+        episode_steps: environment steps of an episode of the run, on average.
 
     Example:
         >>> updated({"planner": {"_target_": "agents.planner.CrossEntropy"}})["planner"]
         {'kind': 'cem'}
     """
+    _count_steps(values, episode_steps)
     for update in _UPDATES:
         update(values)
     return values
@@ -170,7 +183,7 @@ def cut_before(values, known=None):
         []
     """
     known = known or [field.name for field in dataclasses.fields(Train)]
-    own = [name for name in (RENAMED.get(each, each) for each in values) if name in known]
+    own = [name for name in (_TODAY.get(each, each) for each in values) if name in known]
     if not own:
         return []
     end = known.index(own[-1]) + 1
@@ -188,10 +201,23 @@ def _came_later(own, missing):
 
 def _rename(values):
     for old, new in RENAMED.items():
-        *group, last = old.split(".")
-        parent = values.get(group[0]) if group else values
-        if isinstance(parent, dict) and last in parent:
-            parent[new.rpartition(".")[2]] = parent.pop(last)
+        _replace(values, old, new)
+
+
+def _count_steps(values, episode_steps):
+    for old, new in COUNTED_IN_EPISODES.items():
+        _replace(
+            values, old, new, lambda value, old=old: in_steps(old, value, episode_steps)
+        )
+
+
+def _replace(values, old, new, convert=lambda value: value):
+    *group, last = old.split(".")
+    parent = values.get(group[0]) if group else values
+    if isinstance(parent, dict) and last in parent:
+        value = parent.pop(last)
+        is_number = isinstance(value, int | float)
+        parent[new.rpartition(".")[2]] = convert(value) if is_number else value
 
 
 def _name_the_task(values):

@@ -17,12 +17,14 @@ from agents.system.files import write_text
 from agents.system.locking import LOCK, lock_folder
 
 _LENGTH = "environment_steps"
-LOCAL = "logdir", "threads"  # what may differ from one machine of a run to another
-# What may change when a run goes on: how fast it computes, and how often it is measured. An
-# episode starts by its number, whichever environment runs it, and what is learned from a
-# batch is the same but for rounding and the random numbers of each device.
+# What may differ from one machine, or one session, of a run to another.
+LOCAL = "logdir", "threads", "address", "evaluation.apart"
+# What may change when a run goes on: how fast it computes, how often it is measured and
+# saved. An episode starts by its number, whichever environment runs it, and what is learned
+# from a batch is the same but for rounding and the random numbers of each device.
 CHANGEABLE = ("environments", "devices", "compile")
-CHANGEABLE += ("evaluation.every", "evaluation.episodes", "video_every", "probe_every")
+CHANGEABLE += ("evaluation.every_steps", "evaluation.episodes", "video_every_steps")
+CHANGEABLE += ("probe_every_steps", "checkpoint_every_steps", "logger")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,11 +59,6 @@ class Run:
     @property
     def episodes(self):
         return self.first.folder / "episodes"
-
-    @property
-    def roles(self):
-        """Of a run of several processes: what each does, and what it prints."""
-        return self.folder / "roles"
 
     @property
     def videos(self):
@@ -165,36 +162,10 @@ def as_begun(config):
 
 
 def _differs(config, saved):
-    """Whether more than the threads of this machine does."""
-    return dataclasses.replace(config, threads=saved.threads) != saved
-
-
-def open_part(run, number):
-    """The part of a run to which learner `number` writes, from 1: `learner_<number>/`.
-
-    Args:
-        run: `Run`.
-        number: of the learner; the first of all writes to the run itself.
-
-    Returns:
-        A `Run`; a context manager.
-
-    Raises:
-        UserError: the folder is in use.
-    """
-    folder = run.folder / learner_name(number)
-    folder.mkdir(parents=True, exist_ok=True)
-    return Run(folder, lock_folder(folder), whole=run)
-
-
-def learner_name(number):
-    """The name of learner `number`; the first is all there is where others have none.
-
-    Example:
-        >>> learner_name(0), learner_name(1)
-        ('learner', 'learner_1')
-    """
-    return f"learner_{number}" if number else "learner"
+    """Whether more than what is of this machine does."""
+    apart = dataclasses.replace(config.evaluation, apart=saved.evaluation.apart)
+    local = {"threads": saved.threads, "address": saved.address, "evaluation": apart}
+    return dataclasses.replace(config, **local) != saved
 
 
 def check_run(config):

@@ -10,8 +10,9 @@ from agents.runs.config.schema import flatten
 from agents.system.errors import UserError
 
 # keys of a config that do not make another experiment, and those that only look at it
-_SAME = ("seed", "logdir", "threads", "compile", "video_every", "probe_every")
-_SAME += ("evaluation.every", "evaluation.episodes")
+_SAME = ("seed", "logdir", "threads", "address", "compile", "video_every_steps")
+_SAME += ("probe_every_steps", "checkpoint_every_steps")
+_SAME += ("evaluation.every_steps", "evaluation.episodes", "evaluation.apart")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
 # what files of a group set beside it: with a strategy goes its noise
 _BESIDE = {"explore": "action_noise."}

@@ -1,12 +1,12 @@
 """Runs of earlier versions: their config.yaml in today's form, once and for all."""
 
-import contextlib
 import pathlib
 
 from agents.runs.config.resolving import open_keys
 from agents.runs.config.schema import as_dict
 from agents.runs.earlier import is_earlier, updated
 from agents.runs.folder import Run, as_text, checked, read_values
+from agents.runs.records import read_metrics
 from agents.system.files import replacing, write_text
 from agents.system.locking import lock_folder
 
@@ -33,11 +33,11 @@ def migrate(folder, resolve):
     run = Run(pathlib.Path(folder))
     if not is_earlier(read_values(folder)):
         return None
-    with _alone(run):
+    with lock_folder(run.folder, "migrate the run once that ends"):
         values = read_values(folder)
         if not is_earlier(values):  # another process was faster
             return None
-        config = checked(folder, updated(values))
+        config = checked(folder, updated(values, *_episode_steps(folder)))
         if open_keys(as_dict(config)):
             config = resolve(config)
         kept = _keep(run.config_file)
@@ -45,14 +45,10 @@ def migrate(folder, resolve):
     return kept
 
 
-@contextlib.contextmanager
-def _alone(run):
-    """Keeps those who train the run out, and who starts its processes."""
-    with contextlib.ExitStack() as stack:
-        for folder in (run.folder, run.roles):
-            if folder.is_dir():
-                stack.enter_context(lock_folder(folder, "migrate the run once that ends"))
-        yield
+def _episode_steps(folder):
+    """The mean environment steps of a run's episodes, a list; empty if it has none."""
+    rows = read_metrics(folder)[-1:]
+    return [row["environment_steps"] / row["episodes"] for row in rows]
 
 
 def _keep(file):

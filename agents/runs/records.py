@@ -134,6 +134,25 @@ def cut(run, episodes):
         write_text(file, header + "".join(kept))
 
 
+def amend(run, episodes, row):
+    """Adds to the line of an episode in metrics.jsonl, which is written whole or not.
+
+    Args:
+        run: folder of the run.
+        episodes: of the line; without one nothing is done.
+        row: dict of scalars.
+    """
+    file = pathlib.Path(run) / METRICS
+    added = {key: plain(value) for key, value in row.items()}
+    lines = [
+        json.dumps(found | added, allow_nan=False) + "\n"
+        if found["episodes"] == episodes
+        else line
+        for line, found in _lines(file, json.loads)
+    ]
+    write_text(file, "".join(lines))
+
+
 def _keep_aside(file):
     names = (f"{file.stem}.before_{number}{file.suffix}" for number in itertools.count(1))
     aside = next(each for name in names if not (each := file.with_name(name)).exists())

@@ -11,6 +11,10 @@ class InUseError(UserError):
     """Another process has what is asked for; once it has ended, the same is right."""
 
 
+class GoneError(UserError):
+    """Processes that a run needs have gone; the same command goes on without a change."""
+
+
 def nearest(word, choices, least=0.5):
     """The end of an error message: `; did you mean 'flipout'?`, or nothing.
 

@@ -42,13 +42,12 @@ class LoggedProcess(subprocess.Popen):
     Args:
         command: list of words, as of `command_of`.
         log: `pathlib.Path`, in a folder that exists.
-        **options: others of `subprocess.Popen`.
 
     Raises:
         OSError: it cannot be started, or the log not be written.
     """
 
-    def __init__(self, command, log, **options):
+    def __init__(self, command, log):
         self._log = log
         with open(log, "ab") as file:
             self._begun = file.tell()
@@ -59,8 +58,12 @@ class LoggedProcess(subprocess.Popen):
                 stderr=subprocess.STDOUT,
                 env=os.environ | {"PYTHONUNBUFFERED": "1", _STARTED_BY: str(os.getpid())},
                 start_new_session=True,  # Ctrl-C reaches it through this process alone
-                **options,
             )
+
+    def kill(self):
+        """Kills it, and what it has started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.pid, signal.SIGKILL)
 
     @property
     def reason(self):

@@ -24,6 +24,7 @@ class Purpose(enum.IntEnum):
     PROBE = 4
     CALIBRATE = 5
     SPREAD = 6  # of what draws predict of an episode
+    RENEW = 7  # what a source of uncertainty knows of the replay
 
 
 def seed_of_run(seed, purpose):

@@ -101,6 +101,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             model,
             planner=config.planner,
             strategy=config.explore,
+            exploit=config.exploit,
             noise=config.action_noise,
             value=value,
             act=config.act,
@@ -137,6 +138,7 @@ def check_parts(config):
         UserError: one of them is not what it must be, see `agents.planet.agent.contract`.
     """
     check_strategy(config.explore)
+    check_strategy(config.exploit)
     source = make_source(config.transition, config, _layers_dtype(config))
     check_source(source, config.transition, config.batch_size)
 

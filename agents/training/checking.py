@@ -1,17 +1,19 @@
 """Refuses what a run cannot start with, or go on with."""
 
 import contextlib
+import pathlib
 
-from agents.episodes.environments import COLLECTION, load_environments
 from agents.planet.action_space import check_noise, make_space
-from agents.runs.folder import as_begun
+from agents.runs.folder import Run, as_begun
 from agents.system.errors import UserError
+from agents.training import trackers
 from agents.training.building import (
     check_parts,
     choose_devices,
     configure_tensorflow,
     resolved,
 )
+from agents.training.logged.specs import check_logged, environment_of
 
 
 def check(config):
@@ -26,9 +28,11 @@ def check(config):
 
     Raises:
         UserError: the task does not offer what the config asks for, the strategy or the
-            transition is not what it must be, or the batch cannot be shared by the devices.
+            transition is not what it must be, its logger is not there, or the batch cannot
+            be shared by the devices.
     """
     config = as_begun(config)
+    trackers.check(config.logger)
     configure_tensorflow(config)
     check_parts(config)
     config = settled(config)
@@ -47,9 +51,21 @@ def settled(config):
         UserError: the task does not offer what the config asks for, or noise is more than
             a probability where actions are categories.
     """
-    with contextlib.closing(load_environments(config, 1, COLLECTION)) as environment:
+    with contextlib.closing(environment_of(config, config.logdir)) as environment:
+        if config.data is not None and not _has_begun(config):
+            found = check_logged(config, environment)
+            if found.environment_steps != config.environment_steps:
+                raise UserError(
+                    f"environment_steps must be {found.environment_steps:,}, those of "
+                    f"{config.data}, got {config.environment_steps:,}; bayes-rl learn "
+                    f"{config.data} sets it"
+                )
         check_noise(config.action_noise, make_space(environment.actions.categories))
         return resolved(config, environment)
+
+
+def _has_begun(config):
+    return Run(pathlib.Path(config.logdir)).config_file.exists()
 
 
 def check_devices(config, devices):

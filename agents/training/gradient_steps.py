@@ -10,6 +10,7 @@ from tf_agents.train import learner as tf_agents_learner
 
 from agents.runs.history import Divergence, write_divergence
 from agents.system import interrupts
+from agents.system.seeds import Purpose, fold, seed_of_run
 from bayes_rl.weights import posteriors
 
 # What devices would take ahead were of the replay before the next episode.
@@ -38,6 +39,9 @@ class Learning:
 
     def __init__(self, agent, replay, devices, batch_size, sequence_length, seed):
         self._agent = agent
+        self._replay = replay
+        self._batch = batch_size, sequence_length
+        self._seed = seed
         self._last_step = 0
         replicas = devices.num_replicas_in_sync
 
@@ -88,7 +92,20 @@ class Learning:
             stop_if_diverged(self._agent, first_step)
             interrupts.check()
             watch(start + count)
+        self._renew()
         return self._agent.pop_metrics() | weight_report(self._agent.model)
+
+    def _renew(self):
+        """Lets the source of uncertainty see the replay under the weights of now."""
+        model, step = self._agent.model, self._last_step
+        numbers = range(model.source.batches)
+        if numbers:
+            batches = (
+                self._replay.sample(*self._batch, [self._seed, step, number])
+                for number in numbers
+            )
+            seed = fold(seed_of_run(self._seed, Purpose.RENEW), step)
+            model.source.renew(model, batches, self._replay.num_rows, seed)
 
 
 class Diverged(Exception):  # noqa: N818

@@ -9,11 +9,12 @@ from tf_agents.policies import tf_policy
 from tf_agents.trajectories import policy_step, time_step
 
 import envs
-from agents.episodes.environments import EVALUATION, load_environments
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
+from agents.training.logged.specs import environment_of
+from envs.checking import LARGEST
 
 
 def load_agent(folder):
@@ -39,13 +40,13 @@ def load_parts(folder):
     config = load_config(folder)
     configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
-    environment = load_environments(config, 1, EVALUATION)
+    environment = environment_of(config, folder)
     agent = make_agent(config, environment, choose_devices("default"))
     environment.close()
     if make_checkpoints(run, agent).restore() is None:
         raise UserError(
             f"{run.folder} has no readable checkpoint; resume it by bayes-rl train, which "
-            "writes one after each episode, and learns again from the episodes in the "
+            "writes some, and learns again from the episodes in the "
             "folder if checkpoints were lost"
         )
     agent.stay_averaged()
@@ -194,6 +195,16 @@ class ObservationPolicy(tf_policy.TFPolicy):
             name: tf.zeros([size, *spec.shape], spec.dtype)
             for name, spec in self._specs().items()
         }
-        observation = unseen | {"observation": time_step.observation}
+        observation = unseen | {"observation": _checked(time_step.observation)}
         step = self._act(time_step._replace(observation=observation), policy_state, seed)
         return policy_step.PolicyStep(step.action, step.state)
+
+
+def _checked(observation):
+    """Refuses what is not finite also where the policy was exported, in its graph."""
+    if not observation.dtype.is_floating:
+        return observation
+    words = f"observation must be finite and at most {LARGEST:g} in size"
+    check = tf.debugging.assert_less_equal(tf.abs(observation), LARGEST, words)
+    with tf.control_dependencies([check] if check is not None else []):
+        return tf.identity(observation)

@@ -24,7 +24,7 @@ from agents.study.insight.spread import spread_report
 from agents.system.seeds import Purpose, fold, seed_of_run
 
 _SHOWN = {".png": "open_loop/figure", ".gif": "open_loop/video"}
-_PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
+PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
 class Measurements:
@@ -33,7 +33,7 @@ class Measurements:
     All but `explored` wait until the agent has learned.
 
     Args:
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`; its clock says what is due.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`; it is only looked at.
         store: `agents.episodes.store.EpisodeStore` of the run.
         evaluator: `agents.episodes.evaluation.Evaluator` of the agent.
         metrics: `agents.training.metrics.MetricsLog` of the run.
@@ -87,18 +87,29 @@ class Measurements:
             "reached_reward": found.reached > 0,
             "cost": cost(episode),
         }
-        if "number" in episode:  # since episodes have one
-            row["is_random"] = int(episode["number"]) < self._config.seed_episodes
+        if "is_random" in episode:  # since episodes tell it
+            row["is_random"] = bool(episode["is_random"])
         if self._coverage is not None:
             row["coverage"] = self._coverage.share
         if self._has_learned:
             row |= spread_report(self._agent.model, episode, self._seed(Purpose.SPREAD))
         return {f"explore/{name}": value for name, value in row.items()}
 
-    def evaluation_is_due(self, is_last):
-        """Whether it is time to evaluate; at the end of a run it always is."""
-        every = self._config.evaluation.every
-        return self._has_learned and bool(every) and (is_last or self._is_due(every))
+    def evaluation_is_due(self, passed, is_last):
+        """Whether it is time to evaluate; at the end of a run it always is.
+
+        Args:
+            passed: `agents.training.passing.Passed`, of the newest episode.
+            is_last: whether no episode follows.
+        """
+        every = self._config.evaluation.every_steps
+        return self._has_learned and bool(every) and (is_last or passed.crosses(every))
+
+    def is_anything_due(self, passed, is_last):
+        """Whether it is time to evaluate, to probe or to film."""
+        others = (self._config.probe_every_steps, self._config.video_every_steps)
+        is_due = self._has_learned and any(map(passed.crosses, others))
+        return is_due or self.evaluation_is_due(passed, is_last)
 
     def evaluate(self):
         """Acts without exploring.
@@ -120,28 +131,33 @@ class Measurements:
             row |= {f"value/{name}": number for name, number in report.items()}
         return scores, row
 
-    def probed(self):
+    def probed(self, passed):
         """How well physics can be read from the latents of the newest episodes.
+
+        Args:
+            passed: as of `evaluation_is_due`.
 
         Returns:
             Dict of metrics, empty where it is not due or there are fewer than six episodes.
         """
-        if not self._is_due(self._config.probe_every) or not self._has_learned:
+        is_due = passed.crosses(self._config.probe_every_steps)
+        if not is_due or not self._has_learned:
             return {}
         indices = [index for index in self._store.indices if index < self._episodes]
-        if len(indices) < _PROBED:
+        if len(indices) < PROBED:
             return {}
         found = live_probe(
             self._agent.model,
-            [self._store.read(index) for index in indices[-_PROBED:]],
+            [self._store.read(index) for index in indices[-PROBED:]],
             envs.wrapping_angles(self._config.task),
             self._seed(Purpose.PROBE),
         )
         return {f"probe/{name}": value for name, value in found.items()}
 
-    def film(self, episode):
-        """Writes the open-loop prediction of an episode, where it is due."""
-        if not self._is_due(self._config.video_every) or not self._has_learned:
+    def film(self, episode, passed):
+        """Writes the open-loop prediction of the newest episode, where it is due."""
+        is_due = passed.crosses(self._config.video_every_steps)
+        if not is_due or not self._has_learned:
             return
         step = self._agent.counts["environment_steps"]
         name = f"open_loop_{step}"
@@ -158,9 +174,6 @@ class Measurements:
     @property
     def _has_learned(self):
         return self._agent.counts["train_steps"] > 0
-
-    def _is_due(self, every):
-        return every > 0 and self._episodes % every == 0
 
     def _seed(self, purpose):
         return fold(seed_of_run(self._config.seed, purpose), self._episodes)

@@ -1,29 +1,25 @@
-"""What a run measures: lines on disk first, the same numbers in TensorBoard."""
+"""What a run measures: lines on disk first, then the same numbers in its logger."""
 
-import contextlib
-import io
+import logging
 import pathlib
-import time
-
-from PIL import Image
-from tensorboard.compat.proto import tensor_pb2
-from tensorboard.compat.proto.event_pb2 import Event, SessionLog
-from tensorboard.compat.proto.summary_pb2 import Summary
-from tensorboard.plugins.image import metadata
-from tensorboard.plugins.scalar.summary_v2 import scalar_pb
-from tensorboard.summary.writer.event_file_writer import EventFileWriter
 
 from agents.runs import records
-from agents.runs.metrics import metric
+from agents.training.trackers.tensorboard import Logger as TensorBoard
+
+_LOG = logging.getLogger(__name__)
 
 
 class MetricsLog:
-    """Log of one run: metrics.jsonl, scores.csv and TensorBoard events.
+    """Log of one run: metrics.jsonl, scores.csv and what its logger shows.
 
-    TensorBoard's step is always `environment_steps`, before action repeat.
+    The step is always `environment_steps`, before action repeat. A logger that fails is
+    left out until the run goes on another time, with a warning; TensorBoard writes to the
+    disk of the run, and its errors are those of the run.
 
     Args:
         run: folder of the run, which exists.
+        tracker: `agents.training.trackers.Tracker`; None: TensorBoard.
+        config: nested plain values of the run.
 
     Example:
         >>> import tempfile
@@ -34,11 +30,12 @@ class MetricsLog:
         [{'episodes': 1, 'environment_steps': 1000, 'collect/return': 7.5}]
     """
 
-    def __init__(self, run):
+    def __init__(self, run, tracker=None, config=None):
         self._run = pathlib.Path(run)
-        self._writer = None
+        self._tracker = tracker or TensorBoard()
+        self._config = config or {}
+        self._is_started = self._is_broken = False
         self._kept_steps = None
-        self._told = set()
 
     def __enter__(self):
         return self
@@ -58,20 +55,21 @@ class MetricsLog:
                 f"a row of metrics needs the key environment_steps, got {sorted(row)}"
             )
         records.append_metrics(self._run, row)
-        step = int(row["environment_steps"])
-        scalars = Summary()  # one event for all
-        for name, value in row.items():
-            if value is not None and name != "environment_steps":
-                scalars.MergeFrom(scalar_pb(name, float(value), self._about(name)))
-        self._show(step, scalars)
+        self._show_scalars(int(row["environment_steps"]), row)
 
-    def _about(self, name):
-        """What TensorBoard says beside a curve; once is enough for it."""
-        if name in self._told:
-            return None
-        self._told.add(name)
-        with contextlib.suppress(KeyError):  # of a program of one's own
-            return metric(name).meaning
+    def amend(self, counts, row, scores):
+        """Adds what was measured later of an earlier episode; twice is as once.
+
+        Args:
+            counts: dict of its episodes and environment steps.
+            row: dict of scalars, for its line.
+            scores: as of `write_scores`.
+        """
+        written = {score["episodes"] for score in records.read_scores(self._run)}
+        if scores and counts["episodes"] not in written:
+            self.write_scores(scores)
+        records.amend(self._run, counts["episodes"], row)
+        self._show_scalars(int(counts["environment_steps"]), row)
 
     def write_scores(self, rows):
         """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
@@ -84,9 +82,6 @@ class MetricsLog:
     def cut(self, episodes, environment_steps):
         """Takes back what came after so many episodes, and torn lines, on resume.
 
-        Event files stay as they are; the next one begins with the mark of a restart, for
-        which TensorBoard drops what earlier ones hold of later steps.
-
         Args:
             episodes: rows with at most so many stay.
             environment_steps: after so many episodes.
@@ -95,30 +90,37 @@ class MetricsLog:
         self._kept_steps = environment_steps
 
     def picture(self, name, file, step):
-        """Shows a PNG or GIF file in TensorBoard, as it is."""
-        encoded = pathlib.Path(file).read_bytes()
-        sizes = Image.open(io.BytesIO(encoded)).size
-        tensor = tensor_pb2.TensorProto(dtype="DT_STRING")
-        tensor.tensor_shape.dim.add(size=3)
-        tensor.string_val.extend([*(str(size).encode() for size in sizes), encoded])
-        words = metadata.create_summary_metadata("", "")
-        value = Summary.Value(tag=name, tensor=tensor, metadata=words)
-        self._show(step, Summary(value=[value]))
+        """Shows a PNG or GIF file, as it is."""
+        self._tell("picture", name, pathlib.Path(file), step)
 
     def close(self):
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        if self._is_started:
+            self._tell("close")
+            self._is_started = False
 
-    def _show(self, step, summary):
-        if self._writer is None:
-            self._writer = EventFileWriter(str(self._run / "tensorboard"))
-            if self._kept_steps is not None:
-                start = SessionLog(status=SessionLog.START)
-                for _ in range(2):  # the first of a run is not taken for a restart
-                    self._add(self._kept_steps + 1, session_log=start)
-        self._add(step, summary=summary)
-        self._writer.flush()
+    def _show_scalars(self, step, row):
+        numbers = {
+            name: float(value)
+            for name, value in row.items()
+            if value is not None and name != "environment_steps"
+        }
+        self._tell("write", step, numbers)
 
-    def _add(self, step, **content):
-        self._writer.add_event(Event(wall_time=time.time(), step=step, **content))
+    def _tell(self, method, *given):
+        if self._is_broken:
+            return
+        try:
+            if not self._is_started:
+                self._is_started = True
+                self._tracker.start(self._run, self._config, self._kept_steps)
+            getattr(self._tracker, method)(*given)
+        except Exception as error:
+            if isinstance(self._tracker, TensorBoard):
+                raise
+            self._is_broken = True
+            words = " ".join(str(error).split())
+            _LOG.warning(
+                "the logger failed and is left out from now on: %s: %s",
+                type(error).__name__,
+                words,
+            )

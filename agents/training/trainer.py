@@ -12,31 +12,46 @@ from agents.episodes.layout import (
 )
 from agents.episodes.replay import is_held_out
 from agents.episodes.rewards import RewardsFound
+from agents.runs.config.schema import as_dict
 from agents.runs.history import forget_divergence
 from agents.runs.records import note_session
 from agents.system import interrupts
 from agents.system.files import remove_temporary
 from agents.system.replicas import told_by_all
 from agents.system.screen.progress import Progress
+from agents.training import trackers
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
 from agents.training.checking import check_episodes
 from agents.training.compiling import CompilingAhead
 from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
+from agents.training.logged.experience import TakenFromLogs
 from agents.training.measurements import Measurements, banner, release, resident_mib
 from agents.training.metrics import MetricsLog
+from agents.training.passing import Passed
 
 
-def train(config, run, make_experience=CollectedHere, devices=None):
+def train(
+    config,
+    run,
+    make_experience=None,
+    devices=None,
+    make_apart=None,
+    after_episode=(),
+):
     """Trains the agent of a run until it has seen `environment_steps`.
 
-    The run goes on from its newest checkpoint and from the episodes on disk.
+    The run goes on from its newest checkpoint and from the episodes on disk. With `data` in
+    the config these are all there are: nothing is collected.
 
     Args:
         config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`, open.
         make_experience: as of `Trainer`.
         devices: likewise.
+        make_apart: likewise.
+        after_episode: functions, each called with the metrics of every episode once it is
+            on disk; where one returns False, the run stops there.
 
     Returns:
         Exit status: 0, 1 where the model diverged, or 130 after Ctrl-C.
@@ -44,20 +59,25 @@ def train(config, run, make_experience=CollectedHere, devices=None):
     configure_tensorflow(config)
     forget_divergence(run.folder)
     try:
-        return _train(config, run, make_experience, devices)
+        how = make_experience, devices, make_apart
+        return _train(config, run, after_episode, *how)
     except Diverged as error:
         tell_divergence(config, run, error.divergence)
         return 1
 
 
-def _train(config, run, make_experience, devices):
+def _train(config, run, after_episode, *how):
     with Progress(config.environment_steps) as progress:
         trainer = None
         try:
-            trainer = Trainer(config, run, progress, make_experience, devices)
+            trainer = Trainer(config, run, progress, *how)
             while not trainer.done:
-                trainer.advance()
+                row = trainer.advance()
                 interrupts.check()
+                if any(answer is False for answer in [each(row) for each in after_episode]):
+                    trainer.save()
+                    progress.note(f"stopped as asked; saved: {trainer.saved}")
+                    return 0
         except KeyboardInterrupt:
             saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
             progress.note(f"stopped; {saved}. The same command resumes the run.")
@@ -68,11 +88,22 @@ def _train(config, run, make_experience, devices):
         if not trainer.has_learned:
             progress.note(
                 "nothing was learned: the first gradient step needs "
-                f"seed_episodes={config.seed_episodes} episodes and "
+                f"seed_steps={config.seed_steps} environment steps and "
                 f"sequence_length={config.sequence_length} rows"
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
     return 0
+
+
+def _make_log(config, run):
+    """Of several learners the first alone is shown elsewhere than in TensorBoard."""
+    name = config.logger if run.first is run else "tensorboard"
+    return MetricsLog(run.folder, trackers.make(name), as_dict(config))
+
+
+def experience_of(config):
+    """What makes the experience of a run in one process, of config and run."""
+    return CollectedHere if config.data is None else TakenFromLogs
 
 
 def _remove_temporary(run, checkpoints):
@@ -85,31 +116,43 @@ def _remove_temporary(run, checkpoints):
 class Trainer:
     """A run in memory. `advance` takes it one episode further, on disk as well.
 
-    The order is: episode file, gradient steps, evaluation, metrics, checkpoint. What a
-    killed process had not brought into a checkpoint is done again, from the episodes on
-    disk, with the same random numbers.
+    The order is: episode file, gradient steps, evaluation, metrics, and now and then a
+    checkpoint. What a killed process had not brought into a checkpoint is done again, from
+    the episodes on disk, with the same random numbers.
 
     Args:
         config: `agents.runs.config.schema.Train`.
         run: `agents.runs.folder.Run`.
         progress: `agents.system.screen.progress.Progress`.
         make_experience: makes of config and run an
-            `agents.episodes.experience.Experience`.
+            `agents.episodes.experience.Experience`; None: `experience_of` the config.
         devices: None: those that the config names.
+        make_apart: makes what measures in a process of its own, an
+            `agents.training.distributed.apart.EvaluatedApart`; None: this one measures.
     """
 
-    def __init__(self, config, run, progress, make_experience=CollectedHere, devices=None):
+    def __init__(
+        self,
+        config,
+        run,
+        progress,
+        make_experience=None,
+        devices=None,
+        make_apart=None,
+    ):
         self._config = config
         self._progress = progress
         self._devices = devices or choose_devices(config.devices)
+        make_experience = make_experience or experience_of(config)
         self._experience = make_experience(config, run)
+        self._is_whole = getattr(self._experience, "is_whole", False)
         self._store = self._experience.store
         self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
         _remove_temporary(run, self._checkpoints)
         self._restore(run)
-        self._metrics = MetricsLog(run.folder)
+        self._metrics = _make_log(config, run)
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
         watched = (self._agent, self._store, self._evaluator, self._metrics)
@@ -117,10 +160,16 @@ class Trainer:
         self._measured = Measurements(*watched, *about)
         is_bounded = not envs.rewards_are_unbounded(config.task)  # a step has 0 to 1
         self._rewards = RewardsFound(self._environment.action_repeat * is_bounded)
-        waiting = self._waiting()
-        for index in self._store.indices:
-            if index not in waiting:
-                self._take(self._store.read(index))
+        self._apart = make_apart and make_apart(
+            config,
+            run,
+            self._agent,
+            self._store,
+            self._measured,
+            self._metrics,
+            progress.note,
+        )
+        self._take_earlier()
         self._learning = None
         self._saved = self._agent.counts
         self._start_progress(run)
@@ -133,12 +182,18 @@ class Trainer:
         return self._environment_steps >= self._config.environment_steps
 
     def advance(self):
-        """One episode: collect it or find it on disk, learn, evaluate, save."""
+        """One episode: collect it or find it on disk, learn, evaluate, save.
+
+        Returns:
+            Its metrics, dict of name -> number.
+        """
         started = time.monotonic()
         row = self._measured.next_bonus()  # before the clock goes on
+        before = self._environment_steps
         index = self._next_episode()
         episode = self._store.read(index)
-        if self._take(episode):
+        self._count(episode)
+        if not self._is_whole and self._replay(episode):
             self._agent.model.see(episode)
         self._agent.clock.advance(
             index + 1,
@@ -146,6 +201,8 @@ class Trainer:
             environment_steps(episode, self._environment.action_repeat),
             self._rewards.count,
         )
+        self._look()  # the actor whose episode counts now goes on
+        passed = Passed(before, self._environment_steps)
         row["collect/return"] = episode_return(episode)
         if "train_steps" in episode:  # of an actor's weights
             steps = self._agent.counts["train_steps"]
@@ -154,19 +211,36 @@ class Trainer:
             row["collect/failed_episodes"] = int(episode["failed_episodes"])
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._measured.explored(episode, self._rewards.newest)
-        row |= self._learn()
+        row |= self._learn(passed)
         with self._agent.averaged():
-            scores, evaluated = self._evaluate()
-            row |= evaluated
-            row |= self._measured.probed()
-            row["speed/seconds"] = time.monotonic() - started
-            row["memory/resident_mib"] = resident_mib()
-            self._record(row, scores)
-            self._measured.film(episode)
-        self._checkpoints.save(self._episodes)
+            measure = self._measure_apart if self._apart else self._measure
+            measure(row, episode, started, passed)
+        if self.done or passed.crosses(self._config.checkpoint_every_steps):
+            self.save()
         release()
-        self._saved = self._agent.counts
-        self._progress.episode(self._saved | row)
+        row = self._agent.counts | row
+        self._progress.episode(row)
+        return row
+
+    def _measure(self, row, episode, started, passed):
+        scores, evaluated = self._evaluate(passed)
+        row |= evaluated
+        row |= self._measured.probed(passed)
+        self._record(row, scores, started)
+        self._measured.film(episode, passed)
+
+    def _measure_apart(self, row, episode, started, passed):
+        self._apart.ask(passed, is_last=self.done)
+        self._record(row, [], started)
+        if self.done:  # a run that has its last checkpoint is finished
+            self._progress.working("evaluating", 0, 1)
+            self._apart.finish()
+
+    def save(self):
+        """Writes a checkpoint, unless that was done after this episode."""
+        if self._saved != self._agent.counts:
+            self._checkpoints.save(self._episodes)
+            self._saved = self._agent.counts
 
     def close(self):
         """Frees the environments and closes the logs."""
@@ -213,8 +287,9 @@ class Trainer:
         """Pairs of a policy that will act in this process and a number of environments."""
         if self.done:
             return []
-        evaluation = self._config.evaluation
-        evaluated = self._evaluator.acting(evaluation.episodes) if evaluation.every else []
+        evaluation, evaluated = self._config.evaluation, []
+        if evaluation.every_steps and not self._apart:
+            evaluated = self._evaluator.acting(evaluation.episodes)
         return self._experience.acting(self._agent) + evaluated
 
     def _next_episode(self):
@@ -229,18 +304,37 @@ class Trainer:
         done = self._episodes
         return [index for index in self._store.indices if index >= done]
 
-    def _take(self, episode):
-        """Counts an episode and, unless it is held out, replays it; whether it does."""
+    def _take_earlier(self):
+        """Counts what was learned from, and replays it; or all, where no more will come."""
+        is_new, waiting = not self._episodes, self._waiting()
+        for index in self._store.indices:
+            episode = self._store.read(index)
+            if index not in waiting:
+                self._count(episode)
+            if index not in waiting or self._is_whole:
+                is_replayed = self._replay(episode)
+            if self._is_whole:
+                self._agent.clock.steps_from_start += agent_steps(episode)
+                if is_new and is_replayed:
+                    self._agent.model.see(episode)
+
+    def _count(self, episode):
         self._measured.see(episode)
         self._rewards.add(episode)
+
+    def _replay(self, episode):
+        """Replays an episode, unless it is held out; whether it does."""
         if is_held_out(episode, self._config.hold_out_every):
             return False
         self._experience.replay.add(episode)
         return True
 
-    def _learn(self):
-        is_early = self._episodes < self._config.seed_episodes
-        if is_early or self._experience.replay.num_rows < self._config.sequence_length:
+    def _learn(self, passed):
+        """Takes the gradient steps that are due; their metrics."""
+        steps = passed.updates(self._config.updates_per_step)
+        is_early = passed.after < self._config.seed_steps and not self._is_whole
+        is_short = self._experience.replay.num_rows < self._config.sequence_length
+        if is_early or is_short or not steps:
             return {}
         if self._learning is None:
             self._learning = Learning(
@@ -251,7 +345,6 @@ class Trainer:
                 self._config.sequence_length,
                 self._config.seed,
             )
-        steps = self._config.updates_per_episode
         started = time.monotonic()
         metrics = self._learning.run(steps, lambda done: self._watch(done, steps))
         speed = {"speed/train_steps": steps / (time.monotonic() - started)}
@@ -259,16 +352,24 @@ class Trainer:
 
     def _watch(self, done, steps):
         self._progress.working("learning", done, steps)
-        self._experience.learned(self._agent)
+        self._look()
 
-    def _evaluate(self):
+    def _look(self):
+        """Attends to other processes, where there are some."""
+        self._experience.learned(self._agent)
+        if self._apart:
+            self._apart.look()
+
+    def _evaluate(self, passed):
         """Scores of evaluation episodes and metrics; none where it is not their time."""
-        if not self._measured.evaluation_is_due(is_last=self.done):
+        if not self._measured.evaluation_is_due(passed, is_last=self.done):
             return [], {}
         self._progress.working("evaluating", 0, 1)
         return self._measured.evaluate()
 
-    def _record(self, row, scores):
+    def _record(self, row, scores, started):
+        row["speed/seconds"] = time.monotonic() - started
+        row["memory/resident_mib"] = resident_mib()
         counts = self._agent.counts
         kept = {
             key: counts[key] for key in ("environment_steps", "episodes", "train_steps")

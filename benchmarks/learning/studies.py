@@ -9,6 +9,7 @@ import re
 import shlex
 import shutil
 
+import pandas as pd
 from rich.console import Console
 
 from agents.runs import history
@@ -16,10 +17,12 @@ from agents.runs.config.overrides import expand, load
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.study.compare import compare
+from agents.study.compare.tables import write
 from agents.system.files import replacing_folder
 from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
+from benchmarks.learning.paired import differences
 from benchmarks.learning.summary import summarize
 
 _FILMS = ("open_loop_*.png", "episode_*_strip.png")
@@ -44,6 +47,9 @@ def make(folder, study):
         with replacing_folder(folder / TABLES) as tables:
             with open(os.devnull, "w") as nowhere:
                 compare(runs, tables, Console(file=nowhere))
+            if "paired" in study:
+                paired = pd.DataFrame(differences(runs, study["paired"]))
+                write({"paired": paired}, tables)
             finished = sum(map(has_all_steps, runs))
             counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
             summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
@@ -111,7 +117,7 @@ def commanded_runs(commands):
     found = []
     for command in commands:
         program, *words = shlex.split(command)
-        if program == "bayes-rl" and words[0] == "train":
+        if program == "bayes-rl" and words[0] in ("train", "learn"):
             found += expand([word for word in words if "=" in word])
     return found
 

@@ -6,6 +6,7 @@ count as nothing, so a share of the matrix peak is a lower bound of the work don
 """
 
 from agents.planet.model.sizes import with_sizes
+from agents.planet.model.transitions import make_source
 from agents.planet.planning.planner import PlannerOfGroups
 from agents.planet.value import NoValue
 
@@ -164,11 +165,21 @@ def decision(config, strategy, observation_size, action_size, environments=1):
     valued = part["policy"] + part["critics"]
     plan = horizon * (latent + part["reward"] + valued)
     if strategy.trajectories == "shared":
-        plan += horizon * strategy.draws * latent
+        plan += horizon * _predicted(config, strategy.draws, *sizes)
     elif strategy.trajectories not in ("mean", "group"):
         plan *= strategy.draws
     proposing = _proposals(config) * horizon * (part["policy"] + latent)
     return environments * (filtering + proposing + evaluations(config, strategy) * plan)
+
+
+def _predicted(config, draws, observation_size, action_size):
+    """What draws predict of one state; where they share the belief, by the last layer."""
+    if not make_source(config.transition, config).shares_belief:
+        part = parts(config, observation_size, action_size)
+        return draws * (part["transition"] + part["prior"])
+    model = with_sizes(config.world_model, observation_size, action_size)
+    last = products(model.hidden_size, 2 * model.latent_size)
+    return products(model.belief_size, model.hidden_size) + draws * last
 
 
 def evaluations(config, strategy):

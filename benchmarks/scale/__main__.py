@@ -11,11 +11,11 @@ import tempfile
 from agents.system.errors import UserError
 from benchmarks.measuring.options import add_folder
 
-ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1000
+ACTORS = 1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024
 LEARNERS = 1, 4, 16
 FEW_UPDATES = 10  # where little is learned of an episode
 CHECKED = 1, 2, 4
-_QUIET = "evaluation.every=0", "video_every=0", "environment_steps=100_000_000"
+_QUIET = "evaluation.every_steps=0", "video_every_steps=0", "environment_steps=100_000_000"
 
 
 def main():
@@ -32,18 +32,22 @@ def main():
     import_gym()
     from agents.runs.config.overrides import load
     from benchmarks.measuring import report
+    from benchmarks.measuring.timing import CLOCKS
     from benchmarks.scale import page
-    from benchmarks.scale.costs import measure_costs
+    from benchmarks.scale.costs import LAYOUTS, measure_costs
 
     words = ["explore=noise", *options.words, *_QUIET]  # one cost all along
     facts = report.origin(" ".join(["python -m benchmarks.scale", *sys.argv[1:]]))
     facts["load"] = f"{os.getloadavg()[0]:.1f}"
     try:
-        costs = measure_costs([*words, "actors=1"])
-        checks = check(costs, words, options.episodes)
+        is_wall = options.clock == "wall"
+        layouts = LAYOUTS if is_wall else LAYOUTS[:1]
+        clock = CLOCKS[options.clock]
+        costs = measure_costs([*words, "actors=1"], clock=clock, layouts=layouts)
+        checks = check(costs, words, options.episodes) if is_wall else []
     except UserError as error:
         sys.exit(f"benchmarks.scale: {error}")
-    outcomes = simulated(costs, load(words).updates_per_episode)
+    outcomes = simulated(costs, updates_of_episode(costs, load(words)))
     with tempfile.TemporaryDirectory() as nowhere:
         folder = pathlib.Path(options.folder or nowhere)
         page.write_page(folder, options.title, facts, costs, checks, outcomes)
@@ -56,7 +60,7 @@ def check(costs, words, episodes):
     from benchmarks.scale.real import measure_run
     from benchmarks.scale.simulation import Layout, simulate
 
-    updates, rows = load(words).updates_per_episode, []
+    updates, rows = updates_of_episode(costs, load(words)), []
     for actors in CHECKED:
         real = measure_run(words, actors, episodes)
         model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
@@ -66,6 +70,11 @@ def check(costs, words, episodes):
             file=sys.stderr,
         )
     return rows
+
+
+def updates_of_episode(costs, config):
+    """Gradient steps after an episode."""
+    return round(config.updates_per_step * costs.episode_steps * costs.action_repeat)
 
 
 def simulated(costs, updates):
@@ -94,6 +103,11 @@ def _parse():
     parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="of the config")
     parser.add_argument("--title", default="Runs of many processes", help="of the page")
     add_folder(parser, "scale.md, its numbers and its figure")
+    help = (
+        "processor: on a machine that others use. Real runs and several environments of an "
+        "actor are left out, which only the wall's clock can measure"
+    )
+    parser.add_argument("--clock", choices=("wall", "processor"), default="wall", help=help)
     parser.add_argument(
         "--episodes", type=int, default=20, help="of each real run (default: 20)"
     )

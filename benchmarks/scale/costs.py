@@ -11,15 +11,13 @@ import tensorflow as tf
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.layout import agent_steps
+from agents.episodes.store import EpisodeStore, pack
 from agents.runs.config.overrides import load
 from agents.runs.folder import open_run
-from agents.system.processes import LoggedProcess, command_of, free_addresses
 from agents.training.building import make_agent
 from agents.training.checking import check
-from agents.training.distributed.handover import Handover
-from agents.training.distributed.sequences import ReplayServer, SequenceWriter, row_specs
-from agents.training.distributed.server import greet
-from agents.training.distributed.variables import Weights
+from agents.training.distributed import cluster
+from agents.training.distributed.weights import Weights, acting_variables
 from agents.training.gradient_steps import Learning
 from agents.training.loading import make_checkpoints
 
@@ -36,11 +34,11 @@ class Costs:
         step: environments -> one agent step of all of them.
         episode_steps: agent steps of an episode.
         action_repeat: environment steps of an agent step.
+        pack: an episode into bytes.
+        hand: those from an actor to the learner, through Ray.
         write: an episode to disk.
-        insert: an episode into the replay server.
-        sample: a batch out of it.
-        push: weights to the server.
-        pull: weights from it.
+        send: weights into Ray's store.
+        receive: weights out of it, into the variables of an actor.
         train: learners -> one gradient step on the share of one.
         save: a checkpoint.
         weights: bytes of all that is sent.
@@ -51,23 +49,26 @@ class Costs:
     step: dict
     episode_steps: int
     action_repeat: int
+    pack: float
+    hand: float
     write: float
-    insert: float
-    sample: float
-    push: float
-    pull: float
+    send: float
+    receive: float
     train: dict
     save: float
     weights: int
     gradients: int
 
 
-def measure_costs(words, repeats=30):
+def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
     """Measures a run of these words.
 
     Args:
         words: of the config; `actors` is needed.
         repeats: of each thing; the median counts.
+        clock: function without arguments to seconds.
+        layouts: environments of an actor. Those of several have processes of their own,
+            whose work `time.process_time` does not count.
 
     Returns:
         `Costs`.
@@ -83,34 +84,33 @@ def measure_costs(words, repeats=30):
         episode = _random_episode(config, agent, environment)
         agent.model.see(episode)
         agent.clock.advance(1, agent_steps(episode), agent_steps(episode))
-        handover = Handover(run.episodes)
-        handover.open(0)
-        address = _serve(stack, config, words, run)
-        client_side = _client_side(config, agent, environment, episode, address, repeats)
-        decision, step = _layouts(config, agent, repeats)
+        stack.enter_context(cluster.connected(config, processes=1))
+        store, content = EpisodeStore(run.episodes), pack(episode)
+        decision, step = _layouts(config, agent, repeats, clock, layouts)
         gradients = (*agent.model.trainable_variables, *_of_value(agent))
         return Costs(
             decision=decision,
             step=step,
             episode_steps=agent_steps(episode),
             action_repeat=environment.action_repeat,
-            write=_median(lambda: handover.finish(0, episode), repeats),
+            pack=_median(clock, lambda: pack(episode), repeats),
+            write=_median(clock, lambda: store.append_packed(content), repeats),
             train={
-                count: _train_seconds(config, agent, episode, count)
+                count: _train_seconds(config, agent, episode, count, clock)
                 for count in SHARES
                 if config.batch_size % count == 0
             },
-            save=_median(_saver(run, agent), repeats=5),
+            save=_median(clock, _saver(run, agent), repeats=5),
             weights=_bytes(agent.collect_policy.variables()),
             gradients=_bytes(gradients),
-            **client_side,
+            **_through_ray(agent, content, repeats, clock),
         )
 
 
 def _random_episode(config, agent, environment):
     found = []
     policy = RandomAtFirst(
-        as_py_policy(agent.collect_policy), environment, 1, config.seed, [0]
+        as_py_policy(agent.collect_policy), environment, lambda: True, config.seed, [0]
     )
     collector = Collector(
         environment,
@@ -122,60 +122,44 @@ def _random_episode(config, agent, environment):
     return found[0]
 
 
-def _serve(stack, config, words, run):
-    """Starts a replay server in a process of its own; its address, once it answers."""
-    (address,) = free_addresses(1)
-    command = command_of("server", "--server", address, *words)
-    process = LoggedProcess(command, run.folder / "server.log")
-    stack.callback(process.wait)
-    stack.callback(process.kill)
-    while True:
-        try:
-            greet(config, address)
-            return address
-        except TimeoutError:
-            if process.poll() is not None:
-                raise RuntimeError(f"the server ended: {process.reason}") from None
-            time.sleep(0.1)
+def _through_ray(agent, content, repeats, clock):
+    """What goes from one process to another."""
+    import ray
 
+    @ray.remote
+    class Actor:
+        def episode(self):
+            return content
 
-def _client_side(config, agent, environment, episode, address, repeats):
-    """What clients of the server see: they wait for it and for the network."""
-    import reverb
-
-    writer = SequenceWriter(reverb.Client(address), config.sequence_length)
-    insert = _median(lambda: writer.insert(episode, timeout=60), repeats)
-    replay = ReplayServer(address, row_specs(environment))
-    batches = iter(replay.dataset(config.batch_size, config.sequence_length))
-    weights = Weights(agent, address)
+    actor, weights = Actor.remote(), Weights(acting_variables(agent))
+    sent = ray.put(weights.read())
     return {
-        "insert": insert,
-        "sample": _mean(lambda: next(batches), 10 * repeats),
-        "push": _median(weights.push, repeats),
-        "pull": _median(weights.pull, repeats),
+        "hand": _median(clock, lambda: ray.get(actor.episode.remote()), repeats),
+        "send": _median(clock, lambda: ray.put(weights.read()), repeats),
+        "receive": _median(clock, lambda: weights.write(ray.get(sent)), repeats),
     }
 
 
-def _layouts(config, agent, repeats):
+def _layouts(config, agent, repeats, clock, layouts):
     """Seconds of a call of the planner, and of a step of all environments, by layout."""
     decision, step = {}, {}
-    for count in LAYOUTS:
+    for count in layouts:
         environment = load_environments(config, count, COLLECTION, processes=count > 1)
         with contextlib.closing(environment):
             policy = as_py_policy(agent.collect_policy)
             now, state = environment.reset(), policy.get_initial_state(count)
             seconds = []
             for _ in range(repeats + 5):  # the first ones trace and compile
-                begun = time.perf_counter()
+                begun = clock()
                 action = policy.action(now, state)
-                decided = time.perf_counter()
+                decided = clock()
                 now, state = environment.step(action.action), action.state
-                seconds.append([decided - begun, time.perf_counter() - decided])
+                seconds.append([decided - begun, clock() - decided])
             decision[count], step[count] = np.median(seconds[5:], axis=0).tolist()
     return decision, step
 
 
-def _train_seconds(config, agent, episode, learners, chunks=5):
+def _train_seconds(config, agent, episode, learners, clock, chunks=5):
     """Of a gradient step on the share of the batch that one of several learners has."""
     from agents.episodes.replay import Replay
 
@@ -185,7 +169,7 @@ def _train_seconds(config, agent, episode, learners, chunks=5):
     devices = tf.distribute.get_strategy()
     learning = Learning(agent, replay, devices, share, config.sequence_length, seed=0)
     learning.run(20, lambda _: None)  # traces and compiles
-    return _median(lambda: learning.run(20, lambda _: None), chunks) / 20
+    return _median(clock, lambda: learning.run(20, lambda _: None), chunks) / 20
 
 
 def _saver(run, agent):
@@ -203,21 +187,11 @@ def _bytes(variables):
     return sum(sizes)
 
 
-def _median(function, repeats):
+def _median(clock, function, repeats):
     function()
     seconds = []
     for _ in range(repeats):
-        begun = time.perf_counter()
+        begun = clock()
         function()
-        seconds.append(time.perf_counter() - begun)
+        seconds.append(clock() - begun)
     return float(np.median(seconds))
-
-
-def _mean(function, repeats):
-    """Of many calls without a break, of which some are prepared beside others."""
-    for _ in range(repeats // 5):
-        function()
-    begun = time.perf_counter()
-    for _ in range(repeats):
-        function()
-    return (time.perf_counter() - begun) / repeats

@@ -12,14 +12,13 @@ _ABOUT = """\
   it on this machine, and simulates it (SimPy) for more processes than this machine has.
 - In the simulation, each process has a core of its own. Learners have the speed of one core
   here, and sum gradients at 10 Gbit/s.
-- Where the simulation is compared with this machine, all processes share its cores."""
+- Where the simulation is compared with this machine, all processes share its cores.
+- With `--clock processor` costs are processor time of the process that works, which other
+  programs do not lengthen. Real runs are then left out."""
 _HELP = """\
 - Learners: fewer updates an episode, larger batches on a faster device, or more learners,
   as long as a step on a smaller share of the batch costs less.
 - Actors: more of them, or several environments for each, which share a call of the planner.
-- The server is busy {server} of the time at most. Several servers help: each holds the
-  episodes of some actors, and a learner takes batches from them in turn. One server gives
-  {batches} batches of this size a second.
 - More actors than the learners can follow make nothing faster and their weights older. Each
   waits until its last episode is learned from."""
 _DECISION = "a decision, one environment"
@@ -34,11 +33,11 @@ def costs_table(costs):
     return [
         (_DECISION, _ms(costs.decision[1])),
         ("an agent step of the environment", _ms(costs.step[1])),
-        (f"an episode of {costs.episode_steps} agent steps to disk", _ms(costs.write)),
-        ("an episode into the server", _ms(costs.insert)),
-        ("a batch out of it", _ms(costs.sample)),
-        ("weights to the server", _ms(costs.push)),
-        ("weights from it", _ms(costs.pull)),
+        (f"an episode of {costs.episode_steps} agent steps into bytes", _ms(costs.pack)),
+        ("those from an actor to the learner", _ms(costs.hand)),
+        ("an episode to disk", _ms(costs.write)),
+        ("weights into Ray's store", _ms(costs.send)),
+        ("weights out of it", _ms(costs.receive)),
         *(
             (f"a gradient step, a {_share(count)} of the batch", _ms(seconds))
             for count, seconds in costs.train.items()
@@ -96,9 +95,7 @@ def write_page(folder, title, facts, costs, checks, outcomes):
             *(_outcome_row(layout, outcome) for layout, outcome in outcomes),
         ],
     }
-    server = max(outcome.busy["server"] for _, outcome in outcomes)
-    numbers = {"server": f"{server:.0%}", "batches": f"{1.0 / costs.sample:.0f}"}
-    numbers |= {"weights": f"{costs.weights / 1e6:.2f}"}
+    numbers = {"weights": f"{costs.weights / 1e6:.2f}"}
     numbers |= {"gradients": f"{costs.gradients / 1e6:.2f}"}
     found = {"title": title, "facts": facts, "numbers": numbers, "tables": tables}
     write_text(folder / "scale.json", json.dumps(found) + "\n")
@@ -114,6 +111,7 @@ def remake(folder):
         "Weights that actors act by: {weights} MB. Gradients that learners sum: "
         "{gradients} MB."
     )
+    checked = len(found["tables"]["checks"]) > 1
     parts = [
         f"# {found['title']}",
         _QUESTION,
@@ -123,13 +121,13 @@ def remake(folder):
         "what is busiest then.",
         tables["needed"],
         folded("How it was measured", _ABOUT, as_lines(found["facts"])),
-        folded("What helps", _HELP.format(**found["numbers"])),
+        folded("What helps", _HELP),
         folded("Cost of each part", tables["costs"], sizes.format(**found["numbers"])),
         folded("One planner call for several environments", tables["layouts"]),
-        folded("Simulated and real, on this machine", tables["checks"]),
+        folded("Simulated and real, on this machine", tables["checks"] if checked else ""),
         folded("All simulated runs, a core for each process", tables["outcomes"]),
     ]
-    write_text(folder / "scale.md", "\n\n".join(parts) + "\n")
+    write_text(folder / "scale.md", "\n\n".join(filter(None, parts)) + "\n")
 
 
 def _split(rows):

@@ -20,7 +20,7 @@ def failing(task, method):
     """
     try:
         yield
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise EnvironmentFailedError(
             f"task {task!r}: {method} failed: {told(error)}"
         ) from error

@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import numbers
 import os
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -136,15 +137,34 @@ def step(env, action):
         Observation, reward, whether the episode ended, discount: 0 where the task itself
         ended it, 1 where time was up.
     """
-    observation, reward, *ends, info = env.step(action)
+    given = env.step(action)
+    if not isinstance(given, tuple | list) or len(given) not in (4, 5):
+        raise TypeError(
+            "step returns observation, reward, terminated, truncated and info, got "
+            f"{repr(given):.100}"
+        )
+    observation, reward, *ends, info = given
     if len(ends) == 2:
-        is_terminal, is_cut = ends
+        is_terminal, is_cut = map(_flag, ends)
         is_last = is_terminal or is_cut
     else:
-        (is_last,) = ends
+        (is_last,) = map(_flag, ends)
         is_terminal = is_last and not info.get("TimeLimit.truncated", False)
     discount = 0.0 if is_terminal else 1.0
-    return observation, one_reward(reward), bool(is_last), discount
+    return observation, one_reward(reward), is_last, discount
+
+
+def _flag(value):
+    """Whether an episode ended, as a bool.
+
+    Raises:
+        TypeError: it is neither true nor false.
+    """
+    if np.size(value) != 1 or np.ravel(value)[0] not in (0, 1):
+        raise TypeError(
+            f"terminated and truncated are true or false, got {repr(value):.100}"
+        )
+    return bool(np.ravel(value)[0])
 
 
 def one_reward(reward):
@@ -154,7 +174,7 @@ def one_reward(reward):
         TypeError: it is none, or several.
     """
     if np.size(reward) != 1 or np.asarray(reward).dtype.kind not in "biuf":
-        raise TypeError(f"a reward is one number, got {reward!r}")
+        raise TypeError(f"a reward is one number, got {repr(reward):.100}")
     return float(np.ravel(reward)[0])
 
 
@@ -184,7 +204,22 @@ def picture(env, size):
     if np.ndim(image) != 3:
         hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
         raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
-    return shrink(np.asarray(image), size)
+    return shrink(_colors(np.asarray(image)), size)
+
+
+def _colors(image):
+    """A picture as uint8.
+
+    Raises:
+        RuntimeError: it is none of red, green and blue from 0 to 255.
+    """
+    is_whole = image.dtype.kind in "iu" and image.size
+    if not is_whole or image.shape[2] != 3 or image.min() < 0 or image.max() > 255:
+        raise RuntimeError(
+            "this environment draws no picture: render must return uint8 [height, width, "
+            f"3], got {image.dtype} {list(image.shape)}"
+        )
+    return image.astype(np.uint8)
 
 
 def time_limit(env):
@@ -206,10 +241,11 @@ def time_limit(env):
 def timestep(env):
     """Seconds; where a task does not tell them, those of a frame when gym shows it."""
     seconds = getattr(getattr(env, "unwrapped", env), "dt", None)
-    if not isinstance(seconds, numbers.Real):
-        seconds = None
-    frames = (getattr(env, "metadata", None) or {}).get("render_fps")
-    return seconds or (1 / frames if frames else SECONDS)
+    if isinstance(seconds, numbers.Real) and seconds:
+        return seconds
+    metadata = getattr(env, "metadata", None)
+    frames = metadata.get("render_fps") if isinstance(metadata, Mapping) else None
+    return 1 / frames if isinstance(frames, numbers.Real) and frames else SECONDS
 
 
 def one_number(seed):

@@ -128,6 +128,8 @@ def _a_time_step(step):
             "dm_env wants a dm_env.TimeStep, such as dm_env.transition(reward, "
             f"observation), got {type(step).__name__} {step!r}"[:200]
         )
+    if step.step_type not in tuple(dm_env.StepType):
+        raise TypeError(f"step_type is a dm_env.StepType, got {step.step_type!r}")
     return step
 
 

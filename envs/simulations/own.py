@@ -2,6 +2,7 @@
 
 import importlib
 import os
+import re
 import sys
 
 import numpy as np
@@ -13,12 +14,67 @@ from envs.simulations.choices import choices, shaped
 from envs.simulations.errors import failing, line, told
 
 _OURS = ("agents", "bayes_rl", "configs", "envs")
+_PREFIX = "python:"
+
+
+_GIVEN = {}  # (module, name) -> function that a script of this process has given
+
+
+def give(make, task=None):
+    """Makes a function, or class, that makes an environment known by the name of a task.
+
+    It is known in this process and in those that it starts for environments.
+
+    Args:
+        make: function without arguments, or class; it may be a lambda, or of a notebook.
+        task: the name, `python:module:function`; None: that of the function.
+
+    Returns:
+        The name.
+
+    Raises:
+        ValueError: it cannot be called, or the name is of no task of a user.
+
+    Example:
+        >>> give(lambda: None, "python:script:arm")
+        'python:script:arm'
+    """
+    if not callable(make):
+        raise ValueError(
+            "environment must be a function or a class that makes an environment, got "
+            f"{line(repr(make))}"
+        )
+    task = task or _name_of(make)
+    _GIVEN[_split(task)] = make
+    return task
+
+
+def given(task):
+    """The function that was given for a task; None where none was."""
+    return _GIVEN.get(_split(task)) if task.startswith(_PREFIX) else None
+
+
+def _split(task):
+    if not task.startswith(_PREFIX):
+        raise ValueError(
+            f"environment= is for tasks named {_PREFIX}module:function, got {task!r}"
+        )
+    module, _, function = task.removeprefix(_PREFIX).partition(":")
+    return module, function
+
+
+def _name_of(make):
+    named = make if hasattr(make, "__qualname__") else type(make)  # such as a partial
+    module = getattr(make, "__module__", None) or named.__module__
+    name = re.sub(r"\W+", "_", named.__qualname__).strip("_")
+    return f"{_PREFIX}{module}:{name}"
 
 
 def find(module, function):
     """The function that makes an environment; its module is imported, no more.
 
-    The module is looked for in what is installed and then in the current folder.
+    One that was given comes first. The module is looked for in what is installed and then
+    in the current folder.
 
     Args:
         module: dotted name.
@@ -27,11 +83,17 @@ def find(module, function):
     Raises:
         ValueError: the module cannot be imported, or has no such function.
     """
-    task = f"python:{module}:{function}"
+    if (module, function) in _GIVEN:
+        return _GIVEN[module, function]
+    task = f"{_PREFIX}{module}:{function}"
     found = import_module(module, task)
     if not callable(getattr(found, function, None)):
         place = getattr(found, "__file__", None) or "a folder"
-        raise ValueError(f"task {task!r}: {module} ({place}) has no function {function!r}")
+        given = "; a script gives it: agents.load(run, environment=make)"
+        raise ValueError(
+            f"task {task!r}: {module} ({place}) has no function {function!r}"
+            + given * (module == "__main__")
+        )
     return getattr(found, function)
 
 
@@ -97,6 +159,8 @@ class Own:
         sizes = {path: self._size(path, array) for path, array in entries}
         self._paths = list(sizes)
         self._total = sum(sizes.values())
+        if not self._total:
+            raise ValueError(f"{self._name} observes nothing: its spec or space is empty")
         self.entries = sizes if self._paths != [()] else {}
         self._velocities = list(velocities)
 
@@ -136,21 +200,30 @@ class Own:
 
     def render(self, size, camera, shadows):
         del camera, shadows
-        with quiet.without_deprecations():
+        with quiet.without_deprecations(), failing(self._task, "render"):
             return self._env.render(size)
 
     def close(self):
         self._env.close()
 
+    def _bounds(self, actions):
+        try:
+            return interfaces.bounds(actions)
+        except (TypeError, ValueError) as error:
+            raise ValueError(
+                f"{self._name} has actions {line(actions)}, whose bounds must be numbers "
+                f"of their shape ({line(error)})"
+            ) from error
+
     def _make(self, function):
         try:
             with quiet.without_deprecations():
                 env = function()
+                found = interfaces.interface(env)
         except (Exception, SystemExit) as error:
             raise RuntimeError(
-                f"{self._name}: {function.__name__} raised {told(error)}"
+                f"{self._name}: {getattr(function, '__name__', 'it')} raised {told(error)}"
             ) from error
-        found = interfaces.interface(env)
         if found is None:
             raise ValueError(
                 f"{self._name} must return an environment of dm_env, gym or gymnasium, got "
@@ -171,7 +244,7 @@ class Own:
                 f"{what}; only one array of continuous actions, or of categories, is "
                 "supported"
             )
-        low, high = interfaces.bounds(actions)
+        low, high = self._bounds(actions)
         self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
 
     def _size(self, path, array):
@@ -209,7 +282,10 @@ def concatenate(observation, paths):
         array([1., 2., 3.], dtype=float32)
     """
     parts = [np.ravel(_entry(observation, path)) for path in paths]
-    return np.concatenate(parts).astype(np.float32)
+    if any(np.ma.is_masked(part) or part.dtype.kind not in "biuf" for part in parts):
+        raise TypeError("only real numbers are supported")
+    with np.errstate(over="ignore"):  # to infinity, which the environment refuses
+        return np.concatenate(parts).astype(np.float32)
 
 
 def _entry(observation, path):

@@ -200,7 +200,7 @@ def quick_planner():
 @pytest.fixture(scope="session")
 def run_words(quick_planner):
     """Words of `whole_run`."""
-    evaluation = ["evaluation={every: 2, episodes: 2}", "video_every=4"]
+    evaluation = ["evaluation={every_steps: 40, episodes: 2}", "video_every_steps=80"]
     return ["environment_steps=160", "value=td", *evaluation, *quick_planner]
 
 
@@ -241,6 +241,11 @@ def pixel_run(train_run, tmp_path_factory):
     """Folder of a run of 2 random episodes of pixels; not to be changed."""
     folder = tmp_path_factory.mktemp("pixels") / "run"
     pixels = ["observation=pixels", "image.size=32", "world_model.image_depth=2"]
-    steps = ["environment_steps=40", "seed_episodes=2", "sequence_length=4"]
-    assert train_run(folder, *pixels, *steps, "evaluation.every=0", "video_every=0") == 0
+    steps = ["environment_steps=40", "seed_steps=40", "sequence_length=4"]
+    assert (
+        train_run(
+            folder, *pixels, *steps, "evaluation.every_steps=0", "video_every_steps=0"
+        )
+        == 0
+    )
     return folder

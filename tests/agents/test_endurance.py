@@ -80,8 +80,12 @@ def run_and_kill(process, folder, number, random):
 
 
 def test_a_run_that_is_killed_ten_times_loses_nothing(tiny_words, tmp_path):
-    words = [*tiny_words, "environment_steps=2000", "evaluation={every: 4, episodes: 1}"]
-    words += ["video_every=10", "updates_per_episode=4"]
+    words = [
+        *tiny_words,
+        "environment_steps=2000",
+        "evaluation={every_steps: 80, episodes: 1}",
+    ]
+    words += ["video_every_steps=200", "updates_per_step=0.2"]
     whole, folder = tmp_path / "whole", tmp_path / "killed"
     whole_process = start(words, whole)
     said = whole_process.communicate()
@@ -127,7 +131,7 @@ def test_memory_of_300_episodes_grows_by_no_more_than_the_replay(train_run, tmp_
     folder = pathlib.Path(tmp_path / "run")
     pixels = ["observation=pixels", "image.size=64", "world_model.image_depth=2"]
     words = [*pixels, "environment_steps=6000", "batch_size=2", "sequence_length=4"]
-    words += ["evaluation={every: 10, episodes: 1}", "video_every=0"]
+    words += ["evaluation={every_steps: 200, episodes: 1}", "video_every_steps=0"]
     assert train_run(folder, *words) == 0
     rows = metrics(folder)
     warm = 40  # episodes after which everything is compiled

@@ -73,8 +73,9 @@ VALUE = {
     "value.clip_norm": 1e-6,
     "value.target_rate": 0.5,
     "value.entropy": 0.5,
+    "value.imitation": 0.5,
 }
-PARTS = ("planner.", "explore.", "action_noise.")  # handed to the agent whole
+PARTS = ("planner.", "explore.", "exploit.", "action_noise.")  # handed to the agent whole
 ELSEWHERE = {
     "standardize": "planet/model/test_standardization.py",
     "learn_observation_stddev": "planet/model/test_standardization.py",
@@ -82,6 +83,8 @@ ELSEWHERE = {
     "value.kind": "training/test_without_value.py",
     "value.proposals": "planet/value/test_actor_critic.py",
     "value.return_lambda": "planet/planning/test_rollouts.py",
+    "value.target_draws": "planet/value/test_actor_critic.py",
+    "value.pessimism": "planet/value/test_actor_critic.py",
     "averaging": "planet/agent/test_optimizer.py",
     "act": "planet/agent/policy/test_policy_with_value.py",
     "latents": "planet/agent/policy/test_policy_with_value.py",
@@ -90,18 +93,23 @@ ELSEWHERE = {
     "compile": "planet/agent/test_planet_agent.py: the same numbers, sooner",
     "devices": "planet/agent/test_planet_agent.py: the same numbers, on more devices",
     "threads": "of the machine alone",
+    "data": "training/logged/test_experience.py",
     "logdir": "training/trainer/test_trainer.py: every folder of a run",
     "environment_steps": "training/trainer/test_trainer.py: lines of the metrics",
-    "seed_episodes": "training/trainer/test_trainer.py: first random episodes",
+    "seed_steps": "training/trainer/test_trainer.py: first random episodes",
     "environments": "training/trainer/test_trainer.py: a variant runs",
     "actors": "training/distributed/: everything",
-    "learners": "training/distributed/test_workers.py",
+    "address": "training/distributed/test_cluster.py",
+    "learners": "training/distributed/test_together.py",
     "noise_ladder": "training/distributed/test_actor.py",
-    "updates_per_episode": "training/trainer/test_trainer.py: train steps of a line",
-    "evaluation.every": "training/test_measurements.py",
+    "updates_per_step": "training/trainer/test_trainer.py: train steps of a line",
+    "evaluation.every_steps": "training/test_measurements.py",
     "evaluation.episodes": "training/trainer/test_trainer.py: rows of the scores",
-    "video_every": "training/test_measurements.py",
-    "probe_every": "training/test_measurements.py",
+    "evaluation.apart": "training/distributed/test_apart.py",
+    "video_every_steps": "training/test_measurements.py",
+    "probe_every_steps": "training/test_measurements.py",
+    "checkpoint_every_steps": "training/trainer/test_trainer_stopped.py",
+    "logger": "training/test_trackers.py",
     "replay_capacity": "episodes/test_replay.py, planet/agent/test_clock.py",
     "hold_out_every": "training/trainer/test_trainer.py, planet/agent/test_clock.py",
     "batch_size": "training/test_gradient_steps.py",
@@ -216,8 +224,10 @@ def test_a_key_of_the_value_changes_what_it_learns(key, valued, value_as_it_is):
 
 def test_parts_of_the_agent_are_those_of_the_config(make_config, build_agent):
     words = ["planner=icem", "explore=thompson", "action_noise.stddev=0.7"]
+    words += ["exploit=pessimistic"]
     config, agent = make_config(*words), build_agent(*words)
     policy = agent.collect_policy
     assert policy._planner == config.planner
     assert policy.strategy == config.explore
+    assert agent.policy.strategy == config.exploit
     assert policy._noise == config.action_noise

@@ -132,7 +132,7 @@ def test_words_of_a_command_reach_its_function(name, monkeypatch, tmp_path):
 
 def write_run(folder, row):
     folder.mkdir(exist_ok=True)
-    config = used("task=fake", "seed_episodes=1", f"logdir={folder}")
+    config = used("task=fake", "seed_steps=20", f"logdir={folder}")
     (folder / "config.yaml").write_text(yaml.safe_dump(as_dict(config)))
     row = {"episodes": 2, "environment_steps": 20, "collect/return": 1.0} | row
     (folder / "metrics.jsonl").write_text(json.dumps(row) + "\n")
@@ -204,7 +204,7 @@ def test_a_command_on_a_run_writes_to_another_folder(name, monkeypatch, tmp_path
 
 
 def test_compare_names_its_files(capsys, tmp_path):
-    write_run(tmp_path, {"explore/reached_reward": True})
+    write_run(tmp_path, {"explore/reached_reward": True, "explore/is_random": False})
     assert main(["compare", str(tmp_path), "--out", "out"]) == 0
     assert "out/exploration.csv\nout/runs.csv\n" in capsys.readouterr().out
     assert (tmp_path / "out" / "first_reward.png").exists()

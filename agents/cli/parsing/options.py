@@ -1,13 +1,10 @@
 """The commands, their options, and the long end of `bayes-rl train --help`."""
 
 import argparse
-import functools
 import shutil
 import textwrap
 
 from agents.runs.config import choices
-
-ROLES = ("server", "learner", "actor")
 
 _EXAMPLES = """examples:
   bayes-rl train                                   the default, on a laptop
@@ -17,6 +14,15 @@ _EXAMPLES = """examples:
   bayes-rl train experiment=paper --print-config   the config, without a run
 
 The same command resumes a run; with -m, all runs that have not finished."""
+_LEARN = """examples:
+  bayes-rl learn logdir/cartpole_swingup/noise/0       episodes of a run, scored in its task
+  bayes-rl learn logs                                  npz files, no environment
+  bayes-rl learn logs task=cartpole_swingup            npz files, scored in a task
+  bayes-rl learn logs -m seed=0,1,2                    several runs
+
+Keys and choices are those of bayes-rl train --help. An npz file has observations [N, D],
+actions [N, A] and rewards [N], and may have terminals and timeouts [N], next_observations,
+action_low and action_high [A]."""
 
 
 def whole_number(text, least=1):
@@ -37,29 +43,6 @@ def whole_number(text, least=1):
     return number
 
 
-def address(text):
-    """An address, `HOST:PORT`.
-
-    Example:
-        >>> address("node0:9000")
-        'node0:9000'
-    """
-    host, _, port = text.rpartition(":")
-    if not host or not port.isdecimal() or not 0 < int(port) < 2**16:
-        raise argparse.ArgumentTypeError(f"must be HOST:PORT, got {text!r}")
-    return text
-
-
-def addresses(text):
-    """Several addresses.
-
-    Example:
-        >>> addresses("node0:9001,node1:9001")
-        ('node0:9001', 'node1:9001')
-    """
-    return tuple(map(address, text.split(",")))
-
-
 def add_commands(commands):
     """Adds a parser for each command.
 
@@ -67,6 +50,7 @@ def add_commands(commands):
         commands: what `add_subparsers` of a parser returns that knows `late_help`.
     """
     _add_train(commands)
+    _add_learn(commands)
     _add_evaluate(commands)
     _add_probe(commands)
     _add_calibrate(commands)
@@ -75,8 +59,6 @@ def add_commands(commands):
     _add_video(commands)
     _add_export(commands)
     _add_migrate(commands)
-    _add_roles(commands)
-    _add_cluster(commands)
 
 
 def _add_train(commands):
@@ -88,6 +70,24 @@ def _add_train(commands):
         "[key=value ...] [group=choice ...]",
         late_help=lambda: f"\n{train_help()}",
     )
+    _add_multirun(command)
+
+
+def _add_learn(commands):
+    command = _add(
+        commands,
+        "learn",
+        "Train an agent from logged episodes alone, or resume its run.",
+        usage="bayes-rl learn DATA [-m [--jobs N | --print-commands]] [--print-config] "
+        "[key=value ...] [group=choice ...]",
+        late_help=lambda: f"\n{_LEARN}",
+    )
+    about = "folder of a run, npz file, folder of such, or minari:NAME"
+    command.add_argument("data", metavar="DATA", help=about)
+    _add_multirun(command)
+
+
+def _add_multirun(command):
     command.add_argument(
         "-m",
         "--multirun",
@@ -184,73 +184,6 @@ def _add_migrate(commands):
     about = "Bring the config.yaml of runs of earlier versions to today's form."
     command = _add(commands, "migrate", about)
     _add_runs(command)
-
-
-def _add_roles(commands):
-    abouts = {
-        "server": "Keep the replay of a run with actors: one process, on any machine.",
-        "learner": "Learn from episodes of actors: one process of a run, on any machine.",
-        "actor": "Collect episodes for a learner: one process of a run, on any machine.",
-    }
-    own = {
-        "server": "",
-        "learner": "[--number K --learners HOST:PORT,...] ",
-        "actor": "--number K ",
-    }
-    for role in ROLES:
-        usage = f"bayes-rl {role} --server HOST:PORT {own[role]}actors=N [key=value ...]"
-        command = _add(commands, role, abouts[role], usage=usage)
-        command.add_argument(
-            "--server",
-            required=True,
-            type=address,
-            metavar="HOST:PORT",
-            help="address of the replay server, the same for all processes",
-        )
-        if role != "server":
-            command.add_argument(
-                "--number",
-                required=role == "actor",
-                default=0,
-                type=int,
-                metavar="K",
-                help=f"number of this {role}, from 0 to {role}s - 1",
-            )
-        if role == "learner":
-            command.add_argument(
-                "--learners",
-                type=addresses,
-                default=(),
-                metavar="HOST:PORT,...",
-                help="addresses of all learners, for devices=multi_worker",
-            )
-
-
-def _add_cluster(commands):
-    command = _add(
-        commands,
-        "cluster",
-        "Print a job script for a run of many processes.",
-        usage="bayes-rl cluster slurm --actors N [--gpus N] [--cores N] [key=value ...]",
-    )
-    command.add_argument("system", choices=("slurm",), help="system of the cluster")
-    command.add_argument(
-        "--actors", type=whole_number, required=True, metavar="N", help="number of actors"
-    )
-    command.add_argument(
-        "--gpus",
-        type=functools.partial(whole_number, least=0),
-        default=0,
-        metavar="N",
-        help="number of GPUs of a learner (default: 0)",
-    )
-    command.add_argument(
-        "--cores",
-        type=whole_number,
-        default=1,
-        metavar="N",
-        help="cores of a process (default: 1)",
-    )
 
 
 def _add(commands, name, about, **settings):

@@ -3,10 +3,10 @@
 import argparse
 import importlib.metadata
 
-from agents.cli.parsing.options import ROLES, add_commands
+from agents.cli.parsing.options import add_commands
 from agents.system.errors import UserError, nearest
 
-_OF_A_CONFIG = ("train", "cluster", *ROLES)
+_OF_A_CONFIG = ("train", "learn")
 
 
 def parse(argv):
@@ -17,7 +17,7 @@ def parse(argv):
 
     Returns:
         An `argparse.Namespace` of the options of the command, with its `name`; those of
-        train and of roles have `overrides`, the words that are of the config.
+        train have `overrides`, the words that are of the config.
 
     Raises:
         UserError: there is no such command or option. One line.
@@ -98,7 +98,7 @@ def _check_first(argv, parser, commands):
 def _refuse(word, rest, name, known):
     """Says what would be right in place of a word that a command does not know."""
     what = "option" if word.startswith("-") else "argument"
-    hint = _as_key(word, rest) if name == "train" else ""
+    hint = _as_key(word, rest) if name in ("train", "learn") else ""
     hint = hint or nearest(word, known, least=0.7)  # all options share their dashes
     raise UserError(f"{name} has no {what} {word!r}{hint} (see bayes-rl {name} --help)")
 

@@ -1,9 +1,7 @@
 """Runs as processes of this machine, some at a time."""
 
 import collections
-import contextlib
 import dataclasses
-import os
 import pathlib
 import signal
 import time
@@ -47,11 +45,13 @@ class ProcessLauncher:
     Args:
         at_once: jobs that run at the same time, at least 1.
         table: is told what happens, see `agents.cli.sweep.table.SweepTable`.
+        start: function of a `Job` that returns its process; None: one of this machine.
     """
 
-    def __init__(self, at_once, table):
+    def __init__(self, at_once, table, start=None):
         self._at_once = at_once
         self._table = table
+        self._start_process = start or _start_here
         self._running = {}  # job -> its process
 
     def launch(self, jobs):
@@ -79,8 +79,7 @@ class ProcessLauncher:
 
     def _start(self, job, results):
         try:
-            job.folder.mkdir(parents=True, exist_ok=True)
-            process = LoggedProcess(job.command, job.folder / LOG)
+            process = self._start_process(job)
         except OSError as error:
             self._end(job, FAILED, str(error), results)
             return
@@ -107,8 +106,12 @@ class ProcessLauncher:
     def _stop(self, kill):
         for process in self._running.values():
             if kill:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                process.kill()
             else:
                 process.send_signal(signal.SIGINT)
         self._table.stopping(kill)
+
+
+def _start_here(job):
+    job.folder.mkdir(parents=True, exist_ok=True)
+    return LoggedProcess(job.command, job.folder / LOG)

@@ -1,5 +1,6 @@
 """Several runs: every combination of comma-separated values, side by side."""
 
+import contextlib
 import dataclasses
 import os
 import pathlib
@@ -12,6 +13,7 @@ from agents.runs.config import overrides
 from agents.runs.folder import check_run
 from agents.runs.history import is_finished
 from agents.system.errors import UserError
+from agents.training.distributed.cluster import need_ray
 
 _GPU = "/dev/nvidia0"
 
@@ -23,16 +25,22 @@ class Sweep:
     Args:
         jobs: a `Job` for each run.
         finished: those that earlier sessions have finished.
-        at_once: how many of them share this machine.
+        configs: of the jobs, list of `agents.runs.config.schema.Train`.
     """
 
     jobs: list
     finished: list
-    at_once: int
+    configs: list
 
     @property
     def missing(self):
         return [job for job in self.jobs if job not in self.finished]
+
+    @property
+    def is_of_cluster(self):
+        """Whether a cluster has whole runs; those of several processes join it."""
+        config = self.configs[0]
+        return bool(config.address) and not config.has_processes
 
 
 def plan(words):
@@ -56,7 +64,7 @@ def plan(words):
     ]
     pairs = zip(jobs, configs, strict=True)
     finished = [job for job, config in pairs if is_finished(config)]
-    return Sweep(jobs, finished, default_at_once(configs))
+    return Sweep(jobs, finished, configs)
 
 
 def sweep(words, at_once=None):
@@ -68,7 +76,8 @@ def sweep(words, at_once=None):
 
     Args:
         words: as in `plan`.
-        at_once: runs at the same time; None: as many as the machine has cores for.
+        at_once: runs at the same time; None: as many as there are cores for, of this
+            machine or of the cluster that `address` names.
 
     Returns:
         Exit status: 0 if all runs ended well, 1 if one failed, 130 after Ctrl-C.
@@ -77,9 +86,21 @@ def sweep(words, at_once=None):
         UserError: as `plan`.
     """
     planned = plan(words)
-    at_once = at_once or planned.at_once
-    with SweepTable(planned.jobs, at_once, planned.finished) as table:
-        return _status(ProcessLauncher(at_once, table).launch(planned.missing))
+    with contextlib.ExitStack() as stack:
+        start = None
+        if planned.is_of_cluster:
+            need_ray()
+            from agents.cli.sweep import in_cluster
+
+            cores = max(map(_cores, planned.configs))
+            joined = in_cluster.joined(planned.configs[0], cores)
+            room, start = stack.enter_context(joined)
+        else:
+            room = default_at_once(planned.configs)
+        at_once = at_once or room
+        table = SweepTable(planned.jobs, at_once, planned.finished)
+        launcher = ProcessLauncher(at_once, stack.enter_context(table), start)
+        return _status(launcher.launch(planned.missing))
 
 
 def print_commands(words):
@@ -104,7 +125,7 @@ def print_commands(words):
 def default_at_once(configs):
     """How many runs share this machine: its cores over those that a run keeps busy.
 
-    Those are the threads of each actor and learner, or one for each environment.
+    Those are the threads of each actor, learner and evaluator, or one for each environment.
     One, where a run takes all devices: with other `devices`, with `threads=0`, or where
     there is a GPU, which one run keeps busy.
 
@@ -118,9 +139,10 @@ def default_at_once(configs):
 
 
 def _cores(config):
+    others = config.actors + config.learners - 1 + config.evaluates_apart
     if config.actors:
-        return config.threads * (config.actors + config.learners)
-    return max(config.threads, config.environments)
+        return config.threads * (others + 1)
+    return max(config.threads, config.environments) + config.threads * others
 
 
 def _status(results):
@@ -143,6 +165,12 @@ def _names(runs):
 
 
 def _check(runs, configs):
+    places = {(config.address, config.has_processes) for config in configs}
+    if len(places) > 1 and any(address for address, _ in places):
+        raise UserError(
+            "a sweep with address= needs the same address for all of its runs, and either "
+            "actors or evaluation.apart=true for all of them or for none"
+        )
     folders = {}
     for run, config in zip(runs, configs, strict=True):
         check_run(config)

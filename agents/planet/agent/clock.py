@@ -21,12 +21,15 @@ class Clock(tf.Module):
         replay_steps: [], agent steps in the replay, as if of every episode's steps the same
             share were held out: min((1 - 1 / hold_out_every) agent_steps, capacity). The
             replay itself holds whole episodes, the first among them.
+        steps_from_start: agent steps of episodes that are replayed before they are counted;
+            no checkpoint keeps it, so who replays them sets it.
     """
 
     def __init__(self, replay_capacity=None, hold_out_every=None, counts_rewards=False):
         super().__init__("clock")
         self._replay_capacity = float(replay_capacity or "inf")
         self._trained_on = 1.0 - 1.0 / (hold_out_every or float("inf"))
+        self.steps_from_start = 0
         self.episodes = _counter("episodes")
         self.environment_steps = _counter("environment_steps")
         self.agent_steps = _counter("agent_steps")
@@ -35,7 +38,8 @@ class Clock(tf.Module):
 
     @property
     def replay_steps(self):
-        steps = self._trained_on * tf.cast(self.agent_steps, tf.float32)
+        steps = tf.cast(self.agent_steps, tf.float32)
+        steps = self._trained_on * tf.maximum(steps, self.steps_from_start)
         return tf.minimum(steps, self._replay_capacity)
 
     @property

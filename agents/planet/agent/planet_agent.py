@@ -10,7 +10,7 @@ from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
 
 from agents.planet.model.transitions.source import own_draws
-from agents.planet.planning.imagination import predict_replayed
+from agents.planet.planning.imagination import expect_replayed, predict_replayed
 from agents.planet.value.explorer import Sought
 from agents.system import replicas
 from agents.system.seeds import Purpose, fold, normal, seed_of_run, split
@@ -243,7 +243,11 @@ class PlaNetAgent(tf_agent.TFAgent):
         values = ()
         if self.value:
             of_value, values = self.value.losses(
-                batch, features, drawn.actions, self._sought(drawn.weight_seed)
+                batch,
+                features,
+                drawn.actions,
+                self._sought(drawn.weight_seed),
+                self._expecting(drawn.weight_seed),
             )
             metrics |= of_value
         terms = {
@@ -274,6 +278,19 @@ class PlaNetAgent(tf_agent.TFAgent):
 
         seen = self.clock.elapsed
         return Sought(bonus, strategy.scheduled(seen), strategy.of_return(seen))
+
+    def _expecting(self, seed):
+        """What new draws expect of actions in targets of the value, where it asks them."""
+        draws, model = self.value.target_draws, self.model
+        if not draws:
+            return None
+        weights = model.draw_weights(draws, fold(seed, 2))
+
+        def expect(features, action):
+            after = expect_replayed(model, features, action, weights, draws).features
+            return after, model.reward(after), model.continuation(after)
+
+        return expect
 
     def _kl_scale(self):
         """kl_weight / replay steps, kl_weight annealed."""

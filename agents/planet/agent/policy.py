@@ -310,6 +310,7 @@ class Policies:
         model: what they plan in.
         planner: of both.
         strategy: that the one which explores scores plans by.
+        exploit: likewise, the one which exploits.
         noise: on its actions.
         value: of states beyond the horizon, or None.
         act: "plan" or "policy", see `agents.planet.agent.policy.PlanningPolicy`.
@@ -326,6 +327,7 @@ class Policies:
     model: WorldModel
     planner: Planner
     strategy: Strategy
+    exploit: Strategy
     noise: GaussianNoise
     value: ActorCritic | None
     act: str
@@ -337,12 +339,14 @@ class Policies:
     space: Box | Categories = BOX
 
     def exploiting(self, act=None):
-        """Acts under the mean weights and without noise.
+        """Acts by the strategy that exploits, and without noise.
 
         Args:
             act: None: as the others do.
         """
-        own = {"strategy": Greedy(), "noise": None, "act": act or self.act, "sharers": 1}
+        act = act or self.act
+        strategy = Greedy() if act == "policy" else self.exploit  # which scores nothing
+        own = {"strategy": strategy, "noise": None, "act": act, "sharers": 1}
         return self._make(Purpose.POLICY, own)
 
     def exploring(self):
@@ -351,4 +355,6 @@ class Policies:
 
     def _make(self, purpose, own):
         own |= {"seed": seed_of_run(self.seed, purpose), "name": purpose.name.lower()}
-        return PlanningPolicy(**{**vars(self), **own})
+        given = {**vars(self), **own}
+        del given["exploit"]
+        return PlanningPolicy(**given)

@@ -42,7 +42,12 @@ STRATEGIES = {
     "upper_confidence": UpperConfidence,
 }
 
+# Those that no part of a run is annealed in, by which an agent may be judged.
+_JUDGED = ("conditional_value_at_risk", "greedy", "pets", "uncertainty_penalty")
+EXPLOITING = {kind: STRATEGIES[kind] for kind in (*_JUDGED, "upper_confidence")}
+
 __all__ = [
+    "EXPLOITING",
     "STRATEGIES",
     "Bonus",
     "ConditionalValueAtRisk",

@@ -67,10 +67,19 @@ def make_decoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
     return tf.keras.Sequential(layers, "decoder")
 
 
-def make_head(settings, name, dtype="float32") -> tf.keras.Sequential:
-    """Features [N, latent_size + belief_size] -> one number [N, 1], such as a reward."""
-    sizes = [settings.reward_units] * settings.reward_layers + [1]
-    return _perceptron(sizes, None, dtype, name)
+def make_head(settings, name, dtype="float32", last=None) -> tf.keras.Sequential:
+    """Features [N, latent_size + belief_size] -> one number [N, 1], such as a reward.
+
+    Args:
+        settings: `agents.runs.config.schema.WorldModel`.
+        name: of the head.
+        dtype: Keras dtype policy.
+        last: makes the last layer of a number of units; None: `Dense`.
+    """
+    hidden = [settings.reward_units] * settings.reward_layers
+    layers = [Dense(size, "relu", dtype=dtype) for size in hidden]
+    layers.append(last(1) if last else Dense(1, dtype=dtype))
+    return tf.keras.Sequential(layers, name)
 
 
 def pooled(spec, settings) -> tf.TensorSpec:

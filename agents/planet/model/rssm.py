@@ -175,6 +175,15 @@ class RSSM(tf.Module):
         step = self._make_imagine_step()
         return tf.scan(lambda now, inputs: step(now, *inputs), (actions, noise), latent)
 
+    def prior_inputs(self, belief):
+        """What the transition's last layer gets: [..., belief_size] -> [..., units]."""
+        return self._prior_hidden(belief)
+
+    def prior_of(self, belief, inputs) -> Latent:
+        """The prior that the last layer gives of `prior_inputs`; its sample is its mean."""
+        mean, stddev = self._mean_and_stddev(self._prior_latent(inputs))
+        return Latent(belief, mean, stddev, mean)
+
     # What is made before a loop and not in each of its steps costs once, and so do the
     # gradients of the parts of a kernel.
 
@@ -224,8 +233,7 @@ class RSSM(tf.Module):
         return next_belief
 
     def _prior(self, belief):
-        mean, stddev = self._mean_and_stddev(self._prior_latent(self._prior_hidden(belief)))
-        return Latent(belief, mean, stddev, mean)
+        return self.prior_of(belief, self.prior_inputs(belief))
 
     def _mean_and_stddev(self, outputs):
         mean, stddev = tf.split(tf.cast(outputs, tf.float32), 2, axis=-1)

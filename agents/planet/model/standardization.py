@@ -4,14 +4,19 @@ import numpy as np
 import tensorflow as tf
 
 CLIP = 10.0  # stddevs; what lies farther is as if it lay there
-FLOOR = 0.01  # of a stddev: what hardly moves is not blown up to the size of the others
+SHARE = 1e-5  # of the size of a number: below it is rounding, float32 keeps 1e-7
+NOTHING = 1e-7  # least stddev, in any unit: of what is 0 all the time, but for rounding
 PIXEL_FLOOR = 0.03  # as much as a step of the 5 bits that are kept of a pixel
 
 
 class Standardizer(tf.Module):
     """Mean and stddev of each number of an array, over all that were ever seen.
 
-        x -> clip((x - mean) / stddev, -10, 10),   stddev^2 = variance + floor^2
+        x -> clip((x - mean) / stddev, -10, 10)
+        stddev^2 = variance + (share size)^2 + floor^2,   size^2 = variance + mean^2
+
+    The share is of what was seen, so that metres and kilometres come to the same. It is as
+    small as rounding allows: a pressure of 100,000 may move by 10.
 
     The n-th episode moves the statistics by about 1 / n of what sets it apart, so the
     inputs of a network that learns beside them do not jump. Before the first update they
@@ -22,7 +27,8 @@ class Standardizer(tf.Module):
 
     Args:
         shape: of an array, such as that of a vector or an image.
-        floor: least stddev.
+        share: of the root mean square of each number, as which a smaller stddev counts.
+        floor: least stddev, in the units of the array.
 
     Example:
         >>> standardizer = Standardizer([1])
@@ -31,9 +37,9 @@ class Standardizer(tf.Module):
         array([[1.]], dtype=float32)
     """
 
-    def __init__(self, shape, floor=FLOOR):
+    def __init__(self, shape, share=SHARE, floor=NOTHING):
         super().__init__("standardizer")
-        self._floor = floor
+        self._share, self._floor = share, floor
         self._count = _statistic([], "count")
         self._mean = _statistic(shape, "mean")
         self._variance = _statistic(shape, "variance")
@@ -46,7 +52,8 @@ class Standardizer(tf.Module):
     @property
     def stddev(self):
         """[*shape], float32, at least the floor; 1 before the first update."""
-        floored = tf.sqrt(self._variance + self._floor**2)
+        square = self._variance + self._mean**2
+        floored = tf.sqrt(self._variance + self._share**2 * square + self._floor**2)
         return tf.cast(
             tf.where(self._count > 0, floored, tf.ones_like(floored)), tf.float32
         )

@@ -16,8 +16,9 @@ from agents.planet.model.rssm import (
     in_order,
     to_front,
 )
-from agents.planet.model.standardization import FLOOR, PIXEL_FLOOR, Standardizer
+from agents.planet.model.standardization import PIXEL_FLOOR, Standardizer
 from agents.system.seeds import uniform
+from bayes_rl.layers.base import StochasticLayer
 
 # Of a learned likelihood: what is predicted better than this counts no more for it.
 LEAST_STDDEV = 0.05
@@ -60,8 +61,8 @@ class WorldModel(tf.Module):
         standardize = settings.standardize
         self._observations = self._reward_size = None
         if standardize:
-            floor = FLOOR if is_vector else PIXEL_FLOOR
-            self._observations = Standardizer(self._seen_spec.shape, floor)
+            floors = {} if is_vector else {"share": 0.0, "floor": PIXEL_FLOOR}
+            self._observations = Standardizer(self._seen_spec.shape, **floors)
         self._log_stddev = None
         if settings.learn_observation_stddev and is_vector:
             start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))
@@ -82,7 +83,7 @@ class WorldModel(tf.Module):
             dtype,
         )
         self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
-        self._reward = networks.make_head(settings, "reward", dtype)
+        self._reward = networks.make_head(settings, "reward", dtype, source.reward_dense)
         self._continuation = None
         self._build()
         if can_end and settings.continuation_scale:  # last: it changes no other's draw
@@ -183,7 +184,10 @@ class WorldModel(tf.Module):
         return tf.exp(self._log_stddev)
 
     def reward(self, features):
-        """Features [..., F] -> mean reward [...]."""
+        """Features [..., F] -> mean reward [...].
+
+        Where S draws of the head are held, features are [..., S, N, F], of draw s in row s.
+        """
         return self.reward_unit * self._expected_reward(features)
 
     @property
@@ -205,8 +209,19 @@ class WorldModel(tf.Module):
         expected = tfd.Normal(self._expected_reward(features), 1.0)
         return expected.log_prob(reward / self.reward_unit)
 
+    def reward_inputs(self, features):
+        """What the last layer of the head of the reward gets: [..., F] -> [..., units]."""
+        for layer in self._reward.layers[:-1]:
+            features = layer(features)
+        return features
+
     def _expected_reward(self, features):
-        return _over_leading_axes(self._reward, features, 1)[..., 0]
+        last = self._reward.layers[-1]
+        if not (isinstance(last, StochasticLayer) and last.held_draws()):
+            return _over_leading_axes(self._reward, features, 1)[..., 0]
+        draws = features.shape.rank - 3
+        outputs = last(to_front(self.reward_inputs(features), draws))
+        return tf.cast(from_front(outputs, draws), tf.float32)[..., 0]
 
     def continuation(self, features):
         """Features [..., F] -> probability that the episode does not end there, [...].

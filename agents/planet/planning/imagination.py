@@ -47,7 +47,7 @@ def imagine_with_draws(model, latent, plans, noise, weights, draws, seed=None, v
     layout = Layout(plans, draws, value)
     with hold(model, weights):
         latents = _roll(model, layout.each_draw, latent, plans, noise)
-    return layout.rollout(model, latents)
+        return layout.rollout(model, latents)
 
 
 def imagine_with_switching_draws(
@@ -79,7 +79,7 @@ def imagine_with_switching_draws(
             before=lambda now, step: rearrange(now, orders[step]),
             shown=lambda now, step: rearrange(now, tf.argsort(particles[step + 1])),
         )
-    return layout.rollout(model, latents)
+        return layout.rollout(model, latents)  # a particle keeps its draw of the reward
 
 
 def imagine_average_of_draws(
@@ -119,7 +119,7 @@ def imagine_with_a_draw_for_each_group(
         latents = _roll(
             model, lambda nest: layout.each_group(nest, draws), latent, plans, noise
         )
-    return layout.rollout(model, latents)
+        return layout.rollout(model, latents)
 
 
 def imagine_draws_on_shared_trajectory(
@@ -138,18 +138,35 @@ def imagine_draws_on_shared_trajectory(
     single = Layout(plans, 1, value)
     with hold(model, model.central_weights()):
         latents = _roll(model, single.flat, latent, plans, noise)
-    start = single.flat(repeat_candidates(latent, plans))
-    before = tf.nest.map_structure(
-        lambda first, later: tf.concat([first[tf.newaxis], later[:-1]], 0), start, latents
-    )
     steps = Layout(plans, draws)
-    before = tf.nest.map_structure(steps.from_trajectory, before)
-    actions = steps.from_trajectory(time_first(single.flat(plans)))
-    with hold(model, weights):
-        after = model.rssm.imagine_step(before, actions, noise=0.0)
+    if model.source.shares_belief:
+        after = _say_of_belief(model, steps, latents.belief, weights)
+    else:
+        start = single.flat(repeat_candidates(latent, plans))
+        after = _step_with_each_draw(model, steps, start, latents, plans, weights)
     reward = single.to_rollout(model.reward(latents.features))
     mean, stddev = map(steps.steps_to_rollout, (after.mean, after.stddev))
     return Rollout(reward, mean, stddev, *single.counted(model, latents))
+
+
+def _step_with_each_draw(model, layout, start, latents, plans, weights) -> Latent:
+    """What each draw expects after each state of a trajectory, [B * S, H * N, ...]."""
+    before = tf.nest.map_structure(
+        lambda first, later: tf.concat([first[tf.newaxis], later[:-1]], 0), start, latents
+    )
+    before = tf.nest.map_structure(layout.from_trajectory, before)
+    actions = layout.from_trajectory(time_first(layout.flat(plans)))
+    with hold(model, weights):
+        return model.rssm.imagine_step(before, actions, noise=0.0)
+
+
+def _say_of_belief(model, layout, belief, weights) -> Latent:
+    """The same where all draws share the belief, [H, B * N, ...]: without its cost."""
+    with hold(model, model.central_weights()):
+        inputs = model.rssm.prior_inputs(belief)
+    belief, inputs = map(layout.from_trajectory, (belief, inputs))
+    with hold(model, weights):
+        return model.rssm.prior_of(belief, inputs)
 
 
 TRAJECTORIES = {
@@ -203,12 +220,17 @@ def predict_replayed(model, features, action, weights, draws):
         `Rollout` of one plan for each sequence whose H steps are these, [S, B, 1, L, ...],
         without rewards.
     """
+    after = expect_replayed(model, features, action, weights, draws)
+    mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
+    return Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
+
+
+def expect_replayed(model, features, action, weights, draws):
+    """As `expect_next`, from features [..., B, L, F] of the filter."""
     rssm = model.rssm
     sample, belief = tf.split(features, [rssm.latent_size, rssm.belief_size], -1)
     latent = Latent(belief, sample, sample, sample)
-    after = expect_next(model, latent, action, weights, draws)
-    mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
-    return Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
+    return expect_next(model, latent, action, weights, draws)
 
 
 def expect_next(model, latent, action, weights, draws):
@@ -216,15 +238,15 @@ def expect_next(model, latent, action, weights, draws):
 
     Args:
         model: `agents.planet.model.world_model.WorldModel`.
-        latent: `Latent`, [B, L, ...].
-        action: [B, L, A], taken there.
+        latent: `Latent`, [..., B, L, X].
+        action: [..., B, L, A], taken there.
         weights: of the draws, [S, ...].
         draws: S.
 
     Returns:
-        `Latent`, the next one, [S, B, L, ...]; its `sample` is its mean.
+        `Latent`, the next one, [S, ..., B, L, X]; its `sample` is its mean.
     """
-    batch = sizes(action)[:2]
+    batch = sizes(action)[:-1]
 
     def for_each_draw(tensor):
         flat = tf.reshape(tensor, [1, -1, tensor.shape[-1]])

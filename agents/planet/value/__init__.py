@@ -33,9 +33,9 @@ class TemporalDifference(Settings):
         discount: of one decision; None: by `discount_of`.
         target_steps: n, rewards in a target before the value.
         stride: of the steps of a sequence one in so many is learned from; the others serve
-            as what comes after it. Of an episode that a time limit cut and that is longer
-            than two sequences, up to `stride` + n - 2 of the last decisions have no target:
-            sequences end with it.
+            as what comes after it. In every second sequence of a batch the last of them is
+            the last that has a target. Of an episode that a time limit cut, the last n - 1
+            decisions have none.
         layers: hidden layers of each network.
         units: of each hidden layer.
         learning_rate: Adam's, of critics and policy.
@@ -46,6 +46,13 @@ class TemporalDifference(Settings):
         proposals: plans that the policy proposes to the planner in every decision.
         return_lambda: share by which a plan's return looks beyond each step of it to the
             next reward rather than to the value there; 1: to the whole horizon.
+        target_draws: K draws of the weights, which say what the policy's action in a target
+            brings, see `agents.planet.value.targets.worth_over_draws`; 0: the critics do.
+        pessimism: lambda, stddevs over those draws that a target is lowered by.
+        imitation: weight of the squared distance of the policy's action from the replayed
+            one, against the value divided by its spread: keeps it near the data. Source:
+            Fujimoto and Gu, 2021, A Minimalist Approach to Offline Reinforcement Learning
+            (TD3+BC), equation 3.
     """
 
     discount: float | None = key(above=0, below=1)
@@ -59,6 +66,9 @@ class TemporalDifference(Settings):
     entropy: float = key(least=0)
     proposals: int = key(least=0)
     return_lambda: float = key(least=0, most=1)
+    target_draws: int = key(least=0)
+    pessimism: float = key(least=0)
+    imitation: float = key(least=0)
 
 
 def discount_of(decisions):

@@ -1,5 +1,7 @@
 """Critics and a policy that learn on features of the filter; what planners ask of them."""
 
+import functools
+
 import tensorflow as tf
 
 from agents.planet.action_space import BOX
@@ -12,6 +14,7 @@ from agents.planet.value.targets import (
     move,
     n_step_targets,
     spread,
+    worth_over_draws,
 )
 from agents.system.seeds import normal
 
@@ -21,7 +24,8 @@ class ActorCritic(tf.Module):
 
         y    = n-step target of the slow critics, the smaller of both, at a' ~ policy(x')
         L_Q  = mean over steps of sum over i of (Q_i(x, a) - y)^2
-        L_pi = mean of (-min over i of Q_i(x, a') / scale + entropy log policy(a' | x))
+        L_pi = mean of (-min over i of Q_i(x, a') / scale + entropy log policy(a' | x)
+                        + imitation |a' - a|^2)
 
     x are the features of the filter, whose gradients are stopped: model and weight
     posterior learn by the evidence bound alone. `scale` follows the distance of the 5 and
@@ -48,6 +52,7 @@ class ActorCritic(tf.Module):
         self.proposals = settings.proposals
         self.return_lambda = settings.return_lambda
         self.discount = settings.discount
+        self.target_draws = settings.target_draws
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")
@@ -83,7 +88,7 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, sought=None):
+    def losses(self, batch, features, noise, sought=None, expect=None):
         """Losses and diagnostics of a batch of sequences.
 
         Args:
@@ -92,6 +97,9 @@ class ActorCritic(tf.Module):
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
             sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
+            expect: where the settings have target_draws, function of features [..., B, L,
+                F] and actions [..., B, L, A] to what each draw expects: features [K, ...,
+                B, L, F], rewards and continuation [K, ..., B, L].
 
         Returns:
             Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
@@ -106,19 +114,28 @@ class ActorCritic(tf.Module):
         here, later = ahead(features, 0), ahead(features, steps)
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
-        worth, _ = self._policy.expect(self._slow_worth, later, ahead(noise[0], steps))
+        worth, _ = self._policy.expect(
+            functools.partial(self._worth_later, expect), later, ahead(noise[0], steps)
+        )
         target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
-        values = self._critics(here, ahead(batch["action"], 1))
+        taken = ahead(batch["action"], 1)
+        values = self._critics(here, taken)
         errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
-        losses, best = self._policy_losses(here, ahead(noise[1], 0))
+        losses, best = self._policy_losses(here, ahead(noise[1], 0), taken)
         losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
         if not self.explorer:
             return losses, {"value": best}
         more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
         return losses | more, seen | {"value": best}
 
-    def _slow_worth(self, features, action):
-        return tf.reduce_min(self._slow(features, action), 0)
+    def _worth_later(self, expect, features, action):
+        """What an action is worth in a target: by the slow critics, or by draws first."""
+        if not self._settings.target_draws:
+            return tf.reduce_min(self._slow(features, action), 0)
+        after_it, reward, continuation = expect(features, action)
+        later = tf.reduce_min(self._slow(after_it, self.act(after_it)), 0)
+        worths = reward / self._reward_unit() + self.discount * continuation * later
+        return worth_over_draws(worths, self._settings.pessimism)
 
     def _best(self, features, action):
         return tf.reduce_min(self._critics(features, action, fixed=True), 0)
@@ -126,9 +143,15 @@ class ActorCritic(tf.Module):
     def _worth(self, features, action):
         return self._best(features, action) / self._scale
 
-    def _policy_losses(self, features, noise):
-        best, log_density = self._policy.expect(self._best, features, noise)
+    def _policy_losses(self, features, noise, taken):
+        def judged(features, action):
+            distance = tf.reduce_sum((action - taken) ** 2, -1)
+            return self._best(features, action), distance
+
+        (best, distance), log_density = self._policy.expect(judged, features, noise)
         policy_loss = self._settings.entropy * log_density - best / self._scale
+        if self._settings.imitation:
+            policy_loss += self._settings.imitation * distance
         losses = {
             "policy_loss": tf.reduce_mean(policy_loss, 1),
             "value_mean": tf.reduce_mean(best, 1),

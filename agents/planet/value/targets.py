@@ -1,5 +1,6 @@
 """What critics learn, rewards of n steps and the value after them; running scales."""
 
+import numpy as np
 import tensorflow as tf
 
 LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
@@ -24,7 +25,7 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
             and so on, see `after`.
         values: V of the states n steps after those, [B, ceil((T - n) / stride)].
         discount: of one step.
-        stride: t is 0, stride, 2 stride and so on.
+        stride: between the rows t of a sequence, see `after`.
 
     Returns:
         Targets and weights, of the shape of `values`.
@@ -43,10 +44,47 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
     return target + discount**steps * going * values, weight
 
 
+def worth_over_draws(worths, pessimism):
+    """What an action is worth by several draws of the model, [...] of [K, ...].
+
+        mean over k of w_k - pessimism * stddev over k of w_k
+        w_k = r_k + discount c_k V(x_k)
+
+    with reward, continuation and next state by draw k. Where the draws agree it is their
+    word; where they do not, nobody has seen what the action brings.
+
+    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, equation 8, with
+    the stddev of the worth over draws as the error of the model.
+
+    Example:
+        >>> float(worth_over_draws(tf.constant([1.0, 3.0]), pessimism=0.5))
+        1.5
+    """
+    mean, variance = tf.nn.moments(worths, axes=[0])
+    return mean - pessimism * tf.sqrt(variance)
+
+
 def after(tensor, count, steps, stride):
-    """The rows `count` steps after those that have a target, [B, T, ...] -> [B, ...]."""
+    """The rows `count` steps after those that are learned from, [B, T, ...] -> [B, ...].
+
+    Of the T - n rows that have a target one in `stride` is: the first and so on, and in
+    every second sequence the last, and back from there. A sequence ends where an episode
+    does that a time limit cut: what a stride leaves over at the end would never be learned.
+
+    Args:
+        tensor: of sequences.
+        count: at most n.
+        steps: n, rewards of a target.
+        stride: from a row to the next.
+    """
     length = tensor.shape[1] - steps
-    return tensor[:, count : count + length : stride]
+    spare = (length - 1) % stride
+    early = tensor[:, count : count + length - spare : stride]
+    if not spare:
+        return early
+    late = tensor[:, count + spare : count + length : stride]
+    is_late = np.arange(tensor.shape[0]) % 2 == 1
+    return tf.where(is_late.reshape([-1] + [1] * (len(tensor.shape) - 1)), late, early)
 
 
 def make_scale(start):

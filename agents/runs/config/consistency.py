@@ -6,8 +6,14 @@ from agents.planet.explore import Bonus, UpperConfidence
 from agents.planet.model.transitions import DETERMINISTIC
 from agents.planet.value import NoValue, TemporalDifference
 from agents.system.errors import UserError
+from agents.system.settings import check_choice
+from envs.tasks import LOGGED
 
+_OWN = "python:module:Class"  # a logger of a user
 _PHASES = ("annealing_steps", "annealing_rewards")
+# What may not be otherwise in a strategy that an agent is judged by.
+_OFF = {"critic": False, "beta_rate": 0.0, "reward_from": 0, "bonus_from": 0}
+_OFF |= dict.fromkeys(("final_beta", *_PHASES))
 
 
 def check_together(config):
@@ -30,11 +36,15 @@ def check_together(config):
             "world_model.learn_observation_stddev=true works for vectors alone: "
             "observation must be state or position, got pixels"
         )
+    if not config.logger.startswith("python:"):
+        check_choice(config.logger, "logger", ("tensorboard", "wandb", "mlflow", _OWN))
     _check_overshooting(config.world_model, config.sequence_length)
     _check_learners(config)
     _check_held_out(config)
+    _check_logged(config)
     _check_schedules(config)
     _check_draws(config)
+    _check_exploit(config)
     _check_members(config)
     _check_value(config)
     _check_critic(config)
@@ -80,6 +90,22 @@ def _check_held_out(config):
         )
 
 
+def _check_logged(config):
+    if config.data is None and config.task == LOGGED:
+        raise UserError("task=logged is for data alone: bayes-rl learn DATA")
+    if config.data is not None and config.actors:
+        raise UserError(
+            f"actors must be 0 with data={config.data}, got {config.actors}: nothing is "
+            "collected"
+        )
+    if config.task == LOGGED and config.evaluation.every_steps:
+        raise UserError(
+            "evaluation.every_steps must be 0 with task=logged, got "
+            f"{config.evaluation.every_steps}: it has no environment; name the task of "
+            "the data"
+        )
+
+
 def _check_draws(config):
     if config.explore.draws and config.transition == DETERMINISTIC:
         name = type(config.explore).__name__
@@ -87,6 +113,35 @@ def _check_draws(config):
             f"transition=deterministic has no draws, but explore strategy {name} needs "
             f"{config.explore.draws}: add explore=noise, or choose another transition"
         )
+
+
+def _check_exploit(config):
+    """Refuses what a judged agent cannot do: draw what is certain, or change its rule."""
+    exploit, value = config.exploit, config.value
+    name = f"exploit strategy {type(exploit).__name__}"
+    if config.act == "policy" and exploit.draws:
+        raise UserError(f"act=policy makes no plans, but {name} scores plans: add act=plan")
+    target_draws = vars(value).get("target_draws", 0)
+    wanted = {name: exploit.draws, "value.target_draws": target_draws}
+    for what, draws in wanted.items():
+        if draws and config.transition == DETERMINISTIC:
+            raise UserError(
+                f"transition=deterministic has no draws, but {what} needs {draws}: choose "
+                "another transition"
+            )
+    pessimism = vars(value).get("pessimism", 0.0)
+    if pessimism and target_draws < 2:
+        raise UserError(
+            f"value.pessimism={pessimism:g} changes nothing: value.target_draws must be at "
+            f"least 2, got {target_draws}"
+        )
+    for key, off in _OFF.items():
+        if (given := vars(exploit).get(key, off)) != off:
+            right = "null" if off is None else str(off).lower()
+            raise UserError(
+                f"exploit.{key} must be {right}, got {given}: an agent is judged "
+                "by the same rule all along"
+            )
 
 
 def _check_members(config):

@@ -12,7 +12,13 @@ import functools
 import itertools
 
 from agents.runs.config.choices import groups, having, settings
-from agents.runs.config.schema import RENAMED, flatten, make_config
+from agents.runs.config.schema import (
+    COUNTED_IN_EPISODES,
+    RENAMED,
+    flatten,
+    in_steps,
+    make_config,
+)
 from agents.runs.config.validation import check_key
 from agents.system.errors import UserError, nearest
 from envs.tasks import ALIASES, check_task
@@ -54,7 +60,8 @@ def load(words):
     config = make_config(values if is_named else values | {"logdir": "logdir"})
     if not is_named:
         task = config.task.replace(":", "_").replace("/", "_")
-        logdir = f"logdir/{task}/{chosen['explore']}/{config.seed}"
+        name = chosen["explore"] if config.data is None else "from_logs"
+        logdir = f"logdir/{task}/{name}/{config.seed}"
         config = dataclasses.replace(config, logdir=logdir)
     _check_task(config)
     return config
@@ -148,7 +155,7 @@ def _check_keys(override, keys, chosen):
     known = [*keys, *sections, *groups()]
     inner = flatten(value, f"{name}.") if isinstance(value, dict) else {}
     for each in (name, *inner):
-        if each in RENAMED:
+        if each in RENAMED or each in COUNTED_IN_EPISODES:
             _refuse_earlier_name(each, value if each == name else inner[each])
         if each.endswith(".kind") and each in keys:
             group = each.removesuffix(".kind")
@@ -160,8 +167,16 @@ def _check_keys(override, keys, chosen):
 
 
 def _refuse_earlier_name(name, value):
-    today = RENAMED[name]
     shown = "null" if value is None else value
+    if name in COUNTED_IN_EPISODES:
+        today = COUNTED_IN_EPISODES[name]
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        steps = in_steps(name, value, 1000) if is_number else "NUMBER"
+        raise UserError(
+            f"{name} is counted in environment steps now: where an episode has 1,000, "
+            f"write {today}={steps} for {name}={shown}"
+        )
+    today = RENAMED[name]
     raise UserError(f"{name} is called {today} now: write {today}={shown}")
 
 

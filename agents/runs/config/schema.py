@@ -8,7 +8,7 @@ wrong and what would be right. It imports neither TensorFlow nor hydra.
 
 import dataclasses
 
-from agents.planet.explore import STRATEGIES, Strategy
+from agents.planet.explore import EXPLOITING, STRATEGIES, Strategy
 from agents.planet.explore.noise import GaussianNoise
 from agents.planet.model.transitions import SOURCES
 from agents.planet.planning import PLANNERS, Planner
@@ -23,6 +23,32 @@ RENAMED = {
     "strategy": "devices",
     "explore.annealing_rewarded_steps": "explore.annealing_rewards",
 }
+# Keys that counted episodes, and those of today, which count environment steps: in the runs
+# of then an episode had so many as it had on average.
+COUNTED_IN_EPISODES = {
+    "seed_episodes": "seed_steps",
+    "updates_per_episode": "updates_per_step",
+    "evaluation.every": "evaluation.every_steps",
+    "video_every": "video_every_steps",
+    "probe_every": "probe_every_steps",
+}
+
+
+def in_steps(name, value, episode_steps):
+    """What the key of today has, where one that counted episodes had this value.
+
+    Args:
+        name: one of `COUNTED_IN_EPISODES`.
+        value: a number.
+        episode_steps: environment steps of an episode.
+
+    Example:
+        >>> in_steps("updates_per_episode", 300, 1000), in_steps("seed_episodes", 5, 1000)
+        (0.3, 5000)
+    """
+    if name == "updates_per_episode":
+        return float(f"{value / episode_steps:.6g}")
+    return round(value * episode_steps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,8 +70,9 @@ class Optimizer(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class Evaluation(Settings):
-    every: int = key(least=0)  # collected episodes; 0: never
+    every_steps: int = key(least=0)  # environment steps; 0: never
     episodes: int = key(least=1)  # each time
+    apart: bool | None = key()  # by a process of its own; None: where actors collect
 
 
 @dataclasses.dataclass(frozen=True)
@@ -83,15 +110,17 @@ class Train(Settings):
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
+    data: str | None = key()  # logged episodes to learn from; None: it collects its own
     image: Image = key()
     seed: int = key(least=0, below=2**31)  # of all that is random in the run
     environment_steps: int = key(least=1)  # before action repeat
     logdir: str = key()
-    seed_episodes: int = key(least=1)
+    seed_steps: int = key(least=1)  # environment steps of random actions
     environments: int = key(least=1)
     actors: int = key(least=0)  # processes that collect; 0: this one does
+    address: str | None = key()  # of a cluster of Ray; None: this machine
     learners: int = key(least=1)  # processes that learn as one, by devices=multi_worker
-    updates_per_episode: int = key(least=1)
+    updates_per_step: float = key(above=0)  # gradient over environment steps
     batch_size: int = key(least=1)  # sequences
     sequence_length: int = key(least=2)  # agent steps
     replay_capacity: int = key(least=1)  # agent steps in memory
@@ -108,8 +137,10 @@ class Train(Settings):
     action_noise: GaussianNoise = key()
     noise_ladder: float = key(least=1)  # most noise of an actor over least
     evaluation: Evaluation = key()
-    video_every: int = key(least=0)  # collected episodes; 0: never
-    probe_every: int = key(least=0)  # collected episodes; 0: never
+    video_every_steps: int = key(least=0)  # environment steps; 0: never
+    probe_every_steps: int = key(least=0)  # environment steps; 0: never
+    checkpoint_every_steps: int = key(least=1)  # environment steps
+    logger: str = key()  # shows curves and films, see agents.training.trackers
     devices: str = key(choices=("default", "mirrored", "multi_worker", "tpu"))
     compute_dtype: str = key(choices=("float32", "bfloat16"))
     compile: bool | None = key()  # by XLA; None: where it is faster
@@ -117,9 +148,24 @@ class Train(Settings):
     world_model: WorldModel = key()
     planner: Planner = key(kinds=PLANNERS)
     explore: Strategy = key(kinds=STRATEGIES)
+    exploit: Strategy = key(kinds=EXPLOITING)  # by which it is judged
     value: NoValue | TemporalDifference = key(kinds=VALUES)
     act: str = key(choices=("plan", "policy"))
     latents: str = key(choices=("means", "samples"))
+
+    @property
+    def evaluates_apart(self):
+        """Whether a process of its own evaluates, films and probes."""
+        apart = self.evaluation.apart
+        is_ever = (
+            self.evaluation.every_steps or self.video_every_steps or self.probe_every_steps
+        )
+        return bool(is_ever) and (self.actors > 0 if apart is None else apart)
+
+    @property
+    def has_processes(self):
+        """Whether other processes take part in the run, by Ray."""
+        return self.actors > 0 or self.evaluates_apart
 
     @property
     def environment(self):

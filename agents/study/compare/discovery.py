@@ -56,9 +56,10 @@ def explorations(frames, at=None):
         * `epistemic_ratio`: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
     early = frames.episodes["run"].map(
-        frames.runs.get("seed_episodes", pd.Series(dtype=float))
+        frames.runs.get("seed_steps", pd.Series(dtype=float))
     )
-    is_early = (frames.episodes["episodes"] <= early.fillna(0)).astype(float)
+    begun = frames.episodes.groupby("run")["environment_steps"].shift(fill_value=0)
+    is_early = (begun < early.fillna(0)).astype(float)
     is_random = frames.episodes["explore/is_random"].fillna(is_early).astype(bool)
     episodes = frames.episodes.assign(is_random=is_random)
     parts = [

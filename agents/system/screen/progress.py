@@ -1,4 +1,7 @@
-"""What a person watches: a bar and a small table on a terminal, plain lines elsewhere."""
+"""What a person watches: a bar and a small table on a terminal or in a notebook.
+
+Elsewhere there are plain lines.
+"""
 
 import time
 
@@ -11,6 +14,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
+from agents.system.screen.notebook import NotebookLive
 from agents.system.screen.text import number
 
 _SHOWN = {
@@ -56,10 +60,12 @@ class Progress:
         if total_steps < 1:
             raise ValueError(f"total_steps must be at least 1, got {total_steps}")
         self._console = console or Console()
+        self._in_notebook = self._console.is_jupyter
+        if self._in_notebook:
+            self._console = Console(force_jupyter=False, force_terminal=False)
         self._total = total_steps
         self._clock = Pace(total_steps)
         self._latest = {}  # name -> (value, episode)
-        self._states = {}
         self._live = None
         self._bar = Bar(
             TextColumn("{task.description}", style="bold"),
@@ -77,6 +83,9 @@ class Progress:
             self._live = Live(
                 get_renderable=self._render, console=self._console, refresh_per_second=4
             )
+            self._live.start()
+        elif self._in_notebook:
+            self._live = NotebookLive(self._render)
             self._live.start()
         return self
 
@@ -110,6 +119,7 @@ class Progress:
         for name in _SHOWN:
             if row.get(name) is not None:
                 self._latest[name] = float(row[name]), row["episodes"]
+        self._refresh()
         if self._live is None:
             self._console.print(escape(self._line(row)), **_PLAIN)
 
@@ -117,10 +127,6 @@ class Progress:
         """Prints a line that stays; on a terminal it is wrapped between words."""
         settings = _PLAIN | {"soft_wrap": self._live is None}
         self._console.print(escape(text), **settings)
-
-    def states(self, states):
-        """Shows what each process of a run is doing, name -> words; on a terminal only."""
-        self._states = states
 
     def working(self, what, done, total):
         """Shows how far the present work is, on a terminal only; cheap at each step.
@@ -139,6 +145,11 @@ class Progress:
                 count=f"{done:,} / {total:,}",
                 visible=True,
             )
+            self._refresh()
+
+    def _refresh(self):
+        if self._in_notebook and self._live is not None:
+            self._live.refresh()
 
     def _count(self, steps):
         count = f"{steps:,} / {self._total:,} environment steps"
@@ -159,11 +170,9 @@ class Progress:
         return Constrain(self._content(), max(1, self._console.width - 4))
 
     def _content(self):
-        if not self._latest and not self._states:
+        if not self._latest:
             return self._bar
         table = Table.grid(padding=(0, 3))
-        for name, state in self._states.items():
-            table.add_row(f"  {escape(name)}", Text(state, justify="right"))
         for name, title in _SHOWN.items():
             if name in self._latest:
                 value, episode = self._latest[name]

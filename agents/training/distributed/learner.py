@@ -1,133 +1,130 @@
-"""The role that learns: a run whose episodes others collect."""
+"""What a run learns from where actors collect: the same replay, filled by them."""
 
-import sys
-import time
+import os
 
-import tensorflow as tf
+import ray
 
 from agents.episodes.environments import COLLECTION, load_environments
-from agents.episodes.store import EpisodeStore
+from agents.episodes.replay import Replay
+from agents.episodes.store import EpisodeStore, numbered_files
 from agents.system import interrupts
-from agents.training import trainer
-from agents.training.building import configure_tensorflow
-from agents.training.checking import check_devices
-from agents.training.distributed.handover import Handover
-from agents.training.distributed.sequences import ReplayServer, row_specs
-from agents.training.distributed.server import greet
-from agents.training.distributed.variables import Weights
-from agents.training.distributed.workers import TakenByAnother, without_reports
+from agents.training.distributed import cluster
+from agents.training.distributed.actor import Actor
+from agents.training.distributed.remote import Remote
+from agents.training.distributed.weights import Version, Weights, acting_variables
 
-_BETWEEN_PUSHES = 1.0  # seconds
-
-
-def learn(config, run, address, beat):
-    """Trains as `agents.training.trainer.train` does, on what actors collect.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, open.
-        address: of the replay server.
-        beat: `agents.training.distributed.heartbeat.Heartbeat`.
-
-    Returns:
-        Exit status, as of `agents.training.trainer.train`.
-    """
-
-    def experience(config, run):
-        return CollectedByActors(config, run, address, beat)
-
-    return trainer.train(config, run, experience)
-
-
-def learn_together(config, run, address, beat, workers):
-    """Trains as one of several learners.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, open; its part of the run, where it is not the first.
-        address: of the replay server.
-        beat: `agents.training.distributed.heartbeat.Heartbeat`.
-        workers: `agents.training.distributed.workers.Workers`.
-
-    Returns:
-        As `learn`; 1 with one line where another learner has gone, or has found another
-        checkpoint: all must start again.
-    """
-    configure_tensorflow(config)
-    devices = workers.devices()
-    check_devices(config, devices)
-    make = TakenByAnother if workers.number else CollectedByActors
-
-    def experience(_, run):
-        return make(config, run, address, beat)
-
-    own = without_reports(config) if workers.number else config
-    try:
-        return trainer.train(own, run, experience, devices)
-    except ConnectionError as error:
-        reason = str(error)
-    except tf.errors.OpError as error:
-        first_line = error.message.partition("\n")[0]
-        reason = f"another learner has gone ({first_line})"
-    print(f"bayes-rl: {reason}; all start again from the last checkpoint", file=sys.stderr)
-    return 1
+_POLL = 0.1  # seconds
 
 
 class CollectedByActors:
-    """What a run learns from: episodes that actors have finished, sequences of a server.
+    """Collects episodes by actors of Ray; an `agents.episodes.experience.Experience`.
 
-    An `agents.episodes.experience.Experience`.
+    An actor begins its next episodes, with the newest weights, once its last one counts. So
+    it stays as many episodes ahead as it has environments, and the ratio of updates to
+    steps is that of a run that collects alone. What is finished meanwhile is on disk.
 
     Args:
         config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, open.
-        address: of the server.
-        beat: `agents.training.distributed.heartbeat.Heartbeat`.
+        run: `agents.runs.folder.Run`, open; Ray is connected.
     """
 
-    def __init__(self, config, run, address, beat):
-        self._config, self._beat = config, beat
-        self._address = address
+    def __init__(self, config, run):
         self.store = EpisodeStore(run.episodes)
-        self._handover = Handover(run.episodes)
+        _take_left(self.store, run.episodes)
+        each = config.environments
+        self._stride = config.actors * each
+        cores = max(config.threads, 1)
+        self._slots = [
+            _Slot(
+                Remote(f"actor_{number}", Actor, config, number, cores=cores),
+                slice(number * each, (number + 1) * each),
+                last=max(self.store.indices, default=-1),
+            )
+            for number in range(config.actors)
+        ]
         self.environment = load_environments(config, 1, COLLECTION)
-        specs = row_specs(self.environment)
-        self.replay = ReplayServer(address, specs, config.actors, config.environments)
-        self._weights = None
-        self._pushed = 0.0
+        self.replay = Replay(config.replay_capacity)
+        self._sent = _Sent()
 
     def acting(self, agent):
         """Nobody collects in this process: actors do."""
         return []
 
     def collect(self, agent):
-        """Takes over the episode of the lowest number that is ready; waits for one."""
+        """Waits until the store has an episode that `agent` has not counted."""
+        counted = agent.counts["episodes"]
         while True:
-            for file in self._handover.ready():
-                if self.store.adopt(file) is not None:
-                    self._beat("learning")
-                    return
-            self._beat("waiting for episodes")
-            self._push(agent)
-            interrupts.pause()
+            self._look(agent)
+            if self.store.indices and self.store.indices[-1] >= counted:
+                return
+            pending = [each for slot in self._slots for each in slot.remote.pending]
+            interrupts.pause(0.0 if pending else _POLL)
+            if pending:
+                ray.wait(pending, timeout=_POLL)
 
     def learned(self, agent):
-        """Sends the weights, at most once a second."""
-        self._beat("learning", train_steps=agent.counts["train_steps"])
-        self._push(agent)
+        """Writes what is finished; lets actors begin whose last episode counts."""
+        self._look(agent)
 
     def close(self):
-        """Frees the environment."""
+        """Frees the environment; actors end with Ray."""
         self.environment.close()
 
-    def _push(self, agent):
-        if time.monotonic() - self._pushed < _BETWEEN_PUSHES:
-            return
-        try:
-            greet(self._config, self._address)
-        except TimeoutError:  # to push would wait for ever
-            return
+    def _look(self, agent):
+        cluster.check()
+        self._take()
+        counted = int(agent.clock.episodes.numpy())
+        nexts = None
+        for slot in self._slots:
+            if slot.remote.is_idle and slot.last < counted:
+                nexts = nexts or self.store.next_numbers(self._stride)
+                slot.remote.begin("collect", self._sent.newest(agent), nexts[slot.rows])
+            slot.remote.watch()
+
+    def _take(self):
+        """Writes finished episodes, the lowest number first."""
+        found = [
+            (number, content, slot)
+            for slot in self._slots
+            for number, content in slot.remote.result() or ()
+        ]
+        for _, content, slot in sorted(found, key=lambda each: each[0]):
+            slot.last = self.store.append_packed(content)
+
+
+class _Slot:
+    """An actor: its environments among all, and the episode that it waits for to count."""
+
+    def __init__(self, remote, rows, last):
+        self.remote, self.rows, self.last = remote, rows, last
+
+
+class _Sent:
+    """The newest weights in Ray's store, sent once however many ask for them."""
+
+    def __init__(self):
+        self._weights = self._reference = self._of = None
+        self._number = 0
+
+    def newest(self, agent):
+        """A reference of the `Version` of the agent's weights."""
         if self._weights is None:
-            self._weights = Weights(agent, self._address)
-        self._weights.push()
-        self._pushed = time.monotonic()
+            self._weights = Weights(acting_variables(agent))
+        counts = agent.counts
+        if counts != self._of:
+            self._of, self._number = counts, self._number + 1
+            self._reference = ray.put(Version(self._number, self._weights.read()))
+        return self._reference
+
+
+def _take_left(store, folder):
+    """Takes over what actors of earlier versions left: files that no learner has taken."""
+    folders = [*folder.glob("actor_*"), folder / "ready"]
+    left = [pair for place in folders for pair in numbered_files(place).items()]
+    for _, file in sorted(left):
+        store.adopt(file)
+    for place in folders:
+        if place.is_dir() and not any(place.glob("*.npz")):
+            for file in place.iterdir():
+                os.unlink(file)
+            place.rmdir()

@@ -132,7 +132,7 @@ def against(own, method, stand_in=None):
     published = statistics.mean(list(theirs.values()))
 
     def ahead(values):
-        return statistics.mean(_means(values, scores)) - published
+        return statistics.mean(means_of_tasks(values, scores)) - published
 
     return row | with_interval("ahead", scores, ahead) | over_tasks(scores)
 
@@ -147,7 +147,7 @@ def over_tasks(scores):
     """
 
     def statistic(values):
-        return statistics.interquartile_mean(_means(values, scores))
+        return statistics.interquartile_mean(means_of_tasks(values, scores))
 
     return with_interval("iqm", scores, statistic)
 
@@ -164,14 +164,14 @@ def difference(ours, theirs):
     """
 
     def statistic(values):
-        means = _means(values, [*ours, *theirs])
+        means = means_of_tasks(values, [*ours, *theirs])
         mine, others = np.split(means, [len(ours)], axis=-1)
         return statistics.mean(mine) - statistics.mean(others)
 
     return with_interval("difference", [*ours, *theirs], statistic)
 
 
-def _means(values, scores):
+def means_of_tasks(values, scores):
     """The mean of each task, [..., tasks], of drawn seeds of all, [..., seeds]."""
     ends = np.cumsum([len(each) for each in scores])[:-1]
     parts = np.split(values, ends, axis=-1)

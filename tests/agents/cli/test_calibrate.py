@@ -36,7 +36,7 @@ def rows(untraced, whole_run, whole_agent):
 def twin(train_run, tmp_path_factory):
     """Folder of a deterministic run of the same task."""
     folder = tmp_path_factory.mktemp("twin") / "run"
-    words = ["environment_steps=40", "transition=deterministic", "video_every=4"]
+    words = ["environment_steps=40", "transition=deterministic", "video_every_steps=80"]
     assert train_run(folder, *words) == 0
     return folder
 
@@ -101,11 +101,21 @@ def test_fits_are_those_of_the_newest_checkpoint(rows, whole_run):
         assert saved_fits.load(whole_run, STEPS, actions).draws == 20
 
 
-def test_planned_episodes_that_a_run_held_out_are_fitted_to(whole_run):
-    config = dataclasses.replace(load_config(whole_run), hold_out_every=2, seed_episodes=4)
+@pytest.mark.parametrize(("tells", "expected"), [(True, [3, 5, 7]), (False, [5, 7])])
+def test_planned_episodes_that_a_run_held_out_are_fitted_to(
+    whole_run, monkeypatch, tells, expected
+):
+    """Two were random; where files do not tell, those that began within `seed_steps`."""
+
+    def read(folder):
+        for episode in readable_episodes(folder):
+            yield {k: x for k, x in episode.items() if tells or k != "is_random"}
+
+    monkeypatch.setattr("agents.cli.calibrate.readable_episodes", read)
+    config = dataclasses.replace(load_config(whole_run), hold_out_every=2, seed_steps=80)
     judged = Judged("run", "run", str(whole_run), config, None)
     trained_on, held_out = judged.collected
-    assert [int(episode["number"]) for episode in held_out] == [5, 7]
+    assert [int(episode["number"]) for episode in held_out] == expected
     assert [int(episode["number"]) for episode in trained_on] == [0, 2, 4, 6]
 
 

@@ -93,6 +93,15 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(
     usage = "\n".join(line.strip() for line in lines)
     actions = exported(tmp_path, usage, observations)
     np.testing.assert_allclose(actions, expected, atol=1e-5)
+    refuses_what_is_not_finite(tf.saved_model.load(str(run / "policy")))
+
+
+def refuses_what_is_not_finite(policy):
+    for value in (np.nan, np.inf, 1e20):
+        seen = tf.constant([[value, 0.0]], tf.float32)
+        step = ts.TimeStep(tf.constant([0]), tf.zeros([1]), tf.ones([1]), seen)
+        with pytest.raises(tf.errors.InvalidArgumentError, match="must be finite and at"):
+            policy.action(step, policy.get_initial_state())
 
 
 def test_bounds_of_actions_and_order_of_entries_are_printed_and_stored(

@@ -1,5 +1,7 @@
 """Tests of agents.cli.train, by the command line."""
 
+import pathlib
+import subprocess
 import sys
 
 import pytest
@@ -29,7 +31,7 @@ def trained(monkeypatch):
     calls = []
     monkeypatch.setattr(checking, "check", lambda config: resolve(config, FAKE))
     monkeypatch.setattr(
-        trainer, "train", lambda config, run: calls.append((config, run.folder))
+        trainer, "train", lambda config, run, **_: calls.append((config, run.folder))
     )
     return calls
 
@@ -69,14 +71,43 @@ def test_other_values_in_the_folder_of_a_run_are_refused(trained, capsys):
     assert len(trained) == 1
 
 
+def test_without_ray_a_run_of_several_processes_says_so(monkeypatch, capsys, tmp_path):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    assert main(["train", "task=fake", "actors=2", "logdir=run"]) == 2
+    assert capsys.readouterr().err == (
+        "bayes-rl: ray is not installed; a run of several processes needs it: "
+        "pip install 'bayes_rl[distributed]'\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_run_of_one_process_does_not_import_ray():
+    code = "import sys, agents.training.trainer as _, agents.cli.train as _"
+    code += "\nprint('ray' in sys.modules)"
+    root = pathlib.Path(__file__).parents[3]
+    found = subprocess.run(
+        [sys.executable, "-c", code], cwd=root, capture_output=True, text=True
+    )
+    assert found.stdout.split()[-1:] == ["False"], found.stderr
+
+
 @pytest.mark.slow
 def test_a_task_that_cannot_be_had_starts_no_process(capfd, tmp_path):
-    pytest.importorskip("reverb")
+    pytest.importorskip("ray")
     words = ["task=cartpole_swingup", "observation=pixels", "image.camera=99", "actors=1"]
     assert main(["train", *words, "logdir=run"]) == 2
     told = capfd.readouterr()
     assert "camera must be -1 (free) or one of 0 (fixed)" in told.err
     assert told.out == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_address_that_changes_nothing_is_refused(capsys, tmp_path):
+    assert main(["train", "task=fake", "address=auto", "logdir=run"]) == 2
+    assert capsys.readouterr().err == (
+        "bayes-rl: address=auto changes nothing for one run of one process: add "
+        "actors=N, evaluation.apart=true, or -m, which trains several runs\n"
+    )
     assert list(tmp_path.iterdir()) == []
 
 

@@ -146,11 +146,11 @@ def lengths(count):
     return [int(np.random.default_rng(seed).integers(2, 10)) for seed in seeds]
 
 
-def collect_by_number(policy_of, first_episodes, count, random=0):
+def collect_by_number(policy_of, first_episodes, count, random=False):
     """The episodes of a sequence by their number, until `count` have ended."""
     environment, found = ragged(first_episodes), []
     policy = policy_of(len(first_episodes))
-    policy = RandomAtFirst(policy, environment, random, 0, first_episodes)
+    policy = RandomAtFirst(policy, environment, lambda: random, 0, first_episodes)
     collector = Collector(
         environment, policy, STEP, lambda episode, _: found.append(episode)
     )
@@ -163,10 +163,11 @@ def collect_by_number(policy_of, first_episodes, count, random=0):
     return dict(zip(numbers, found, strict=True))
 
 
-def test_which_environment_runs_an_episode_changes_nothing_of_it(policy_of):
-    alone = collect_by_number(policy_of, [0], 9, random=2)
+@pytest.mark.parametrize("random", [False, True])
+def test_which_environment_runs_an_episode_changes_nothing_of_it(policy_of, random):
+    alone = collect_by_number(policy_of, [0], 9, random)
     assert list(alone) == list(range(9))
-    together = collect_by_number(policy_of, [0, 1, 2], 7, random=2)
+    together = collect_by_number(policy_of, [0, 1, 2], 7, random)
     assert list(together) != sorted(together), "none overtook another"
     both = set(alone) & set(together)
     assert len(both) >= 6
@@ -212,24 +213,40 @@ class Still(py_policy.PyPolicy):
         return policy_step.PolicyStep(action, {"next_episode": following})
 
 
-def random_episodes(environment, episodes, seed, times):
-    """The actions of the episodes that were random, by number."""
-    numbers = range(environment.batch_size)
-    policy = RandomAtFirst(Still(environment), environment, episodes, seed, numbers)
-    found = [episode for _, episode in collect(environment, policy, times)]
+def random_episodes(environment, steps, seed, times):
+    """Actions of the episodes that begin before so many steps were collected."""
+    numbers, found, were_random = range(environment.batch_size), [], []
+    policy = RandomAtFirst(
+        Still(environment),
+        environment,
+        lambda: sum(environment_steps(each, 1) for each in found) < steps,
+        seed,
+        numbers,
+    )
+
+    def finished(episode, row):
+        found.append(episode)
+        were_random.append(policy.is_random[row])
+
+    collector = Collector(environment, policy, STEP, finished)
+    for _ in range(times):
+        collector.collect()
+    assert [bool(e["action"].any()) for e in found] == were_random
     return {e["number"]: e["action"][1:] for e in found if e["action"].any()}
 
 
-def test_exactly_the_first_episodes_are_random():
-    environment = ragged([0, 1, 2, 3])
-    assert sorted(random_episodes(environment, 5, 0, times=12)) == [0, 1, 2, 3, 4]
+def test_episodes_that_begin_within_the_first_steps_are_random():
+    begun = np.cumsum([0, *lengths(12)])
+    steps = int(begun[5])  # the first five begin before
+    assert sorted(random_episodes(ragged([0]), steps, 0, times=9)) == [0, 1, 2, 3, 4]
+    assert len(random_episodes(ragged([0]), steps + 1, 0, times=9)) == 6
     four = envs.load_many(4, "fake", processes=False, first_episodes=range(4))
-    assert sorted(random_episodes(four, 5, 0, times=3)) == [0, 1, 2, 3, 4]
+    assert sorted(random_episodes(four, 100, 0, times=3)) == list(range(8))
 
 
 def test_random_episodes_differ_and_depend_on_the_seed():
     first, again, other = (
-        random_episodes(ragged([0, 1]), 6, seed, times=8) for seed in (0, 0, 1)
+        random_episodes(ragged([0, 1]), 20, seed, times=8) for seed in (0, 0, 1)
     )
     for number, actions in first.items():
         np.testing.assert_array_equal(actions, again[number])

@@ -39,7 +39,7 @@ def test_what_is_saved_today_is_not_earlier_and_stays_as_it_is(words):
     assert updated(copy.deepcopy(values)) == values
 
 
-@pytest.mark.parametrize("key", ["probe_every", "world_model.image_pool", "compile"])
+@pytest.mark.parametrize("key", ["probe_every_steps", "world_model.image_pool", "compile"])
 def test_keys_that_came_later_tell_an_earlier_version(key):
     config = used("compile=false")
     assert is_earlier(without(config, key))
@@ -65,9 +65,37 @@ def test_the_devices_were_called_strategy():
     assert "strategy" not in values
 
 
+def in_episodes(values):
+    """The values as a version wrote them that counted episodes, of 1,000 steps."""
+    today = {"seed_steps": "seed_episodes", "video_every_steps": "video_every"}
+    today |= {"updates_per_step": "updates_per_episode", "probe_every_steps": "probe_every"}
+    counted = {"seed_episodes": 5, "updates_per_episode": 300}
+    counted |= {"video_every": 20, "probe_every": 0}
+    counted["evaluation"] = {"every": 10, "episodes": 10}
+    del values["checkpoint_every_steps"]
+    return {today.get(key, key): value for key, value in values.items()} | counted
+
+
+def test_earlier_versions_counted_episodes_and_saved_after_each():
+    config = used(
+        "seed_steps=5000",
+        "updates_per_step=0.3",
+        "evaluation={every_steps: 10_000, episodes: 10}",
+        "video_every_steps=20_000",
+        "probe_every_steps=0",
+        "checkpoint_every_steps=1",
+    )
+    values = in_episodes(as_dict(config))
+    assert is_earlier(values)
+    assert make_config(updated(copy.deepcopy(values))) == config
+    found = make_config(updated(values, episode_steps=20))
+    assert (found.seed_steps, found.updates_per_step) == (100, 15.0)
+    assert (found.evaluation.every_steps, found.video_every_steps) == (200, 400)
+
+
 def test_run_of_an_earlier_version_is_put_into_todays_words():
     config = used()
-    later = ("probe_every", "world_model.image_pool", "world_model.image_decoder")
+    later = ("probe_every_steps", "world_model.image_pool", "world_model.image_decoder")
     assert make_config(updated(without(config, *later))) == config
 
 

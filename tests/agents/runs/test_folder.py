@@ -121,13 +121,13 @@ def test_run_may_become_longer_but_not_shorter(config):
 def test_settings_of_speed_and_of_measuring_may_change_and_are_told(config):
     with open_run(config) as run:
         assert run.changed == ()
-    evaluation = dataclasses.replace(config.evaluation, every=0)
+    evaluation = dataclasses.replace(config.evaluation, every_steps=0)
     faster = {"environments": 4, "evaluation": evaluation, "compile": not config.compile}
     other = dataclasses.replace(config, **faster)
     with open_run(other) as run:
         assert run.changed == (
             "environments: 1 -> 4",
-            "evaluation.every: 10 -> 0",
+            "evaluation.every_steps: 10000 -> 0",
             f"compile: {config.compile} -> {other.compile}",
         )
     assert load_config(config.logdir) == other
@@ -173,12 +173,12 @@ def test_what_a_cut_config_lacks_and_what_to_do_is_told(config):
     with pytest.raises(UserError) as error:
         load_config(run.folder)
     assert str(error.value) == (
-        f"{run.config_file} is damaged: it ends with line 99, before value, act, latents; "
+        f"{run.config_file} is damaged: it ends with line 105, before value, act, latents; "
         "put a copy back, or, to begin anew, remove the folder or use another logdir"
     )
     run.config_file.write_text(text[: text.index("environment_steps")])
     with pytest.raises(
-        UserError, match="before environment_steps, logdir, seed_epi.* and "
+        UserError, match="before environment_steps, logdir, seed_steps and "
     ):
         load_config(run.folder)
 
@@ -197,7 +197,7 @@ def test_config_that_was_cut_is_told_and_not_taken_for_other_values(config):
     with open_run(config) as run:
         whole = run.config_file.read_text()
         run.config_file.write_text(whole[: whole.index("evaluation:")])
-    message = r"config\.yaml is damaged: it ends with line 41, before evaluation, video_"
+    message = r"config\.yaml is damaged: it ends with line 42, before evaluation, video_"
     for use in (open_run, lambda config: load_config(config.logdir)):
         with pytest.raises(UserError, match=message):
             use(config)

@@ -13,8 +13,10 @@ from agents.runs.config.resolving import resolve
 from agents.runs.config.schema import as_dict
 from agents.runs.folder import load_config, open_run
 from agents.runs.migrating import migrate
+from agents.runs.records import append_metrics
 from agents.system import files
 from agents.system.errors import InUseError, UserError
+from agents.system.locking import lock_folder
 from tests.agents.presets import FAKE, used
 
 
@@ -55,6 +57,22 @@ def test_a_run_of_before_gets_the_form_of_today_once(earlier, config):
     open_run(config).close()
 
 
+def test_episodes_that_were_counted_are_as_long_as_those_of_the_run(config):
+    values = as_dict(config)
+    del values["updates_per_step"]
+    folder = pathlib.Path(config.logdir)
+    folder.mkdir()
+    values |= {"updates_per_episode": 300}
+    (folder / "config.yaml").write_text(yaml.safe_dump(values, sort_keys=False))
+    for row in (
+        {"episodes": 1, "environment_steps": 7},
+        {"episodes": 4, "environment_steps": 80},
+    ):
+        append_metrics(folder, row)
+    migrate(folder, undecided)
+    assert load_config(folder).updates_per_step == 15
+
+
 def test_a_run_of_today_is_left_alone(config):
     open_run(config).close()
     found = sorted(os.listdir(config.logdir))
@@ -74,23 +92,15 @@ def test_each_file_that_was_replaced_is_kept(earlier):
     assert (earlier / "config.earlier.yaml").read_text() == "of a version before that\n"
 
 
-@pytest.mark.parametrize("place", [".", "roles"])
-def test_a_run_that_a_process_trains_is_refused(earlier, place):
-    (earlier / place).mkdir(exist_ok=True)
+def test_a_run_that_a_process_trains_is_refused(earlier):
     before = (earlier / "config.yaml").read_bytes()
     with (
-        files_locked(earlier / place),
+        lock_folder(earlier),
         pytest.raises(InUseError, match=r"process \(\d+\); migrate the run once that"),
     ):
         migrate(earlier, resolved)
     assert (earlier / "config.yaml").read_bytes() == before
     assert migrate(earlier, resolved)
-
-
-def files_locked(folder):
-    from agents.system.locking import lock_folder
-
-    return lock_folder(folder)
 
 
 def test_a_run_whose_values_no_version_knows_is_told_and_left(earlier):

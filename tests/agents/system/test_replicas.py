@@ -12,17 +12,17 @@ from agents.system.processes import free_addresses
 ROOT = pathlib.Path(__file__).parents[3]
 PROCESS = """
 import sys
-from agents.training.distributed.workers import Workers
+from agents.training.distributed.together import devices_of
 from agents.system.replicas import told_by_all
 number = int(sys.argv[1])
-print(told_by_all(Workers(tuple(sys.argv[2:]), number).devices(), [7, number]).tolist())
+print(told_by_all(devices_of(sys.argv[2:], number), [7, number]).tolist())
 """
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 def test_each_process_learns_what_all_say():
-    pytest.importorskip("reverb")
+    pytest.importorskip("ray")
     addresses = free_addresses(2)
     processes = [
         subprocess.Popen(

@@ -32,8 +32,9 @@ def test_mountain_cars_ends_are_learned_from_and_its_time_limits_are_none(
     )
     folder = tmp_path / "run"
     task = ["task=gym:MountainCarContinuous-v0", "transition=deterministic"]
-    sizes = ["environment_steps=10", "sequence_length=4", "evaluation.every=0"]
-    assert train_run(folder, *task, *sizes, "video_every=0") == 0
+    sizes = ["environment_steps=10", "sequence_length=4", "evaluation.every_steps=0"]
+    sizes += ["seed_steps=10", "updates_per_step=1"]
+    assert train_run(folder, *task, *sizes, "video_every_steps=0") == 0
     ends = []
     for _, episode in EpisodeStore(folder / "episodes"):
         ends.append(len(episode["reward"]) < LIMIT + 1)

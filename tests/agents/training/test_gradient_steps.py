@@ -43,8 +43,9 @@ def test_one_long_run_is_two_short_ones_and_ends_where_a_step_is_not_finite(
 ):
     agent = build_agent()
     learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
-    for steps in (10, 13):
+    for steps in (10, 1, 12):
         learning.run(steps, lambda done: None)
+    assert learning._learner._train.experimental_get_tracing_count() == 1
     other, _, _ = learned
     for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
         np.testing.assert_allclose(mine, theirs, rtol=1e-5, atol=1e-6)

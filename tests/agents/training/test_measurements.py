@@ -20,6 +20,7 @@ from agents.training.measurements import (
     value_report,
 )
 from agents.training.metrics import MetricsLog
+from agents.training.passing import Passed
 from bayes_rl.weights import hold, mean_weights
 from envs.actions import make_actions
 
@@ -45,35 +46,43 @@ def watch(make_config, agent, whole_run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("episodes", "is_last", "due"), [(4, False, True), (5, False, False), (5, True, True)]
+    ("passed", "is_last", "due"),
+    [
+        (Passed(60, 80), False, True),
+        (Passed(79, 99), False, True),
+        (Passed(80, 100), False, False),
+        (Passed(80, 100), True, True),
+    ],
 )
-def test_evaluation_is_due_every_so_many_episodes_and_at_the_end(
-    watch, episodes, is_last, due
-):
-    words = ["evaluation={every: 2, episodes: 1}"]
-    watcher = watch(*words, episodes=episodes, train_steps=1)
-    assert watcher.evaluation_is_due(is_last) == due
+def test_evaluation_is_due_every_so_many_steps_and_at_the_end(watch, passed, is_last, due):
+    words = ["evaluation={every_steps: 40, episodes: 1}"]
+    watcher = watch(*words, episodes=4, train_steps=1)
+    assert watcher.evaluation_is_due(passed, is_last) == due
 
 
-@pytest.mark.parametrize(("every", "train_steps"), [(0, 1), (2, 0)])
+@pytest.mark.parametrize(("every", "train_steps"), [(0, 1), (40, 0)])
 def test_what_has_not_learned_or_is_not_to_be_is_not_evaluated(watch, every, train_steps):
-    words = [f"evaluation={{every: {every}, episodes: 1}}"]
+    words = [f"evaluation={{every_steps: {every}, episodes: 1}}"]
     watcher = watch(*words, episodes=4, train_steps=train_steps)
-    assert not watcher.evaluation_is_due(is_last=True)
+    assert not watcher.evaluation_is_due(Passed(60, 80), is_last=True)
 
 
 def test_probes_wait_for_six_episodes_and_for_learning(watch):
-    words = ["probe_every=1"]
-    assert watch(*words, episodes=5, train_steps=1).probed() == {}
-    assert watch(*words, episodes=6, train_steps=0).probed() == {}
-    assert "probe/velocity_0" in watch(*words, episodes=6, train_steps=1).probed()
+    words = ["probe_every_steps=20"]
+    passed = Passed(100, 120)
+    assert watch(*words, episodes=5, train_steps=1).probed(passed) == {}
+    assert watch(*words, episodes=6, train_steps=0).probed(passed) == {}
+    watcher = watch(*words, episodes=6, train_steps=1)
+    assert watcher.probed(Passed(100, 119)) == {}
+    assert "probe/velocity_0" in watcher.probed(passed)
 
 
 def test_a_film_is_made_when_it_is_due(watch, whole_run, tmp_path):
     episode = EpisodeStore(whole_run / "episodes").read(0)
-    watch("video_every=4", episodes=3, train_steps=1).film(episode)
+    watcher = watch("video_every_steps=80", episodes=4, train_steps=1)
+    watcher.film(episode, Passed(40, 60))
     assert not (tmp_path / "videos").exists()
-    watch("video_every=4", episodes=4, train_steps=1).film(episode)
+    watcher.film(episode, Passed(60, 80))
     assert [file.suffix for file in (tmp_path / "videos").iterdir()] == [".png"]
 
 
@@ -93,12 +102,12 @@ def test_exploration_is_told_of_random_episodes_too(watch, whole_run):
     }
 
 
-def test_what_is_random_goes_by_the_number_of_an_episode(watch, whole_run):
-    episode = EpisodeStore(whole_run / "episodes").read(0)
-    watcher = watch("seed_episodes=5", episodes=7, train_steps=0)
-    for number, is_random in ((4, True), (5, False)):
-        told = watcher.explored(episode | {"number": np.int64(number)}, Found(0, 0))
-        assert told["explore/is_random"] == is_random
+def test_an_episode_tells_whether_it_is_random(watch, whole_run):
+    store, watcher = EpisodeStore(whole_run / "episodes"), watch(episodes=7, train_steps=0)
+    told = [watcher.explored(store.read(index), Found(0, 0)) for index in (0, 1, 2)]
+    assert [row["explore/is_random"] for row in told] == [True, True, False]
+    earlier = {k: v for k, v in store.read(0).items() if k != "is_random"}
+    assert "explore/is_random" not in watcher.explored(earlier, Found(0, 0))
 
 
 def test_the_beta_of_a_bonus_is_the_one_that_plans_are_scored_by(

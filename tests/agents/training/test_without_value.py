@@ -7,37 +7,42 @@ import pytest
 WORDS = [
     *("value=none", "world_model.standardize=false", "averaging=0", "latents=samples"),
     *("task=fake_ending", "explore=thompson_groups", "compile=false"),
-    *("seed_episodes=1", "world_model.free_nats=0", "video_every=0", "probe_every=0"),
+    *(
+        "seed_steps=20",
+        "world_model.free_nats=0",
+        "video_every_steps=0",
+        "probe_every_steps=0",
+    ),
 ]
 NUMBERS = {
     "collect/return": [
         2.2498998939990997,
         12.466529250144958,
-        9.173628866672516,
-        0.7812286249827594,
+        8.980531603097916,
+        0.774306247709319,
     ],
     "train/loss": [
         134.91893005371094,
-        122.22842407226562,
-        118.63473510742188,
-        117.906982421875,
+        123.82972717285156,
+        117.45428466796875,
+        124.69749450683594,
     ],
     "train/gradient_norm": [
         123.11312103271484,
-        82.63607788085938,
-        85.05601501464844,
-        65.412353515625,
+        86.22242736816406,
+        80.48493957519531,
+        85.71943664550781,
     ],
-    "evaluate/return": [9.051050215959549],
+    "evaluate/return": [8.905307710170746],
 }
 
 
 @pytest.mark.parametrize(
     ("words", "episodes"),
     [
-        (["environment_steps=20", "evaluation.every=0"], 1),
+        (["environment_steps=20", "evaluation.every_steps=0"], 1),
         pytest.param(
-            ["environment_steps=80", "evaluation={every: 4, episodes: 2}"],
+            ["environment_steps=80", "evaluation={every_steps: 80, episodes: 2}"],
             4,
             marks=pytest.mark.slow,
         ),

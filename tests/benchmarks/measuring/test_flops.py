@@ -191,3 +191,16 @@ def test_draws_cost_a_rollout_each_and_less_on_a_shared_trajectory():
     )
     assert each - one == 4 * steps * (latent + part["reward"])
     assert shared - one == 3 * steps * latent
+
+
+def test_draws_that_share_the_belief_cost_the_last_layer_on_a_shared_trajectory():
+    config = load(["value=none", "transition=laplace"])
+    one, shared = (
+        flops.decision(config, load([f"explore={name}"]).explore, 5, 1)
+        for name in ("greedy", "disagreement")
+    )
+    steps = config.planner.evaluations * config.planner.horizon
+    model = with_sizes(config.world_model, 5, 1)
+    last = flops.products(model.hidden_size, 2 * model.latent_size)
+    hidden = flops.products(model.belief_size, model.hidden_size)
+    assert shared - one == steps * (hidden + 3 * last)

@@ -25,11 +25,11 @@ COSTS = Costs(
     step={1: 0.002},
     episode_steps=10,
     action_repeat=8,
+    pack=0.0,
+    hand=0.0,
     write=0.0,
-    insert=0.0,
-    sample=0.004,
-    push=0.0,
-    pull=0.0,
+    send=0.0,
+    receive=0.0,
     train={1: 0.02},
     save=0.0,
     weights=2_000_000,
@@ -39,12 +39,11 @@ COSTS = Costs(
 
 def test_the_fewest_actors_near_the_highest_speed_are_named(tmp_path):
     speeds = {1: 50.0, 2: 95.0, 4: 100.0}
-    busy = {"actors": 1.0, "learners": 0.5, "server": 0.25}
+    busy = {"actors": 1.0, "learners": 0.5}
     outcomes = [(Layout(n, updates=10), Outcome(v, 3.0, busy)) for n, v in speeds.items()]
     page.write_page(tmp_path, "Scale", {"date": "today"}, COSTS, [], outcomes)
     text = (tmp_path / "scale.md").read_text()
     assert "\n| 10 | 1 | 2 | 100 | actors, 100% |\n" in text.partition("<details>")[0]
     assert "one learner needs 2 actors at 10 updates an episode (a gradient step" in text
     assert "takes 20.00 ms, a decision 6.00 ms)" in text
-    assert "The server is busy 25% of the time" in text
     assert (tmp_path / "scale.png").exists()

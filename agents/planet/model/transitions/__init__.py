@@ -10,6 +10,7 @@ class, and a line in `SOURCES`; a class may stand there itself.
     rank1.py      a kernel times vectors with a posterior
     dropout.py    units that are there in a draw, or not
     ensemble.py   members that learn from other sequences of a batch
+    laplace.py    the last layer of each head as a regression, in closed form
 """
 
 import importlib
@@ -26,6 +27,7 @@ SOURCES = {
     "rank1": f"{_ROOM}.rank1:Rank1",
     "dropout": f"{_ROOM}.dropout:Dropout",
     "last_layer": f"{_ROOM}.posterior:LastLayer",
+    "laplace": f"{_ROOM}.laplace:Laplace",
 }
 
 
@@ -35,7 +37,8 @@ def make_source(name, settings, dtype="float32"):
     Args:
         name: key of `SOURCES`.
         settings: has what the source asks of it: `posterior_scale`, `prior_scale`,
-            `ensemble_members`, `dropout_rate`, as `agents.runs.config.schema.Train`.
+            `ensemble_members`, `dropout_rate`, `world_model`, as
+            `agents.runs.config.schema.Train`.
         dtype: Keras dtype policy of the layers.
 
     Returns:

@@ -65,6 +65,8 @@ class LastLayer(Source):
     Args: as in `Source`.
     """
 
+    shares_belief = True
+
     def dense(self, units, activation, name):
         if name == LAST_LAYER:
             return Reparameterization(self.settings, self.dtype).dense(

@@ -14,10 +14,19 @@ class Source(abc.ABC):
     be held. Here stands what a posterior over each of them says; a source whose weights
     know of each other, or cost something else, says it in its own words.
 
+    Attributes:
+        batches: of the replay that `renew` wants after the gradient steps of an episode;
+            0: none.
+        shares_belief: whether all draws predict the same belief, and differ in what the
+            last layer says of it.
+
     Args:
         settings: see `agents.planet.model.transitions.make_source`.
         dtype: Keras dtype policy of the layers.
     """
+
+    batches = 0
+    shares_belief = False
 
     def __init__(self, settings, dtype="float32"):
         self.settings = settings
@@ -26,6 +35,10 @@ class Source(abc.ABC):
     @abc.abstractmethod
     def dense(self, units, activation, name):
         """A dense layer of the transition; the last one is named `LAST_LAYER`."""
+
+    def reward_dense(self, units):
+        """The last layer of the head of the reward, deterministic unless a source says."""
+        return networks.Dense(units, dtype=self.dtype)
 
     def draw(self, model, count, seed):
         """Draws of all weights, to be held.
@@ -65,6 +78,17 @@ class Source(abc.ABC):
     def costs(self, model):
         """KL(weight posterior || weight prior) in nats, dict of full name -> []."""
         return kl_divergences(model)
+
+    def renew(self, model, batches, rows, seed):  # noqa: B027 most know nothing of it
+        """Makes anew what is known from the replay itself, not by gradients.
+
+        Args:
+            model: that holds the layers.
+            batches: iterable of as many dicts as its attribute says, see
+                `agents.episodes.replay.Replay.sample`.
+            rows: of the replay, for which the batches stand.
+            seed: [2].
+        """
 
 
 class Deterministic(Source):

@@ -14,7 +14,7 @@ from agents.system.errors import UserError
         (
             ["7"],
             "there is no command '7'; there are train, evaluate, probe, calibrate, plot, "
-            "compare, video, export, migrate, server, learner, actor, cluster",
+            "compare, video, export, migrate",
         ),
         (
             ["-m", "train", "seed=0,1"],

@@ -132,6 +132,7 @@ def test_ctrl_c_before_all_have_run_ends_with_130(fake, monkeypatch, capsys):
     [
         (["seed=0,-1"], "seed must be at least 0, got -1"),
         (["batch_size=8,16"], "'batch_size=8' and 'batch_size=16' would share the folder"),
+        (["actors=0,2", "address=auto"], "address= needs the same address for all"),
     ],
 )
 def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypatch):
@@ -148,7 +149,8 @@ def test_all_is_checked_before_the_first_run(words, message, tmp_path, monkeypat
         (["threads=3"], 2),
         (["threads=0"], 1),
         (["devices=mirrored"], 1),
-        (["actors=3"], 2),
+        (["actors=3"], 1),  # an evaluator beside them
+        (["actors=3", "evaluation.apart=false"], 2),
         (["environments=4"], 2),
     ],
 )
@@ -177,7 +179,12 @@ def wait_for(happened, seconds=300):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_real_runs_killed_and_locked_out_are_completed(tiny_words, tmp_path, capfd):
-    words = [*tiny_words, "environment_steps=100", "evaluation.every=0", "video_every=0"]
+    words = [
+        *tiny_words,
+        "environment_steps=100",
+        "evaluation.every_steps=0",
+        "video_every_steps=0",
+    ]
     words += ["explore=greedy,information_gain", "seed=range(6)"]
     words.append(f"logdir={tmp_path}/${{explore.kind}}_${{seed}}")
     configs = [overrides.load(run) for run in overrides.expand(words)]
@@ -215,7 +222,12 @@ SWEEP = "import sys; from agents.cli.sweep import sweep; sweep.sweep(sys.argv[1:
 def test_runs_of_a_killed_sweep_are_whole_and_the_same_command_goes_on(
     tiny_words, tmp_path
 ):
-    words = [*tiny_words, "environment_steps=800", "evaluation.every=0", "video_every=0"]
+    words = [
+        *tiny_words,
+        "environment_steps=800",
+        "evaluation.every_steps=0",
+        "video_every_steps=0",
+    ]
     words += ["value=none", "seed=0,1", f"logdir={tmp_path}/${{seed}}"]
     killed = subprocess.Popen([sys.executable, "-c", SWEEP, *words])
     runs = [tmp_path / "0", tmp_path / "1"]

@@ -24,6 +24,15 @@ def test_all_counts_are_kept_in_checkpoints():
     assert names == {"episodes", "environment_steps", "agent_steps"}
 
 
+def test_what_is_replayed_before_it_is_counted_counts_as_replayed():
+    clock = Clock(replay_capacity=50, hold_out_every=4)
+    clock.steps_from_start = 40
+    clock.advance(episodes=1, agent_steps=20, environment_steps=20)
+    assert float(clock.replay_steps) == 30
+    clock.advance(episodes=2, agent_steps=60, environment_steps=60)
+    assert float(clock.replay_steps) == 50
+
+
 def test_rewards_are_counted_where_a_strategy_asks():
     clock = Clock(counts_rewards=True)
     for rewards in (3, 7):  # of all episodes until then

@@ -216,14 +216,14 @@ def test_draws_held_together_are_the_draws_held_one_by_one(
     def tile(tensor, axis):
         return tf.repeat(tf.expand_dims(tensor, axis), 3, axis)
 
-    with hold(rssm, draws):
+    with hold(model, draws):
         together = rssm.imagine(
             tf.nest.map_structure(lambda x: tile(x, 0), start),
             tile(actions, 1),
             tile(normal, 1),
         )
     for number in range(3):
-        with hold(rssm, {name: draw[number] for name, draw in draws.items()}):
+        with hold(model, {name: draw[number] for name, draw in draws.items()}):
             alone = rssm.imagine(start, actions, normal)
         assert_close(to_numpy(row(together, slice(None), number)), to_numpy(alone))
     assert np.ptp(together.mean, axis=1).max() > 1e-3, "the draws agree"

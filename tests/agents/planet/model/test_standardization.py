@@ -4,13 +4,19 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from agents.planet.model.standardization import CLIP, FLOOR, PIXEL_FLOOR, Standardizer
+from agents.planet.model.standardization import (
+    CLIP,
+    NOTHING,
+    PIXEL_FLOOR,
+    SHARE,
+    Standardizer,
+)
 from agents.planet.model.world_model import LEAST_STDDEV
 from bayes_rl.weights import hold, mean_weights
 
 SEED = tf.constant([1, 2])
 ROWS = np.random.default_rng(0).normal([3.0, -40.0, 1e4], [0.2, 7.0, 90.0], [60, 3])
-MEAN, STDDEV = ROWS.mean(0), np.sqrt(ROWS.var(0) + FLOOR**2)
+MEAN, STDDEV = ROWS.mean(0), ROWS.std(0)
 
 
 def updated(*parts):
@@ -34,10 +40,27 @@ def test_vectors_come_in_units_of_their_spread_and_go_back():
     np.testing.assert_allclose(standardizer.invert(found)[0], ROWS, rtol=1e-6)
 
 
-def test_what_does_not_move_is_divided_by_the_floor():
-    standardizer = updated(np.full([9, 1], 2.0))
-    np.testing.assert_allclose(standardizer.stddev, [FLOOR], rtol=1e-6)
-    np.testing.assert_allclose(standardizer([[2.0 + 3 * FLOOR]]), [[3.0]], rtol=1e-3)
+def test_what_does_not_move_is_divided_by_a_share_of_its_size():
+    standardizer = updated(np.full([9, 2], [2.0, 0.0]))
+    np.testing.assert_allclose(standardizer.stddev, [2.0 * SHARE, NOTHING], rtol=1e-4)
+    found = standardizer([[2.0 + 6 * SHARE, 3 * NOTHING]])
+    np.testing.assert_allclose(found, [[3.0, 3.0]], rtol=0.01)
+
+
+@pytest.mark.parametrize("unit", [1e-4, 1e-3, 1e6])  # such as kilometres, pascals
+def test_units_change_nothing(unit):
+    rows = ROWS.astype(np.float32)
+    seen = [updated(part)(part) for part in (rows, np.float32(unit) * rows)]
+    np.testing.assert_allclose(*seen, atol=2e-3)
+    assert np.std(seen[0], axis=0) == pytest.approx(1.0, abs=1e-3)
+
+
+def test_what_moves_little_beside_its_size_is_seen_and_rounding_is_not():
+    noise = np.random.default_rng(2).normal(size=[60, 3])
+    rows = [1e5, 2.0, 0.0] + [10.0, 1e-9, 1e-9] * noise
+    pressure, *constant = np.std(updated(rows)(rows), axis=0)
+    assert pressure == pytest.approx(1.0, abs=0.01)
+    assert max(constant) < 0.02
 
 
 def test_what_lies_far_is_clipped():

@@ -283,3 +283,30 @@ def test_what_counts_is_the_reward_in_its_unit(make_config):
         worth.append(value.value(features).numpy())
     np.testing.assert_allclose(found[0], found[1], rtol=1e-5)
     np.testing.assert_allclose(10.0 * worth[0], worth[1], rtol=1e-5)
+
+
+def test_draws_say_what_an_action_in_a_target_brings(noise):
+    """Without slow critics after it, the target is of the rewards that draws expect."""
+    value = make(target_draws=3, pessimism=0.5, target_steps=1)
+    reward = np.array([1.0, 2.0, 6.0]) * REPEAT
+    asked = []
+
+    def expect(features, action):
+        asked.append((features.shape, action.shape))
+        shape = [3, *features.shape[:2]]
+        expected = tf.broadcast_to(tf.constant(reward, tf.float32)[:, None, None], shape)
+        return tf.zeros([*shape, STATES]), expected, tf.zeros(shape)  # all is over then
+
+    batch = {
+        "action": tf.zeros([1, 4, 1]),
+        "reward": tf.zeros([1, 4]),
+        "is_first": tf.zeros([1, 4], bool),
+        "is_terminal": tf.zeros([1, 4], bool),
+    }
+    features = tf.zeros([1, 4, STATES])
+    losses, _ = value.losses(batch, features, noise(2, 1, 4, 1), expect=expect)
+    target = DISCOUNT * (3.0 - 0.5 * np.std([1.0, 2.0, 6.0]))
+    values = value._critics(features[:, :1], batch["action"][:, :1]).numpy()
+    expected = np.sum((values - target) ** 2)
+    assert float(losses["value_loss"][0]) == pytest.approx(expected, rel=1e-5)
+    assert asked == [((1, 3, STATES), (1, 3, 1))]

@@ -94,9 +94,16 @@ def test_rows_ahead_are_those_of_the_steps_with_a_target(count, steps, stride, r
     np.testing.assert_array_equal(found[0], [[2 * row, 2 * row + 1] for row in rows])
 
 
-@pytest.mark.parametrize(("decisions", "missed"), [(31, 0), (33, 0), (62, 0), (63, 2)])
-def test_critics_learn_from_all_decisions_of_short_episodes(decisions, missed):
-    rows, length, stride = np.arange(decisions + 1), 32, 4
+def test_every_second_sequence_ends_with_the_last_row_that_has_a_target():
+    tensor = tf.reshape(tf.range(24), [3, 8])
+    early, late, again = after(tensor, 1, 1, 4).numpy().tolist()
+    assert (early, late, again) == ([1, 5], [8 + 3, 8 + 7], [16 + 1, 16 + 5])
+
+
+@pytest.mark.parametrize("decisions", [31, 33, 62, 63, 200])
+@pytest.mark.parametrize(("steps", "stride"), [(1, 4), (1, 1), (3, 4)])
+def test_critics_learn_from_all_decisions_but_the_last_of_n_steps(decisions, steps, stride):
+    rows, length = np.arange(decisions + 1), 32
     replay = Replay(1000)
     replay.add(
         {
@@ -109,7 +116,7 @@ def test_critics_learn_from_all_decisions_of_short_episodes(decisions, missed):
         }
     )
     batch = {key: tf.constant(x) for key, x in replay.sample(2000, length, 0).items()}
-    learned = after(batch["observation"], 0, 1, stride)[..., 0]
+    learned = after(batch["observation"], 0, steps, stride)[..., 0]
     zero = tf.zeros(learned.shape)
-    _, weights = n_step_targets(batch, [zero], zero, 0.99, stride)
-    assert set(learned[weights > 0].numpy()) == set(range(decisions - missed))
+    _, weights = n_step_targets(batch, [zero] * steps, zero, 0.99, stride)
+    assert set(learned[weights > 0].numpy()) == set(range(decisions - (steps - 1)))

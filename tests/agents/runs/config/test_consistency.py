@@ -31,6 +31,41 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
     ("words", "message"),
     [
         (
+            ["exploit=pessimistic", "transition=deterministic", "explore=noise"],
+            "transition=deterministic has no draws, but exploit strategy UpperConfidence "
+            "needs 5: choose another transition",
+        ),
+        (
+            ["value.target_draws=3", "transition=deterministic", "explore=noise"],
+            "transition=deterministic has no draws, but value.target_draws needs 3",
+        ),
+        (
+            ["value.target_draws=1", "value.pessimism=2"],
+            "value.pessimism=2 changes nothing: value.target_draws must be at least",
+        ),
+        (
+            ["exploit=pessimistic", "exploit.final_beta=0"],
+            "exploit.final_beta must be null, got 0.0: an agent is judged by the same rule",
+        ),
+        (
+            ["exploit=uncertainty_penalty", "exploit.critic=true"],
+            "exploit.critic must be false, got True",
+        ),
+        (
+            ["exploit=pessimistic", "act=policy", "explore=noise"],
+            "act=policy makes no plans, but exploit strategy UpperConfidence scores plans",
+        ),
+    ],
+)
+def test_rules_that_no_agent_can_be_judged_by_are_refused(words, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(words)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
             ["devices=multi_worker", "actors=1"],
             "learners must be at least 2 with devices=multi_worker, and 1 with any other "
             "devices, "

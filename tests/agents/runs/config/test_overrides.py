@@ -41,7 +41,7 @@ from agents.system.errors import UserError
             "explore=thompson_decision, explore=thompson_groups have it",
         ),
         (
-            ["explore=noise", "draws=3"],
+            ["explore=noise", "explore.draws=3"],
             "explore=noise has no key 'draws'; explore=conditional_value_at_risk, "
             "explore=disagreement, explore=information_gain, ... have it",
         ),
@@ -101,7 +101,12 @@ def test_words_change_their_keys_alone():
 
 
 def test_words_are_set_as_hydra_sets_them():
-    words = ["planner=cem", "planner.horizon=8", "evaluation={every: 3}", "seed=int(4.0)"]
+    words = [
+        "planner=cem",
+        "planner.horizon=8",
+        "evaluation={every_steps: 60}",
+        "seed=int(4.0)",
+    ]
     words += ["logdir='a, b'", "action_repeat=null", "image={size: 32, shadows: false}"]
     with initialize_config_module("configs", version_base="1.3"):
         composed = OmegaConf.to_container(compose("train", words))
@@ -156,6 +161,21 @@ def test_sweep_over_nothing_is_an_error():
     ("word", "right"),
     [
         ("strategy=mirrored", "strategy is called devices now: write devices=mirrored"),
+        (
+            "updates_per_episode=300",
+            "updates_per_episode is counted in environment steps now: where an episode has "
+            "1,000, write updates_per_step=0.3 for updates_per_episode=300",
+        ),
+        (
+            "evaluation={every: 2, episodes: 1}",
+            "evaluation.every is counted in environment steps now: where an episode has "
+            "1,000, write evaluation.every_steps=2000 for evaluation.every=2",
+        ),
+        (
+            "seed_episodes=few",
+            "seed_episodes is counted in environment steps now: where an episode has "
+            "1,000, write seed_steps=NUMBER for seed_episodes=few",
+        ),
         (
             "explore.annealing_rewarded_steps=50",
             "explore.annealing_rewarded_steps is called explore.annealing_rewards now: "

@@ -51,6 +51,9 @@ def test_null_that_is_left_is_a_value(group):
     values_that_are_null = {
         "hold_out_every",
         "time_limit",
+        "address",
+        "evaluation.apart",
+        "data",
         "action_noise.final_stddev",
         "explore.final_beta",
         "explore.annealing_steps",

@@ -48,8 +48,16 @@ def test_seed_that_is_there_twice_is_named(make_run, tmp_path, caplog):
 
 
 def test_runs_that_are_only_looked_at_otherwise_are_one_group(make_run, tmp_path, read):
-    make_run(tmp_path / "a", 0, [[1.0]], video_every=0, evaluation={"every": 10})
-    make_run(tmp_path / "b", 1, [[2.0]], video_every=20, evaluation={"every": 5})
+    make_run(
+        tmp_path / "a", 0, [[1.0]], video_every_steps=0, evaluation={"every_steps": 10_000}
+    )
+    make_run(
+        tmp_path / "b",
+        1,
+        [[2.0]],
+        video_every_steps=20_000,
+        evaluation={"every_steps": 5000},
+    )
     compare([tmp_path], tmp_path / "out")
     (row,) = read(tmp_path / "out", "scores")
     assert row["seeds"] == "2"
@@ -103,8 +111,8 @@ def test_longer_runs_are_seeds_of_the_same_group(make_run, tmp_path, read):
 
 
 def test_run_without_planned_episodes_hides_no_other(make_run, tmp_path, caplog, read):
-    make_run(tmp_path / "a", 0, reached=(0, 1), seed_episodes=1)
-    make_run(tmp_path / "b", 1, reached=(0,), seed_episodes=1)
+    make_run(tmp_path / "a", 0, reached=(0, 1), seed_steps=1000)
+    make_run(tmp_path / "b", 1, reached=(0,), seed_steps=1000)
     with caplog.at_level(logging.WARNING):
         compare([tmp_path], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")

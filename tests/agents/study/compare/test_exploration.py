@@ -54,7 +54,7 @@ def test_a_run_whose_first_episode_ends_later_is_left_out_by_name(
 
 def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path, read):
     # the first two episodes are random, one of the others is rewarded
-    make_run(tmp_path / "a", 0, reached=(0, 1, 0, 1, 0), seed_episodes=2)
+    make_run(tmp_path / "a", 0, reached=(0, 1, 0, 1, 0), seed_steps=2000)
     compare([tmp_path / "a"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["first_reward_episode"], row["first_reward_steps"]) == ("4", "4000")
@@ -67,7 +67,7 @@ def test_as_many_episodes_are_random_as_were_asked_for_with_several_environments
     make_run, tmp_path, read
 ):
     reached = (0, 0, 0, 1, 0, 0)
-    make_run(tmp_path / "a", 0, reached=reached, seed_episodes=2, environments=4)
+    make_run(tmp_path / "a", 0, reached=reached, seed_steps=2000, environments=4)
     compare([tmp_path / "a"], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
     assert (row["found_before"], row["found"]) == ("0", "1")
@@ -77,7 +77,7 @@ def test_which_episodes_were_random_is_logged_for_their_order_may_differ(
     make_run, tmp_path, read
 ):
     """Of two actors the fifth planned episode may be learned before the last random one."""
-    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=2)
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_steps=2000)
     for place, is_random in enumerate((True, False, True, False), 1):
         row = {"episodes": place, "environment_steps": 1000 * place}
         row |= {"agent_steps": 100 * place, "explore/is_random": is_random}
@@ -89,7 +89,7 @@ def test_which_episodes_were_random_is_logged_for_their_order_may_differ(
 
 
 def test_where_random_actions_are_rewarded_no_reward_is_first(make_run, tmp_path, read):
-    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_steps=1000)
     for episode in (1, 2):
         row = {"episodes": episode, "environment_steps": 1000 * episode}
         row |= {"agent_steps": 100 * episode, "explore/rewarded_steps": 11}
@@ -113,7 +113,7 @@ def test_returns_are_of_the_last_ten_episodes_and_costs_of_all(make_run, tmp_pat
 
 
 def test_a_tenth_of_the_highest_return_is_of_planned_episodes(make_run, tmp_path, read):
-    folder = make_run(tmp_path / "a", 0, reached=(), seed_episodes=1)
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_steps=1000)
     for episode, collected in enumerate([500.0, 99.9, 100.0, 700.0], 1):
         row = {"episodes": episode, "environment_steps": 1000 * episode}
         row |= {"collect/return": collected, "explore/reached_reward": False}

@@ -1,37 +1,27 @@
 """What tests of runs with many processes share."""
 
-import contextlib
-
 import numpy as np
 import pytest
 
-from agents.training.distributed.handover import Handover
-from agents.training.distributed.server import open_server
+from agents.training.distributed import cluster
 
 
-@pytest.fixture
-def handover(run):
-    return Handover(run.episodes)
-
-
-@pytest.fixture
-def config(make_config, run):
+@pytest.fixture(scope="session")
+def words():
     """Two actors of a tiny run, whose episodes are random: planning takes long to trace."""
-    words = ["actors=2", "sequence_length=5", "seed_episodes=9", f"logdir={run.folder}"]
-    return make_config(*words)
+    return ["actors=2", "sequence_length=5", "seed_steps=180"]
 
 
 @pytest.fixture
-def serve(config, handover):
-    """Starts replay servers, whose addresses it gives; they end with the test."""
-    with contextlib.ExitStack() as servers:
+def config(make_config, run, words):
+    return make_config(*words, f"logdir={run.folder}")
 
-        def start(config=config):
-            server = open_server(config, handover)
-            servers.callback(server.stop)
-            return f"127.0.0.1:{server.port}"
 
-        yield start
+@pytest.fixture(scope="session")
+def here(make_config, words):
+    """Ray, started once on this machine; words that say where."""
+    with cluster.connected(make_config(*words), processes=8) as where:
+        yield where
 
 
 @pytest.fixture
@@ -53,20 +43,3 @@ def make_episode():
         }
 
     return make
-
-
-class Beats:
-    """Stands for a heartbeat: the states that were told, each once in a row."""
-
-    def __init__(self):
-        self.states, self.told = [], {}
-
-    def __call__(self, state, **told):
-        if self.states[-1:] != [state]:
-            self.states.append(state)
-        self.told |= told
-
-
-@pytest.fixture
-def beat():
-    return Beats()

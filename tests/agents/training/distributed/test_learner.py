@@ -1,106 +1,131 @@
 """Tests of agents.training.distributed.learner."""
 
 import contextlib
-import types
 
-import numpy as np
 import pytest
-import tensorflow as tf
 
 from agents.episodes.replay import Replay
-from agents.training import trainer
-from agents.training.building import choose_devices
-from agents.training.distributed import learner as role
+from agents.episodes.store import EpisodeStore, pack
+from agents.training.distributed import cluster, learner
 from agents.training.distributed.learner import CollectedByActors
-from agents.training.distributed.variables import Weights
+
+
+class Told:
+    """Stands for a process; hands over what the test gives it."""
+
+    made = []
+
+    def __init__(self, name, kind, *given, **_):
+        self.name, self.given, self.begun, self.done = name, given, [], None
+        self.pending, self.is_idle = [], True
+        Told.made.append(self)
+
+    def begin(self, method, *given):
+        self.begun.append((method, *given))
+        self.is_idle = False
+
+    def result(self):
+        done, self.done = self.done, None
+        self.is_idle = self.is_idle or done is not None
+        return done
+
+    def watch(self):
+        pass
 
 
 @pytest.fixture
-def experience(config, run, serve, beat):
-    made = CollectedByActors(config, run, serve(), beat)
-    with contextlib.closing(made):
+def experience(config, run, monkeypatch):
+    monkeypatch.setattr(Told, "made", [])
+    monkeypatch.setattr(learner, "Remote", Told)
+    monkeypatch.setattr(cluster, "check", lambda: None)
+    monkeypatch.setattr(learner.ray, "put", lambda version: version)
+    with contextlib.closing(CollectedByActors(config, run)) as made:
         yield made
 
 
-def test_it_takes_the_episode_of_the_lowest_number(
-    experience, handover, make_episode, build_agent, beat
+def numbers(store):
+    return [int(episode["number"]) for _, episode in store]
+
+
+def test_the_replay_is_that_of_one_process(experience):
+    assert type(experience.replay) is Replay
+
+
+def test_finished_episodes_are_on_disk_the_lowest_number_first(
+    experience, run, make_episode, build_agent
 ):
-    handover.open(0)
-    for number in (6, 2):
-        handover.release(handover.finish(0, make_episode(number, rows=6)))
-    experience.collect(build_agent())
-    assert [int(episode["number"]) for _, episode in experience.store] == [2]
-    assert [file.stem for file in handover.ready()] == ["000006"]
-    assert beat.states == ["learning"]
+    first, second = Told.made
+    experience.learned(build_agent())
+    assert [each.begun[0][2] for each in Told.made] == [[0], [1]]
+    second.done = [(1, pack(make_episode(1, rows=6)))]
+    first.done = [(0, pack(make_episode(0, rows=6)))]
+    experience.learned(build_agent())
+    assert numbers(EpisodeStore(run.episodes)) == [0, 1]
 
 
-def test_while_it_waits_actors_get_weights(
-    experience, config, handover, make_episode, build_agent, beat, monkeypatch
+def test_an_actor_goes_on_once_its_last_episode_counts(
+    experience, make_episode, build_agent
 ):
-    agent, other = build_agent("actors=2"), build_agent("actors=2", "seed=5")
-    handover.open(0)
-
-    def deliver():
-        handover.release(handover.finish(0, make_episode(0, rows=6)))
-
-    monkeypatch.setattr(role.interrupts, "pause", deliver)
+    agent, (first, second) = build_agent(), Told.made
+    experience.learned(agent)
+    second.done = [(1, pack(make_episode(1, rows=6)))]
     experience.collect(agent)
-    assert beat.states == ["waiting for episodes", "learning"]
-    Weights(other, experience._address).pull()
-    for mine, theirs in zip(agent.model.variables, other.model.variables, strict=True):
-        np.testing.assert_array_equal(mine, theirs)
+    assert len(second.begun) == 1
+    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+    experience.learned(agent)
+    assert second.begun[1][2] == [3]
+    assert len(first.begun) == 1
 
 
-def test_batches_are_like_those_of_a_run_that_collects_alone(experience, config, serve):
-    """Of the same keys, shapes and types."""
-    environment = experience.environment
-    rows = np.arange(7)
-    seen = environment.observation_spec()["observation"]
-    episode = {
-        "observation": np.zeros([7, *seen.shape], np.float32),
-        "action": np.zeros([7, 1], np.float32),
-        "reward": np.zeros(7, np.float32),
-        "is_first": rows == 0,
-        "is_terminal": rows < 0,
-        "position": np.zeros([7, 1], np.float32),
-        "velocity": np.zeros([7, 1], np.float32),
-    }
-    import reverb
-
-    from agents.training.distributed.sequences import SequenceWriter
-
-    replay = Replay(100)
-    replay.add(episode)
-    client = reverb.Client(experience._address)
-    SequenceWriter(client, config.sequence_length).insert(episode, timeout=10)
-    specs = [
-        each.dataset(4, config.sequence_length, seed=0).element_spec
-        for each in (replay, experience.replay)
-    ]
-    assert tf.nest.map_structure(lambda a, b: a == b, *specs) == dict.fromkeys(
-        specs[0], True
-    )
-    (batch,) = experience.replay.dataset(4, config.sequence_length).take(1)
-    assert batch["observation"].shape[:2] == (4, config.sequence_length)
-
-
-def test_learners_that_found_different_checkpoints_do_not_go_on(
-    make_config, run, experience, monkeypatch
+def test_weights_are_sent_once_for_all_and_anew_when_they_have_changed(
+    experience, make_episode, build_agent
 ):
-    words = ["actors=1", "learners=2", "devices=multi_worker", f"logdir={run.folder}"]
-    told = []
+    agent, (first, second) = build_agent(), Told.made
+    experience.learned(agent)
+    assert first.begun[0][1] is second.begun[0][1]
+    first.done = [(0, pack(make_episode(0, rows=6)))]
+    experience.collect(agent)
+    agent.train_step_counter.assign_add(1)
+    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+    experience.learned(agent)
+    assert [first.begun[n][1].number for n in (0, 1)] == [1, 2]
 
-    def of_another(devices, counts):
-        told.append(counts)
-        return np.array([counts, [count + 1 for count in counts]])
 
-    monkeypatch.setattr(trainer, "told_by_all", of_another)
-    with pytest.raises(ConnectionError, match="different checkpoints"):
-        trainer.Trainer(
-            make_config(*words),
-            run,
-            types.SimpleNamespace(note=print),
-            lambda config, run: experience,
-            choose_devices("default"),
-        )
-    assert told == [[0, 0, 0, 0]]
+def test_after_a_restart_actors_go_on_after_their_last_episode(
+    config, run, make_episode, experience, build_agent
+):
+    EpisodeStore(run.episodes).append(make_episode(3, rows=6))
+    Told.made.clear()
+    with contextlib.closing(CollectedByActors(config, run)) as again:
+        agent = build_agent()
+        again.learned(agent)
+        assert not any(each.begun for each in Told.made)  # what there is counts first
+        agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+        again.learned(agent)
+        assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
+
+
+def test_a_run_begun_with_a_replay_server_goes_on(config, run, make_episode, experience):
+    """Its episodes on their way are files that no learner has taken."""
+    folder = run.episodes
+    for place, number in (("actor_1", 3), ("ready", 2), ("actor_0", 0)):
+        (folder / place).mkdir()
+        (folder / place / f"{number:06d}.npz").write_bytes(pack(make_episode(number, 6)))
+    (folder / "actor_0" / ".lock").write_text("7")
+    with contextlib.closing(CollectedByActors(config, run)) as again:
+        assert numbers(again.store) == [0, 2, 3]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "000000.npz",
+        "000001.npz",
+        "000002.npz",
+    ]
+
+
+def test_actors_of_ray_bring_episodes(here, config, run, build_agent, words):
+    agent = build_agent(*words)
+    with contextlib.closing(CollectedByActors(config, run)) as experience:
+        for counted in range(4):
+            experience.collect(agent)
+            agent.clock.advance(counted + 1, agent_steps=20, environment_steps=20)
+        found = numbers(experience.store)
+    assert len(set(found)) == len(found) >= 4

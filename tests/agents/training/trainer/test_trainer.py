@@ -52,7 +52,7 @@ def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(
     rows = np.concatenate([episode["observation"] for episode in episodes])
     _, agent = whole_agent
     found = agent.model.preprocess(rows, [0, 0])
-    expected = (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-4)
+    expected = (rows - rows.mean(0)) / rows.std(0)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
@@ -63,7 +63,12 @@ def test_held_out_episodes_are_on_disk_and_not_learned_from(make_config, tmp_pat
         made.append(CollectedHere(config, run))
         return made[-1]
 
-    words = ["hold_out_every=2", "seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    words = [
+        "hold_out_every=2",
+        "seed_steps=180",
+        "evaluation.every_steps=0",
+        "video_every_steps=0",
+    ]
     for steps, learned in ((60, 2), (100, 3)):  # the second goes on; held out: 1 and 3
         config = make_config(f"logdir={folder}", *words, f"environment_steps={steps}")
         with open_run(config) as run:
@@ -130,8 +135,10 @@ def test_curves_are_drawn_from_a_run(whole_run, tmp_path):
 @pytest.mark.slow
 def test_learning_waits_for_a_whole_sequence(train_run, tmp_path):
     """Two episodes of 21 rows hold no sequence of 50; the third one does."""
-    words = ["sequence_length=50", "seed_episodes=1", "environment_steps=80"]
-    assert train_run(tmp_path, *words, "evaluation.every=0", "video_every=0") == 0
+    words = ["sequence_length=50", "seed_steps=20", "environment_steps=80"]
+    assert (
+        train_run(tmp_path, *words, "evaluation.every_steps=0", "video_every_steps=0") == 0
+    )
     assert [row["train_steps"] for row in metrics(tmp_path)] == [0, 0, 2, 4]
 
 
@@ -154,7 +161,7 @@ def test_learning_waits_for_a_whole_sequence(train_run, tmp_path):
     ids=["flipout-icem-processes-bfloat16", "deterministic-overshooting"],
 )
 def test_a_variant_runs(train_run, tmp_path, words):
-    short = ["environment_steps=80", "seed_episodes=1", "video_every=0"]
+    short = ["environment_steps=80", "seed_steps=20", "video_every_steps=0"]
     assert train_run(tmp_path / "run", *short, *words) == 0
     rows = metrics(tmp_path / "run")
     assert [row["episodes"] for row in rows] == [1, 2, 3, 4]
@@ -192,8 +199,8 @@ def test_a_run_on_two_devices_is_like_that_on_one(
     # Devices draw sequences of their own. Of one episode that is as long as a sequence, and
     # that none leaves, there is one: all batches are the same.
     monkeypatch.setattr(replay, "goes_on", lambda *_: False)
-    words = ["environment_steps=20", "seed_episodes=1", f"sequence_length={LENGTH + 1}"]
-    words += ["video_every=0", "threads=1", "value=none"]
+    words = ["environment_steps=20", "seed_steps=20", f"sequence_length={LENGTH + 1}"]
+    words += ["video_every_steps=0", "threads=1", "value=none"]
     done = subprocess.run(
         [sys.executable, "-c", TWO_DEVICES, *tiny_words, *words, "devices=mirrored"]
         + [f"logdir={tmp_path}/two"],
@@ -231,13 +238,13 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
             asked.append("waited")
 
     monkeypatch.setattr(training, "CompilingAhead", Ahead)
-    words = ["environment_steps=40", "seed_episodes=9", "video_every=0"]
-    two = ["environments=2", "evaluation={every: 9, episodes: 3}"]
+    words = ["environment_steps=40", "seed_steps=180", "video_every_steps=0"]
+    two = ["environments=2", "evaluation={every_steps: 180, episodes: 3}"]
     with monkeypatch.context() as stopping:
         stopping.setattr(training.Trainer, "advance", _ctrl_c)
         assert train_run(tmp_path / "run", *words, *two) == 130
     for _ in range(2):  # the second finds a finished run
-        assert train_run(tmp_path / "other", *words, "evaluation.every=0") == 0
+        assert train_run(tmp_path / "other", *words, "evaluation.every_steps=0") == 0
     closing = ["stopped", "waited"]
     assert asked == [
         [("collect_policy", 2), ("policy", 3)],
@@ -250,7 +257,7 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
 
 
 def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
-    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    words = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0"]
     words.append("explore=information_gain_annealed")
     for environment_steps in (40, 80):  # the second goes on with the first
         assert train_run(tmp_path, *words, f"environment_steps={environment_steps}") == 0
@@ -265,13 +272,13 @@ def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
 
 
 def test_a_run_too_short_to_learn_says_so(make_config, tmp_path, capsys):
-    words = ["environment_steps=20", "evaluation.every=0", "video_every=0"]
+    words = ["environment_steps=20", "evaluation.every_steps=0", "video_every_steps=0"]
     config = make_config(f"logdir={tmp_path / 'run'}", *words)
     with open_run(config) as run:
         assert training.train(config, run) == 0
     said = " ".join("".join(capsys.readouterr()).split())
     assert (
-        "nothing was learned: the first gradient step needs seed_episodes=2 episodes"
+        "nothing was learned: the first gradient step needs seed_steps=40 environment"
         in said
     )
 
@@ -285,8 +292,8 @@ def test_a_run_goes_on_where_an_episode_failed(train_run, tmp_path, monkeypatch)
         return step(self, action)
 
     monkeypatch.setattr(Line, "step", failing)
-    words = ["seed_episodes=9", "environment_steps=60", "evaluation.every=0"]
-    assert train_run(tmp_path, *words, "video_every=0") == 0
+    words = ["seed_steps=180", "environment_steps=60", "evaluation.every_steps=0"]
+    assert train_run(tmp_path, *words, "video_every_steps=0") == 0
     rows = metrics(tmp_path)
     assert [row["environment_steps"] for row in rows] == [20, 40, 60]
     assert [row["collect/failed_episodes"] for row in rows] == [0, 2, 0]
@@ -298,7 +305,7 @@ def test_a_run_without_time_limits_is_as_long_as_it_was_told(
     train_run, tmp_path, monkeypatch
 ):
     monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
-    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    words = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0"]
     for length in (50, 80):  # the second goes on with the first
         assert train_run(tmp_path, *words, f"environment_steps={length}") == 0
     assert [row["environment_steps"] for row in metrics(tmp_path)] == [50, 80]
@@ -306,15 +313,30 @@ def test_a_run_without_time_limits_is_as_long_as_it_was_told(
 
 def test_evaluations_without_time_limits_end(train_run, tmp_path, monkeypatch):
     monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
-    words = ["seed_episodes=1", "evaluation.every=1", "video_every=0"]
+    words = ["seed_steps=20", "evaluation.every_steps=20", "video_every_steps=0"]
     assert train_run(tmp_path, *words, "environment_steps=50") == 0
     assert len(scores(tmp_path)) > 0
 
 
 def test_a_time_limit_holds(train_run, tmp_path):
-    words = ["seed_episodes=9", "evaluation.every=0", "video_every=0", "time_limit=8"]
+    words = [
+        "seed_steps=180",
+        "evaluation.every_steps=0",
+        "video_every_steps=0",
+        "time_limit=8",
+    ]
     assert train_run(tmp_path, *words, "environment_steps=24") == 0
     assert [row["environment_steps"] for row in metrics(tmp_path)] == [8, 16, 24]
+
+
+def test_short_episodes_have_their_share_of_updates(train_run, tmp_path):
+    words = ["seed_steps=10", "time_limit=5", "environment_steps=40", "sequence_length=4"]
+    words += ["updates_per_step=0.3", "evaluation.every_steps=0", "video_every_steps=0"]
+    assert train_run(tmp_path, *words, "probe_every_steps=0") == 0
+    rows = metrics(tmp_path)
+    assert [row["environment_steps"] for row in rows] == list(range(5, 41, 5))
+    assert [row["train_steps"] for row in rows] == [0, 2, 3, 5, 6, 8, 9, 11]
+    assert [row["explore/is_random"] for row in rows] == [True, True, *[False] * 6]
 
 
 def test_a_run_whose_environment_always_fails_ends(train_run, tmp_path, monkeypatch):
@@ -324,4 +346,4 @@ def test_a_run_whose_environment_always_fails_ends(train_run, tmp_path, monkeypa
     monkeypatch.setattr(Line, "step", failing)
     message = "^5 episodes in a row have failed, the last with: the line broke$"
     with pytest.raises(envs.EnvironmentFailedError, match=message):
-        train_run(tmp_path, "evaluation.every=0", "video_every=0")
+        train_run(tmp_path, "evaluation.every_steps=0", "video_every_steps=0")

@@ -61,7 +61,7 @@ RANDOM_ACTIONS = (EpisodeStore, "append", 2)
 LINES_AND_NO_CHECKPOINT = (Checkpoints, "save", 2)
 AFTER_A_CHECKPOINT = (training, "release", 2)
 GRADIENT_STEPS = (training.Learning, "run", 3)
-RANDOM = ["seed_episodes=9", "evaluation.every=0", "video_every=0", "value=td"]
+RANDOM = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0", "value=td"]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +105,21 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     assert (folder / "sessions.jsonl").read_text().count("\n") == len(moments) + 1
 
 
+def test_what_came_after_the_last_checkpoint_is_learned_again(train_run, tmp_path, capsys):
+    words = ["seed_steps=20", "time_limit=5", "environment_steps=60", "sequence_length=4"]
+    words += ["updates_per_step=0.3", "evaluation.every_steps=0", "video_every_steps=0"]
+    words += ["probe_every_steps=0", "checkpoint_every_steps=25"]
+    assert train_run(tmp_path / "whole", *words) == 0
+    with interrupted(training.Learning, "run", 6):
+        assert train_run(tmp_path / "run", *words) == 130
+    assert "stopped; saved: 5 episodes, 25 environment" in capsys.readouterr().out
+    assert len(metrics(tmp_path / "run")) == 8
+    assert train_run(tmp_path / "run", *words) == 0
+    assert_same_numbers(tmp_path / "run", tmp_path / "whole")
+    saved = sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())
+    assert saved == ["000005", "000010", "000012"]
+
+
 def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsys):
     before = metrics(whole_run)
     history.write_divergence(whole_run, history.Divergence(8, 14, ("reward_loss",)))
@@ -118,7 +133,7 @@ def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsy
 
 def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd, caplog):
     folder = tmp_path / "run"
-    short = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    short = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0"]
     assert train_run(folder, *short, "environment_steps=80") == 0
     for file in ("episodes/000001.npz", "checkpoints/000004/variables.index"):
         (folder / file).write_bytes((folder / file).read_bytes()[:-30])
@@ -140,7 +155,7 @@ def test_a_run_whose_newest_episodes_are_gone_says_so_and_makes_none(
     train_run, tmp_path, lost
 ):
     folder = tmp_path / "run"
-    short = ["seed_episodes=9", "evaluation.every=0", "video_every=0"]
+    short = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0"]
     assert train_run(folder, *short, "environment_steps=80") == 0
     for file in (folder / "episodes").glob(lost):
         file.unlink()
@@ -158,7 +173,7 @@ def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
     train_run, tmp_path, capsys
 ):
     folder = tmp_path / "run"
-    words = ["environment_steps=60", "seed_episodes=2", "optimizer.learning_rate=1e30"]
+    words = ["environment_steps=60", "seed_steps=40", "optimizer.learning_rate=1e30"]
     words += ["compile=false"]
     assert train_run(folder, *words) == 1
     out, err = capsys.readouterr()
@@ -180,8 +195,8 @@ def test_ctrl_c_says_what_is_saved_and_the_same_command_goes_on(
     train_run, tiny_words, tmp_path
 ):
     folder = tmp_path / "run"
-    words = ["environments=2", "environment_steps=400", "seed_episodes=2"]
-    words += ["evaluation.every=0", "video_every=0", "value=none"]
+    words = ["environments=2", "environment_steps=400", "seed_steps=40"]
+    words += ["evaluation.every_steps=0", "video_every_steps=0", "value=none"]
     process = subprocess.Popen(
         [sys.executable, "-m", "agents", "train", *tiny_words, *words, f"logdir={folder}"],
         stdout=subprocess.PIPE,

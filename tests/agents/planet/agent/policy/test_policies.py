@@ -25,6 +25,13 @@ def test_one_exploits_and_one_explores(policies):
     assert (exploiting._sharers, exploring._sharers) == (1, 3)
 
 
+def test_a_policy_that_makes_no_plans_scores_none(policies):
+    pessimistic = preset("exploit", "pessimistic")
+    judged = dataclasses.replace(policies, exploit=pessimistic)
+    assert judged.exploiting().strategy == pessimistic
+    assert judged.exploiting("policy").strategy == Greedy()
+
+
 def test_they_have_names_and_random_numbers_of_their_own(policies):
     exploiting, exploring = policies.exploiting(), policies.exploring()
     assert (exploiting.name, exploring.name) == ("policy", "collect_policy")

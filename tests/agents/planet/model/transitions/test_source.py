@@ -62,7 +62,7 @@ def test_each_sequence_of_a_batch_keeps_to_its_draw(
     assert np.ptp(together["latent_loss"]) > 0
 
 
-@pytest.mark.parametrize("transition", ["last_layer", *WITH_DRAWS])
+@pytest.mark.parametrize("transition", ["last_layer", "laplace", *WITH_DRAWS])
 def test_an_agent_learns_and_acts(build_agent, make_batch, environment, transition):
     words = ["explore=information_gain", "ensemble_members=2", "world_model.free_nats=0"]
     agent = build_agent(f"transition={transition}", *words, "optimizer.learning_rate=0.05")

@@ -26,8 +26,8 @@ from tests.agents.planet.planning.imagination.following import (
     one,
 )
 
-# Weights of one kernel, and of two vectors.
-KINDS = pytest.mark.parametrize("model", ["flipout", "rank1"], indirect=True)
+# Weights of one kernel, of two vectors, and of the reward too.
+KINDS = pytest.mark.parametrize("model", ["flipout", "rank1", "laplace"], indirect=True)
 
 
 def assert_outcome(rollout, draw, environment, candidate, model, latents):
@@ -69,12 +69,13 @@ def test_each_draw_rolls_each_plan_out_by_itself(model, start, plans, normal, dr
     assert rollout.reward.shape == (DRAWS, ENVIRONMENTS, CANDIDATES, HORIZON)
     for b, n in each_plan():
         for s in range(DRAWS):
-            latents = follow(
-                model, draw_of(draws, b, s), one(start, b), plans[b, n], normal[b, n]
-            )
-            assert_outcome(rollout, s, b, n, model, latents)
+            own = draw_of(draws, b, s)
+            latents = follow(model, own, one(start, b), plans[b, n], normal[b, n])
+            with hold(model, own):
+                assert_outcome(rollout, s, b, n, model, latents)
 
 
+@KINDS
 def test_draws_on_a_shared_trajectory_start_each_step_from_the_mean_weights(
     model, start, plans, normal, draws
 ):

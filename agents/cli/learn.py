@@ -1,0 +1,82 @@
+"""The command `bayes-rl learn DATA`: trains from logged episodes alone."""
+
+import contextlib
+
+from agents.cli.train import train
+from agents.runs.config.overrides import expand, load
+from agents.system.errors import UserError
+from envs.quiet import import_gym
+from envs.tasks import LOGGED
+
+# What follows from it that nothing is collected; and of arrays, which say no more.
+_ALWAYS = {"explore": "greedy", "seed_steps": 1}
+_OF_ARRAYS = {"task": LOGGED, "action_repeat": 1}
+
+
+def learn(data, overrides, multirun, jobs, print_config, print_commands):
+    """Trains a run, or with -m several, from logged episodes; nothing is collected.
+
+    It is `bayes-rl train` with the keys that the episodes decide before what is typed.
+    Prints what it found in them.
+
+    Args:
+        data: as of `agents.training.logged.reading.find`.
+        overrides: words of the config, as typed.
+        multirun: as of `agents.cli.train.train`, and so are all others.
+        jobs: likewise.
+        print_config: likewise.
+        print_commands: likewise.
+
+    Returns:
+        Exit status.
+
+    Raises:
+        UserError: an episode is not right, or not of the task. One line.
+    """
+    words, found = _settle(data, overrides)
+    if not (print_config or print_commands):
+        print(f"{data}: {found}", flush=True)
+    return train([*words, *overrides], multirun, jobs, print_config, print_commands)
+
+
+def _settle(data, overrides):
+    """The words that the episodes decide, and the survey of these."""
+    from agents.training.logged.reading import find
+
+    typed = dict(word.partition("=")[::2] for word in overrides)
+    for name in typed.keys() & {"data", "environment_steps"}:
+        raise UserError(
+            f"{name} is what {data} says; to learn longer, set updates_per_step"
+        )
+    settings = {"data": data} | _ALWAYS | (find(data).settings or _OF_ARRAYS)
+    if typed.get("task", settings["task"]) == LOGGED:
+        settings["evaluation.every_steps"] = 0  # in which task?
+    config = load(expand([*_words(settings, typed), *overrides])[0])
+    found = _look(config)
+    settings["environment_steps"] = found.environment_steps
+    seen = found.example["observation"]
+    if config.task == LOGGED and seen.ndim > 2:
+        settings |= {"observation": "pixels", "image.size": seen.shape[1]}
+    return _words(settings, typed), found
+
+
+def _look(config):
+    import_gym()  # TF-Agents would import it with a notice
+    from agents.training.logged.specs import check_logged, environment_of
+
+    with contextlib.closing(environment_of(config, config.logdir)) as environment:
+        return check_logged(config, environment)
+
+
+def _words(settings, typed):
+    return [
+        f"{key}={_quoted(value)}" for key, value in settings.items() if key not in typed
+    ]
+
+
+def _quoted(value):
+    """A value as the parser of words reads it."""
+    if not isinstance(value, str):
+        return str(value).lower() if isinstance(value, bool) else value
+    escaped = value.replace("'", "\\'")
+    return value if value.replace("_", "").isalnum() else f"'{escaped}'"

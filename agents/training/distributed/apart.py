@@ -1,0 +1,215 @@
+"""Evaluation, films and probes by a process of their own, while learning goes on."""
+
+import collections
+import io
+import json
+import os
+import pathlib
+import tempfile
+from typing import NamedTuple
+
+import numpy as np
+import ray
+import tensorflow as tf
+
+from agents.episodes.environments import EVALUATION, load_environments
+from agents.episodes.evaluation import Evaluator
+from agents.episodes.store import pack, unpack
+from agents.system import interrupts
+from agents.system.files import remove_temporary, replacing
+from agents.training.building import configure_tensorflow, make_agent
+from agents.training.distributed.remote import LIFE, Remote
+from agents.training.distributed.weights import Weights, acting_variables
+from agents.training.measurements import PROBED, Measurements, show
+from agents.training.passing import Passed
+from envs.quiet import import_gym
+
+_WAITING = 2  # evaluations that may wait; then learning does
+_COUNTS = "environment_steps", "episodes", "train_steps"
+
+
+class Seen(NamedTuple):
+    """What was measured of an agent.
+
+    Attributes:
+        scores: a row for each evaluation episode.
+        row: dict of metrics.
+        films: dict of the name of a file -> its bytes.
+    """
+
+    scores: list
+    row: dict
+    films: dict
+
+
+class Judge:
+    """Measures agents as `agents.training.measurements` does, as an actor of Ray.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+    """
+
+    def __init__(self, config):
+        self._config = config
+        self._agent = None
+
+    @ray.method(concurrency_group=LIFE)
+    def alive(self):
+        """The number of the process, as of `agents.training.distributed.actor.Actor`."""
+        return os.getpid()
+
+    def look(self, vectors, episodes, passed, is_last):
+        """Measures what is due.
+
+        Args:
+            vectors: of the agent, as of `agents.training.distributed.weights.Weights`.
+            episodes: dict of index -> bytes, the newest that it has learned from.
+            passed: `agents.training.passing.Passed`, of the newest episode.
+            is_last: whether the run ends with these weights.
+
+        Returns:
+            `Seen`.
+        """
+        if self._agent is None:
+            self._begin()
+        self._weights.write(vectors)
+        known = _Given({index: unpack(content) for index, content in episodes.items()})
+        with tempfile.TemporaryDirectory() as folder:
+            watched = (self._agent, known, self._evaluator, _Unshown())
+            monitor = Measurements(
+                *watched, pathlib.Path(folder), self._config, self._entries
+            )
+            scores, row = [], {}
+            if monitor.evaluation_is_due(passed, is_last):
+                scores, row = monitor.evaluate()
+            row |= monitor.probed(passed)
+            monitor.film(known.read(max(known.indices)), passed)
+            films = {f.name: f.read_bytes() for f in pathlib.Path(folder).iterdir()}
+        return Seen(scores, row, films)
+
+    def _begin(self):
+        import_gym()
+        configure_tensorflow(self._config)
+        environment = load_environments(self._config, 1, EVALUATION)
+        self._entries = environment.entries
+        self._agent = make_agent(self._config, environment, tf.distribute.get_strategy())
+        environment.close()
+        self._weights = Weights(_variables(self._agent))
+        self._evaluator = Evaluator(self._config, self._agent)
+
+
+class _Given:
+    """Stands for the store of episodes."""
+
+    def __init__(self, episodes):
+        self._episodes, self.indices = episodes, sorted(episodes)
+
+    def read(self, index):
+        return self._episodes[index]
+
+
+class _Unshown:
+    """Stands for the log of metrics: who learns shows films."""
+
+    def picture(self, *_):
+        pass
+
+
+class EvaluatedApart:
+    """Lets a `Judge` measure, and records what it finds where it belongs.
+
+    What is asked is on disk until it is recorded, with the weights that it is about. So a
+    score is of the weights of its step, also where the run was killed meanwhile.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        run: `agents.runs.folder.Run`, open; Ray is connected.
+        agent: `agents.planet.agent.planet_agent.PlaNetAgent`, restored.
+        store: `agents.episodes.store.EpisodeStore` of the run.
+        monitor: `agents.training.measurements.Measurements` of the agent.
+        metrics: `agents.training.metrics.MetricsLog` of the run.
+        say: is told a line where an evaluation is done.
+    """
+
+    def __init__(self, config, run, agent, store, monitor, metrics, say):
+        self._agent, self._store, self._monitor = agent, store, monitor
+        self._metrics, self._videos, self._say = metrics, run.videos, say
+        self._weights = Weights(_variables(agent))
+        self._folder = run.folder / "evaluating"
+        self._folder.mkdir(exist_ok=True)
+        remove_temporary(self._folder)
+        self._asked = collections.deque(self._left())
+        self._remote = Remote("evaluator", Judge, config, cores=max(config.threads, 1))
+
+    def ask(self, passed, is_last):
+        """Lets what is due be measured, of the agent as it is now."""
+        if not self._monitor.is_anything_due(passed, is_last):
+            return
+        counts = {name: self._agent.counts[name] for name in _COUNTS}
+        file = self._folder / f"{counts['episodes']:06d}.npz"
+        about = json.dumps(counts | {"passed": passed, "is_last": is_last})
+        with replacing(file) as handle:
+            np.savez(handle, about=about, **self._weights.read())
+        self._asked.append(file)
+        while len(self._asked) > _WAITING:
+            self.look()
+            interrupts.pause()
+
+    def look(self):
+        """Records what is done; lets the next begin."""
+        seen = self._remote.result()
+        if seen is not None:
+            self._record(self._asked.popleft(), seen)
+        if self._remote.is_idle and self._asked:
+            about, vectors = _read(self._asked[0])
+            due = Passed(*about["passed"]), about["is_last"]
+            self._remote.begin("look", vectors, self._newest(about), *due)
+        self._remote.watch()
+
+    def finish(self):
+        """Waits until all is recorded."""
+        while self._asked:
+            self.look()
+            interrupts.pause()
+
+    def _newest(self, about):
+        indices = [index for index in self._store.indices if index < about["episodes"]]
+        return {index: pack(self._store.read(index)) for index in indices[-PROBED:]}
+
+    def _record(self, file, seen):
+        about, _ = _read(file)
+        counts = {name: about[name] for name in _COUNTS}
+        self._metrics.amend(counts, seen.row, [counts | score for score in seen.scores])
+        step = counts["environment_steps"]
+        if seen.films:
+            self._videos.mkdir(exist_ok=True)
+        for name, content in seen.films.items():
+            with replacing(self._videos / name) as handle:
+                handle.write(content)
+        show([self._videos / name for name in seen.films], self._metrics, step)
+        file.unlink()
+        if seen.scores:
+            found = seen.row["evaluate/return"]
+            self._say(f"episode {counts['episodes']}: evaluation return {found:.3g}")
+
+    def _left(self):
+        """What a killed session had asked, of weights that the agent has come to."""
+        for file in sorted(self._folder.glob("*.npz")):
+            if _read(file)[0]["episodes"] <= self._agent.counts["episodes"]:
+                yield file
+            else:  # it will be asked again
+                file.unlink()
+
+
+def _variables(agent):
+    """All that measuring needs, each once."""
+    value = agent.value.variables if agent.value else ()
+    found = [*acting_variables(agent), *agent.policy.variables()]
+    found += [*agent.model.variables, *value]
+    return list({id(variable): variable for variable in found}.values())
+
+
+def _read(file):
+    with np.load(io.BytesIO(file.read_bytes())) as arrays:
+        vectors = {name: arrays[name] for name in arrays.files if name != "about"}
+        return json.loads(str(arrays["about"])), vectors

@@ -1,0 +1,150 @@
+"""A process of a run as another one sees it: an actor of Ray that does one thing at a time.
+
+Ray starts it again where it dies, and what it was doing is done again. Here it is watched:
+a process that stands still does not die by itself.
+"""
+
+import sys
+import time
+
+import ray
+
+from agents.system.errors import GoneError, UserError
+from agents.training.distributed.cluster import GOES_ON, first_line
+from envs import EnvironmentFailedError
+
+TRIES = 5  # in a row, of one thing
+LIFE = "life"  # the thread in which a process answers beside its work
+_BETWEEN_SIGNS = 1.0  # seconds
+_SILENCE = 10.0  # after which a process is spoken of
+_DEATH = 20.0  # and after which it is killed
+_START = 60.0  # after which one that has not begun is spoken of
+_LAPSE = 5.0  # the most that counts of a time in which nobody looked
+
+
+class Remote:
+    """One process.
+
+    Args:
+        name: in words for a person, such as actor_2.
+        kind: class with a method `alive` in the thread `LIFE` that gives the number of the
+            process.
+        *given: what `kind` takes.
+        cores: of a cluster, that it gets.
+        gpus: likewise.
+    """
+
+    def __init__(self, name, kind, *given, cores=1, gpus=0):
+        self.name = name
+        of_ray = ray.remote(
+            num_cpus=cores, num_gpus=gpus, max_restarts=-1, concurrency_groups={LIFE: 1}
+        )
+        self._handle = of_ray(kind).remote(*given)
+        self._work = self._pending = self._sign = self._process = None
+        self._looked, self._asked = time.monotonic(), 0.0
+        self._failures, self._silence, self._told = 0, 0.0, ""
+
+    @property
+    def is_idle(self):
+        return self._work is None
+
+    @property
+    def pending(self):
+        """References of what it is doing, a list of one or none."""
+        return [] if self._pending is None else [self._pending]
+
+    def begin(self, method, *given):
+        """Lets it do something, where it is idle; again, if it dies meanwhile."""
+        self._work = method, given
+        self._go_on()
+
+    def result(self):
+        """What came of it, once; None where it is not done.
+
+        Raises:
+            UserError: the process found that something typed is wrong.
+            EnvironmentFailedError: an environment has failed, each time.
+            GoneError: the process has failed or died each time.
+        """
+        if self._pending is None or not ray.wait(self.pending, timeout=0)[0]:
+            return None
+        done, self._pending = self._pending, None
+        try:
+            result = ray.get(done)
+        except ray.exceptions.RayTaskError as error:
+            self._refuse_mistakes(error.cause)
+            self._failed(f"{type(error.cause).__name__}: {first_line(error.cause)}")
+        except ray.exceptions.RayError as error:
+            self._process = None
+            self._refuse_its_end(error)
+            self._failed("it has died")
+        else:
+            self._work, self._failures = None, 0
+            return result
+
+    def _go_on(self):
+        method, given = self._work
+        self._pending = getattr(self._handle, method).remote(*given)
+
+    def _refuse_mistakes(self, error):
+        is_last = self._failures + 1 >= TRIES
+        if isinstance(error, UserError) or (
+            isinstance(error, EnvironmentFailedError) and is_last
+        ):
+            raise error
+
+    def _refuse_its_end(self, error):
+        """Raises where Ray will not start it again: it could not be made at all."""
+        if isinstance(error, ray.exceptions.ActorDiedError):
+            *_, last = filter(None, map(str.strip, str(error).splitlines()))
+            raise GoneError(f"{self.name} has ended ({last}); {GOES_ON}") from None
+
+    def _failed(self, reason):
+        self._failures += 1
+        if self._failures >= TRIES:
+            raise GoneError(
+                f"{self.name} has failed {TRIES} times in a row ({reason}); {GOES_ON}"
+            )
+        self._say(f"has failed ({reason}); it tries again")
+
+    def watch(self):
+        """Looks for a sign of life; kills what stands still, which Ray starts again."""
+        now = time.monotonic()
+        lapse, self._looked = min(now - self._looked, _LAPSE), now
+        if self._sign is None:
+            if now - self._asked > _BETWEEN_SIGNS:
+                self._sign, self._asked = self._handle.alive.remote(), now
+        elif ray.wait([self._sign], timeout=0)[0]:
+            self._answered()
+        else:
+            self._silence += lapse
+            self._judge()
+
+    def _answered(self):
+        sign, self._sign, self._silence = self._sign, None, 0.0
+        try:
+            process = ray.get(sign)
+        except ray.exceptions.RayError as error:  # it will be another one
+            self._process = None
+            self._refuse_its_end(error)
+            return
+        self._process, self._told = process, ""
+        if self._work is not None and self._pending is None:
+            self._go_on()
+
+    def _judge(self):
+        if self._process is None:
+            if self._silence > _START:
+                self._say(f"has not started for {_START:.0f} s; is no core free?")
+        elif self._silence > _DEATH:
+            self._say(f"no sign of life for {_DEATH:.0f} s; killed, it is restarted")
+            ray.kill(self._handle, no_restart=False)
+            self._process = self._sign = None
+            self._silence = 0.0
+        elif self._silence > _SILENCE:
+            self._say(f"no sign of life for {_SILENCE:.0f} s")
+
+    def _say(self, what):
+        if what != self._told:
+            print(f"{self.name}: {what}", file=sys.stderr, flush=True)
+            self._told = what

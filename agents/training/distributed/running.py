@@ -1,0 +1,72 @@
+"""A run of several processes: Ray for its length, and what each of them does."""
+
+import functools
+
+from agents.runs.folder import open_run
+from agents.system.errors import GoneError
+from agents.training.checking import check, check_devices
+from agents.training.distributed import cluster
+
+
+def train(config):
+    """Trains a run whose episodes, evaluations or gradients other processes bring.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+
+    Returns:
+        Exit status, as of `agents.training.trainer.train`.
+
+    Raises:
+        UserError: what was typed is wrong; a `GoneError`, where processes have gone.
+    """
+    if config.learners > 1:
+        return _train_together(config)
+    config = check(config)
+    from agents.training import trainer
+
+    with cluster.connected(config, _processes(config)), open_run(config) as run:
+        return trainer.train(config, run, **_parts(config))
+
+
+def _train_together(config):
+    import tensorflow as tf
+
+    from agents.training import trainer
+
+    with cluster.connected(config, _processes(config)):
+        from agents.training.distributed import together
+
+        config = together.check_elsewhere(check, config)
+        with open_run(config) as run:
+            others = together.Others(config, run)
+            devices = others.devices()
+            check_devices(config, devices)
+            make = functools.partial(together.CollectedForAll, others=others)
+            parts = _parts(config) | {"make_experience": make, "devices": devices}
+            try:
+                return trainer.train(config, run, **parts)
+            except ConnectionError as error:
+                reason = str(error)
+            except tf.errors.OpError as error:
+                reason = f"another learner has gone ({cluster.first_line(error.message)})"
+    raise GoneError(f"{reason}; {cluster.GOES_ON}")
+
+
+def _parts(config):
+    """What `agents.training.trainer.train` takes beside config and run."""
+    from agents.training.distributed.apart import EvaluatedApart
+    from agents.training.distributed.learner import CollectedByActors
+
+    found = {}
+    if config.actors:
+        found["make_experience"] = CollectedByActors
+    if config.evaluates_apart:
+        found["make_apart"] = EvaluatedApart
+    return found
+
+
+def _processes(config):
+    """Cores that Ray lends on this machine, one more for a check."""
+    each = max(config.threads, 1)
+    return each * (config.actors + config.learners + config.evaluates_apart)

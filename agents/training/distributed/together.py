@@ -1,0 +1,248 @@
+"""Several learners that take each gradient step together, each on its part of the batch.
+
+The first is the process of the command and does all that a learner alone does. The others
+are actors of Ray: they get its checkpoint and, one after another, its episodes, learn from
+them in the same order, and show nothing. Each writes checkpoints to a folder of its own,
+because to save is a step in which all take part; all go on from the first's.
+"""
+
+import dataclasses
+import pathlib
+import shutil
+
+import ray
+import tensorflow as tf
+
+from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.layout import agent_steps
+from agents.episodes.replay import Replay
+from agents.episodes.store import numbered_files, pack, read_episode
+from agents.runs.checkpoints import saved_checkpoints
+from agents.runs.folder import Run
+from agents.system import interrupts
+from agents.system.errors import GoneError
+from agents.system.files import replacing
+from agents.system.processes import free_addresses
+from agents.training.building import configure_tensorflow
+from agents.training.distributed.cluster import GOES_ON, first_line, own_folder
+from agents.training.distributed.learner import CollectedByActors
+from agents.training.distributed.remote import LIFE
+from envs.quiet import import_gym
+
+
+def devices_of(addresses, number):
+    """Those of all learners; to be made before TensorFlow computes anything.
+
+    Args:
+        addresses: `host:port`, at which each of them listens to the others.
+        number: of the learner that this process is, from 0.
+    """
+    resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
+        tf.train.ClusterSpec({"worker": list(addresses)}),
+        task_type="worker",
+        task_id=number,
+        rpc_layer="grpc",
+    )
+    return tf.distribute.MultiWorkerMirroredStrategy(resolver)
+
+
+def own_address():
+    """`host:port` of this process, where nobody listens yet."""
+    port = free_addresses(1)[0].rpartition(":")[2]
+    return f"{ray.util.get_node_ip_address()}:{port}"
+
+
+class Others:
+    """All learners but the first, as it sees them.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        run: `agents.runs.folder.Run`, open; Ray is connected.
+    """
+
+    def __init__(self, config, run):
+        settings = {"num_cpus": max(config.threads, 1), "concurrency_groups": {LIFE: 1}}
+        if ray.cluster_resources().get("GPU", 0) >= config.learners:
+            settings["num_gpus"] = 1
+        make = ray.remote(**settings)(Learner)
+        self._handles = [make.remote(config, n) for n in range(1, config.learners)]
+        asked = [handle.address.remote() for handle in self._handles]
+        self._addresses = [own_address(), *self._told(asked)]
+        newest = saved_checkpoints(run.checkpoints)[-1:]
+        files = {
+            f"{folder.name}/{file.name}": file.read_bytes()
+            for folder in newest
+            for file in folder.iterdir()
+        }
+        self._runs = [each.learn.remote(self._addresses, files) for each in self._handles]
+
+    def devices(self):
+        """Those of all learners, for the first."""
+        return devices_of(self._addresses, 0)
+
+    def give(self, index, content):
+        """Gives all of them an episode."""
+        content = ray.put(content)
+        for handle in self._handles:
+            handle.take.remote(index, content)
+
+    def check(self):
+        """Raises a `GoneError` where one of them has gone, or says what is wrong."""
+        done, _ = ray.wait(self._runs, num_returns=len(self._runs), timeout=0)
+        for status in self._told(done):
+            if status:
+                raise GoneError(f"another learner has ended; {GOES_ON}")
+
+    def _told(self, asked):
+        try:
+            return ray.get(asked)
+        except ray.exceptions.RayError as error:
+            reason = first_line(getattr(error, "cause", None) or "it has died")
+            raise GoneError(f"another learner has gone ({reason}); {GOES_ON}") from None
+
+
+class CollectedForAll(CollectedByActors):
+    """Of the first of several learners: it hands on what actors have collected."""
+
+    def __init__(self, config, run, others):
+        super().__init__(config, run)
+        self._others = others
+        for index in newest_in(self.store, config.replay_capacity):
+            others.give(index, pack(self.store.read(index)))
+        self._given = self.store.next_index
+
+    def _look(self, agent):
+        super()._look(agent)
+        self._others.check()
+        for index in self.store.indices:
+            if index >= self._given:
+                self._others.give(index, pack(self.store.read(index)))
+        self._given = self.store.next_index
+
+
+def newest_in(store, capacity):
+    """Numbers of the newest episodes of a store, of so many agent steps, ascending."""
+    found, steps = [], 0
+    for index in reversed(store.indices):
+        if steps > capacity:
+            break
+        found.append(index)
+        steps += agent_steps(store.read(index))
+    return found[::-1]
+
+
+class Learner:
+    """One of several learners, not the first, as an actor of Ray.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        number: of the learner, from 1.
+    """
+
+    def __init__(self, config, number):
+        self._config, self._number = without_reports(config), number
+        self._folder = own_folder()
+        self._whole = Run(pathlib.Path(self._folder) / "whole")
+        self._whole.episodes.mkdir(parents=True)
+
+    @ray.method(concurrency_group=LIFE)
+    def address(self):
+        """At which it will listen to the others."""
+        return own_address()
+
+    @ray.method(concurrency_group=LIFE)
+    def take(self, index, content):
+        """Takes an episode of the first learner."""
+        with replacing(self._whole.episodes / f"{index:06d}.npz") as handle:
+            handle.write(content)
+
+    def learn(self, addresses, files):
+        """Trains to the end; exit status.
+
+        Args:
+            addresses: of all learners.
+            files: dict of name -> bytes, of the checkpoint from which all go on.
+        """
+        from agents.training import trainer
+
+        import_gym()
+        configure_tensorflow(self._config)
+        for name, content in files.items():
+            file = self._whole.checkpoints / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        own = Run(self._whole.folder.with_name("own"), whole=self._whole)
+        own.folder.mkdir()
+        devices = devices_of(addresses, self._number)
+        try:
+            return trainer.train(self._config, own, TakenByAnother, devices)
+        finally:
+            shutil.rmtree(self._folder)
+
+
+def without_reports(config):
+    """The config of a learner that is not the first: it neither evaluates nor draws."""
+    evaluation = dataclasses.replace(config.evaluation, every_steps=0)
+    none = {"video_every_steps": 0, "probe_every_steps": 0}
+    return dataclasses.replace(config, evaluation=evaluation, **none)
+
+
+class TakenByAnother:
+    """What a learner that is not the first learns from.
+
+    An `agents.episodes.experience.Experience`.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        run: `agents.runs.folder.Run`, this learner's part.
+    """
+
+    def __init__(self, config, run):
+        self.store = FoundEpisodes(run.episodes)
+        self.environment = load_environments(config, 1, COLLECTION)
+        self.replay = Replay(config.replay_capacity)
+
+    def acting(self, agent):
+        """Nobody collects in this process: actors do."""
+        return []
+
+    def collect(self, agent):
+        """Waits until the first learner has given an episode not counted by `agent`."""
+        counted = agent.counts["episodes"]
+        while max(self.store.indices, default=-1) < counted:
+            interrupts.pause()
+
+    def learned(self, agent):
+        """Is told how far the agent is; here nobody else asks."""
+
+    def close(self):
+        """Frees the environment."""
+        self.environment.close()
+
+
+class FoundEpisodes:
+    """Reads what comes into a folder, as an `agents.episodes.store.EpisodeStore` does.
+
+    Args:
+        folder: of the episodes.
+    """
+
+    def __init__(self, folder):
+        self._folder = pathlib.Path(folder)
+
+    @property
+    def indices(self):
+        """Numbers of the episodes that are there now, ascending."""
+        return sorted(numbered_files(self._folder))
+
+    def read(self, index):
+        """The episode of that number."""
+        return read_episode(self._folder / f"{index:06d}.npz")
+
+
+def check_elsewhere(check, config):
+    """Checks a config in another process, because to check computes."""
+    try:
+        return ray.get(ray.remote(check).remote(config))
+    except ray.exceptions.RayTaskError as error:
+        raise error.cause from None

@@ -1,0 +1,59 @@
+"""Scores of the newest checkpoint of a run, for the command line and for scripts."""
+
+import contextlib
+
+import numpy as np
+
+from agents.episodes.evaluation import Evaluator, decision_milliseconds
+from agents.episodes.layout import episode_return
+from agents.system.files import output_folder, write_csv
+from agents.training.loading import load_agent
+
+
+def score(run, episodes, out=None, tell=print):
+    """Scores the newest checkpoint of a run and writes `evaluation.csv`.
+
+    Where the run has a value, its policy is scored beside the planner: both act by the mean
+    weights and without noise, from the same starts.
+
+    Args:
+        run: folder of the run.
+        episodes: how many, at least 1.
+        out: folder to write to; None: the run.
+        tell: called with each line for a person.
+
+    Returns:
+        The rows of the file, list of dicts: `environment_steps` and `train_steps` of the
+        checkpoint, `act`, `episode`, `seed` and `return`.
+    """
+    folder = output_folder(out or run)
+    config, agent = load_agent(run)
+    counts = {name: agent.counts[name] for name in ("environment_steps", "train_steps")}
+    steps = counts["environment_steps"]
+    tell(f"{config.task} after {steps:,} environment steps; episodes of each: {episodes}")
+    rows = []
+    for act in ("plan", "policy") if agent.value else ("plan",):
+        policy = agent.policies.exploiting(act)
+        scores = _scores(config, agent, policy, episodes)
+        rows += [counts | {"act": act} | score for score in scores]
+        returns = np.array([score["return"] for score in scores])
+        tell(
+            f"act={act}: mean return {returns.mean():.1f}, "
+            f"median {np.median(returns):.1f}, lowest {returns.min():.1f}, "
+            f"highest {returns.max():.1f}; "
+            f"{decision_milliseconds(policy):.2f} ms a decision"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+    file = folder / "evaluation.csv"
+    write_csv(file, rows)
+    tell(file)
+    return rows
+
+
+def _scores(config, agent, policy, episodes):
+    with contextlib.closing(Evaluator(config, agent, policy)) as evaluator:
+        results = evaluator.episodes(episodes)
+    return [
+        {"episode": number, "seed": seed, "return": episode_return(episode)}
+        for number, (seed, episode) in enumerate(results)
+    ]

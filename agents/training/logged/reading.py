@@ -1,0 +1,147 @@
+"""Where logged episodes are: the folder of a run, npz files, or a Minari data set."""
+
+import dataclasses
+import pathlib
+
+import numpy as np
+
+from agents.episodes.store import DamagedEpisodeError, numbered_files, read_arrays
+from agents.runs.config.schema import flatten
+from agents.runs.folder import Run, load_config
+from agents.system.errors import UserError
+from agents.training.logged.arrays import episodes_of
+
+MINARI = "minari:"
+# What a run's episodes were made with; null is left to the task.
+_OF_A_RUN = ("task", "observation", "action_repeat", "time_limit", "action_cost")
+
+
+@dataclasses.dataclass(frozen=True)
+class Logged:
+    """Logged episodes.
+
+    Args:
+        name: as typed.
+        files: `pathlib.Path` of each npz file, in order; empty of a Minari data set.
+        run: folder of the run that collected them, or None.
+    """
+
+    name: str
+    files: tuple
+    run: pathlib.Path | None = None
+
+    @property
+    def settings(self):
+        """Dict of the keys of a config that these episodes were made with."""
+        if self.run is None:
+            return {}
+        config = load_config(self.run)
+        image = {f"image.{key}": value for key, value in vars(config.image).items()}
+        own = {key: getattr(config, key) for key in _OF_A_RUN} | flatten(image)
+        return {key: value for key, value in own.items() if value is not None}
+
+    def episodes(self, bounds=None):
+        """Yields the name of a file, and an episode in it; one file in memory at a time.
+
+        Args:
+            bounds: of actions, see `agents.training.logged.arrays.episodes_of`.
+
+        Raises:
+            UserError: a file is damaged, or something in it is wrong.
+        """
+        if self.name.startswith(MINARI):
+            yield from _of_minari(self.name, bounds)
+            return
+        for file in self.files:
+            for episode in episodes_of(_arrays(file), file, bounds):
+                yield file, episode
+
+
+def find(data):
+    """The logged episodes that somebody names.
+
+    Args:
+        data: the folder of a run, an npz file, a folder of such, or `minari:` and the name
+            of a data set on this machine.
+
+    Raises:
+        UserError: there are none. One line.
+    """
+    if data.startswith(MINARI):
+        return Logged(data, ())
+    path = pathlib.Path(data)
+    if path.is_file():
+        if path.suffix != ".npz":
+            raise UserError(f"{data} must be an npz file, or a folder of such")
+        return Logged(data, (path,))
+    if not path.is_dir():
+        raise UserError(
+            f"there is no folder {data}; data must be the folder of a run, an npz file, a "
+            f"folder of such, or {MINARI}NAME"
+        )
+    run = Run(path)
+    if run.config_file.is_file():
+        files = _in_order(run.episodes)
+        if not files:
+            raise UserError(f"{run.episodes} has no episodes; the run has collected none")
+        return Logged(data, files, path)
+    files = _in_order(path)
+    if not files:
+        raise UserError(f"{data} has no npz files, and is not the folder of a run")
+    return Logged(data, files)
+
+
+def _in_order(folder):
+    """Files of a run by the number of their episode, others by name."""
+    files = sorted(folder.glob("*.npz"))
+    numbered = numbered_files(folder)
+    if len(numbered) == len(files):
+        files = [numbered[number] for number in sorted(numbered)]
+    return tuple(files)
+
+
+def _arrays(file):
+    try:
+        return read_arrays(file)
+    except DamagedEpisodeError as error:
+        raise UserError(f"{file} is damaged: {error}") from None
+    except OSError as error:
+        raise UserError(f"cannot read {file}: {error.strerror}") from None
+
+
+def _of_minari(name, bounds):
+    """Yields the episodes of a data set of Minari that is on this machine."""
+    try:
+        import minari
+    except ModuleNotFoundError:
+        raise UserError(
+            f"{name} needs the library Minari: pip install 'bayes_rl[minari]'"
+        ) from None
+    try:
+        dataset = minari.load_dataset(name.removeprefix(MINARI))
+    except (FileNotFoundError, ValueError, KeyError) as error:
+        raise UserError(
+            f"there is no {name} here: {' '.join(str(error).split())}"
+        ) from None
+    space = dataset.action_space
+    if hasattr(space, "low"):
+        bounds = space.low, space.high, "the action space of the data set"
+    for episode in dataset.iterate_episodes():
+        file = f"{name}, episode {episode.id}"
+        arrays = {
+            "observations": _flat(episode.observations, file),
+            "actions": np.asarray(episode.actions),
+            "rewards": np.asarray(episode.rewards),
+            "terminals": np.asarray(episode.terminations),
+            "timeouts": np.asarray(episode.truncations),
+        }
+        for each in episodes_of(arrays, file, bounds):
+            yield file, each
+
+
+def _flat(observations, file):
+    """Vectors of a dict's entries one after another, in the order of the dict."""
+    if not isinstance(observations, dict):
+        return np.asarray(observations)
+    parts = [_flat(part, file) for part in observations.values()]
+    return np.concatenate([part.reshape(len(part), -1) for part in parts], axis=1)

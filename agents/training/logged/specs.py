@@ -1,0 +1,122 @@
+"""Specs of what is seen and done: of the task's environment, or of logged episodes."""
+
+import pathlib
+
+import numpy as np
+from tf_agents.specs import array_spec
+from tf_agents.trajectories import time_step as ts
+
+from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.layout import agent_steps
+from agents.episodes.store import readable_episodes
+from agents.runs.folder import Run
+from agents.system.errors import UserError
+from agents.training.logged.survey import survey
+from envs.actions import make_actions
+from envs.tasks import LOGGED
+
+
+class LoggedSpecs:
+    """The specs of logged episodes, as of a batched `PyEnvironment`; nobody can act in it.
+
+    Args:
+        episode: one of them, or its first row, see `agents.episodes.layout`.
+        action_repeat: environment steps of a decision.
+        episode_length: agent steps of the longest.
+    """
+
+    batch_size = 1
+
+    def __init__(self, episode, action_repeat, episode_length):
+        self.action_repeat = action_repeat or 1
+        self.episode_length = episode_length
+        self.entries = {}
+        size = episode["action"].shape[1]
+        self.actions = make_actions(np.full([size], -1.0), np.full([size], 1.0))
+        self._action = array_spec.BoundedArraySpec([size], np.float32, -1.0, 1.0, "action")
+        self._seen = {
+            name: array_spec.ArraySpec(episode[name].shape[1:], episode[name].dtype, name)
+            for name in ("observation", "position", "velocity")
+        }
+
+    def action_spec(self):
+        """Of an action in [-1, 1]."""
+        return self._action
+
+    def time_step_spec(self):
+        """Of what is seen."""
+        return ts.time_step_spec(self._seen)
+
+    def close(self):
+        """Frees nothing."""
+
+
+def environment_of(config, folder):
+    """The environment of a run's task; where it has none, the specs of what was logged.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        folder: of the run, which need not be there yet.
+
+    Raises:
+        UserError: the task does not offer what the config asks for.
+    """
+    if config.task != LOGGED:
+        return load_environments(config, 1, COLLECTION)
+    episodes = Run(pathlib.Path(folder)).episodes
+    for episode in readable_episodes(episodes) if episodes.is_dir() else ():
+        return LoggedSpecs(episode, config.action_repeat, agent_steps(episode))
+    found = survey(config.data, config.action_repeat or 1)
+    return LoggedSpecs(found.example, config.action_repeat, found.longest)
+
+
+def action_bounds(config, environment):
+    """The bounds of logged actions as their task has them; None where it has none.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        environment: of its task.
+
+    Returns:
+        As of `agents.training.logged.arrays.episodes_of`.
+    """
+    if config.task == LOGGED:
+        return None
+    if environment.actions.categories:  # logged as one-hot vectors, which stay as they are
+        return (-1.0,), (1.0,), f"task={config.task}"
+    low, high = environment.actions.low, environment.actions.high
+    return tuple(low.tolist()), tuple(high.tolist()), f"task={config.task}"
+
+
+def check_logged(config, environment):
+    """Refuses logged episodes that are not of the task, or not those of the run.
+
+    Args:
+        config: `agents.runs.config.schema.Train`, with `data`.
+        environment: of `environment_of`.
+
+    Returns:
+        `agents.training.logged.survey.Survey`.
+
+    Raises:
+        UserError: they have other shapes than the task, too few rows for a sequence, or
+            another number of steps than the config.
+    """
+    bounds = action_bounds(config, environment)
+    found = survey(config.data, environment.action_repeat, bounds)
+    seen = environment.time_step_spec().observation["observation"]
+    specs = {"observation": seen, "action": environment.action_spec()}
+    for name, spec in specs.items():
+        given = found.example[name].shape[1:]
+        if given != tuple(spec.shape):
+            raise UserError(
+                f"{config.data}: {name} has rows of shape {given}; task={config.task} has "
+                f"{tuple(spec.shape)}"
+            )
+    rows = found.agent_steps + len(found.returns)
+    if rows < config.sequence_length:
+        raise UserError(
+            f"{config.data} has {rows} rows in all; sequence_length must be at most that, "
+            f"got {config.sequence_length}"
+        )
+    return found

@@ -1,0 +1,79 @@
+"""What is found in logged episodes: how many there are, how they look, what they return."""
+
+import dataclasses
+import functools
+
+import numpy as np
+
+from agents.episodes.layout import agent_steps, environment_steps, episode_return
+from agents.training.logged.checks import refuse
+from agents.training.logged.reading import find
+
+
+@dataclasses.dataclass(frozen=True)
+class Survey:
+    """What is found.
+
+    Attributes:
+        example: the first episode, its first rows.
+        returns: of each episode, undiscounted.
+        agent_steps: of all of them.
+        environment_steps: likewise, before action repeat.
+        longest: agent steps of the longest.
+        ends: episodes that the task ended.
+    """
+
+    example: dict = dataclasses.field(repr=False)
+    returns: tuple
+    agent_steps: int
+    environment_steps: int
+    longest: int
+    ends: int
+
+    def __str__(self):
+        observation, action = (self.example[key] for key in ("observation", "action"))
+        returns = np.array(self.returns)
+        return (
+            f"{len(returns)} episodes, {self.environment_steps:,} environment steps "
+            f"({self.agent_steps:,} decisions), {self.ends} ended by the task; observation "
+            f"{observation.shape[1:]} {observation.dtype}, action size {action.shape[1]}; "
+            f"return {returns.min():.4g} to {returns.max():.4g}, mean {returns.mean():.4g}"
+        )
+
+
+@functools.lru_cache(maxsize=4)
+def survey(data, action_repeat, bounds=None):
+    """Reads and checks all logged episodes, once in a process.
+
+    Args:
+        data: as of `agents.training.logged.reading.find`.
+        action_repeat: environment steps of a decision.
+        bounds: of actions: low and high as tuples, and who says so; None: see
+            `agents.training.logged.arrays.episodes_of`.
+
+    Raises:
+        UserError: something is wrong, or episodes differ in shape. One line.
+    """
+    example, first, returns, decisions, steps, ends = None, None, [], [], 0, 0
+    for file, episode in find(data).episodes(bounds):
+        if example is None:
+            example, first = {key: np.array(x[:1]) for key, x in _rows(episode)}, file
+        _check_alike(episode, file, example, first)
+        returns.append(episode_return(episode))
+        decisions.append(agent_steps(episode))
+        steps += environment_steps(episode, action_repeat)
+        ends += bool(episode["is_terminal"][-1])
+    return Survey(example, tuple(returns), sum(decisions), steps, max(decisions), ends)
+
+
+def _rows(episode):
+    return [(key, value) for key, value in episode.items() if np.ndim(value)]
+
+
+def _check_alike(episode, file, example, first):
+    for key in ("observation", "action"):
+        array, known = episode[key], example[key]
+        if (array.shape[1:], array.dtype) != (known.shape[1:], known.dtype):
+            given = f"has rows of shape {array.shape[1:]} and {array.dtype}"
+            right = f"be like that of {first}: {known.shape[1:]} and {known.dtype}"
+            refuse(file, key, given, right)

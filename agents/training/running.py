@@ -1,0 +1,23 @@
+"""One run from its config to its end: what `bayes-rl train` and `agents.train` share."""
+
+from agents.runs.folder import check_run, open_run
+from agents.training import checking, trainer
+
+
+def train(config, after_episode=()):
+    """Starts a run, or goes on with it, in this process.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
+        after_episode: as of `agents.training.trainer.train`.
+
+    Returns:
+        Exit status, as of `agents.training.trainer.train`.
+
+    Raises:
+        UserError: the run cannot start.
+    """
+    check_run(config)
+    config = checking.check(config)
+    with open_run(config) as run:
+        return trainer.train(config, run, after_episode=after_episode)

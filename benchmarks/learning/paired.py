@@ -1,0 +1,55 @@
+"""What a group scores more than its twin, of the same seeds, at every evaluation."""
+
+from agents.study.compare.tables import with_interval
+from agents.study.frames import evaluations
+from agents.study.statistics import mean
+from benchmarks.learning.suite.tables import means_of_tasks
+
+ALL_TASKS = "mean over tasks"
+
+
+def differences(runs, than):
+    """The paired differences of scores, seed by seed.
+
+        difference = mean over tasks of mean over seeds of (score - score of the twin)
+
+    A score is the mean return of an evaluation. The interval draws the seeds of each task
+    anew, see `agents.study.statistics.interval`; tasks are the same in all draws.
+
+    Args:
+        runs: folders of runs.
+        than: group of the twins, as `agents.study.frames.evaluations` names it.
+
+    Returns:
+        List of dicts: for each other group and each number of environment steps that any of
+        its pairs has, a row a task, and one over all tasks where there are several.
+    """
+    table = evaluations(runs)
+    keys = ["task", "group", "environment_steps", "seed"]
+    scores = table.groupby(keys)["return"].mean()
+    rows = []
+    for (group, steps), own in scores.groupby(["group", "environment_steps"]):
+        if group == than:
+            continue
+        pairs = {}
+        for task, of_task in own.groupby("task"):
+            ours = of_task.droplevel(["task", "group", "environment_steps"])
+            if (task, than, steps) not in scores.index:
+                continue
+            if len(apart := (ours - scores[task, than, steps]).dropna()):
+                pairs[task] = apart.to_numpy()
+        start = {"group": group, "than": than, "environment_steps": steps}
+        rows += [start | _row(task, [apart]) for task, apart in pairs.items()]
+        if len(pairs) > 1:
+            rows.append(start | _row(ALL_TASKS, [*pairs.values()]))
+    return rows
+
+
+def _row(task, apart):
+    """Of one task, or of several: a list of arrays [seeds]; the fewest seeds count."""
+
+    def statistic(values):
+        return mean(means_of_tasks(values, apart))
+
+    row = {"task": task, "seeds": min(map(len, apart))}
+    return row | with_interval("difference", apart, statistic)

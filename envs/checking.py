@@ -1,0 +1,125 @@
+"""The one door: what an environment gives is checked once it has the type that is stored.
+
+Each function returns that, or raises an error of one line that names the environment, for
+what came later would be told of the model: a reward of 1e30 has a square that is infinite.
+"""
+
+import math
+import numbers
+
+import numpy as np
+
+from envs.failing import EnvironmentFailedError
+
+LARGEST = 1e15  # whose square, summed over a million steps, float32 still holds
+
+
+def vector(name, value, when):
+    """Numbers of an observation as float32, of the shape that they have.
+
+    Args:
+        name: of the part, in messages.
+        value: array or nest of numbers.
+        when: words, in messages.
+
+    Raises:
+        EnvironmentFailedError: they are no real numbers, or too large, or not finite.
+    """
+    array = np.asarray(value)
+    if array.dtype.kind not in "biuf" or np.ma.is_masked(value):
+        raise EnvironmentFailedError(
+            f"the environment's {name} must be real numbers, got {_short(value)} {when}"
+        )
+    return _stored(name, array, when)
+
+
+def reward(value, when):
+    """A reward as float32; errors as of `vector`."""
+    return np.float32(_stored("reward", np.float64(value), when))
+
+
+def discount(value, when):
+    """The discount of a last step as float32.
+
+    Raises:
+        EnvironmentFailedError: it is not from 0 to 1.
+    """
+    if not 0.0 <= value <= 1.0:  # nor nan
+        raise EnvironmentFailedError(
+            f"the environment's discount must be from 0 to 1, got {value} {when}"
+        )
+    return np.float32(value)
+
+
+def bounds(low, high):
+    """Refuses bounds of actions that none lies between.
+
+    Raises:
+        ValueError: there are none, or they are no numbers, or the other way round.
+    """
+    if not low.size:
+        raise ValueError(
+            "the environment has no actions: the shape of its actions is empty"
+        )
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise ValueError(
+            "the environment's bounds of actions must be numbers, got "
+            f"{_short(low)} to {_short(high)}"
+        )
+    if (low > high).any():
+        raise ValueError(
+            "the environment's lowest actions must be at most its highest, got "
+            f"{_short(low)} to {_short(high)}"
+        )
+
+
+def time_limit(value):
+    """A limit of steps that the environment tells; None where it tells none.
+
+    Raises:
+        ValueError: it is not a whole number of at least 1.
+    """
+    if value is None:
+        return None
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or value < 1:
+        raise ValueError(
+            "the environment's limit of steps (max_episode_steps) must be a whole number "
+            f"of at least 1, got {_short(value)}"
+        )
+    return int(value)
+
+
+def timestep(value):
+    """Seconds of an environment step.
+
+    Raises:
+        ValueError: they are not above 0.
+    """
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 < value < math.inf:
+        raise ValueError(
+            "the seconds of the environment's step (control_timestep, dt or render_fps) "
+            f"must be above 0, got {_short(value)}"
+        )
+    return float(value)
+
+
+def _stored(name, value, when):
+    with np.errstate(over="ignore", invalid="ignore"):
+        stored = np.array(value, np.float32)
+    if not np.all(np.isfinite(stored)):
+        raise EnvironmentFailedError(
+            f"the environment's {name} must be finite, got {_short(value)} {when}"
+        )
+    if np.any(np.abs(stored) > LARGEST):
+        raise EnvironmentFailedError(
+            f"the environment's {name} must be at most {LARGEST:g} in size, got "
+            f"{_short(value)} {when}: divide it by its unit"
+        )
+    return stored
+
+
+def _short(value):
+    words = " ".join(str(value).split())
+    return words if len(words) <= 100 else f"{words[:97]}..."

@@ -1,0 +1,103 @@
+"""Tests of agents.training.logged.experience: a whole run that collects nothing."""
+
+import shutil
+
+import numpy as np
+import pytest
+
+from agents.__main__ import main
+from agents.episodes.store import EpisodeStore
+from agents.runs.folder import load_config
+from agents.training import trainer as training
+from agents.training.loading import load_agent
+from agents.training.logged.experience import TakenFromLogs
+from tests.agents.training.trainer.records import metrics
+
+EPISODES, STEPS = 3, 12
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory):
+    folder, random = tmp_path_factory.mktemp("logs"), np.random.default_rng(0)
+    for number in range(EPISODES):
+        np.savez(
+            folder / f"{number}.npz",
+            observations=random.normal(3.0, 2.0, [STEPS + 1, 2]),
+            actions=random.uniform(-1, 1, [STEPS, 1]),
+            rewards=random.normal(size=STEPS),
+        )
+    return folder
+
+
+@pytest.fixture(scope="module")
+def learned(logs, tiny_words, tmp_path_factory):
+    """A run, what it learned from, and the episodes that it had replayed at the start."""
+    folder, replayed = tmp_path_factory.mktemp("run") / "run", []
+
+    class Watched(TakenFromLogs):
+        def learned(self, agent):
+            replayed.append((self.replay.num_steps, float(agent.clock.replay_steps)))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(training, "TakenFromLogs", Watched)
+        words = [*tiny_words, f"logdir={folder}", "value=none", "video_every_steps=0"]
+        assert main(["learn", str(logs), *words, "probe_every_steps=0"]) == 0
+    return folder, replayed
+
+
+def test_all_episodes_are_replayed_from_the_first_gradient_step(learned):
+    _, replayed = learned
+    assert {pair for pair in replayed} == {(EPISODES * STEPS, EPISODES * STEPS)}
+
+
+def test_its_config_says_what_was_found(learned, logs):
+    config = load_config(learned[0])
+    assert (config.task, config.data) == ("logged", str(logs))
+    assert config.environment_steps == EPISODES * STEPS
+    assert (config.action_repeat, config.evaluation.every_steps) == (1, 0)
+
+
+def test_episodes_are_counted_one_by_one_and_kept_with_the_run(learned):
+    rows = metrics(learned[0])
+    assert [row["environment_steps"] for row in rows] == [STEPS, 2 * STEPS, 3 * STEPS]
+    assert [row["train_steps"] for row in rows] == [2, 4, 6]
+    assert not any("explore/is_random" in row for row in rows)  # nobody knows
+    returns = [float(e["reward"].sum()) for _, e in EpisodeStore(learned[0] / "episodes")]
+    assert returns == pytest.approx([row["collect/return"] for row in rows])
+
+
+def test_it_needs_the_logs_no_more_and_knows_what_they_were_like(learned, tmp_path):
+    shutil.copytree(learned[0], tmp_path / "moved")
+    _, agent = load_agent(tmp_path / "moved")
+    assert agent.model.observation_spec.shape == (2,)
+    episodes = [episode for _, episode in EpisodeStore(learned[0] / "episodes")]
+    rows = np.concatenate([episode["observation"] for episode in episodes])
+    centre = agent.model.preprocess(rows.mean(0), [0, 0])
+    np.testing.assert_allclose(centre, 0, atol=1e-4)
+
+
+def test_it_has_no_environment_to_be_scored_in(learned, capsys):
+    assert main(["evaluate", str(learned[0]), "--episodes", "1"]) == 2
+    assert "task 'logged' has no environment to act in" in capsys.readouterr().err
+
+
+def test_a_run_that_was_stopped_goes_on_with_the_same_numbers(
+    learned, logs, tiny_words, tmp_path, monkeypatch
+):
+    words = [*tiny_words, f"logdir={tmp_path / 'run'}", "value=none", "video_every_steps=0"]
+    command = ["learn", str(logs), *words, "probe_every_steps=0"]
+    advance = training.Trainer.advance
+
+    def stop(trainer):
+        if trainer._episodes == 1:
+            raise KeyboardInterrupt
+        advance(trainer)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(training.Trainer, "advance", stop)
+        assert main(command) == 130
+    assert main(command) == 0
+    losses = [
+        [row["train/loss"] for row in metrics(f)] for f in (tmp_path / "run", learned[0])
+    ]
+    assert losses[0] == losses[1]
