@@ -23,8 +23,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _TESTS = itertools.count(1)
 
+collect_ignore_glob = [
+    f"agents/training/trackers/{name}.py"
+    for name in ("mlflow", "wandb")
+    if not importlib.util.find_spec(name)
+]
 if not importlib.util.find_spec("ray"):
-    collect_ignore_glob = [
+    collect_ignore_glob += [
         "agents/training/distributed",
         "tests/agents/training/distributed",
         "agents/cli/sweep/in_cluster.py",

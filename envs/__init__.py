@@ -11,6 +11,7 @@ from envs.tasks import can_end, check_task, rewards_are_unbounded
 
 __all__ = [
     "EnvironmentFailedError",
+    "batched",
     "can_end",
     "check_task",
     "concatenate",
@@ -37,7 +38,7 @@ def __getattr__(name):
         from envs.simulations import own
 
         return getattr(own, name)
-    if name in ("load", "load_many", "spread_seeds"):
+    if name in ("batched", "load", "load_many", "spread_seeds"):
         from envs import loading
 
         return getattr(loading, name)

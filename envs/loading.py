@@ -122,14 +122,20 @@ def load_many(
         from envs.parallel import ParallelEnvironment
 
         return ParallelEnvironment(arguments, _pickled(task))
-    environments = [make(**given) for given in arguments]
+    return batched([make(**given) for given in arguments])
+
+
+def batched(environments):
+    """Environments of one task as one, which says of itself what each of them says.
+
+    Args:
+        environments: list of `envs.environment.Environment`.
+    """
     from tf_agents.environments import batched_py_environment
 
     batch = batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)
-    batch.action_repeat = environments[0].action_repeat
-    batch.episode_length = environments[0].episode_length
-    batch.entries = environments[0].entries
-    batch.actions = environments[0].actions
+    for name in ("action_repeat", "episode_length", "entries", "actions"):
+        setattr(batch, name, getattr(environments[0], name))
     return batch
 
 

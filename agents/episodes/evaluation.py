@@ -7,7 +7,6 @@ import contextlib
 import time
 
 import numpy as np
-from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
 
 import envs
 from agents.episodes.collecting import (
@@ -131,7 +130,7 @@ class Arena:
         chosen = self._loaded[: len(seeds)]
         for each, seed in zip(chosen, seeds, strict=True):
             each.seed(seed)
-        return BatchedPyEnvironment(chosen, multithreading=False)
+        return envs.batched(chosen)
 
 
 def decision_milliseconds(policy):

@@ -52,9 +52,6 @@ def settled(config):
             a probability where actions are categories.
     """
     with contextlib.closing(environment_of(config, config.logdir)) as environment:
-        space = make_space(environment.actions.categories)
-        check_noise(config.action_noise, space)
-        _check_value(config.value, space)
         if config.data is not None and not _has_begun(config):
             found = check_logged(config, environment)
             if found.environment_steps != config.environment_steps:
@@ -63,6 +60,7 @@ def settled(config):
                     f"{config.data}, got {config.environment_steps:,}; bayes-rl learn "
                     f"{config.data} sets it"
                 )
+        check_noise(config.action_noise, make_space(environment.actions.categories))
         return resolved(config, environment)
 
 
@@ -114,12 +112,3 @@ def check_episodes(run, store, learned):
             f"those from {store.next_index:06d}.npz on; put the files back, or start a new "
             "run with another logdir"
         )
-
-
-def _check_value(value, space):
-    """Refuses what the value of categories cannot do."""
-    for name in ("target_draws", "imitation"):
-        if space.categories and (given := vars(value).get(name)):
-            raise UserError(
-                f"value.{name} must be 0 where actions are categories, got {given:g}"
-            )

@@ -29,7 +29,8 @@ def choices(actions):
         actions: a space of gym or gymnasium, or a spec of dm_env.
 
     Raises:
-        ValueError: they are integers without bounds, or have more than `MOST` categories.
+        ValueError: they are integers without bounds, or have no category, or more than
+            `MOST`.
 
     Example:
         >>> from dm_env import specs
@@ -42,6 +43,8 @@ def choices(actions):
     if found is None:
         return None
     counts, first = found
+    if not np.size(counts) or np.min(counts) < 1:
+        raise ValueError("each part needs at least one category, and there is none")
     total = int(np.sum(counts, dtype=np.float64))
     if total > MOST:
         raise ValueError(f"at most {MOST:,} categories are supported, got {total:,}")

@@ -226,7 +226,7 @@ def predict_replayed(model, features, action, weights, draws):
 
 
 def expect_replayed(model, features, action, weights, draws):
-    """As `expect_next`, from features [B, L, F] of the filter."""
+    """As `expect_next`, from features [..., B, L, F] of the filter."""
     rssm = model.rssm
     sample, belief = tf.split(features, [rssm.latent_size, rssm.belief_size], -1)
     latent = Latent(belief, sample, sample, sample)
@@ -238,15 +238,15 @@ def expect_next(model, latent, action, weights, draws):
 
     Args:
         model: `agents.planet.model.world_model.WorldModel`.
-        latent: `Latent`, [B, L, ...].
-        action: [B, L, A], taken there.
+        latent: `Latent`, [..., B, L, X].
+        action: [..., B, L, A], taken there.
         weights: of the draws, [S, ...].
         draws: S.
 
     Returns:
-        `Latent`, the next one, [S, B, L, ...]; its `sample` is its mean.
+        `Latent`, the next one, [S, ..., B, L, X]; its `sample` is its mean.
     """
-    batch = sizes(action)[:2]
+    batch = sizes(action)[:-1]
 
     def for_each_draw(tensor):
         flat = tf.reshape(tensor, [1, -1, tensor.shape[-1]])

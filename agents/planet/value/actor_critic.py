@@ -97,9 +97,9 @@ class ActorCritic(tf.Module):
             noise: [2, B, T, A], standard normal: of the actions in targets and losses;
                 with an explorer [4, ...], the last two its own.
             sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
-            expect: where the settings have target_draws, function of features [B, L, F] and
-                actions [B, L, A] to what each draw expects: features [K, B, L, F], rewards
-                and continuation [K, B, L].
+            expect: where the settings have target_draws, function of features [..., B, L,
+                F] and actions [..., B, L, A] to what each draw expects: features [K, ...,
+                B, L, F], rewards and continuation [K, ..., B, L].
 
         Returns:
             Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
@@ -114,8 +114,9 @@ class ActorCritic(tf.Module):
         here, later = ahead(features, 0), ahead(features, steps)
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
-        worth_later = functools.partial(self._worth_later, expect=expect)
-        worth, _ = self._policy.expect(worth_later, later, ahead(noise[0], steps))
+        worth, _ = self._policy.expect(
+            functools.partial(self._worth_later, expect), later, ahead(noise[0], steps)
+        )
         target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
         taken = ahead(batch["action"], 1)
         values = self._critics(here, taken)
@@ -127,17 +128,14 @@ class ActorCritic(tf.Module):
         more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
         return losses | more, seen | {"value": best}
 
-    def _worth_later(self, features, action, expect):
+    def _worth_later(self, expect, features, action):
         """What an action is worth in a target: by the slow critics, or by draws first."""
         if not self._settings.target_draws:
-            return self._slow_worth(features, action)
+            return tf.reduce_min(self._slow(features, action), 0)
         after_it, reward, continuation = expect(features, action)
         later = tf.reduce_min(self._slow(after_it, self.act(after_it)), 0)
         worths = reward / self._reward_unit() + self.discount * continuation * later
         return worth_over_draws(worths, self._settings.pessimism)
-
-    def _slow_worth(self, features, action):
-        return tf.reduce_min(self._slow(features, action), 0)
 
     def _best(self, features, action):
         return tf.reduce_min(self._critics(features, action, fixed=True), 0)
@@ -146,11 +144,13 @@ class ActorCritic(tf.Module):
         return self._best(features, action) / self._scale
 
     def _policy_losses(self, features, noise, taken):
-        best, log_density = self._policy.expect(self._best, features, noise)
+        def judged(features, action):
+            distance = tf.reduce_sum((action - taken) ** 2, -1)
+            return self._best(features, action), distance
+
+        (best, distance), log_density = self._policy.expect(judged, features, noise)
         policy_loss = self._settings.entropy * log_density - best / self._scale
         if self._settings.imitation:
-            action, _ = self._policy.sample(features, noise)
-            distance = tf.reduce_sum((action - taken) ** 2, -1)
             policy_loss += self._settings.imitation * distance
         losses = {
             "policy_loss": tf.reduce_mean(policy_loss, 1),

@@ -80,8 +80,10 @@ def action_bounds(config, environment):
     Returns:
         As of `agents.training.logged.arrays.episodes_of`.
     """
-    if config.task == LOGGED or environment.actions.categories:
+    if config.task == LOGGED:
         return None
+    if environment.actions.categories:  # logged as one-hot vectors, which stay as they are
+        return (-1.0,), (1.0,), f"task={config.task}"
     low, high = environment.actions.low, environment.actions.high
     return tuple(low.tolist()), tuple(high.tolist()), f"task={config.task}"
 

@@ -5,7 +5,6 @@ import functools
 import numpy as np
 import pytest
 import tensorflow as tf
-from tf_agents.environments.batched_py_environment import BatchedPyEnvironment
 from tf_agents.policies import py_policy
 from tf_agents.trajectories import policy_step
 
@@ -137,7 +136,7 @@ def ragged(first_episodes, action_repeat=1):
         Environment(Ragged(), **settings, first_episode=n, stride=len(first_episodes))
         for n in first_episodes
     ]
-    return BatchedPyEnvironment(environments, multithreading=False)
+    return envs.batched(environments)
 
 
 def lengths(count):

@@ -58,6 +58,8 @@ def test_other_actions_have_no_choices(space):
 def test_integers_without_bounds_and_too_many_categories_are_refused():
     with pytest.raises(ValueError, match="integers need a least and a greatest one"):
         choices(specs.Array([2], int))
+    with pytest.raises(ValueError, match="needs at least one category, and there is none"):
+        choices(specs.BoundedArray([0], int, 0, 1))
     assert choices(spaces.Discrete(MOST)).categories == (MOST,)
     with pytest.raises(ValueError, match="at most 1,000 categories .* got 1,001"):
         choices(spaces.Discrete(MOST + 1))
