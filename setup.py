@@ -57,6 +57,7 @@ _EXTRAS = {
     ],
     "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
     "gymnasium": ["gymnasium>=1,<2"],
+    "minari": ["minari[hdf5]>=0.5,<1"],
 }
 
 setuptools.setup(

@@ -144,7 +144,7 @@ def test_layers_ask_for_what_they_import_alone(requirements):
         "tensorflow-probability",
         "tf-keras",
     }
-    extras = {"agents", "dev", "distributed", "gpu", "gymnasium"}
+    extras = {"agents", "dev", "distributed", "gpu", "gymnasium", "minari"}
     assert set(requirements) == {"", *extras}
 
 

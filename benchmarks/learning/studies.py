@@ -17,6 +17,7 @@ from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.study.compare import compare
 from agents.system.files import replacing_folder
+from benchmarks.learning.expectations import EXPECTATIONS, expectations
 from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
@@ -49,6 +50,8 @@ def make(folder, study):
             summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
             text = json.dumps(summary, indent=1)
             (tables / SUMMARY).write_text(f"{text}\n")
+            if expected := expectations(runs):
+                (tables / EXPECTATIONS).write_text(expected)
     for picture in (folder / TABLES).glob("*.png"):
         os.replace(picture, folder / picture.name)
     keep_shown(folder, study["pictures"])

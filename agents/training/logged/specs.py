@@ -83,7 +83,7 @@ def action_bounds(config, environment):
     if config.task == LOGGED:
         return None
     low, high = environment.actions.low, environment.actions.high
-    return tuple(low.tolist()), tuple(high.tolist()), f"task={config.task}"
+    return tuple(low.tolist()), tuple(high.tolist()), f"as task={config.task} says"
 
 
 def check_logged(config, environment):
