@@ -57,6 +57,7 @@ _EXTRAS = {
     ],
     "gpu": ["tensorflow[and-cuda]>=2.15,<2.22"],
     "mlflow": ["mlflow>=2.9,<4"],
+    "minari": ["minari[hdf5]>=0.5,<1"],
     "wandb": ["wandb>=0.16,<1"],
 }
 

@@ -145,7 +145,7 @@ def test_layers_ask_for_what_they_import_alone(requirements):
         "tensorflow-probability",
         "tf-keras",
     }
-    extras = {"agents", "dev", "distributed", "gpu", "mlflow", "wandb"}
+    extras = {"agents", "dev", "distributed", "gpu", "minari", "mlflow", "wandb"}
     assert set(requirements) == {"", *extras}
 
 

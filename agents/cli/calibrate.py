@@ -16,7 +16,7 @@ from agents.runs.folder import Run, load_config
 from agents.study.figures import reliability as figures
 from agents.study.insight import recalibration, saved_fits
 from agents.study.insight.calibration import SHOWN, judge
-from agents.study.insight.coverage import Coverage, grid_of
+from agents.study.insight.coverage import coverage_of
 from agents.study.insight.forecasts import long_enough, most_steps_ahead
 from agents.study.insight.spread_worth import SPREADS, look, measure
 from agents.system.errors import UserError
@@ -162,8 +162,7 @@ def _tell_left_out(episodes, kept, why):
 
 def _worth(judged, trained_on, fresh, seed):
     """Pairs of the name of a run and a row of `spread.csv`; policies are of one kind."""
-    grid = grid_of(judged.config.task)
-    coverage = Coverage(grid) if grid else None
+    coverage = coverage_of(judged.config.task, next(iter(trained_on), None))
     for episode in trained_on if coverage else ():
         coverage.add(episode)
     episodes = [episode for some in fresh.values() for episode in some]

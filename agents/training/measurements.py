@@ -17,7 +17,7 @@ from agents.episodes.layout import (
 )
 from agents.planet.explore import Bonus
 from agents.study.figures.predictions import film
-from agents.study.insight.coverage import Coverage, grid_of
+from agents.study.insight.coverage import coverage_of, grid_of
 from agents.study.insight.latents import filter_latents, stack
 from agents.study.insight.probes import live_probe
 from agents.study.insight.spread import spread_report
@@ -50,8 +50,8 @@ class Measurements:
         self._videos = videos
         self._config = config
         self._entries = entries
-        grid = grid_of(config.task)
-        self._coverage = Coverage(grid) if grid else None
+        logged = store.read(store.indices[0]) if config.data is not None else None
+        self._coverage = coverage_of(config.task, logged)
 
     def see(self, episode):
         """Counts an episode, of this session or of an earlier one."""
@@ -146,9 +146,12 @@ class Measurements:
         indices = [index for index in self._store.indices if index < self._episodes]
         if len(indices) < PROBED:
             return {}
+        episodes = [self._store.read(index) for index in indices[-PROBED:]]
+        if not episodes[0]["position"].shape[1]:  # logged without the simulator's state
+            return {}
         found = live_probe(
             self._agent.model,
-            [self._store.read(index) for index in indices[-PROBED:]],
+            episodes,
             envs.wrapping_angles(self._config.task),
             self._seed(Purpose.PROBE),
         )

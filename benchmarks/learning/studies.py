@@ -19,6 +19,7 @@ from agents.runs.grouping import group
 from agents.study.compare import compare
 from agents.study.compare.tables import write
 from agents.system.files import replacing_folder
+from benchmarks.learning.expectations import EXPECTATIONS, expectations
 from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
@@ -26,6 +27,7 @@ from benchmarks.learning.paired import differences
 from benchmarks.learning.summary import summarize
 
 _FILMS = ("open_loop_*.png", "episode_*_strip.png")
+_MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before options
 _FIGURES = ("probe_*.png", "calibration.png")
 
 
@@ -55,6 +57,8 @@ def make(folder, study):
             summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
             text = json.dumps(summary, indent=1)
             (tables / SUMMARY).write_text(f"{text}\n")
+            if expected := expectations(runs):
+                (tables / EXPECTATIONS).write_text(expected)
     for picture in (folder / TABLES).glob("*.png"):
         os.replace(picture, folder / picture.name)
     keep_shown(folder, study["pictures"])
@@ -113,12 +117,21 @@ def commanded_runs(commands):
     Example:
         >>> commanded_runs(["bayes-rl train -m --jobs 2 seed=0,1", "bayes-rl probe RUN"])
         [['seed=0'], ['seed=1']]
+        >>> commanded_runs(["bayes-rl learn LOGS -m seed=2,3"])
+        [['seed=2'], ['seed=3']]
     """
+    return [words for _, words in _commanded(commands)]
+
+
+def _commanded(commands):
+    """Pairs of how the command of a run begins, and its words."""
     found = []
     for command in commands:
         program, *words = shlex.split(command)
-        if program == "bayes-rl" and words[0] in ("train", "learn"):
-            found += expand([word for word in words if "=" in word])
+        if program != "bayes-rl" or words[0] not in _MAKES_RUNS:
+            continue
+        start = [program, *words[: _MAKES_RUNS[words[0]]]]
+        found += [(start, own) for own in expand([word for word in words if "=" in word])]
     return found
 
 
@@ -164,12 +177,14 @@ def missing(folder, study):
     """
     root = pathlib.Path(study["runs"])
     left, packed = [], read_runs(folder)
-    for words in commanded_runs(study["commands"]):
-        config = load(words)
+    for start, words in _commanded(study["commands"]):
+        learns = start[1] == "learn"  # then the logs say how many steps there are
+        config = load(["explore=greedy", *words] if learns else words)
         name = pathlib.Path(config.logdir).relative_to(root)
         steps = packed.get(name.as_posix(), {}).get("steps", 0)
-        is_packed = steps >= config.environment_steps
-        if not (is_packed or has_all_steps(root / name, config.environment_steps)):
-            left.append((config.seed, shlex.join(["bayes-rl", "train", *words])))
+        is_packed = steps > 0 if learns else steps >= config.environment_steps
+        wanted = None if learns else config.environment_steps
+        if not (is_packed or has_all_steps(root / name, wanted)):
+            left.append((config.seed, shlex.join([*start, *words])))
     left.sort(key=lambda pair: pair[0])
     return [command for _, command in left]

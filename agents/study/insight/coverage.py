@@ -96,6 +96,27 @@ def grid_of(task):
     return GRIDS[names[0]] if names else None
 
 
+def coverage_of(task, episode=None):
+    """A `Coverage` of a task without visits; None where nobody can tell what is visited.
+
+    Args:
+        task: name of it.
+        episode: one that will be added: logged ones may lack what a simulator knows; None:
+            all have it.
+
+    Example:
+        >>> coverage_of("pendulum_swingup").share
+        0.0
+        >>> nothing = np.zeros([9, 0])
+        >>> coverage_of("pendulum_swingup", {"position": nothing, "velocity": nothing})
+    """
+    grid = grid_of(task)
+    if grid is None:
+        return None
+    lacks = episode and any(episode[a.kind].shape[1] <= a.index for a in grid)
+    return None if lacks else Coverage(grid)
+
+
 class Coverage:
     """The cells that the episodes of a run have visited, and how often.
 

@@ -9,7 +9,7 @@ from agents.training.logged import checks
 _OWN = ("observation", "action", "reward", "is_first", "is_terminal")
 _NEEDED = ("observations", "actions", "rewards")
 _ALIASES = {"terminations": "terminals", "truncations": "timeouts"}
-_HINT = "no bounds in the file: action_low and action_high of it would be used"
+_HINT = "since the file has no action_low and action_high"
 
 
 def episodes_of(arrays, file, bounds=None):
@@ -72,7 +72,7 @@ def _own(arrays, file):
     episode["observation"] = checks.observations(
         episode["observation"], file, "observation"
     )
-    bounds = -1.0, 1.0, "episodes of a run"
+    bounds = -1.0, 1.0, "as in episodes of a run"
     episode["action"] = checks.actions(episode["action"], file, "action", *bounds)
     episode["reward"] = checks.numbers(episode["reward"], file, "reward", 1, "[steps]")
     for name in ("is_first", "is_terminal"):
@@ -88,7 +88,7 @@ def _checked(arrays, file, bounds):
     if "action_low" in arrays or "action_high" in arrays:
         checks.entries(arrays, file, ("action_low", "action_high"))
         own = (np.asarray(arrays[f"action_{end}"], float) for end in ("low", "high"))
-        bounds = *own, "action_low and action_high"
+        bounds = *own, "as action_low and action_high say"
     found = {
         "observations": observations,
         "actions": checks.actions(

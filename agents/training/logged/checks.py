@@ -77,26 +77,24 @@ def actions(array, file, entry, low, high, whose):
         entry: of the file, likewise.
         low: [A] or [], the smallest action.
         high: likewise, the largest.
-        whose: in words, who says so.
+        whose: in words, who says so, such as "as the task says".
     """
     array = numbers(array, file, entry, 2, "[steps, numbers]").astype(np.float64)
     low, high = (np.asarray(bound, np.float64) for bound in (low, high))
     size = array.shape[1]
     for bound in (low, high):
         if bound.ndim > 1 or bound.size not in (1, size):
-            right = f"have {bound.size}, as the bounds of {whose}"
+            right = f"have {bound.size}, {whose}"
             refuse(file, entry, f"has {size} numbers in a row", right)
     if not (np.isfinite(low) & np.isfinite(high) & (low < high)).all():
-        words = f"from {low} to {high} by {whose}"
-        refuse(
-            file, entry, f"goes {words}", "have finite bounds, the lower below the upper"
-        )
+        given = f"goes from {low} to {high}, {whose}"
+        refuse(file, entry, given, "have finite bounds, the lower below the upper")
     slack = _ROUNDING * (high - low)
     outside = (array < low - slack) | (array > high + slack)
     if outside.any():
         row, number = map(int, np.argwhere(outside)[0])
         bounds = (np.broadcast_to(bound, size)[number] for bound in (low, high))
-        right = "be from {:g} to {:g}, by {}".format(*bounds, whose)
+        right = "be from {:g} to {:g}, {}".format(*bounds, whose)
         refuse(file, entry, f"has {array[row, number]:g} in row {row}", right)
     scaled = (2 * array - (high + low)) / (high - low)
     return np.clip(scaled, -1.0, 1.0).astype(np.float32)

@@ -125,7 +125,7 @@ def _of_minari(name, bounds):
         ) from None
     space = dataset.action_space
     if hasattr(space, "low"):
-        bounds = space.low, space.high, "the action space of the data set"
+        bounds = space.low, space.high, "as the action space of the data set says"
     for episode in dataset.iterate_episodes():
         file = f"{name}, episode {episode.id}"
         arrays = {

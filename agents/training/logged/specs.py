@@ -85,7 +85,7 @@ def action_bounds(config, environment):
     if environment.actions.categories:  # logged as one-hot vectors, which stay as they are
         return (-1.0,), (1.0,), f"task={config.task}"
     low, high = environment.actions.low, environment.actions.high
-    return tuple(low.tolist()), tuple(high.tolist()), f"task={config.task}"
+    return tuple(low.tolist()), tuple(high.tolist()), f"as task={config.task} says"
 
 
 def check_logged(config, environment):

@@ -11,7 +11,7 @@ from agents.runs.config import choices, overrides, schema
 from agents.system.screen.text import as_markdown
 
 _TYPES = {int: "whole number", float: "number", bool: "true or false", str: "word"}
-_GROUPS = ("planner", "explore", "value", "world_model")  # each file is a choice
+_GROUPS = ("planner", "explore", "exploit", "value", "world_model")  # each file is a choice
 _COMMENT = re.compile(r"( *)(\w+):(.*?)(?:\s+# (.*))?$")
 _ABOUT = """# Config keys
 

@@ -73,11 +73,11 @@ WRONG = [
     ),
     (
         {"actions": np.full([STEPS, 1], 2.0)},
-        "actions has 2 in row 0; must be from -1 to 1, by no bounds in the file",
+        "actions has 2 in row 0; must be from -1 to 1, since the file has no act",
     ),
     (
         {"action_low": [0.0, 0.0], "action_high": [1.0, 1.0]},
-        "actions has 1 numbers in a row; must have 2, as the bounds of action_low and",
+        "actions has 1 numbers in a row; must have 2, as action_low and action_hi",
     ),
     ({"action_low": [0.0]}, "action_high is missing among"),
     (
