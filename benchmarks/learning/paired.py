@@ -1,5 +1,7 @@
 """What a group scores more than its twin, of the same seeds, at every evaluation."""
 
+import numpy as np
+
 from agents.study.compare.tables import with_interval
 from agents.study.frames import evaluations
 from agents.study.statistics import mean
@@ -22,7 +24,8 @@ def differences(runs, than):
 
     Returns:
         List of dicts: for each other group and each number of environment steps that any of
-        its pairs has, a row a task, and one over all tasks where there are several.
+        its pairs has, a row a task, and one over all tasks where there are several. `ahead`
+        counts the pairs in which it scores more than its twin.
     """
     table = evaluations(runs)
     keys = ["task", "group", "environment_steps", "seed"]
@@ -51,5 +54,7 @@ def _row(task, apart):
     def statistic(values):
         return mean(means_of_tasks(values, apart))
 
+    pairs = np.concatenate(apart)
     row = {"task": task, "seeds": min(map(len, apart))}
+    row |= {"pairs": len(pairs), "ahead": int(np.sum(pairs > 0))}
     return row | with_interval("difference", apart, statistic)

@@ -30,8 +30,9 @@ def answer(rows, facts):
 
 
 def is_shown(row):
-    """Whether a row is of training and planning as they are by default, on a CPU."""
-    return row["group"] in ("train step, cpu size", "decision, cpu size")
+    """Whether a row is of training and planning on a CPU, or of what a source costs."""
+    groups = ("train step", "decision", "information gain")
+    return row["group"] in [f"{group}, cpu size" for group in groups]
 
 
 def make_report():

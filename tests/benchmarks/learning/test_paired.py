@@ -46,3 +46,4 @@ def test_each_seed_is_compared_with_its_twin(rows):
 def test_each_task_counts_alike(rows):
     assert rows[ALL_TASKS, 2000]["difference"] == 0.5 * (14.0 - 4.0)
     assert rows[ALL_TASKS, 2000]["seeds"] == 1
+    assert (rows[ALL_TASKS, 2000]["ahead"], rows[ALL_TASKS, 2000]["pairs"]) == (2, 3)

@@ -62,25 +62,29 @@ LINES_AND_NO_CHECKPOINT = (Checkpoints, "save", 2)
 AFTER_A_CHECKPOINT = (training, "release", 2)
 GRADIENT_STEPS = (training.Learning, "run", 3)
 RANDOM = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0", "value=td"]
+CLOSED_FORM = ["transition=laplace", "explore=information_gain", "explore.draws=2"]
+CLOSED_FORM += ["environment_steps=80", "seed_steps=20", "video_every_steps=0", "value=td"]
 
 
 @pytest.mark.parametrize(
     ("words", "moments"),  # and episodes that were saved by then
     [
         ([*RANDOM, "environment_steps=80"], {RANDOM_ACTIONS: 1, AFTER_A_CHECKPOINT: 3}),
+        pytest.param(CLOSED_FORM, {GRADIENT_STEPS: 2}, marks=pytest.mark.slow),
         pytest.param(
             None,  # those of `whole_run`
             {RANDOM_ACTIONS: 1, LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4},
             marks=pytest.mark.slow,
         ),
     ],
-    ids=["random", "learning"],
+    ids=["random", "closed-form", "learning"],
 )
 def test_an_interrupted_run_ends_like_one_that_was_not(
-    train_run, run_words, tmp_path, capsys, request, words, moments
+    train_run, run_words, quick_planner, tmp_path, capsys, request, words, moments
 ):
     folder, whole = tmp_path / "run", tmp_path / "whole"
     if words:
+        words = [*words, *quick_planner]
         assert train_run(whole, *words) == 0
     else:
         words, whole = run_words, request.getfixturevalue("whole_run")
