@@ -44,7 +44,7 @@ class Sizes:
     features: int = 256  # of SNGP's Gaussian process
     spectral_norm: float = 2.0
     variance_factor: float = 0.39  # pi / 8: of SNGP's mean of probabilities
-    swag_rate: float = 0.2  # of gradient descent around the plain net
+    swag_rate: float = 0.15  # of gradient descent around the plain net
     swag_epochs: int = 30
     swag_rank: int = 20
     ivon_rate: float = 0.3
