@@ -73,13 +73,14 @@ def make_diabetes(sizes, seed):
 DATA = {"diabetes": make_diabetes, "curve": make_curve}
 
 
-def score(prediction, targets, seed):
+def score(prediction, targets, seed, level=LEVEL):
     """Dict of scores of a mixture of normal distributions.
 
     Args:
         prediction: means and stddevs [S, N].
         targets: [N].
         seed: of draws of the outcome.
+        level: of the interval whose coverage is a score.
     """
     mixture = ed.Normal(*map(tf.constant, prediction))
     means, stddevs = prediction
@@ -94,7 +95,7 @@ def score(prediction, targets, seed):
         "negative_log_likelihood": float(tf.reduce_mean(nats)),
         "crps": float(tf.reduce_mean(crps)),
         "error": float(np.sqrt(np.mean(error**2))),
-        "coverage": float(ed.uncertainty.interval_coverage(draws, targets, LEVEL)),
+        "coverage": float(ed.uncertainty.interval_coverage(draws, targets, level)),
     }
 
 

@@ -13,8 +13,6 @@ Sources: Reber, 1967, Implicit Learning of Artificial Grammars; Fortunato et al.
 Bayesian Recurrent Neural Networks; Tran et al., 2019, Bayesian Layers, figure 1.
 """
 
-import dataclasses
-import functools
 import os
 import pathlib
 import time
@@ -26,6 +24,12 @@ import tensorflow as tf  # noqa: E402
 
 import bayes_rl as ed  # noqa: E402
 from examples import experiment  # noqa: E402
+from examples.methods.sequence_methods import (  # noqa: E402
+    METHODS,
+    PADDING,
+    SMALL,
+    Sizes,
+)
 
 SYMBOLS = "BTSXPVE"
 # state -> symbols that may follow, each with the state after it
@@ -39,28 +43,6 @@ GRAMMAR = (
     {"E": 7},
 )
 _END = 7  # the state after the last symbol
-_PADDING = -1
-METHODS = ("deterministic", "reparameterization", "flipout")
-
-
-@dataclasses.dataclass(frozen=True)
-class Sizes:
-    """What `--small` makes small, and what was chosen."""
-
-    train: int = 50
-    tests: int = 100
-    longest: int = 14  # string of training and of the first test
-    long: int = 24  # longest of the second test
-    units: int = 32
-    epochs: int = 150
-    batch: int = 25
-    rate: float = 0.01
-    draws: int = 50
-    first_variance: float = 0.01  # of a weight at first, times the layer's inputs
-    prior_stddev: float = 0.5
-
-
-SMALL = Sizes(10, 5, units=3, epochs=2, batch=5, draws=2)
 
 
 def make_string(generator):
@@ -98,7 +80,7 @@ def make_strings(count, shortest, longest, generator, known=()):
 
 def encode(strings, length):
     """Inputs [N, length - 1, 7] and the symbols after them [N, length - 1], padded."""
-    codes = np.full([len(strings), length], _PADDING)
+    codes = np.full([len(strings), length], PADDING)
     for code, string in zip(codes, strings, strict=True):
         code[: len(string)] = [SYMBOLS.index(symbol) for symbol in string]
     inputs = codes[:, :-1, None] == np.arange(len(SYMBOLS))
@@ -114,49 +96,6 @@ def make_data(sizes, seed):
     return {"train": train, "test": test, "long": long}
 
 
-def make_model(method, sizes):
-    """An LSTM from symbols to logits of the next, with posteriors over kernels or not."""
-    if method == "deterministic":
-        cost = tf.keras.regularizers.L2(0.5 / (sizes.train * sizes.prior_stddev**2))
-        options = {"kernel_regularizer": cost, "recurrent_regularizer": cost}
-        cell = functools.partial(tf.keras.layers.LSTMCell, **options)
-    else:
-        names = {"reparameterization": "Reparameterization", "flipout": "Flipout"}
-        posterior = ed.initializers.TrainableNormal(
-            "glorot_uniform", ed.initializers.ScaledNormalStdDev(sizes.first_variance)
-        )
-        cost = ed.regularizers.NormalKLDivergence(stddev=sizes.prior_stddev)
-        cell = functools.partial(
-            getattr(ed.layers, f"LSTMCell{names[method]}"),
-            kernel_initializer=posterior,
-            recurrent_initializer=posterior,
-            kernel_regularizer=cost,
-            recurrent_regularizer=cost,
-        )
-    return ed.models.build_bayesian_lstm(len(SYMBOLS), sizes.units, cell)
-
-
-def nats(labels, logits):
-    """Negative log likelihood of each string [N], the sum over its symbols."""
-    labels = tf.cast(labels, tf.int32)
-    each = tf.nn.sparse_softmax_cross_entropy_with_logits(tf.maximum(labels, 0), logits)
-    return tf.reduce_sum(tf.where(labels == _PADDING, 0.0, each), axis=1)
-
-
-def train(method, strings, sizes):
-    model = make_model(method, sizes)
-    inputs, labels = encode(strings, sizes.longest)
-    model(inputs[:1])
-    if method != "deterministic":
-        ed.scale_kl(model, 1 / len(strings))
-    steps = sizes.epochs * -(-len(strings) // sizes.batch)
-    rate = tf.keras.optimizers.schedules.CosineDecay(sizes.rate, steps)
-    model.compile(tf.keras.optimizers.Adam(rate), nats)
-    options = {"epochs": sizes.epochs, "batch_size": sizes.batch, "verbose": 0}
-    model.fit(inputs, labels, **options)
-    return model
-
-
 def score(strings, labels, probabilities):
     """Dict of scores of the symbols, and of entropies in nats by number of choices.
 
@@ -165,7 +104,7 @@ def score(strings, labels, probabilities):
         labels: [N, T], of the symbols that follow, padded.
         probabilities: [S, N, T, 7], of draws.
     """
-    counted = labels != _PADDING
+    counted = labels != PADDING
     draws, labels = probabilities[:, counted], labels[counted]
     number = np.concatenate([choices(string) for string in strings])
     parts = ed.uncertainty.entropy_parts(ed.Categorical(probs=draws))
@@ -181,16 +120,13 @@ def score(strings, labels, probabilities):
 def run(method, seed, sizes):
     """Trains and judges a model; a dict of its scores."""
     experiment.start(seed)
-    data, start = make_data(sizes, seed), time.process_time()
-    model = train(method, data["train"], sizes)
+    data = make_data(sizes, seed)
+    train, start = encode(data["train"], sizes.longest), time.process_time()
+    logits = METHODS[method](train, sizes, seed)
     found = {"seed": seed, "method": method, "seconds": time.process_time() - start}
     for name, length in (("test", sizes.longest), ("long", sizes.long)):
         inputs, labels = encode(data[name], length)
-        if method == "deterministic":
-            logits = model(inputs)[tf.newaxis]
-        else:
-            logits = ed.predict(model, inputs, sizes.draws, seed, len(inputs), verbose=0)
-        probabilities = tf.nn.softmax(logits).numpy()
+        probabilities = tf.nn.softmax(logits(inputs)).numpy()
         found[name] = score(data[name], labels, probabilities)
         pairs = ((k, v) for k, v in found[name].items() if k != "reliability")
         numbers = ", ".join(f"{key} {value:.3f}" for key, value in pairs)
@@ -200,7 +136,7 @@ def run(method, seed, sizes):
 
 def main(arguments=None):
     parser = experiment.make_parser("sequence", __doc__)
-    parser.add_argument("--method", nargs="+", choices=METHODS, default=METHODS)
+    parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
     options = parser.parse_args(arguments)
     sizes = SMALL if options.small else Sizes()
     results = [run(m, seed, sizes) for seed in options.seed for m in options.method]

@@ -44,13 +44,14 @@ class Sizes:
     features: int = 256  # of SNGP's Gaussian process
     spectral_norm: float = 2.0
     variance_factor: float = 0.39  # pi / 8: of SNGP's mean of probabilities
-    swag_rate: float = 0.03  # of gradient descent around the plain net
+    swag_rate: float = 0.15  # of gradient descent around the plain net
     swag_epochs: int = 30
     swag_rank: int = 20
     ivon_rate: float = 0.3
     ivon_hessian: float = 0.5  # at first
     ivon_memory: float = 0.9995  # beta_2
-    ivon_decay: float = 1e-2  # delta
+    ivon_decay: float = 3e-3  # delta
+    ivon_scale: float = 3.0  # above 1: a cold posterior
 
 
 SMALL = Sizes(60, 40, 2, 4, 2, 30, 2, members=2, features=8, swag_epochs=2, swag_rank=2)
@@ -290,7 +291,7 @@ def ivon(train, sizes, seed):
     def make_optimizer(rate):
         return ed.optimizers.IVON(
             rate,
-            len(train[0]),
+            sizes.ivon_scale * len(train[0]),
             sizes.ivon_hessian,
             beta_2=sizes.ivon_memory,
             weight_decay=sizes.ivon_decay,

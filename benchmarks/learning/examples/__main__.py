@@ -4,7 +4,7 @@ python -m examples.digits METHOD --seed 0 1 2 3 4     # for each method,
 python -m examples.regression --seed 0 1 2 3 4        # so the other programs, then
 python -m benchmarks.learning.examples               # of the files in logdir/
 
-Programs without a file keep their rows of examples.csv; without any, the page is made anew.
+Methods without a file keep their rows of examples.csv; without any, the page is made anew.
 """
 
 import argparse
@@ -44,8 +44,9 @@ _ABOUT = """
   bold where it is better and struck through where it is worse: Student's 95 % interval of
   the differences lies on one side of 0. The number of comparisons is not corrected for.
 - Calibration error: 10 bins.
-- The date, commit and processor are those of the page. A program that was not run anew
-  keeps its scores and seconds, and names the commit of its runs.
+- The date, commit and processor are those of the page. A method that was not run anew
+  keeps its scores and seconds; programs name the commits of their runs. The picture of
+  digits has the methods that were run anew.
 """.strip()
 _DRAWN = ("digits", "images", "regression", "cox_process")  # with a picture
 
@@ -130,7 +131,7 @@ def page(rows, facts):
     return "\n\n".join(parts) + "\n"
 
 
-def kept_rows(folder, programs):
+def kept_rows(folder):
     """Dict of program -> rows of examples.csv, of programs that have any there."""
     found = {}
     if (folder / "examples.csv").exists():
@@ -139,7 +140,15 @@ def kept_rows(folder, programs):
                 seconds = float(row["seconds"]) if row["seconds"] else None
                 row |= {"seed": int(row["seed"]), "value": float(row["value"])}
                 found.setdefault(row["program"], []).append(row | {"seconds": seconds})
-    return {name: rows for name, rows in found.items() if name in programs}
+    return found
+
+
+def merged(before, new):
+    """Rows of a program, method by method: new ones, and those of methods without any."""
+    methods = {row["method"] for row in new}
+    rows = [row for row in before if row["method"] not in methods] + new
+    order = list(dict.fromkeys(row["method"] for row in before + new))
+    return sorted(rows, key=lambda row: order.index(row["method"]))
 
 
 def draw(paths, tests, file):
@@ -187,10 +196,11 @@ def main(arguments=None):
     parser.add_argument("--folder", type=pathlib.Path, default="results")
     options = parser.parse_args(arguments)
     files = find(options.logdir)
-    rows = kept_rows(options.folder, PROGRAMS.keys() - files.keys())
+    rows = kept_rows(options.folder)
     if not (files or rows):
         parser.error(f"no files in {options.logdir}; run python -m examples.digits METHOD")
-    rows |= {name: read(name, paths) for name, paths in files.items()}
+    for name, paths in files.items():
+        rows[name] = merged(rows.get(name, []), read(name, paths))
     rows = {name: rows[name] for name in PROGRAMS if name in rows}
     kept = options.folder / "examples.md"
     command = "python -m benchmarks.learning.examples"

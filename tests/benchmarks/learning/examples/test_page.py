@@ -37,7 +37,7 @@ def test_the_page_has_tables_pictures_and_where_they_come_from(tmp_path):
     assert "Commit of the runs: abc; seeds 0, 1." in page
     digits = "| digits | Digits rotated by 15 to 45 degrees, the shift | calibration error"
     assert f"{digits} | deterministic |  | deep ensemble |  |" in page
-    answer = "They do in 0 of 1 comparisons where the data shift, and in 0 of 0 elsewhere."
+    answer = "They do in 0 of 1 comparisons where the data shift, and in 0 of 1 elsewhere."
     assert page.split("\n\n")[2] == answer
     assert "| 2.000 [2.000, 2.000] |" in page
     assert "- commit: " in page
@@ -70,6 +70,25 @@ def test_programs_without_new_files_stay_on_the_page(tmp_path):
         "images,vae,1,,7.0,abc,test,accuracy,0.75",
         "images,vae,1,,7.0,abc,test,accuracy,0.5",
     )
+
+
+def test_methods_without_new_files_stay_on_the_page(tmp_path):
+    logdir, folder = tmp_path / "logdir", tmp_path / "results"
+    logdir.mkdir()
+    arguments = ["--logdir", str(logdir), "--folder", str(folder)]
+    tests = ["test", "rotated"]
+    for method in ("deterministic", "dropout"):
+        _write(logdir / "digits" / f"{method}.json", method, tests, brier=0.25)
+    examples_page.main(arguments)
+    (logdir / "digits" / "dropout.json").unlink()
+    for method in ("deterministic", "swag"):
+        _write(logdir / "digits" / f"{method}.json", method, tests, brier=0.125)
+    examples_page.main(arguments)
+    page = (folder / "examples.md").read_text()
+    rows = [x.split(" [")[0] for x in page.splitlines() if "0.500, 0.500" in x]
+    names = ["| deterministic | 0.500", "| dropout | 0.500", "| swag | 0.500"]
+    assert rows == 2 * names
+    assert "~~0.250~~" in page
 
 
 @pytest.mark.parametrize("word", ["--small", "--validate", "--steps=3"])
