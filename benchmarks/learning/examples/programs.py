@@ -93,8 +93,8 @@ PROGRAMS = {
         "Regressions of four tables of scikit-learn, in units of the spread of the "
         "training targets: diabetes, and Friedman's functions, of which 200 rows are "
         "learned. Rows outside are the tenth with the highest values of the leading "
-        "input, which no training has. Each method tries four settings on a fifth of the training rows; "
-        "seconds are those of the training with the best.",
+        "input, which no training has. Each method tries four settings on a fifth of the "
+        "training rows; seconds are those of the training with the best.",
         "deterministic",
         {
             key: value
