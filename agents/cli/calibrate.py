@@ -24,6 +24,7 @@ from agents.system.files import output_folder, write_csv
 from agents.system.screen.text import decimals, show
 from agents.system.seeds import Purpose, fold, seed_of_run
 from agents.training.loading import load_agent
+from envs.tasks import LOGGED
 
 _EDGES = ("value", "low", "high", "steps")  # of a `Measure`
 _SHOWN = ("rank_correlation", "auroc", "exponent")
@@ -75,7 +76,8 @@ def calibrate(run, twin, episodes, out=None):
     """Judges the uncertainty of the newest checkpoints of one or two runs.
 
     All are judged on the same fresh episodes: of the policy of each run, and of random
-    actions.
+    actions. With task=logged nobody can act: then one half of the logged episodes that RUN
+    has held out judges, and the other is fitted to.
 
     Open-loop forecasts are judged as they are, and once their spread was fitted to other
     episodes: planned ones that the run held out, and where these are fewer, fresh ones of
@@ -102,24 +104,22 @@ def calibrate(run, twin, episodes, out=None):
 
     Raises:
         UserError: the runs do not predict the same observations or are one, or all episodes
-            of a kind are too short.
+            of a kind are too short, or there are none.
     """
     if twin and pathlib.Path(run).resolve() == pathlib.Path(twin).resolve():
         raise UserError(f"calibrate compares two runs, got {run} twice")
     runs = _load([run, twin] if twin else [run])
     config, folder = runs[0].config, output_folder(out or run)
     seed = seed_of_run(config.seed, Purpose.CALIBRATE)
-    random = runs[0].act("random", episodes)
-    own = [each.act("policy", episodes) for each in runs]
-    fresh = {f"policy of {r.name}": some for r, (some, _) in zip(runs, own, strict=True)}
-    fresh["random"] = random[0]
+    fresh, own = _find(runs, episodes)
     curves, worth = [], []
-    for each, (judged, others) in zip(runs, own, strict=True):
+    for each, kinds in zip(runs, own, strict=True):
         trained_on, held_out = each.collected
-        ahead = {"policy": most_steps_ahead(judged), "random": most_steps_ahead(random[0])}
-        enough = len(long_enough(held_out, ahead["policy"])) >= episodes
-        own_episodes = held_out if enough else held_out + others
-        model, fitted_to = each.agent.model, {"policy": own_episodes, "random": random[1]}
+        ahead = {kind: most_steps_ahead(judged) for kind, (judged, _) in kinds.items()}
+        model, fitted_to = each.agent.model, {kind: kinds[kind][1] for kind in kinds}
+        if "policy" in kinds:
+            enough = len(long_enough(held_out, ahead["policy"])) >= episodes
+            fitted_to["policy"] = held_out + fitted_to["policy"] * (not enough)
         fits = {}
         for kind, some in fitted_to.items():
             kept = long_enough(some, ahead[kind]) or long_enough(some)
@@ -141,6 +141,33 @@ def calibrate(run, twin, episodes, out=None):
     _print_worth(worth)
     for file in files:
         print(file)
+
+
+def _find(runs, episodes):
+    """Dict of who acts -> episodes that judge all; for each run a dict of its kinds.
+
+    A kind has episodes that judge, and others that a fit may use. Without an environment
+    both are logged ones that the first run has held out.
+    """
+    config = runs[0].config
+    if config.task == LOGGED:
+        held_out = runs[0].collected[1]
+        if len(held_out) < 2:
+            raise UserError(
+                f"{runs[0].folder} has no environment to act in, and has held out "
+                f"{len(held_out)} of its episodes; calibrate needs 2: learn with "
+                "hold_out_every=N and another logdir"
+            )
+        middle = (len(held_out) + 1) // 2
+        kinds = {"logged": (held_out[:middle][:episodes], held_out[middle:])}
+        return {"logged": kinds["logged"][0]}, [kinds] * len(runs)
+    random = runs[0].act("random", episodes)
+    own = [{"policy": each.act("policy", episodes), "random": random} for each in runs]
+    fresh = {
+        f"policy of {each.name}": kinds["policy"][0]
+        for each, kinds in zip(runs, own, strict=True)
+    }
+    return fresh | {"random": random[0]}, own
 
 
 def _load(folders):
@@ -184,7 +211,7 @@ def _counts(fresh):
     """Such as "100 episodes of each kind": how many are judged."""
     counts = {kind: len(some) for kind, some in fresh.items()}
     if len(set(counts.values())) == 1:
-        return f"{counts['random']} episodes of each kind"
+        return f"{next(iter(counts.values()))} episodes of each kind"
     return "episodes: " + ", ".join(f"{count} {kind}" for kind, count in counts.items())
 
 

@@ -81,6 +81,21 @@ def test_it_has_no_environment_to_be_scored_in(learned, capsys):
     assert "task 'logged' has no environment to act in" in capsys.readouterr().err
 
 
+def test_it_is_calibrated_by_episodes_that_it_held_out(
+    learned, logs, tiny_words, tmp_path, capsys
+):
+    assert main(["calibrate", str(learned[0])]) == 2
+    assert "has held out 0 of its episodes; calibrate needs 2" in capsys.readouterr().err
+    words = [*tiny_words, f"logdir={tmp_path / 'run'}", "value=none", "video_every=0"]
+    words += ["probe_every=0", "hold_out_every=2"]
+    (tmp_path / "logs").mkdir()
+    for number in range(4):
+        shutil.copy(logs / f"{number % EPISODES}.npz", tmp_path / "logs" / f"{number}.npz")
+    assert main(["learn", str(tmp_path / "logs"), *words]) == 0
+    assert main(["calibrate", str(tmp_path / "run")]) == 0
+    assert "1 episodes, actions: logged" in capsys.readouterr().out
+
+
 def test_a_run_that_was_stopped_goes_on_with_the_same_numbers(
     learned, logs, tiny_words, tmp_path, monkeypatch
 ):
