@@ -81,7 +81,7 @@ def run(train_run, quick_planner, tmp_path_factory):
     """Folder of a run of four episodes; not to be changed."""
     folder = tmp_path_factory.mktemp("switches") / "run"
     words = ["environment_steps=40", "value=td", "value.units=8", *quick_planner]
-    own = ["evaluation.every=0", "video_every=4", "environments=2"]
+    own = ["evaluation.every_steps=0", "video_every_steps=40", "environments=2"]
     assert train_run(folder, TASK, *words, *own) == 0
     return folder
 
