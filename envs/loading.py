@@ -27,10 +27,10 @@ def load(
     """Loads a task as a TF-Agents `PyEnvironment`; see `envs.environment.Environment`.
 
     Args:
-        task: a DeepMind Control task as `domain_task`, a task with continuous actions of
-            gymnasium as `gymnasium:Name` or of gym 0.23 as `gym:Name`, what a function of
-            yours makes as `python:package.module:function` (see `envs.simulations.own`),
-            `fake` or `fake_ending`.
+        task: a DeepMind Control task as `domain_task`, a task of gymnasium as
+            `gymnasium:Name` or of gym 0.23 as `gym:Name`, what a function of yours makes as
+            `python:package.module:function` (see `envs.simulations.own`), `fake` or
+            `fake_ending`.
         observation: `state`, `position` (the state without velocities) or `pixels`.
         action_repeat: environment steps of a decision. None is PlaNet's for its tasks, 4
             for the other tasks of DeepMind Control, 1 for all others.
