@@ -16,6 +16,7 @@ from agents.planet.model.transitions import DETERMINISTIC, SOURCES
 from agents.runs.config.overrides import load
 from agents.training.building import make_agent
 from benchmarks.measuring import flops
+from envs.actions import make_actions
 
 OBSERVATION_SIZE = 17
 ACTION_SIZE = 6
@@ -175,6 +176,7 @@ class Specs:
 
     action_repeat = 4
     episode_length = 250
+    actions = make_actions(-np.ones(ACTION_SIZE), np.ones(ACTION_SIZE))
 
     def time_step_spec(self):
         observation = array_spec.ArraySpec([OBSERVATION_SIZE], np.float32)

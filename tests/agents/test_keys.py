@@ -13,6 +13,7 @@ from agents.episodes.environments import COLLECTION, load_environments
 from agents.runs.config import overrides
 from agents.runs.config.schema import as_dict, flatten
 from agents.system.seeds import normal
+from agents.planet.action_space import BOX
 from agents.training.building import _make_value
 from bayes_rl.weights import kl_divergences
 
@@ -197,7 +198,7 @@ def valued(make_config, make_batch, environment, model, noise):
     def step(*words):
         config = make_config("value.learning_rate=0.01", *words)
         tf.keras.utils.set_random_seed(0)
-        value, optimizer = _make_value(config, environment, model)
+        value, optimizer = _make_value(config, environment, model, BOX)
         for seed in range(2):
             with tf.GradientTape() as tape:
                 given = (make_batch(1, 4, seed), noise(1, 4, 9), noise(2, 1, 4, 1))

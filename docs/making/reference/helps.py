@@ -20,7 +20,7 @@ def commands():
 
     Example:
         >>> commands()[:3]
-        ['train', 'evaluate', 'probe']
+        ['train', 'learn', 'evaluate']
     """
     listed = _help([]).partition("commands:")[2]
     return re.findall(r"^    (\w+)(?:  |$)", listed, re.MULTILINE)

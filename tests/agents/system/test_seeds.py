@@ -27,6 +27,7 @@ def test_purposes_keep_the_seeds_that_saved_runs_go_on_with():
         "PROBE": [7, 4],
         "CALIBRATE": [7, 5],
         "SPREAD": [7, 6],
+        "RENEW": [7, 7],
     }
 
 

@@ -9,6 +9,7 @@ def test_every_command_is_shown_with_its_help():
     page = helps.page()
     wanted = {
         "train",
+        "learn",
         "evaluate",
         "probe",
         "calibrate",

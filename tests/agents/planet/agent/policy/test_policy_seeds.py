@@ -111,7 +111,7 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
             seeds["plan"] = seed
             return super().plan(score, state, shape, seed)
 
-    def noise(action, steps, seed, spread, episode):
+    def noise(action, steps, seed, spread, episode, space):
         seeds["noise"], seeds["noise of an episode"] = seed, episode[0]
         return action
 
