@@ -13,7 +13,7 @@ from agents.system.errors import UserError
         ),
         (
             ["7"],
-            "there is no command '7'; there are train, evaluate, probe, calibrate, plot, "
+            "there is no command '7'; there are train, learn, evaluate, probe, calibrate, plot, "
             "compare, video, export, migrate, server, learner, actor, cluster",
         ),
         (
