@@ -87,7 +87,7 @@ def test_it_is_calibrated_by_episodes_that_it_held_out(
     assert main(["calibrate", str(learned[0])]) == 2
     assert "has held out 0 of its episodes; calibrate needs 2" in capsys.readouterr().err
     words = [*tiny_words, f"logdir={tmp_path / 'run'}", "value=none", "video_every_steps=0"]
-    words += ["probe_every=0", "hold_out_every=2"]
+    words += ["probe_every_steps=0", "hold_out_every=2"]
     (tmp_path / "logs").mkdir()
     for number in range(4):
         shutil.copy(logs / f"{number % EPISODES}.npz", tmp_path / "logs" / f"{number}.npz")
