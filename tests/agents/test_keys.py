@@ -10,10 +10,10 @@ import tensorflow as tf
 
 import envs
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.planet.action_space import BOX
 from agents.runs.config import overrides
 from agents.runs.config.schema import as_dict, flatten
 from agents.system.seeds import normal
-from agents.planet.action_space import BOX
 from agents.training.building import _make_value
 from bayes_rl.weights import kl_divergences
 
