@@ -40,10 +40,6 @@ def _simulate(task, seed):
         from envs.simulations.dm_control import Physics
 
         return Physics(task.domain, task.variant, seed)
-    if task.suite == "gym":
-        from envs.simulations.gym import Gym
-
-        return Gym(task.variant, tasks.GYM_VELOCITIES.get(task.variant))
     if task.suite == "logged":
         raise ValueError(
             "task 'logged' has no environment to act in: it is for data; name the task "
@@ -53,12 +49,13 @@ def _simulate(task, seed):
         from envs.simulations.own import Own, find
 
         return Own(task.name, find(task.domain, task.variant))
-    if task.suite == "gymnasium":
-        from envs.simulations import gymnasium
+    if task.suite in ("gym", "gymnasium"):
+        from envs.simulations import gym, gymnasium
         from envs.simulations.own import Own
 
+        maker = {"gym": gym.maker, "gymnasium": gymnasium.maker}[task.suite]
         velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
-        return Own(task.name, gymnasium.maker(task.variant), velocities)
+        return Own(task.name, maker(task.variant), velocities)
     from envs.simulations.fake import Cliff, Line
 
     return Cliff() if task.variant == "fake_ending" else Line()

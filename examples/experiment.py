@@ -18,17 +18,20 @@ BINS = 10  # of confidence, in calibration errors and reliability plots
 _SMALLEST = 1e-9  # probability that is told from 0
 
 
-def make_parser(name, about):
-    """A parser with `--seed`, `--small` and `--out`.
+def make_parser(name, about, **choices):
+    """A parser with `--seed`, `--small`, `--out` and words of which some may be chosen.
 
     Args:
         name: of the program, without its ending.
         about: its docstring, whose first line is shown.
+        **choices: name of an option -> all its words, which are the default.
     """
     parser = argparse.ArgumentParser(f"{name}.py", description=about.splitlines()[0])
     parser.add_argument("--seed", type=int, nargs="+", default=[0], help="one or more")
     parser.add_argument("--small", action="store_true", help="all of it in seconds")
     parser.add_argument("--out", type=pathlib.Path, help="file of results, JSON")
+    for option, words in choices.items():
+        parser.add_argument(f"--{option}", nargs="+", choices=words, default=list(words))
     return parser
 
 

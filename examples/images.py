@@ -100,8 +100,7 @@ def draw(rows, file):
 
 
 def main(arguments=None):
-    parser = experiment.make_parser("images", __doc__)
-    parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
+    parser = experiment.make_parser("images", __doc__, method=METHODS)
     options = parser.parse_args(arguments)
     sizes = SMALL if options.small else Sizes()
     out = options.out or pathlib.Path("logdir", "images.json")

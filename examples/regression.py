@@ -138,9 +138,7 @@ def draw(predictors, train, file):
 
 
 def main(arguments=None):
-    parser = experiment.make_parser("regression", __doc__)
-    parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser = experiment.make_parser("regression", __doc__, method=METHODS, data=DATA)
     options = parser.parse_args(arguments)
     sizes = SMALL if options.small else Sizes()
     out = options.out or pathlib.Path("logdir", "regression.json")

@@ -135,8 +135,7 @@ def run(method, seed, sizes):
 
 
 def main(arguments=None):
-    parser = experiment.make_parser("sequence", __doc__)
-    parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
+    parser = experiment.make_parser("sequence", __doc__, method=METHODS)
     options = parser.parse_args(arguments)
     sizes = SMALL if options.small else Sizes()
     results = [run(m, seed, sizes) for seed in options.seed for m in options.method]

@@ -104,9 +104,7 @@ def run(method, kind, seed, sizes):
 
 
 def main(arguments=None):
-    parser = experiment.make_parser("tabular", __doc__)
-    parser.add_argument("--method", nargs="+", choices=METHODS, default=list(METHODS))
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser = experiment.make_parser("tabular", __doc__, method=METHODS, data=DATA)
     options = parser.parse_args(arguments)
     sizes = SMALL if options.small else Sizes()
     results = [

@@ -255,8 +255,7 @@ def start_mesh(sizes):
 
 
 def parse(arguments):
-    parser = experiment.make_parser("translation", __doc__)
-    parser.add_argument("--method", nargs="+", choices=METHODS, default=METHODS)
+    parser = experiment.make_parser("translation", __doc__, method=METHODS)
     parser.add_argument("--steps", type=int, help="of training")
     parser.add_argument("--optimizer", choices=OPTIMIZERS, default="adam")
     parser.add_argument("--mesh", help="devices along batch x model, such as 2x4")

@@ -52,13 +52,17 @@ class Judged(NamedTuple):
 
     @property
     def collected(self):
-        """Episodes of the run: those trained on, and of those held out the planned ones."""
+        """Episodes of the run: those trained on, and of those held out the planned ones.
+
+        All that are held out, where they were logged: nobody knows who acted there.
+        """
+        is_logged = self.config.data is not None
         trained_on, held_out, steps = [], [], 0
         for episode in readable_episodes(Run(pathlib.Path(self.folder)).episodes):
             is_early = steps < self.config.seed_steps  # where an episode does not tell
             if not is_held_out(episode, self.config.hold_out_every):
                 trained_on.append(episode)
-            elif not episode.get("is_random", is_early):
+            elif is_logged or not episode.get("is_random", is_early):
                 held_out.append(episode)
             steps += environment_steps(episode, self.config.action_repeat)
         return trained_on, held_out

@@ -9,7 +9,7 @@ from envs.quiet import import_gym
 from envs.tasks import LOGGED
 
 # What follows from it that nothing is collected; and of arrays, which say no more.
-_ALWAYS = {"explore": "greedy", "seed_steps": 1}
+_ALWAYS = {"explore": "greedy"}
 _OF_ARRAYS = {"task": LOGGED, "action_repeat": 1}
 
 

@@ -43,11 +43,6 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         from agents.training.distributed import running
 
         return running.train(config)
-    if config.address:
-        raise UserError(
-            f"address={config.address} changes nothing for one run of one process: add "
-            "actors=N, evaluation.apart=true, or -m, which trains several runs"
-        )
     import_gym()  # TF-Agents would import it with a notice
     from agents.training import running
 

@@ -108,31 +108,12 @@ def open_run(config):
         if run.config_file.exists():
             changed = tuple(_changes(run, as_dict(config)).values())
             run = dataclasses.replace(run, changed=changed)
-        write_config(config)
+        if not run.config_file.exists() or _differs(config, load_config(run.folder)):
+            write_text(run.config_file, as_text(config))
     except BaseException:
         run.close()
         raise
     return run
-
-
-def write_config(config):
-    """Writes the config of a run that has none yet, or is made longer or changed.
-
-    Of several processes that start a run together each may do so, for theirs is the same.
-
-    Args:
-        config: as of `open_run`.
-
-    Raises:
-        UserError: the folder holds a run with other values, or is no folder.
-        ValueError: the config leaves a key open.
-    """
-    _refuse_open(config)
-    check_run(config)  # another process may have started it a moment ago
-    run = Run(pathlib.Path(config.logdir))
-    run.folder.mkdir(parents=True, exist_ok=True)
-    if not run.config_file.exists() or _differs(config, load_config(run.folder)):
-        write_text(run.config_file, as_text(config))
 
 
 def _refuse_open(config):
@@ -163,9 +144,8 @@ def as_begun(config):
 
 def _differs(config, saved):
     """Whether more than what is of this machine does."""
-    apart = dataclasses.replace(config.evaluation, apart=saved.evaluation.apart)
-    local = {"threads": saved.threads, "address": saved.address, "evaluation": apart}
-    return dataclasses.replace(config, **local) != saved
+    values, before = flatten(as_dict(config)), flatten(as_dict(saved))
+    return any(values[name] != before[name] for name in values if name not in LOCAL)
 
 
 def check_run(config):
@@ -335,12 +315,14 @@ def _changes(run, values):
         for name in dict.fromkeys([*now, *before])
         if name not in (*LOCAL, *left)
         and (name not in before or name not in now or before[name] != now[name])
-        and not (name == _LENGTH and _is_longer(before.get(name), now[name]))
+        and not (name == _LENGTH and _is_longer(before, now))
     }
 
 
 def _is_longer(before, now):
-    return isinstance(before, int) and now > before
+    """Whether a run is to go on for longer; one of logged episodes has no more of them."""
+    steps = before.get(_LENGTH)
+    return now.get("data") is None and isinstance(steps, int) and now[_LENGTH] > steps
 
 
 def _show(values, name):

@@ -11,7 +11,7 @@ from agents.system.errors import UserError
 
 # keys of a config that do not make another experiment, and those that only look at it
 _SAME = ("seed", "logdir", "threads", "address", "compile", "video_every_steps")
-_SAME += ("probe_every_steps", "checkpoint_every_steps")
+_SAME += ("probe_every_steps", "checkpoint_every_steps", "logger")
 _SAME += ("evaluation.every_steps", "evaluation.episodes", "evaluation.apart")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
 # what files of a group set beside it: with a strategy goes its noise

@@ -32,7 +32,7 @@ def check(config):
             be shared by the devices.
     """
     config = as_begun(config)
-    trackers.check(config.logger)
+    trackers.find(config.logger)
     configure_tensorflow(config)
     check_parts(config)
     config = settled(config)

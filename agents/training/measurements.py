@@ -36,7 +36,7 @@ class Measurements:
         agent: `agents.planet.agent.planet_agent.PlaNetAgent`; it is only looked at.
         store: `agents.episodes.store.EpisodeStore` of the run.
         evaluator: `agents.episodes.evaluation.Evaluator` of the agent.
-        metrics: `agents.training.metrics.MetricsLog` of the run.
+        metrics: `agents.training.trackers.log.MetricsLog` of the run.
         videos: folder of the run's films.
         config: `agents.runs.config.schema.Train`.
         entries: of the environment, see `envs.environment.Environment`.
@@ -205,11 +205,11 @@ def banner(config, agent, environment):
 
 
 def show(files, metrics, step):
-    """Shows the files of `film` in TensorBoard too.
+    """Shows the files of `film` in the logger of the run too.
 
     Args:
         files: PNG and GIF; others are left out.
-        metrics: `agents.training.metrics.MetricsLog`.
+        metrics: `agents.training.trackers.log.MetricsLog`.
         step: environment step.
     """
     for file in map(pathlib.Path, files):

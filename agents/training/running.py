@@ -1,6 +1,7 @@
 """One run from its config to its end: what `bayes-rl train` and `agents.train` share."""
 
 from agents.runs.folder import check_run, open_run
+from agents.system.errors import UserError
 from agents.training import checking, trainer
 
 
@@ -17,6 +18,11 @@ def train(config, after_episode=()):
     Raises:
         UserError: the run cannot start.
     """
+    if config.address:
+        raise UserError(
+            f"address={config.address} changes nothing for one run of one process: add "
+            "actors=N, evaluation.apart=true, or -m, which trains several runs"
+        )
     check_run(config)
     config = checking.check(config)
     with open_run(config) as run:

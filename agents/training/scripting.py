@@ -45,13 +45,14 @@ def train(config=(), environment=None, after_episode=()):
     Raises:
         UserError: as the command says in a line, a `ValueError`.
         envs.EnvironmentFailedError: the environment cannot go on.
-        KeyboardInterrupt: the run was stopped, and saved; the same call goes on with it.
+        KeyboardInterrupt: the run was stopped; the same call goes on with it.
     """
     config = _config_of(config, environment)
     if config.has_processes:
         raise UserError(
             "agents.train runs in this process: actors must be 0 and evaluation.apart not "
-            f"true, got actors={config.actors}; bayes-rl train starts other processes"
+            f"true, got actors={config.actors} evaluation.apart={config.evaluation.apart}; "
+            "bayes-rl train starts other processes"
         )
     each = (after_episode,) if isinstance(after_episode, Callable) else (*after_episode,)
     with _interrupts():

@@ -5,11 +5,7 @@ import time
 import envs
 from agents.episodes.evaluation import Evaluator
 from agents.episodes.experience import CollectedHere
-from agents.episodes.layout import (
-    agent_steps,
-    environment_steps,
-    episode_return,
-)
+from agents.episodes.layout import agent_steps, environment_steps, episode_return
 from agents.episodes.replay import is_held_out
 from agents.episodes.rewards import RewardsFound
 from agents.runs.config.schema import as_dict
@@ -27,8 +23,8 @@ from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
 from agents.training.logged.experience import TakenFromLogs
 from agents.training.measurements import Measurements, banner, release, resident_mib
-from agents.training.metrics import MetricsLog
 from agents.training.passing import Passed
+from agents.training.trackers.log import MetricsLog
 
 
 def train(
@@ -59,8 +55,7 @@ def train(
     configure_tensorflow(config)
     forget_divergence(run.folder)
     try:
-        how = make_experience, devices, make_apart
-        return _train(config, run, after_episode, *how)
+        return _train(config, run, after_episode, make_experience, devices, make_apart)
     except Diverged as error:
         tell_divergence(config, run, error.divergence)
         return 1
@@ -78,6 +73,9 @@ def _train(config, run, after_episode, *how):
                     trainer.save()
                     progress.note(f"stopped as asked; saved: {trainer.saved}")
                     return 0
+        except Diverged:
+            trainer.finish_measuring()
+            raise
         except KeyboardInterrupt:
             saved = f"saved: {trainer.saved}" if trainer else "nothing new to save"
             progress.note(f"stopped; {saved}. The same command resumes the run.")
@@ -86,9 +84,10 @@ def _train(config, run, after_episode, *how):
             if trainer:
                 trainer.close()
         if not trainer.has_learned:
+            steps = f"seed_steps={config.seed_steps} environment steps and "
             progress.note(
                 "nothing was learned: the first gradient step needs "
-                f"seed_steps={config.seed_steps} environment steps and "
+                f"{steps if config.data is None else ''}"
                 f"sequence_length={config.sequence_length} rows"
             )
         progress.note(f"done; curves: bayes-rl plot {run.folder}")
@@ -98,7 +97,7 @@ def _train(config, run, after_episode, *how):
 def _make_log(config, run):
     """Of several learners the first alone is shown elsewhere than in TensorBoard."""
     name = config.logger if run.first is run else "tensorboard"
-    return MetricsLog(run.folder, trackers.make(name), as_dict(config))
+    return MetricsLog(run.folder, trackers.find(name), as_dict(config))
 
 
 def experience_of(config):
@@ -233,6 +232,11 @@ class Trainer:
         self._apart.ask(passed, is_last=self.done)
         self._record(row, [], started)
         if self.done:  # a run that has its last checkpoint is finished
+            self.finish_measuring()
+
+    def finish_measuring(self):
+        """Waits for what another process still measures."""
+        if self._apart:
             self._progress.working("evaluating", 0, 1)
             self._apart.finish()
 
@@ -306,16 +310,17 @@ class Trainer:
 
     def _take_earlier(self):
         """Counts what was learned from, and replays it; or all, where no more will come."""
-        is_new, waiting = not self._episodes, self._waiting()
+        done = self._episodes
         for index in self._store.indices:
+            if index >= done and not self._is_whole:
+                break
             episode = self._store.read(index)
-            if index not in waiting:
+            if index < done:
                 self._count(episode)
-            if index not in waiting or self._is_whole:
-                is_replayed = self._replay(episode)
+            is_replayed = self._replay(episode)
             if self._is_whole:
                 self._agent.clock.steps_from_start += agent_steps(episode)
-                if is_new and is_replayed:
+                if not done and is_replayed:
                     self._agent.model.see(episode)
 
     def _count(self, episode):
@@ -387,3 +392,8 @@ class Trainer:
         if run.changed:
             words["changed"] = ", ".join(run.changed)
         self._progress.start(words, counts["environment_steps"])
+        if not self._apart and any((run.folder / "evaluating").glob("*.npz")):
+            self._progress.note(
+                "some evaluations of before were asked of another process, which has not "
+                "answered: a session with evaluation.apart=true records them"
+            )

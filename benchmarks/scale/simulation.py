@@ -8,6 +8,7 @@ take its gradient steps, each on its share of the batch.
 
 import collections
 import dataclasses
+import math
 
 import simpy
 
@@ -58,21 +59,26 @@ class Outcome:
 def simulate(costs, layout, episodes=None):
     """Runs a layout until so many episodes were learned from, the first third unmeasured.
 
+    Actors that start together go on in waves, of an episode of each environment. Both parts
+    are of whole waves: a wave more or less would count an actor's time twice or not at all.
+
     Args:
         costs: `benchmarks.scale.costs.Costs`.
         layout: `Layout`.
-        episodes: None: three of each environment, at least 30.
+        episodes: at least so many; None: three of each environment, at least 30.
 
     Returns:
         `Outcome`.
     """
-    episodes = episodes or max(30, 3 * layout.actors * layout.environments)
+    wave = layout.actors * layout.environments
+    waves = math.ceil((episodes or max(30, 3 * wave)) / wave)
+    skipped = math.ceil(waves / 3)
     run = _Run(costs, layout)
-    run.until(episodes // 3)
+    run.until(skipped * wave)
     run.begin()
-    done = run.until(episodes)
+    run.until(waves * wave)
     seconds = run.clock.now - run.begun
-    steps = (done - episodes // 3) * costs.episode_steps * costs.action_repeat
+    steps = (waves - skipped) * wave * costs.episode_steps * costs.action_repeat
     workers = {"actors": layout.actors, "learners": layout.learners}
     busy = {name: run.worked[name] / (n * seconds) for name, n in workers.items()}
     stalenesses = run.stalenesses
@@ -103,7 +109,6 @@ class _Run:
     def until(self, episodes):
         while self._learned < episodes:
             self.clock.step()
-        return self._learned
 
     def _collect(self, actor):
         costs, count = self._costs, self._layout.environments

@@ -16,7 +16,7 @@ def failing(task, method):
 
     Args:
         task: canonical name.
-        method: `reset` or `step`.
+        method: `reset`, `step` or `render`.
     """
     try:
         yield

@@ -11,81 +11,26 @@ from collections.abc import Mapping
 import numpy as np
 
 from envs.quiet import import_gym, without_deprecations
-from envs.simulations.choices import choices, shaped
-from envs.simulations.errors import failing
 
 _LOG = logging.getLogger(__name__)
 
 SECONDS = 1 / 30  # of an environment step, where a task says nothing of time
 
 
-class Gym:
-    """A gym task whose observation is a vector.
+def maker(name):
+    """A function that makes a task, for `envs.simulations.own.Own`."""
 
-    Positions and velocities are entries of the observation, for gym has no common physics:
-    of the tasks whose velocities are known, those and the rest; of other tasks, the
-    position is the whole observation and the velocity is empty.
+    def make():
+        gym = import_gym()
+        try:
+            return gym.make(name)
+        except AttributeError as error:  # where box2d is missing, a name is left out
+            raise ModuleNotFoundError(
+                f"it needs a package that is not installed ({error})"
+            ) from error
 
-    Args:
-        name: as in `gym.make`.
-        velocities: which entries of the observation are velocities, or None.
-
-    Raises:
-        ValueError: the task has actions that are neither a vector of numbers nor
-            categories, or observes no vector.
-        RuntimeError: a package that the task needs is not there.
-        EnvironmentFailedError: the task raises an error later.
-    """
-
-    def __init__(self, name, velocities):
-        self._task = f"gym:{name}"
-        self._env = _make(name)
-        actions, observations = self._env.action_space, self._env.observation_space
-        self.choices = choices(actions)
-        if self.choices is None and not _is_vector(actions):
-            raise ValueError(
-                f"task 'gym:{name}' has actions {actions}; only a vector of numbers, or "
-                "categories, are supported, as in 'gym:Pendulum-v1' and 'gym:CartPole-v1'"
-            )
-        if not _is_vector(observations):
-            raise ValueError(
-                f"task 'gym:{name}' observes {observations}; only a vector is supported"
-            )
-        if self.choices is None:
-            self.action_minimum = np.array(actions.low, np.float64)
-            self.action_maximum = np.array(actions.high, np.float64)
-        self.time_limit = time_limit(self._env)
-        self.timestep = timestep(self._env)
-        self._velocities = list(velocities or ())
-
-    def reset(self, seed):
-        with failing(self._task, "reset"):
-            self._observation = reset(self._env, seed)
-
-    def step(self, action):
-        action = shaped(action, self._env.action_space)
-        with failing(self._task, "step"):
-            self._observation, *others = step(self._env, action)
-        return others
-
-    def state(self):
-        return np.asarray(self._observation)
-
-    def position_only(self):
-        return self.position()
-
-    def position(self):
-        return np.delete(self.state(), self._velocities)
-
-    def velocity(self):
-        return self.state()[self._velocities]
-
-    def render(self, size, camera, shadows):
-        del camera, shadows
-        return picture(self._env, size)
-
-    def close(self):
-        self._env.close()
+    make.__name__ = "gym.make"  # in messages
+    return make
 
 
 def reset(env, seed):
@@ -201,7 +146,7 @@ def picture(env, size):
                 image = env.render(mode="rgb_array")
         except (import_gym().error.Error, NotImplementedError, AttributeError) as error:
             raise RuntimeError(f"this task of gym draws no picture: {error}") from error
-    if np.ndim(image) != 3:
+    if image is None:
         hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
         raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
     return shrink(_colors(np.asarray(image)), size)
@@ -214,7 +159,13 @@ def _colors(image):
         RuntimeError: it is none of red, green and blue from 0 to 255.
     """
     is_whole = image.dtype.kind in "iu" and image.size
-    if not is_whole or image.shape[2] != 3 or image.min() < 0 or image.max() > 255:
+    if (
+        not is_whole
+        or image.ndim != 3
+        or image.shape[2] != 3
+        or image.min() < 0
+        or image.max() > 255
+    ):
         raise RuntimeError(
             "this environment draws no picture: render must return uint8 [height, width, "
             f"3], got {image.dtype} {list(image.shape)}"
@@ -284,25 +235,3 @@ def shrink(image, size):
         shape[axis] = size
         total = np.add.reduceat(total, starts, axis) / counts.reshape(shape)
     return np.round(total).astype(np.uint8)
-
-
-def _make(name):
-    gym = import_gym()
-    try:
-        with without_deprecations():
-            return gym.make(name)
-    except gym.error.UnregisteredEnv as error:
-        raise ValueError(f"task 'gym:{name}' is not registered with gym") from error
-    except (gym.error.DependencyNotInstalled, ImportError, AttributeError) as error:
-        # gym 0.23 leaves a name out of its module where box2d is missing.
-        raise RuntimeError(
-            f"task 'gym:{name}' needs a package that is not installed ({error})"
-        ) from error
-
-
-def _is_vector(space):
-    return (
-        space.shape is not None
-        and len(space.shape) == 1
-        and np.issubdtype(space.dtype, np.floating)
-    )

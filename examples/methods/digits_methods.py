@@ -12,6 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 import bayes_rl as ed
+from examples.methods import posteriors
 
 CLASSES = 10
 keras = tf.keras.layers
@@ -275,28 +276,15 @@ def laplace(train, sizes, seed):
 
 
 def swag(train, sizes, seed):
-    posterior = ed.inference.swag(
-        _plain(train, sizes),
-        (train[0], train[1][:, None]),
-        sizes.swag_rate,
-        sizes.swag_epochs,
-        sizes.swag_rank,
-        batch_size=sizes.batch,
-        seed=seed,
+    posterior = posteriors.swag(
+        _plain(train, sizes), (train[0], train[1][:, None]), sizes, seed
     )
     return _by_posterior(posterior, sizes, seed)
 
 
 def ivon(train, sizes, seed):
     def make_optimizer(rate):
-        return ed.optimizers.IVON(
-            rate,
-            sizes.ivon_scale * len(train[0]),
-            sizes.ivon_hessian,
-            beta_2=sizes.ivon_memory,
-            weight_decay=sizes.ivon_decay,
-            seed=seed,
-        )
+        return posteriors.ivon(rate, sizes.ivon_scale * len(train[0]), sizes, seed)
 
     model = make_net(sizes)
     fit(model, train, sizes, sizes.ivon_rate, make_optimizer=make_optimizer)

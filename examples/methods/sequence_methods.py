@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 import bayes_rl as ed
+from examples.methods import posteriors
 
 PADDING = -1
 
@@ -141,36 +142,17 @@ def laplace(train, sizes, seed):
 
 
 def swag(train, sizes, seed):
-    posterior = ed.inference.swag(
-        _plain(train, sizes),
-        train,
-        sizes.swag_rate,
-        sizes.swag_epochs,
-        sizes.swag_rank,
-        batch_size=sizes.batch,
-        seed=seed,
-    )
-    return _by_posterior(posterior, sizes, seed)
+    posterior = posteriors.swag(_plain(train, sizes), train, sizes, seed)
+    return posteriors.draws_of(posterior, sizes, seed)
 
 
 def ivon(train, sizes, seed):
     def make_optimizer(rate):
-        return ed.optimizers.IVON(
-            rate,
-            len(train[0]),
-            sizes.ivon_hessian,
-            beta_2=sizes.ivon_memory,
-            weight_decay=sizes.ivon_decay,
-            seed=seed,
-        )
+        return posteriors.ivon(rate, len(train[0]), sizes, seed)
 
     model = _make(train, sizes, tf.keras.layers.LSTMCell)
     fit(model, train, sizes, sizes.ivon_rate, make_optimizer)
-    return _by_posterior(ed.inference.posterior(model), sizes, seed)
-
-
-def _by_posterior(posterior, sizes, seed):
-    return lambda x: posterior.predict(x, sizes.draws, seed, len(x), verbose=0)
+    return posteriors.draws_of(ed.inference.posterior(model), sizes, seed)
 
 
 METHODS = {

@@ -15,6 +15,7 @@ import numpy as np
 import tensorflow as tf
 
 import bayes_rl as ed
+from examples.methods import posteriors
 from examples.methods.regression_methods import Moments, nats, prediction
 
 keras = tf.keras.layers
@@ -243,27 +244,15 @@ def laplace(inputs, targets, sizes, seed):
 
 
 def swag(inputs, targets, sizes, seed):
-    posterior = ed.inference.swag(
-        _plain(inputs, targets, sizes),
-        (inputs, targets[:, None]),
-        sizes.swag_rate,
-        sizes.swag_epochs,
-        sizes.swag_rank,
-        batch_size=sizes.batch,
-        seed=seed,
+    posterior = posteriors.swag(
+        _plain(inputs, targets, sizes), (inputs, targets[:, None]), sizes, seed
     )
     return _by_posterior(posterior, sizes, seed)
 
 
 def ivon(inputs, targets, sizes, seed):
-    optimizer = ed.optimizers.IVON(
-        _falling(sizes.ivon_rate, sizes),
-        len(inputs),
-        sizes.ivon_hessian,
-        beta_2=sizes.ivon_memory,
-        weight_decay=sizes.ivon_decay,
-        seed=seed,
-    )
+    rate = _falling(sizes.ivon_rate, sizes)
+    optimizer = posteriors.ivon(rate, len(inputs), sizes, seed)
     model = make_net(
         inputs.shape[1], sizes, options=({"kernel_initializer": "he_normal"}, {})
     )

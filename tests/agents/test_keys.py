@@ -110,7 +110,7 @@ ELSEWHERE = {
     "video_every_steps": "training/test_measurements.py",
     "probe_every_steps": "training/test_measurements.py",
     "checkpoint_every_steps": "training/trainer/test_trainer_stopped.py",
-    "logger": "training/test_trackers.py",
+    "logger": "training/trackers/test_trackers.py",
     "replay_capacity": "episodes/test_replay.py, planet/agent/test_clock.py",
     "hold_out_every": "training/trainer/test_trainer.py, planet/agent/test_clock.py",
     "batch_size": "training/test_gradient_steps.py",

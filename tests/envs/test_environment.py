@@ -145,7 +145,7 @@ def test_actions_are_mapped_to_the_bounds_of_the_task():
     environment = envs.load("gym:Pendulum-v1")
     environment.reset()
     environment.step(np.array([0.75], np.float32))
-    assert environment._simulation._env.unwrapped.last_u == pytest.approx(1.5)
+    assert environment._simulation._env._env.unwrapped.last_u == pytest.approx(1.5)
 
 
 def test_actions_beyond_the_bounds_are_clipped():

@@ -76,7 +76,7 @@ class RemoteRun:
         return status
 
     def send_signal(self, _):
-        """Lets the run save and end."""
+        """Lets the run end, as Ctrl-C does."""
         self._run.stop.remote()
 
     def kill(self):
@@ -105,7 +105,7 @@ class Run:
 
     @ray.method(concurrency_group=LIFE)
     def stop(self):
-        """Lets the run save and end."""
+        """Lets the run end, as Ctrl-C does."""
         self._is_stopped = True
         if self._process is not None:
             self._process.send_signal(signal.SIGINT)

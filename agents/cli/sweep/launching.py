@@ -39,7 +39,7 @@ class ProcessLauncher:
     """Runs each job in a process whose output goes to `output.log` in the run's folder.
 
     A job that fails does not stop the others. Ctrl-C, or the end of the terminal, starts
-    no more jobs and tells those that run, once each, so that they save; a second Ctrl-C
+    no more jobs and tells those that run, once each, so that they stop; a second Ctrl-C
     kills them, at the cost of the episode in flight.
 
     Args:

@@ -77,7 +77,7 @@ class SweepTable:
         if killed:
             self._print("killing the runs; each loses the episode in flight")
         else:
-            self._print("stopping; the runs save. Ctrl-C again kills them.")
+            self._print("stopping the runs. Ctrl-C again kills them.")
 
     def _summary(self):
         states = [line.state for line in self._lines.values()]

@@ -42,9 +42,10 @@ STRATEGIES = {
     "upper_confidence": UpperConfidence,
 }
 
-# Those that no part of a run is annealed in, by which an agent may be judged.
+# Those by which an agent may be judged, as long as nothing of them changes over a run.
 _JUDGED = ("conditional_value_at_risk", "greedy", "pets", "uncertainty_penalty")
-EXPLOITING = {kind: STRATEGIES[kind] for kind in (*_JUDGED, "upper_confidence")}
+_JUDGED += ("upper_confidence",)
+EXPLOITING = {kind: STRATEGIES[kind] for kind in _JUDGED}
 
 __all__ = [
     "EXPLOITING",

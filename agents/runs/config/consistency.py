@@ -104,6 +104,11 @@ def _check_logged(config):
             f"{config.evaluation.every_steps}: it has no environment; name the task of "
             "the data"
         )
+    if config.task == LOGGED and config.evaluation.apart:
+        raise UserError(
+            "evaluation.apart must not be true with task=logged: without an environment "
+            "there is nothing to evaluate"
+        )
 
 
 def _check_draws(config):

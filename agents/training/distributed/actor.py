@@ -45,7 +45,7 @@ class Actor:
         """The number of the process: asked beside `collect`, it tells that it lives."""
         return os.getpid()
 
-    def collect(self, version, nexts):
+    def collect(self, version, nexts, left=None):
         """At least one more episode.
 
         Args:
@@ -53,6 +53,8 @@ class Actor:
             nexts: number of the next episode of each environment. Those that are in the
                 midst of them go on; a process that is new, or whose last episodes were
                 lost on their way, begins there.
+            left: environment steps that the run still needs, after which an episode that
+                does not end is cut; None: all.
 
         Returns:
             List of pairs: the number of an episode, its bytes as of
@@ -60,7 +62,7 @@ class Actor:
         """
         try:
             if nexts != self._nexts:
-                self._begin(nexts)
+                self._begin(nexts, left or self._config.environment_steps)
             self._weights.write(version.vectors)
             self._collector.collect()
         except BaseException:
@@ -69,7 +71,7 @@ class Actor:
         finished, self._finished = self._finished, []
         return finished
 
-    def _begin(self, nexts):
+    def _begin(self, nexts, left):
         self.close()
         config = self._config
         if self._agent is None:
@@ -82,7 +84,7 @@ class Actor:
             processes=config.environments > 1,
             first_episodes=nexts,
             stride=self._stride,
-            cut_after=math.ceil(config.environment_steps / self._stride),
+            cut_after=math.ceil(left / self._stride),
         )
         if self._agent is None:
             own = with_own_noise(config, self._number)

@@ -127,7 +127,7 @@ class EvaluatedApart:
         agent: `agents.planet.agent.planet_agent.PlaNetAgent`, restored.
         store: `agents.episodes.store.EpisodeStore` of the run.
         monitor: `agents.training.measurements.Measurements` of the agent.
-        metrics: `agents.training.metrics.MetricsLog` of the run.
+        metrics: `agents.training.trackers.log.MetricsLog` of the run.
         say: is told a line where an evaluation is done.
     """
 

@@ -29,6 +29,7 @@ class CollectedByActors:
     """
 
     def __init__(self, config, run):
+        self._config = config
         self.store = EpisodeStore(run.episodes)
         _take_left(self.store, run.episodes)
         each = config.environments
@@ -78,8 +79,15 @@ class CollectedByActors:
         for slot in self._slots:
             if slot.remote.is_idle and slot.last < counted:
                 nexts = nexts or self.store.next_numbers(self._stride)
-                slot.remote.begin("collect", self._sent.newest(agent), nexts[slot.rows])
+                given = self._sent.newest(agent), nexts[slot.rows], self._steps_left()
+                slot.remote.begin("collect", *given)
             slot.remote.watch()
+
+    def _steps_left(self):
+        """Environment steps that the run still needs, at least 1."""
+        repeat = self._config.action_repeat
+        steps = self._config.environment_steps - self.store.environment_steps(repeat)
+        return max(1, steps)
 
     def _take(self):
         """Writes finished episodes, the lowest number first."""

@@ -31,14 +31,12 @@ class Remote:
             process.
         *given: what `kind` takes.
         cores: of a cluster, that it gets.
-        gpus: likewise.
     """
 
-    def __init__(self, name, kind, *given, cores=1, gpus=0):
+    def __init__(self, name, kind, *given, cores=1):
         self.name = name
-        of_ray = ray.remote(
-            num_cpus=cores, num_gpus=gpus, max_restarts=-1, concurrency_groups={LIFE: 1}
-        )
+        settings = {"max_restarts": -1, "concurrency_groups": {LIFE: 1}}
+        of_ray = ray.remote(num_cpus=cores, **settings)
         self._handle = of_ray(kind).remote(*given)
         self._work = self._pending = self._sign = self._process = None
         self._looked, self._asked = time.monotonic(), 0.0

@@ -38,10 +38,11 @@ def _train_together(config):
         from agents.training.distributed import together
 
         config = together.check_elsewhere(check, config)
+        others = together.Others(config)
+        devices = others.devices()
+        check_devices(config, devices)
         with open_run(config) as run:
-            others = together.Others(config, run)
-            devices = others.devices()
-            check_devices(config, devices)
+            others.begin(run)
             make = functools.partial(together.CollectedForAll, others=others)
             parts = _parts(config) | {"make_experience": make, "devices": devices}
             try:

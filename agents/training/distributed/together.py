@@ -15,7 +15,7 @@ import tensorflow as tf
 
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.layout import agent_steps
-from agents.episodes.replay import Replay
+from agents.episodes.replay import Replay, is_held_out
 from agents.episodes.store import numbered_files, pack, read_episode
 from agents.runs.checkpoints import saved_checkpoints
 from agents.runs.folder import Run
@@ -52,22 +52,41 @@ def own_address():
     return f"{ray.util.get_node_ip_address()}:{port}"
 
 
+_PATIENCE = 300.0  # seconds that a learner is given to start
+
+
 class Others:
     """All learners but the first, as it sees them.
 
     Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, open; Ray is connected.
+        config: `agents.runs.config.schema.Train`; Ray is connected.
+
+    Raises:
+        GoneError: one of them has gone, or has not started for minutes.
     """
 
-    def __init__(self, config, run):
+    def __init__(self, config):
         settings = {"num_cpus": max(config.threads, 1), "concurrency_groups": {LIFE: 1}}
         if ray.cluster_resources().get("GPU", 0) >= config.learners:
             settings["num_gpus"] = 1
         make = ray.remote(**settings)(Learner)
         self._handles = [make.remote(config, n) for n in range(1, config.learners)]
         asked = [handle.address.remote() for handle in self._handles]
+        done, left = ray.wait(asked, num_returns=len(asked), timeout=_PATIENCE)
+        if left:
+            raise GoneError(
+                f"{len(left)} of {len(asked)} other learners have not started for "
+                f"{_PATIENCE:.0f} s: is a core, or a GPU, free for each?"
+            )
         self._addresses = [own_address(), *self._told(asked)]
+        self._runs = []
+
+    def begin(self, run):
+        """Lets them learn, from where a run stands.
+
+        Args:
+            run: `agents.runs.folder.Run`, open.
+        """
         newest = saved_checkpoints(run.checkpoints)[-1:]
         files = {
             f"{folder.name}/{file.name}": file.read_bytes()
@@ -107,7 +126,7 @@ class CollectedForAll(CollectedByActors):
     def __init__(self, config, run, others):
         super().__init__(config, run)
         self._others = others
-        for index in newest_in(self.store, config.replay_capacity):
+        for index in newest_in(self.store, config.replay_capacity, config.hold_out_every):
             others.give(index, pack(self.store.read(index)))
         self._given = self.store.next_index
 
@@ -120,14 +139,15 @@ class CollectedForAll(CollectedByActors):
         self._given = self.store.next_index
 
 
-def newest_in(store, capacity):
-    """Numbers of the newest episodes of a store, of so many agent steps, ascending."""
+def newest_in(store, capacity, hold_out_every=None):
+    """Numbers of the newest episodes of a store, which fill a replay, ascending."""
     found, steps = [], 0
     for index in reversed(store.indices):
         if steps > capacity:
             break
         found.append(index)
-        steps += agent_steps(store.read(index))
+        episode = store.read(index)
+        steps += 0 if is_held_out(episode, hold_out_every) else agent_steps(episode)
     return found[::-1]
 
 

@@ -36,8 +36,9 @@ def episodes_of(arrays, file, bounds=None):
     Args:
         arrays: dict of arrays.
         file: name of it, for messages.
-        bounds: of actions in `actions`: low, high, and who says so; None: those of the
-            file, and where it has none -1 and 1.
+        bounds: of actions in `actions`: low, high, and who says so, which `action_low` and
+            `action_high` of the file must be too; None: those of the file, and where it has
+            none -1 and 1.
 
     Returns:
         List of episodes; actions are scaled to [-1, 1].
@@ -85,15 +86,10 @@ def _checked(arrays, file, bounds):
     count = len(np.atleast_1d(arrays["actions"]))
     observations = checks.observations(arrays["observations"], file, "observations")
     checks.rows(observations, file, "observations", (count, count + 1), "actions, or more")
-    if "action_low" in arrays or "action_high" in arrays:
-        checks.entries(arrays, file, ("action_low", "action_high"))
-        own = (np.asarray(arrays[f"action_{end}"], float) for end in ("low", "high"))
-        bounds = *own, "as action_low and action_high say"
+    bounds = _bounds(arrays, file, bounds)
     found = {
         "observations": observations,
-        "actions": checks.actions(
-            arrays["actions"], file, "actions", *(bounds or (-1.0, 1.0, _HINT))
-        ),
+        "actions": checks.actions(arrays["actions"], file, "actions", *bounds),
     }
     for name in ("rewards", "terminals", "timeouts"):
         array = arrays.get(name, np.zeros(count, bool))
@@ -108,6 +104,21 @@ def _checked(arrays, file, bounds):
             given = f"has shape {found[name].shape}"
             checks.refuse(file, name, given, f"be like observations, {observations.shape}")
     return found
+
+
+def _bounds(arrays, file, given):
+    """The bounds of actions: those given, which the file may repeat, or else its own."""
+    if "action_low" not in arrays and "action_high" not in arrays:
+        return given or (-1.0, 1.0, _HINT)
+    checks.entries(arrays, file, ("action_low", "action_high"))
+    own = [np.asarray(arrays[f"action_{end}"], float) for end in ("low", "high")]
+    if given is None:
+        return *own, "as action_low and action_high say"
+    *right, whose = given
+    for name, ours, theirs in zip(("action_low", "action_high"), own, right, strict=True):
+        if np.size(ours) not in (1, np.size(theirs)) or not np.allclose(ours, theirs):
+            checks.refuse(file, name, f"is {ours}", f"be {np.asarray(theirs)}, {whose}")
+    return given
 
 
 def _split(found, file):

@@ -3,6 +3,8 @@
 import numpy as np
 
 from agents.system.errors import UserError
+from envs.actions import Categories
+from envs.checking import LARGEST
 
 _ROUNDING = 1e-4  # of the range of actions: what a file of float32 may lie beyond a bound
 _SHOWN = 8  # entries of a file in a message
@@ -43,10 +45,12 @@ def numbers(array, file, entry, rank, shape):
         refuse(file, entry, f"is of {array.dtype}", "be numbers")
     if array.ndim not in ranks:
         refuse(file, entry, f"has shape {array.shape}", f"be {shape}")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        row = int(np.argwhere(~np.isfinite(array))[0][0])
-        value = array[row].ravel()[~np.isfinite(array[row].ravel())][0]
-        refuse(file, entry, f"has {value} in row {row}", "be finite")
+    wrong = ~(np.abs(array) <= LARGEST) if array.dtype.kind == "f" else np.False_
+    if wrong.any():
+        row = int(np.argwhere(wrong)[0][0])
+        value = array[row][wrong[row]].ravel()[0]
+        right = f"be finite, and at most {LARGEST:g} in size"
+        refuse(file, entry, f"has {value} in row {row}", right)
     return array if array.dtype == np.uint8 else array.astype(np.float32)
 
 
@@ -68,6 +72,16 @@ def rows(array, file, entry, counts, like):
         refuse(file, entry, f"has {len(array)} rows", f"have {right}, as {like}")
 
 
+def one_hot(array, file, categories):
+    """Refuses actions [steps, A] that are no categories; row 0 is before any action."""
+    space = Categories(tuple(categories), np.zeros(len(categories)))
+    wrong = (space.nearest(array[1:]) != array[1:]).any(1)
+    if wrong.any():
+        row = int(np.argmax(wrong))
+        right = f"be one-hot, with a single 1 in each part of {tuple(categories)}"
+        refuse(file, "actions", f"has {array[row + 1]} in row {row}", right)
+
+
 def actions(array, file, entry, low, high, whose):
     """Actions [steps, A] scaled to [-1, 1].
 
@@ -79,7 +93,8 @@ def actions(array, file, entry, low, high, whose):
         high: likewise, the largest.
         whose: in words, who says so, such as "as the task says".
     """
-    array = numbers(array, file, entry, 2, "[steps, numbers]").astype(np.float64)
+    shape = "[steps, numbers], and categories one-hot"
+    array = numbers(array, file, entry, 2, shape).astype(np.float64)
     low, high = (np.asarray(bound, np.float64) for bound in (low, high))
     size = array.shape[1]
     for bound in (low, high):

@@ -7,6 +7,9 @@ from agents.system.errors import UserError
 from agents.training.logged.reading import find
 from agents.training.logged.specs import action_bounds, environment_of
 
+# What was counted where an episode was collected.
+_OF_ANOTHER_RUN = ("train_steps", "failed_episodes")
+
 
 class TakenFromLogs:
     """Logged episodes, all there from the start.
@@ -28,8 +31,11 @@ class TakenFromLogs:
         self._config = config
         self.store = EpisodeStore(run.episodes)
         self.environment = environment_of(config, run.folder)
-        if self.store.environment_steps(config.action_repeat) < config.environment_steps:
+        if self._is_short:
             self._copy()
+        if self._is_short:
+            self.environment.close()
+            self._refuse(run)
         self.replay = Replay(config.replay_capacity)
 
     def acting(self, agent):
@@ -37,12 +43,8 @@ class TakenFromLogs:
         return []
 
     def collect(self, agent):
-        """Says that there is no more: files of the run are gone, or the logs changed."""
-        data, steps = self._config.data, self._config.environment_steps
-        raise UserError(
-            f"{data} has fewer steps than the {steps:,} of this run: put its files back, "
-            "or start a new run with another logdir"
-        )
+        """There is no more, and nobody asks: all steps of the run are there."""
+        raise NotImplementedError("logged episodes are all there from the start")
 
     def learned(self, agent):
         """Is told now and then that the agent has learned; here nobody else asks."""
@@ -51,6 +53,18 @@ class TakenFromLogs:
         """Frees the environment."""
         self.environment.close()
 
+    @property
+    def _is_short(self):
+        steps = self.store.environment_steps(self._config.action_repeat)
+        return steps < self._config.environment_steps
+
+    def _refuse(self, run):
+        raise UserError(
+            f"{run.episodes} and {self._config.data} have fewer environment steps than the "
+            f"{self._config.environment_steps:,} of this run: put back the files that are "
+            "gone or damaged, or start a new run with another logdir"
+        )
+
     def _copy(self):
         """Appends the episodes that a killed process had not copied yet."""
         there, repeat = self.store.next_index, self._config.action_repeat
@@ -58,6 +72,8 @@ class TakenFromLogs:
         episodes = find(self._config.data).episodes(bounds)
         for number, (_, episode) in enumerate(episodes):
             if number >= there:
+                for name in _OF_ANOTHER_RUN:
+                    episode.pop(name, None)
                 told = {
                     "number": number,
                     "environment_steps": environment_steps(episode, repeat),

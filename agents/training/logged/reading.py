@@ -36,8 +36,8 @@ class Logged:
         if self.run is None:
             return {}
         config = load_config(self.run)
-        image = {f"image.{key}": value for key, value in vars(config.image).items()}
-        own = {key: getattr(config, key) for key in _OF_A_RUN} | flatten(image)
+        own = {key: getattr(config, key) for key in _OF_A_RUN}
+        own |= flatten({"image": vars(config.image)})
         return {key: value for key, value in own.items() if value is not None}
 
     def episodes(self, bounds=None):
@@ -123,9 +123,9 @@ def _of_minari(name, bounds):
         raise UserError(
             f"there is no {name} here: {' '.join(str(error).split())}"
         ) from None
-    space = dataset.action_space
-    if hasattr(space, "low"):
-        bounds = space.low, space.high, "as the action space of the data set says"
+    own, space = {}, dataset.action_space
+    if hasattr(space, "low") and np.isfinite([space.low, space.high]).all():
+        own = {"action_low": space.low, "action_high": space.high}
     for episode in dataset.iterate_episodes():
         file = f"{name}, episode {episode.id}"
         arrays = {
@@ -134,6 +134,7 @@ def _of_minari(name, bounds):
             "rewards": np.asarray(episode.rewards),
             "terminals": np.asarray(episode.terminations),
             "timeouts": np.asarray(episode.truncations),
+            **own,
         }
         for each in episodes_of(arrays, file, bounds):
             yield file, each

@@ -22,7 +22,7 @@ class LoggedSpecs:
     Args:
         episode: one of them, or its first row, see `agents.episodes.layout`.
         action_repeat: environment steps of a decision.
-        episode_length: agent steps of the longest.
+        episode_length: agent steps of an episode.
     """
 
     batch_size = 1
@@ -66,7 +66,7 @@ def environment_of(config, folder):
     episodes = Run(pathlib.Path(folder)).episodes
     for episode in readable_episodes(episodes) if episodes.is_dir() else ():
         return LoggedSpecs(episode, config.action_repeat, agent_steps(episode))
-    found = survey(config.data, config.action_repeat or 1)
+    found = survey(config.data, config.action_repeat or 1, None, ())
     return LoggedSpecs(found.example, config.action_repeat, found.longest)
 
 
@@ -83,7 +83,7 @@ def action_bounds(config, environment):
     if config.task == LOGGED:
         return None
     if environment.actions.categories:  # logged as one-hot vectors, which stay as they are
-        return (-1.0,), (1.0,), f"task={config.task}"
+        return (-1.0,), (1.0,), f"as task={config.task} says"
     low, high = environment.actions.low, environment.actions.high
     return tuple(low.tolist()), tuple(high.tolist()), f"as task={config.task} says"
 
@@ -103,7 +103,8 @@ def check_logged(config, environment):
             another number of steps than the config.
     """
     bounds = action_bounds(config, environment)
-    found = survey(config.data, environment.action_repeat, bounds)
+    categories = environment.actions.categories
+    found = survey(config.data, environment.action_repeat, bounds, categories)
     seen = environment.time_step_spec().observation["observation"]
     specs = {"observation": seen, "action": environment.action_spec()}
     for name, spec in specs.items():

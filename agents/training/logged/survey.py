@@ -6,7 +6,7 @@ import functools
 import numpy as np
 
 from agents.episodes.layout import agent_steps, environment_steps, episode_return
-from agents.training.logged.checks import refuse
+from agents.training.logged.checks import one_hot, refuse
 from agents.training.logged.reading import find
 
 
@@ -42,7 +42,7 @@ class Survey:
 
 
 @functools.lru_cache(maxsize=4)
-def survey(data, action_repeat, bounds=None):
+def survey(data, action_repeat, bounds=None, categories=()):
     """Reads and checks all logged episodes, once in a process.
 
     Args:
@@ -50,6 +50,7 @@ def survey(data, action_repeat, bounds=None):
         action_repeat: environment steps of a decision.
         bounds: of actions: low and high as tuples, and who says so; None: see
             `agents.training.logged.arrays.episodes_of`.
+        categories: of each part of an action, where actions are one-hot.
 
     Raises:
         UserError: something is wrong, or episodes differ in shape. One line.
@@ -59,6 +60,8 @@ def survey(data, action_repeat, bounds=None):
         if example is None:
             example, first = {key: np.array(x[:1]) for key, x in _rows(episode)}, file
         _check_alike(episode, file, example, first)
+        if categories:
+            one_hot(episode["action"], file, categories)
         returns.append(episode_return(episode))
         decisions.append(agent_steps(episode))
         steps += environment_steps(episode, action_repeat)

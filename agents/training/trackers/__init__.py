@@ -5,7 +5,6 @@ A logger of your own is a class with the four methods of `Tracker`, and nothing 
 """
 
 import importlib
-import importlib.util
 import os
 import sys
 from typing import Protocol
@@ -41,7 +40,7 @@ class Tracker(Protocol):
             folder: `pathlib.Path` of the run, whose name may have changed.
             config: nested plain values.
             kept_steps: environment steps after which a run goes on; what came later was
-                taken back. None: the run is new.
+                taken back. 0: it begins.
         """
 
     def write(self, step, row):
@@ -54,46 +53,41 @@ class Tracker(Protocol):
         """Ends the session."""
 
 
-def check(name):
-    """Refuses a logger that is not there, before a run starts.
+def find(name):
+    """The class of a logger, a `Tracker`; to be called before a run starts.
 
     Args:
         name: `tensorboard`, one of `LIBRARIES`, or `python:module:Class`.
 
     Raises:
-        UserError: its library, module or class is not there.
+        UserError: its library, module or class is not there, or is no class of this kind.
     """
-    if name in LIBRARIES and importlib.util.find_spec(name) is None:
-        raise UserError(
-            f"logger={name} needs {name}, which is not installed: "
-            f"pip install 'bayes_rl[{name}]'"
-        )
-    if name.startswith(_OWN):
-        _find(name)
+    try:
+        if name.startswith(_OWN):
+            return _own(name)
+        return importlib.import_module(f"agents.training.trackers.{name}").Logger
+    except UserError:
+        raise
+    except Exception as error:
+        if name in LIBRARIES and getattr(error, "name", None) == name:
+            raise UserError(
+                f"logger={name} needs {name}, which is not installed: "
+                f"pip install 'bayes_rl[{name}]'"
+            ) from None
+        words = " ".join(str(error).split())
+        raise UserError(f"logger={name}: {type(error).__name__}: {words}") from error
 
 
-def make(name):
-    """The `Tracker` of a name that `check` lets pass."""
-    if name.startswith(_OWN):
-        return _find(name)()
-    module = importlib.import_module(f"agents.training.trackers.{name}")
-    return module.Logger()
-
-
-def _find(name):
+def _own(name):
     module, _, kind = name.removeprefix(_OWN).partition(":")
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
-    try:
-        found = getattr(importlib.import_module(module), kind)
-    except Exception as error:
-        words = " ".join(str(error).split())
-        raise UserError(f"logger={name}: {type(error).__name__}: {words}") from error
+    found = getattr(importlib.import_module(module), kind)
     names = ("start", "write", "picture", "close")
     missing = [each for each in names if not callable(getattr(found, each, None))]
-    if missing:
+    if missing or not isinstance(found, type):
         raise UserError(
-            f"logger={name} must be a class with the methods {', '.join(names)}; it lacks "
-            f"{', '.join(missing)}"
+            f"logger={name} must be a class with the methods {', '.join(names)}"
+            + (f"; it lacks {', '.join(missing)}" if missing else ", not an object")
         )
     return found

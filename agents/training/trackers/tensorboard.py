@@ -29,10 +29,9 @@ class Logger:
     def start(self, folder, config, kept_steps):
         del config  # of the run's folder
         self._writer = EventFileWriter(str(folder / "tensorboard"))
-        if kept_steps is not None:
-            start = SessionLog(status=SessionLog.START)
-            for _ in range(2):  # the first of a run is not taken for a restart
-                self._add(kept_steps + 1, session_log=start)
+        start = SessionLog(status=SessionLog.START)
+        for _ in range(2):  # the first of a run is not taken for a restart
+            self._add(kept_steps + 1, session_log=start)
 
     def write(self, step, row):
         scalars = Summary()  # one event for all

@@ -118,6 +118,14 @@ def test_run_may_become_longer_but_not_shorter(config):
         open_run(config)
 
 
+def test_a_run_of_logged_episodes_may_not_become_longer(config):
+    logged = dataclasses.replace(config, data="logs")
+    open_run(logged).close()
+    longer = dataclasses.replace(logged, environment_steps=logged.environment_steps + 1)
+    with pytest.raises(UserError, match="environment_steps: 40000 -> 40001"):
+        open_run(longer)
+
+
 def test_settings_of_speed_and_of_measuring_may_change_and_are_told(config):
     with open_run(config) as run:
         assert run.changed == ()

@@ -14,7 +14,7 @@ from tests.agents.presets import used
 def test_seeds_and_folders_do_not_make_another_group():
     configs = [
         {"seed": 0, "logdir": "a", "planner": {"horizon": 12}},
-        {"seed": 1, "logdir": "b", "planner": {"horizon": 12}},
+        {"seed": 1, "logdir": "b", "logger": "wandb", "planner": {"horizon": 12}},
         {"seed": 0, "logdir": "c", "planner": {"horizon": 8}},
     ]
     assert grouping.group(configs) == [[0, 1], [2]]

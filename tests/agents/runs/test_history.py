@@ -5,14 +5,15 @@ import types
 import pytest
 
 from agents.runs import records
-from agents.runs.folder import write_config
+from agents.runs.folder import open_run
 from agents.runs.history import Follower, is_finished, load
+from tests.agents.presets import used
 
 
 @pytest.fixture
-def run(tmp_path, make_config):
+def run(tmp_path):
     """Folder of a run of 6 episodes, evaluated after every second by 3."""
-    write_config(make_config(f"logdir={tmp_path}"))
+    open_run(used(f"logdir={tmp_path}")).close()
     for episode in range(1, 7):
         steps = {"environment_steps": 100 * episode, "train_steps": 10 * episode}
         steps |= {"episodes": episode, "seed": 0}

@@ -19,8 +19,8 @@ from agents.training.measurements import (
     show,
     value_report,
 )
-from agents.training.metrics import MetricsLog
 from agents.training.passing import Passed
+from agents.training.trackers.log import MetricsLog
 from bayes_rl.weights import hold, mean_weights
 from envs.actions import make_actions
 

@@ -51,6 +51,13 @@ def test_actors_add_up_until_the_learner_is_what_a_run_waits_for():
     assert rates == pytest.approx([0.25, 0.5, 1.0, 1.0], rel=0.02)
 
 
+@pytest.mark.parametrize("actors", [1, 3, 7, 8])
+def test_actors_that_wait_for_nobody_add_up_exactly(actors):
+    costs = dataclasses.replace(NOTHING, decision={1: 0.4})
+    outcome = simulate(costs, Layout(actors, updates=5), episodes=50)
+    assert outcome.steps_per_second == pytest.approx(actors * 80 / 4.0)
+
+
 def test_a_learner_that_takes_one_after_another_can_be_what_all_wait_for():
     rate, outcome = episodes_per_second(
         Layout(20, updates=1), decision={1: 0.1}, hand=0.1, write=0.1, send=0.05

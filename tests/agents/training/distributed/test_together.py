@@ -141,6 +141,7 @@ def test_a_new_learner_gets_what_the_replay_holds(run, make_episode):
         store.append(make_episode(number, rows=6))
     assert newest_in(store, capacity=9) == [2, 3]
     assert newest_in(store, capacity=1000) == [0, 1, 2, 3]
+    assert newest_in(store, capacity=9, hold_out_every=2) == [0, 1, 2, 3]  # replays two
 
 
 def test_only_the_first_learner_reports(config):

@@ -7,6 +7,7 @@ import pytest
 
 from agents.episodes.layout import check_episode
 from agents.system.errors import UserError
+from agents.training.logged import checks
 from agents.training.logged.arrays import episodes_of
 
 STEPS = 6
@@ -48,19 +49,23 @@ def test_an_action_that_led_nobody_knows_where_is_left_out():
     assert len(episode["reward"]) == STEPS + 1
 
 
-def test_actions_are_scaled_by_the_bounds_of_the_file_before_others():
+def test_actions_are_scaled_by_the_bounds_of_the_file_or_those_of_the_task():
     actions = np.array([[1.0], [2.0], [3.0], [1.0], [2.0], [3.0]])
     given = steps(actions=actions, action_low=[1.0], action_high=[3.0])
-    first, _ = episodes_of(given, "a.npz", bounds=(-9.0, 9.0, "the task"))
-    assert first["action"][1:, 0].tolist() == [-1, 0, 1, -1]
+    for bounds in (None, (1.0, 3.0, "as the task says")):
+        first, _ = episodes_of(given, "a.npz", bounds)
+        assert first["action"][1:, 0].tolist() == [-1, 0, 1, -1]
+    message = "a.npz: action_low is .1..; must be -9.0, as the task says"
+    with pytest.raises(UserError, match=message):
+        episodes_of(given, "a.npz", bounds=(-9.0, 9.0, "as the task says"))
     del given["action_low"], given["action_high"]
-    first, _ = episodes_of(given, "a.npz", bounds=(-4.0, 4.0, "the task"))
+    first, _ = episodes_of(given, "a.npz", bounds=(-4.0, 4.0, "as the task says"))
     assert first["action"][1:, 0].tolist() == [0.25, 0.5, 0.75, 0.25]
 
 
 WRONG = [
     ({"rewards": None}, "rewards is missing among observations, actions, terminals, timeo"),
-    ({"actions": np.zeros(STEPS)}, "actions has shape (6,); must be [steps, numbers]"),
+    ({"actions": np.zeros(STEPS)}, "actions has shape (6,); must be [steps, numbers], and"),
     ({"rewards": np.zeros(5)}, "rewards has 5 rows; must have 6, as actions"),
     (
         {"observations": np.zeros([4, 2])},
@@ -69,7 +74,11 @@ WRONG = [
     ({"rewards": np.array(["a"] * STEPS)}, "rewards is of <U1; must be numbers"),
     (
         {"rewards": np.where(np.arange(STEPS) == 2, np.nan, 0)},
-        "rewards has nan in row 2; must be finite",
+        "rewards has nan in row 2; must be finite, and at most 1e+15 in size",
+    ),
+    (
+        {"observations": np.full([STEPS, 2], 1e20)},
+        "observations has 1e+20 in row 0; must be finite, and",
     ),
     (
         {"actions": np.full([STEPS, 1], 2.0)},
@@ -101,3 +110,11 @@ def test_what_is_wrong_is_told_in_one_line_with_file_and_entry(changes, message)
     with pytest.raises(UserError, match=re.escape(f"a.npz: {message}")) as caught:
         episodes_of(steps(**changes), "a.npz")
     assert "\n" not in str(caught.value)
+
+
+def test_categories_are_one_hot():
+    action = np.array([[0, 0, 0, 0, 0], [1, 0, 0, 0, 1], [0, 1, 0, 1, 0]], np.float32)
+    checks.one_hot(action, "a.npz", (3, 2))
+    action[2, 3] = 0.5
+    with pytest.raises(UserError, match=r"a.npz: actions has .* in row 1; must be one-hot"):
+        checks.one_hot(action, "a.npz", (3, 2))

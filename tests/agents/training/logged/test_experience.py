@@ -8,6 +8,7 @@ import pytest
 from agents.__main__ import main
 from agents.episodes.store import EpisodeStore
 from agents.runs.folder import load_config
+from agents.system.errors import UserError
 from agents.training import trainer as training
 from agents.training.loading import load_agent
 from agents.training.logged.experience import TakenFromLogs
@@ -74,6 +75,31 @@ def test_it_needs_the_logs_no_more_and_knows_what_they_were_like(learned, tmp_pa
     rows = np.concatenate([episode["observation"] for episode in episodes])
     centre = agent.model.preprocess(rows.mean(0), [0, 0])
     np.testing.assert_allclose(centre, 0, atol=1e-4)
+
+
+@pytest.fixture
+def take(make_config, make_episodes, run, tmp_path):
+    """Takes an episode of another run, of 8 steps, from its file."""
+    (episode,) = make_episodes([np.ones(9)])
+    told = {"is_terminal": np.zeros(9, bool), "train_steps": 7, "failed_episodes": 1}
+    np.savez(tmp_path / "log.npz", **episode, **told)
+    words = [f"data={tmp_path / 'log.npz'}", "task=logged", "environment_steps=8"]
+    words += ["evaluation.every_steps=0", "explore=greedy", f"logdir={run.folder}"]
+    return lambda: TakenFromLogs(make_config(*words), run)
+
+
+def test_what_was_counted_in_another_run_is_left_out(take):
+    episode = take().store.read(0)
+    assert episode["environment_steps"] == 8
+    assert not {"train_steps", "failed_episodes"} & set(episode)
+
+
+def test_copies_that_are_damaged_are_told_before_anything_is_learned(take, run):
+    take().close()
+    (copy,) = run.episodes.glob("*.npz")
+    copy.write_bytes(copy.read_bytes()[:99])
+    with pytest.raises(UserError, match="have fewer environment steps than the 8 of this"):
+        take()
 
 
 def test_it_has_no_environment_to_be_scored_in(learned, capsys):

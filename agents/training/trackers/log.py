@@ -18,7 +18,7 @@ class MetricsLog:
 
     Args:
         run: folder of the run, which exists.
-        tracker: `agents.training.trackers.Tracker`; None: TensorBoard.
+        make_tracker: makes an `agents.training.trackers.Tracker`.
         config: nested plain values of the run.
 
     Example:
@@ -30,12 +30,12 @@ class MetricsLog:
         [{'episodes': 1, 'environment_steps': 1000, 'collect/return': 7.5}]
     """
 
-    def __init__(self, run, tracker=None, config=None):
+    def __init__(self, run, make_tracker=TensorBoard, config=None):
         self._run = pathlib.Path(run)
-        self._tracker = tracker or TensorBoard()
+        self._make, self._tracker = make_tracker, None
         self._config = config or {}
-        self._is_started = self._is_broken = False
-        self._kept_steps = None
+        self._is_broken = False
+        self._kept_steps = 0
 
     def __enter__(self):
         return self
@@ -94,9 +94,9 @@ class MetricsLog:
         self._tell("picture", name, pathlib.Path(file), step)
 
     def close(self):
-        if self._is_started:
+        if self._tracker is not None:
             self._tell("close")
-            self._is_started = False
+            self._tracker = None
 
     def _show_scalars(self, step, row):
         numbers = {
@@ -110,12 +110,12 @@ class MetricsLog:
         if self._is_broken:
             return
         try:
-            if not self._is_started:
-                self._is_started = True
+            if self._tracker is None:
+                self._tracker = self._make()
                 self._tracker.start(self._run, self._config, self._kept_steps)
             getattr(self._tracker, method)(*given)
         except Exception as error:
-            if isinstance(self._tracker, TensorBoard):
+            if self._make is TensorBoard:
                 raise
             self._is_broken = True
             words = " ".join(str(error).split())

@@ -13,7 +13,7 @@ from agents.runs.config import overrides
 from agents.runs.records import read_metrics
 from agents.system.errors import UserError
 from agents.training import trackers
-from agents.training.metrics import MetricsLog
+from agents.training.trackers.log import MetricsLog
 
 CONFIG = {"task": "fake", "planner": {"horizon": 6}}
 ROWS = [
@@ -36,7 +36,7 @@ def log_twice(name, folder):
     run = folder / "run"
     run.mkdir()
     for rows, kept in ((ROWS[:2], None), (ROWS[2:], 2)):
-        with MetricsLog(run, trackers.make(name), CONFIG) as log:
+        with MetricsLog(run, trackers.find(name), CONFIG) as log:
             if kept:
                 log.cut(kept, 1000 * kept)
             for row in rows:
@@ -113,7 +113,7 @@ class Failing(Own):
 @pytest.fixture
 def own_module(monkeypatch):
     monkeypatch.setattr(Own, "calls", [])
-    module = types.SimpleNamespace(Own=Own, Failing=Failing, Empty=object)
+    module = types.SimpleNamespace(Own=Own, Failing=Failing, Empty=object, one=Own())
     monkeypatch.setitem(sys.modules, "own_logger", module)
 
 
@@ -124,14 +124,14 @@ def test_a_class_of_ones_own_gets_all(tmp_path):
         ("picture", "open_loop/figure", "a.png", 2000),
         ("picture", "open_loop/video", "a.gif", 2000),
     ]
-    first = [("start", "run", "fake", None), ("write", 1000, 0.5), ("write", 2000, 1.0)]
+    first = [("start", "run", "fake", 0), ("write", 1000, 0.5), ("write", 2000, 1.0)]
     later = [("start", "run", "fake", 2000), ("write", 3000, 1.5)]
     assert Own.calls == [*first, *films, ("close",), *later, *films, ("close",)]
 
 
 @pytest.mark.usefixtures("own_module")
 def test_a_logger_that_fails_ends_no_run(tmp_path, caplog):
-    with MetricsLog(tmp_path, Failing(), CONFIG) as log:
+    with MetricsLog(tmp_path, Failing, CONFIG) as log:
         for row in ROWS:
             log.write(row)
     assert read_metrics(tmp_path) == ROWS
@@ -141,9 +141,10 @@ def test_a_logger_that_fails_ends_no_run(tmp_path, caplog):
 
 @pytest.mark.parametrize("name", trackers.LIBRARIES)
 def test_a_library_that_is_missing_is_told_with_its_extra(monkeypatch, name):
-    monkeypatch.setattr(trackers.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setitem(sys.modules, name, None)  # cannot be imported
+    monkeypatch.delitem(sys.modules, f"agents.training.trackers.{name}", raising=False)
     with pytest.raises(UserError) as caught:
-        trackers.check(name)
+        trackers.find(name)
     what = f"logger={name} needs {name}, which is not installed"
     assert str(caught.value) == f"{what}: pip install 'bayes_rl[{name}]'"
 
@@ -156,11 +157,12 @@ def test_a_library_that_is_missing_is_told_with_its_extra(monkeypatch, name):
         ("python:nowhere:Own", "logger=python:nowhere:Own: ModuleNotFoundError: No module"),
         ("python:own_logger:Other", "AttributeError: .*no attribute 'Other'"),
         ("python:own_logger:Empty", "it lacks start, write, picture, close"),
+        ("python:own_logger:one", "start, write, picture, close, not an object"),
     ],
 )
 def test_a_logger_that_is_wrong_is_told_in_one_line(name, message):
     with pytest.raises(UserError, match=message) as caught:
-        trackers.check(overrides.load(["task=fake", f"logger={name}"]).logger)
+        trackers.find(overrides.load(["task=fake", f"logger={name}"]).logger)
     assert "\n" not in str(caught.value)
 
 

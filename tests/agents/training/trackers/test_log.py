@@ -1,4 +1,4 @@
-"""Tests of agents.training.metrics and agents.runs.records."""
+"""Tests of agents.training.trackers.log and agents.runs.records."""
 
 import json
 import logging
@@ -14,7 +14,7 @@ from tensorboard.backend.event_processing.plugin_event_accumulator import (
 from tensorboard.summary.writer import event_file_writer
 
 from agents.runs import records
-from agents.training.metrics import MetricsLog
+from agents.training.trackers.log import MetricsLog
 
 
 def row(episodes, **values):

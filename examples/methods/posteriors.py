@@ -1,0 +1,40 @@
+"""SWAG and IVON with what the sizes of each program say."""
+
+import bayes_rl as ed
+
+
+def swag(model, data, sizes, seed):
+    """SWAG's posterior, from a trained model on; see `bayes_rl.inference.swag`."""
+    return ed.inference.swag(
+        model,
+        data,
+        sizes.swag_rate,
+        sizes.swag_epochs,
+        sizes.swag_rank,
+        batch_size=sizes.batch,
+        seed=seed,
+    )
+
+
+def ivon(rate, examples, sizes, seed):
+    """The optimizer IVON; see `bayes_rl.optimizers.IVON`.
+
+    Args:
+        rate: of learning, or its schedule.
+        examples: for how many its posterior is.
+        sizes: with its other settings.
+        seed: of its draws.
+    """
+    return ed.optimizers.IVON(
+        rate,
+        examples,
+        sizes.ivon_hessian,
+        beta_2=sizes.ivon_memory,
+        weight_decay=sizes.ivon_decay,
+        seed=seed,
+    )
+
+
+def draws_of(posterior, sizes, seed):
+    """A function of inputs to predictions under draws [S, N, ...]."""
+    return lambda x: posterior.predict(x, sizes.draws, seed, len(x), verbose=0)
