@@ -4,9 +4,14 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl.initializers.start_values import ScaledNormalStdDev
 from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.random_variables.columns import MultivariateNormalColumns
 from bayes_rl.serialization import register
+
+# Of a layer's weights at first, so narrow that a layer hardly differs from its plain twin.
+# Wider, the noise hides what means could learn early, and they are drawn to the prior.
+_NARROW = ScaledNormalStdDev(1e-3)
 
 
 @register
@@ -60,12 +65,14 @@ class TrainableNormal(TrainableInitializer):
 class TrainableHeNormal(TrainableNormal):
     """`TrainableNormal` with initial means of variance 2 / fan_in, for ReLU.
 
+    Stddevs start at sqrt(0.001 / fan_in), see `ScaledNormalStdDev`.
+
     Source: He et al., 2015, Delving Deep into Rectifiers, equation 10.
 
     Args: those of `TrainableNormal`, by name.
     """
 
-    starts = ("he_normal", *TrainableNormal.starts[1:])
+    starts = ("he_normal", _NARROW)
 
     def __init__(self, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)
@@ -75,13 +82,15 @@ class TrainableHeNormal(TrainableNormal):
 class TrainableGlorotNormal(TrainableNormal):
     """`TrainableNormal` with initial means of variance 2 / (fan_in + fan_out).
 
+    Stddevs start at sqrt(0.001 / fan_in), see `ScaledNormalStdDev`. The default of kernels.
+
     Source: Glorot and Bengio, 2010, Understanding the Difficulty of Training Deep
     Feedforward Neural Networks, equation 16.
 
     Args: those of `TrainableNormal`, by name.
     """
 
-    starts = ("glorot_normal", *TrainableNormal.starts[1:])
+    starts = ("glorot_normal", _NARROW)
 
     def __init__(self, seed=None, **kwargs):
         super().__init__(seed=seed, **kwargs)

@@ -11,7 +11,7 @@ from bayes_rl.serialization import register
 @register
 @takes(
     tf.keras.layers.Dense,
-    kernel_initializer="trainable_normal",
+    kernel_initializer="trainable_glorot_normal",
     kernel_regularizer="normal_kl_divergence",
 )
 class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):

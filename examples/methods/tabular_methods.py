@@ -1,8 +1,9 @@
-"""Eight regressions of tables: each takes training data to a function that predicts.
+"""Ten regressions of tables: each takes training data to a function that predicts.
 
 A predictor takes inputs [N, features] to means and stddevs [S, N] of a mixture of S normal
 distributions of the outcome. All but SNGP have the same net: one hidden layer of 50 ReLU,
-and a stddev of the noise that is learned.
+and a stddev of the noise that is learned. Two have the defaults of their layers: `dense`
+and `dense_flipout`.
 
 Sources: Hernandez-Lobato and Adams, 2015, Probabilistic Backpropagation, section 5, for the
 net; those of the methods stand with their layers, or in `bayes_rl.inference`.
@@ -37,6 +38,7 @@ class Sizes:
     dropout: float = 0.1
     dropout_decay: float = 0.01
     features: int = 128  # of SNGP's Gaussian process
+    kernel_scale: float = 100.0  # of all hidden units together, squared
     spectral_norm: float = 2.0
     ridge: float = 0.1  # of its covariance, the variance of the noise
     sngp_decay: float = 1e-3
@@ -67,11 +69,7 @@ SETTINGS = {  # of which each method has the best for the rows that it learns
         {"dropout": rate, "dropout_decay": decay}
         for rate, decay in ((0.05, 0.03), (0.1, 0.03), (0.1, 0.01), (0.2, 0.003))
     ],
-    "sngp": [
-        {"ridge": ridge, "sngp_decay": decay}
-        for ridge in (0.1, 0.5)
-        for decay in (1e-4, 1e-3)
-    ],
+    "sngp": _each("sngp_decay", 1e-3, 3e-3, 1e-2, 3e-2),
     "flipout": _each("prior_variance", 0.25, 1.0, 4.0, 16.0),
     "laplace": _DECAYS,
     "swag": _each("swag_rate", 3e-4, 1e-3, 3e-3, 1e-2),
@@ -82,8 +80,11 @@ SETTINGS = {  # of which each method has the best for the rows that it learns
 def choose(method, inputs, targets, sizes, seed):
     """Sizes with the best of a method's settings, by the likelihood of a fifth of the rows.
 
-    They are not learned meanwhile. A deep ensemble has the setting of its members.
+    They are not learned meanwhile. A deep ensemble has the setting of its members. Methods
+    without settings take the defaults.
     """
+    if method not in SETTINGS:
+        return sizes
     kept = len(inputs) // 5
     learn = METHODS["deterministic" if method == "deep_ensemble" else method]
 
@@ -161,6 +162,17 @@ def deterministic(inputs, targets, sizes, seed):
     return lambda x: prediction(model(x)[tf.newaxis])
 
 
+def dense(inputs, targets, sizes, seed):
+    model = fit(make_net(inputs.shape[1], sizes), inputs, targets, sizes)
+    return lambda x: prediction(model(x)[tf.newaxis])
+
+
+def dense_flipout(inputs, targets, sizes, seed):
+    model = make_net(inputs.shape[1], sizes, ed.layers.DenseFlipout)
+    ed.scale_kl(model, 1 / len(inputs))
+    return _by_draws(fit(model, inputs, targets, sizes), sizes, seed)
+
+
 def deep_ensemble(inputs, targets, sizes, seed):
     def make():
         return _compiled(_plain_net(inputs.shape[1], sizes), inputs, sizes)
@@ -196,6 +208,10 @@ def flipout(inputs, targets, sizes, seed):
     grow = tf.keras.optimizers.schedules.PolynomialDecay
     schedule = grow(0.0, sizes.steps // 2, 1 / len(inputs))
     fit(model, inputs, targets, sizes, callbacks=[ed.AnnealKL(schedule)])
+    return _by_draws(model, sizes, seed)
+
+
+def _by_draws(model, sizes, seed):
     return lambda x: prediction(ed.predict(model, x, sizes.draws, seed, len(x), verbose=0))
 
 
@@ -209,6 +225,8 @@ def sngp(inputs, targets, sizes, seed):
     process = ed.layers.RandomFeatureGaussianProcess(
         1,
         sizes.features,
+        gp_kernel_scale=sizes.kernel_scale,
+        normalize_input=False,
         gp_cov_momentum=0.0,
         gp_cov_ridge_penalty=sizes.ridge,
         l2_regularization=sizes.sngp_decay,
@@ -261,13 +279,14 @@ def ivon(inputs, targets, sizes, seed):
 
 
 def _by_posterior(posterior, sizes, seed):
-    return lambda x: prediction(posterior.predict(x, sizes.draws, seed, len(x), verbose=0))
+    draws = posteriors.draws_of(posterior, sizes, seed)
+    return lambda x: prediction(draws(x))
 
 
 METHODS = {
     each.__name__: each
     for each in (
         *(deterministic, deep_ensemble, dropout, sngp, flipout),
-        *(laplace, swag, ivon),
+        *(laplace, swag, ivon, dense, dense_flipout),
     )
 }

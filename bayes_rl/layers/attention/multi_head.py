@@ -45,7 +45,7 @@ def _einsum(equation, *tensors):
 @register
 @takes(
     tf.keras.layers.MultiHeadAttention,
-    kernel_initializer="trainable_normal",
+    kernel_initializer="trainable_glorot_normal",
     kernel_regularizer="normal_kl_divergence",
 )
 class MultiHeadAttentionReparameterization(ScaledKL, tf.keras.layers.MultiHeadAttention):

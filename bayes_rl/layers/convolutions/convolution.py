@@ -69,7 +69,7 @@ class Convolution:
     without=["groups"],
     strides=1,
     dilation_rate=1,
-    kernel_initializer="trainable_normal",
+    kernel_initializer="trainable_glorot_normal",
     kernel_regularizer="normal_kl_divergence",
 )
 class Filters(Convolution, StochasticLayer):

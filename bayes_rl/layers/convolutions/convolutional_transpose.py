@@ -12,7 +12,7 @@ from bayes_rl.serialization import register
     tf.keras.layers.Conv2DTranspose,
     strides=1,
     dilation_rate=1,
-    kernel_initializer="trainable_normal",
+    kernel_initializer="trainable_glorot_normal",
     kernel_regularizer="normal_kl_divergence",
 )
 class _Transposed(Convolution, StochasticLayer):

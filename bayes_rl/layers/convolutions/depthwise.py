@@ -12,7 +12,7 @@ from bayes_rl.serialization import register
     tf.keras.layers.DepthwiseConv2D,
     strides=1,
     dilation_rate=1,
-    depthwise_initializer="trainable_normal",
+    depthwise_initializer="trainable_glorot_normal",
     depthwise_regularizer="normal_kl_divergence",
 )
 class Depthwise(Convolution, StochasticLayer):

@@ -11,8 +11,8 @@ from bayes_rl.serialization import register
 @register
 @takes(
     tf.keras.layers.LSTMCell,
-    kernel_initializer="trainable_normal",
-    recurrent_initializer="trainable_normal",
+    kernel_initializer="trainable_glorot_normal",
+    recurrent_initializer="trainable_glorot_normal",
     kernel_regularizer="normal_kl_divergence",
     recurrent_regularizer="normal_kl_divergence",
     after_recurrent_dropout={"implementation": 2},
