@@ -68,7 +68,10 @@ class Environment(py_environment.PyEnvironment):
         reward = sum over repeats of (task reward - action_cost * sum(action^2))
 
     Observations are `{"observation", "position", "velocity"}`: what the agent sees, and
-    beside it the positions and velocities of the physics. Actions are float32 [A] in
+    beside it the positions and velocities of the physics. Where it sees images beside
+    numbers, these are `image_NAME`, uint8 [image_size, image_size, channels]; what is
+    rendered is `image_pixels`. Where it sees images alone, the first is `observation`.
+    Actions are float32 [A] in
     [-1, 1], mapped to the bounds of the task; values beyond are clipped. Of categories they
     are one-hot, one after the other where an action has several parts. An episode that
     ends within a repeat ends the repeat. A time limit keeps discount 1. The step after the
@@ -78,7 +81,7 @@ class Environment(py_environment.PyEnvironment):
 
     Args:
         simulation: a `Simulation`.
-        observation: `state`, `position` or `pixels`.
+        observation: one of `envs.tasks.OBSERVATIONS`.
         action_repeat: environment steps of a decision.
         seed: int.
         action_cost: price of a squared action, per environment step.
@@ -128,7 +131,7 @@ class Environment(py_environment.PyEnvironment):
         self.seconds = checking.timestep(simulation.timestep) * action_repeat
         self._limit = limit = _time_limit(simulation, time_limit)
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
-        is_state = observation == "state"
+        is_state = observation.endswith("state") or observation == "auto"
         self.entries = getattr(simulation, "entries", {}) if is_state else {}
         self._simulation = simulation
         self._kind = observation
@@ -277,16 +280,28 @@ class Environment(py_environment.PyEnvironment):
 
     def _observe(self):
         simulation = self._simulation
-        if self._kind == "pixels":
-            seen = {"observation": simulation.render(*self._picture)}
-        elif self._kind == "position":
-            seen = {"observation": self._vector("observation", simulation.position_only())}
-        else:
-            seen = {"observation": self._vector("observation", simulation.state())}
-        return seen | {
+        return self._seen(simulation) | {
             "position": self._vector("position", simulation.position()),
             "velocity": self._vector("velocity", simulation.velocity()),
         }
+
+    def _seen(self, simulation):
+        """What the agent sees: `observation`, and images beside it."""
+        images = {}
+        if "pixels" in self._kind:
+            images = {"image_pixels": simulation.render(*self._picture)}
+        elif self._kind == "auto" and hasattr(simulation, "images"):
+            found = simulation.images(self._picture[0])
+            images = {f"image_{name}": image for name, image in found.items()}
+        numbers = np.zeros(0)
+        if "position" in self._kind:
+            numbers = simulation.position_only()
+        elif self._kind != "pixels":
+            numbers = simulation.state()
+        if images and not np.size(numbers):
+            first, *_ = images
+            return {"observation": images.pop(first)} | images
+        return {"observation": self._vector("observation", numbers)} | images
 
     def _vector(self, name, value):
         return checking.vector(name, value, self._when)
@@ -301,11 +316,11 @@ class Environment(py_environment.PyEnvironment):
             name: array_spec.ArraySpec(value.shape, value.dtype, name=name)
             for name, value in example.items()
         }
-        if self._kind == "pixels":
-            shape = example["observation"].shape
-            spec["observation"] = array_spec.BoundedArraySpec(
-                shape, np.uint8, 0, 255, name="observation"
-            )
+        for name, value in example.items():
+            if value.dtype == np.uint8:
+                spec[name] = array_spec.BoundedArraySpec(
+                    value.shape, np.uint8, 0, 255, name=name
+                )
         return spec
 
 

@@ -31,7 +31,9 @@ def load(
             `gymnasium:Name` or of gym 0.23 as `gym:Name`, what a function of yours makes as
             `python:package.module:function` (see `envs.simulations.own`), `fake` or
             `fake_ending`.
-        observation: `state`, `position` (the state without velocities) or `pixels`.
+        observation: `state`, `position` (the state without velocities), `pixels` (what is
+            rendered), `pixels+state`, `pixels+position`, or `auto`: all numbers and images
+            that the environment gives.
         action_repeat: environment steps of a decision. None is PlaNet's for its tasks, 4
             for the other tasks of DeepMind Control, 1 for all others.
         seed: int from 0. Episode n of a seed always starts the same.
@@ -149,7 +151,7 @@ def _pickled(task):
 
 def _warn(arguments):
     found = tasks.check_task(**arguments)
-    is_pixels = arguments.get("observation") == "pixels"
+    is_pixels = "pixels" in arguments.get("observation", "state")
     if is_pixels and not arguments.get("shadows", True) and found.suite == "dm_control":
         _warn_of_pictures()
 

@@ -23,7 +23,7 @@ def make(
     from envs.environment import Environment
 
     return Environment(
-        _simulate(found, seed),
+        _simulate(found, observation, seed),
         observation,
         found.action_repeat,
         seed,
@@ -35,7 +35,8 @@ def make(
     )
 
 
-def _simulate(task, seed):
+def _simulate(task, observation, seed):
+    takes_images = observation in ("auto", "pixels")  # of the environment's own
     if task.suite == "dm_control":
         from envs.simulations.dm_control import Physics
 
@@ -48,14 +49,15 @@ def _simulate(task, seed):
     if task.suite == "python":
         from envs.simulations.own import Own, find
 
-        return Own(task.name, find(task.domain, task.variant))
+        maker = find(task.domain, task.variant)
+        return Own(task.name, maker, takes_images=takes_images)
     if task.suite in ("gym", "gymnasium"):
         from envs.simulations import gym, gymnasium
         from envs.simulations.own import Own
 
         maker = {"gym": gym.maker, "gymnasium": gymnasium.maker}[task.suite]
         velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
-        return Own(task.name, maker(task.variant), velocities)
+        return Own(task.name, maker(task.variant), velocities, takes_images)
     from envs.simulations.fake import Cliff, Line
 
     return Cliff() if task.variant == "fake_ending" else Line()

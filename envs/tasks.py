@@ -8,7 +8,8 @@ import difflib
 import math
 import numbers
 
-OBSERVATIONS = ("state", "position", "pixels")
+# Numbers alone, a rendered picture alone, both, or all that the environment gives.
+OBSERVATIONS = ("state", "position", "pixels", "pixels+state", "pixels+position", "auto")
 
 DM_CONTROL = {
     "acrobot": ("swingup", "swingup_sparse"),
@@ -148,7 +149,7 @@ def check_task(
 
     Args:
         task: as in `envs.load`, and so are all others.
-        observation: `state`, `position` or `pixels`.
+        observation: one of `OBSERVATIONS`.
         action_repeat: environment steps of a decision; None is the task's default.
         seed: int from 0 to 2**32 - 1.
         action_cost: at least 0.
@@ -189,7 +190,7 @@ def check_task(
         raise ValueError(f"action_cost must be a number of at least 0, got {action_cost!r}")
     name, suite, domain, variant = _find(task)
     knows_velocities = suite in ("dm_control", "fake") or variant in GYM_VELOCITIES
-    if observation == "position" and not knows_velocities:
+    if "position" in observation and not knows_velocities:
         library = "gymnasium" if suite == "gymnasium" else "gym"
         offered = ", ".join(f"{library}:{name}" for name in GYM_VELOCITIES)
         raise ValueError(

@@ -33,6 +33,7 @@ _CHOICE = """
     parts = tf.split(action[0], {})
     choice = [int(tf.argmax(part)) + first for part, first in zip(parts, {})]"""
 _ENTRIES = "    # an observation is {}, in this order"
+_IMAGES = "    # seen is a dict: observation as above, and beside it {}"
 INTERFACE = "interface.json"
 
 
@@ -83,6 +84,15 @@ def export(run, out=None):
         print(_BOUNDS.format(actions.low.tolist(), actions.high.tolist()))
     if entries:
         print(_ENTRIES.format(entries_in_words(entries)))
+    if images := _images(agent.model):
+        words = (f"{name} uint8 {[1, *shape]}" for name, shape in images.items())
+        print(_IMAGES.format(", ".join(words)))
+
+
+def _images(model):
+    """Dict of name -> shape of the images that are seen beside the observation."""
+    _, *beside = model.specs.items()
+    return {name: [*spec.shape] for name, spec in beside}
 
 
 def _interface(config, agent, entries, actions):
@@ -95,6 +105,7 @@ def _interface(config, agent, entries, actions):
             "shape": [*seen.shape],
             "dtype": seen.dtype.name,
             "entries": parts,
+            "images": _images(agent.model),
         },
         "action": _meaning(actions),
     }

@@ -11,6 +11,10 @@ at time t and the action and reward that led to it, so row 0 has zeros for both:
     position     [T + 1, P]    float32, of the simulator
     velocity     [T + 1, V]    float32, of the simulator
 
+Images that are seen beside `observation` are arrays of their own:
+
+    image_NAME   [T + 1, size, size, channels]  uint8
+
 An environment adds four numbers, which files of earlier versions lack:
 
     number             []  int64, of the episode in the sequence of its seed
@@ -37,7 +41,29 @@ KEYS = (
 )
 NUMBERS = ("number", "environment_steps", "cost", "failed_episodes")
 NUMBERS += ("is_random", "train_steps")
+_IMAGE = "image_"
 _RANKS = {"action": 2, "reward": 1, "is_first": 1, "is_terminal": 1}
+
+
+def seen_keys(mapping):
+    """Keys of what an agent sees in an episode, a batch or a time step's observation.
+
+    Example:
+        >>> seen_keys(["image_wrist", "observation", "position", "image_front"])
+        ('observation', 'image_front', 'image_wrist')
+    """
+    return "observation", *sorted(key for key in mapping if key.startswith(_IMAGE))
+
+
+def seen_in(mapping):
+    """Dict of what an agent sees, of its keys alone."""
+    return {key: mapping[key] for key in seen_keys(mapping)}
+
+
+def known_in(arrays):
+    """Dict of what the layout knows, in its order; an episode of a file may have more."""
+    keys = *KEYS, *seen_keys(arrays)[1:], *NUMBERS
+    return {key: arrays[key] for key in keys if key in arrays}
 
 
 def check_episode(episode):
@@ -51,7 +77,7 @@ def check_episode(episode):
     missing = [key for key in KEYS if key not in episode]
     if missing:
         raise ValueError(f"episode lacks {', '.join(missing)}")
-    shapes = {key: np.shape(episode[key]) for key in KEYS}
+    shapes = {key: np.shape(episode[key]) for key in (*KEYS, *seen_keys(episode)[1:])}
     rows = {key: shape[0] if shape else 0 for key, shape in shapes.items()}
     if len(set(rows.values())) != 1:
         raise ValueError(f"episode needs equally many rows in each array, got {rows}")
@@ -127,14 +153,14 @@ def _observations(observation):
     if not isinstance(observation, dict) or any(key not in observation for key in wanted):
         got = sorted(observation) if isinstance(observation, dict) else type(observation)
         raise ValueError(f"observations need the keys {', '.join(wanted)}, got {got}")
-    return {key: np.asarray(observation[key]) for key in wanted}
+    seen = seen_keys(observation)[1:]
+    return {key: np.asarray(observation[key]) for key in (*wanted, *seen)}
 
 
 def _episode(frames):
     column = {key: np.stack([frame[key] for frame in frames]) for key in frames[0]}
     first = np.arange(len(frames)) == 0
-    return {
-        "observation": column["observation"],
+    return seen_in(column) | {
         "action": _shift(column["action"].astype(np.float32)),
         "reward": _shift(column["reward"].astype(np.float32)),
         "is_first": first,

@@ -5,11 +5,9 @@ import collections
 import numpy as np
 import tensorflow as tf
 
-from agents.episodes.layout import check_episode
+from agents.episodes.layout import check_episode, seen_in
 
 _AHEAD = 2  # batches drawn while a gradient step is taken
-
-SEQUENCE_KEYS = ("observation", "action", "reward", "is_first", "is_terminal")
 
 
 def is_held_out(episode, every):
@@ -91,8 +89,8 @@ class Replay:
             ValueError: the layout is wrong, or shapes or types differ from those held.
         """
         check_episode(episode)
-        episode = {
-            "observation": np.asarray(episode["observation"]),
+        seen = {key: np.asarray(array) for key, array in seen_in(episode).items()}
+        episode = seen | {
             "action": np.asarray(episode["action"], np.float32),
             "reward": np.asarray(episode["reward"], np.float32),
             "is_first": np.asarray(episode["is_first"], bool),
@@ -118,8 +116,8 @@ class Replay:
             seed: int or sequence of ints, none negative.
 
         Returns:
-            A dict: observation [B, T, ...], action [B, T, A]; reward, is_first and
-            is_terminal [B, T].
+            A dict: observation [B, T, ...] and images beside it, action [B, T, A];
+            reward, is_first and is_terminal [B, T].
 
         Raises:
             ValueError: the replay is empty or holds fewer than `length` rows.
@@ -139,7 +137,7 @@ class Replay:
                     index, offset = random.integers(len(self._episodes)), 0
                 episode = self._episodes[index]
                 count = min(_rows(episode) - offset, length - row)
-                for key in SEQUENCE_KEYS:
+                for key in batch:
                     batch[key][sequence, row : row + count] = episode[key][
                         offset : offset + count
                     ]
@@ -247,4 +245,4 @@ def _starts(episode, length):
 
 
 def _spec(episode):
-    return {key: (episode[key].shape[1:], episode[key].dtype) for key in SEQUENCE_KEYS}
+    return {key: (array.shape[1:], array.dtype) for key, array in episode.items()}

@@ -11,7 +11,7 @@ import zlib
 
 import numpy as np
 
-from agents.episodes.layout import KEYS, NUMBERS, agent_steps, check_episode
+from agents.episodes.layout import agent_steps, check_episode, known_in
 from agents.system.errors import UserError
 from agents.system.files import remove_temporary, replacing, sync_folder
 
@@ -42,6 +42,7 @@ class EpisodeStore:
 
     Example:
         >>> import tempfile
+        >>> from agents.episodes.layout import KEYS
         >>> episode = {key: np.zeros([3, 1], np.float32) for key in KEYS}
         >>> for key in ("reward", "is_first", "is_terminal"):
         ...     episode[key] = episode[key][:, 0]
@@ -245,4 +246,4 @@ def pack(episode):
 
 
 def _known(arrays):
-    return {key: arrays[key] for key in (*KEYS, *NUMBERS) if key in arrays}
+    return known_in(arrays)

@@ -10,6 +10,7 @@ import tensorflow as tf
 from tf_agents.specs import tensor_spec
 
 import envs
+from agents.episodes.layout import seen_in
 from agents.planet.action_space import make_space
 from agents.planet.agent.clock import Clock
 from agents.planet.agent.contract import check_source, check_strategy
@@ -17,6 +18,7 @@ from agents.planet.agent.optimizer import Optimizer, ValueOptimizer, WeightAvera
 from agents.planet.agent.planet_agent import PlaNetAgent
 from agents.planet.agent.policy import Policies
 from agents.planet.model.networks import is_image
+from agents.planet.model.sizes import IMAGE_NUMBERS
 from agents.planet.model.transitions import make_source
 from agents.planet.model.world_model import WorldModel
 from agents.planet.value import NoValue
@@ -59,14 +61,16 @@ def resolved(config, environment):
     Returns:
         A `Train`, see `agents.runs.config.resolving.resolve`.
     """
-    observation = environment.time_step_spec().observation["observation"]
+    seen = seen_in(environment.time_step_spec().observation)
+    size = math.prod(seen["observation"].shape) + IMAGE_NUMBERS * (len(seen) - 1)
     return resolve(
         config,
         Surroundings(
             action_repeat=environment.action_repeat,
             episode_length=environment.episode_length,
-            observation_size=math.prod(observation.shape),
+            observation_size=size,
             action_size=environment.action_spec().shape[0],
+            has_images=any(is_image(spec) for spec in seen.values()),
             has_gpu=bool(tf.config.list_physical_devices("GPU")),
         ),
     )
@@ -176,17 +180,20 @@ def _make_value(config, environment, model, space):
 
 def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
     """The world model alone; arguments as in `make_agent`, but every size is set."""
-    spec = time_step_spec.observation["observation"]
+    seen = {
+        name: tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
+        for name, spec in seen_in(time_step_spec.observation).items()
+    }
     dtype = _layers_dtype(config)
-    spec = tf.TensorSpec(spec.shape, tf.uint8 if is_image(spec) else tf.float32)
     return WorldModel(
-        spec,
+        seen.pop("observation"),
         action_spec.shape[0],
         config.world_model,
         make_source(config.transition, config, dtype),
         dtype,
         can_end=envs.can_end(config.task),
         any_reward=envs.rewards_are_unbounded(config.task),
+        image_specs=seen,
     )
 
 

@@ -9,6 +9,7 @@ from tf_agents.policies import tf_policy
 from tf_agents.trajectories import policy_step, time_step
 
 import envs
+from agents.episodes.layout import seen_in
 from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
@@ -122,6 +123,7 @@ class LoadedAgent:
         Args:
             observation: array, as the run saw them. Or a dict: the observation of an
                 environment of `envs.load`, of dm_control, or of the user's own environment.
+                Where the run saw images beside numbers: one of `envs.load`.
 
         Returns:
             float32 [A] in [-1, 1], which stand for the bounds of the task's actions. Where
@@ -129,11 +131,12 @@ class LoadedAgent:
             or of several parts ints [parts].
 
         Raises:
-            ValueError: the observation has another shape, is not finite, or is an image
-                that is not uint8.
+            ValueError: the observation lacks a part, has another shape, is not finite, or
+                is an image that is not uint8.
         """
         kind = time_step.StepType.FIRST if self._is_first else time_step.StepType.MID
-        seen = tf.constant(self._array(observation)[np.newaxis])
+        seen = tf.nest.map_structure(lambda x: x[np.newaxis], self._seen(observation))
+        seen = tf.nest.map_structure(tf.constant, seen)
         step = time_step.TimeStep(tf.constant([kind]), tf.zeros([1]), tf.ones([1]), seen)
         action, self._state, _ = self._action(step, self._state)
         self._is_first = False
@@ -142,8 +145,19 @@ class LoadedAgent:
         chosen = self._actions.scale(action.numpy()[0])
         return chosen if len(chosen) > 1 else chosen.item()
 
-    def _array(self, observation):
+    def _seen(self, observation):
         spec = self._policy.time_step_spec.observation
+        if not isinstance(spec, Mapping):
+            return self._array(observation, spec, "observation")
+        missing = sorted(spec.keys() - set(observation))
+        if not isinstance(observation, Mapping) or missing:
+            raise ValueError(
+                f"observation must be a dict with {', '.join(spec)}, as those of "
+                f"environments of envs.load; it lacks {', '.join(missing) or 'keys'}"
+            )
+        return {name: self._array(observation[name], spec[name], name) for name in spec}
+
+    def _array(self, observation, spec, name):
         if isinstance(observation, Mapping):
             firsts = {first for first, *_ in self._entries}
             is_whole = "observation" in observation and "observation" not in firsts
@@ -154,16 +168,18 @@ class LoadedAgent:
         array, dtype = np.asarray(observation), spec.dtype.as_numpy_dtype
         if array.shape != spec.shape:
             shape = tuple(spec.shape)
-            raise ValueError(f"observation must have shape {shape}, got {array.shape}")
+            raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
         if dtype == np.uint8 != array.dtype:
-            raise ValueError(f"observation must be uint8, 0 to 255, got {array.dtype}")
+            raise ValueError(f"{name} must be uint8, 0 to 255, got {array.dtype}")
         if not np.all(np.isfinite(array)):
-            raise ValueError(f"observation must be finite, got {array}")
+            raise ValueError(f"{name} must be finite, got {array}")
         return array.astype(dtype)
 
 
 class ObservationPolicy(tf_policy.TFPolicy):
     """A policy of time steps that hold what the agent sees and nothing beside it.
+
+    That is one array, or a dict of them where images are seen beside numbers.
 
     Args:
         policy: `agents.planet.agent.policy.PlanningPolicy`.
@@ -174,8 +190,10 @@ class ObservationPolicy(tf_policy.TFPolicy):
         self._act, self._start = policy.action, policy.get_initial_state
         self._used = list(policy.variables())
         self._specs = lambda: policy.time_step_spec.observation
+        seen = seen_in(self._specs())
+        seen = seen if len(seen) > 1 else seen["observation"]
         super().__init__(
-            policy.time_step_spec._replace(observation=self._specs()["observation"]),
+            policy.time_step_spec._replace(observation=seen),
             policy.action_spec,
             policy_state_spec=policy.policy_state_spec,
             clip=False,
@@ -195,7 +213,9 @@ class ObservationPolicy(tf_policy.TFPolicy):
             name: tf.zeros([size, *spec.shape], spec.dtype)
             for name, spec in self._specs().items()
         }
-        observation = unseen | {"observation": _checked(time_step.observation)}
+        seen = time_step.observation
+        seen = seen if isinstance(seen, Mapping) else {"observation": seen}
+        observation = unseen | {name: _checked(array) for name, array in seen.items()}
         step = self._act(time_step._replace(observation=observation), policy_state, seed)
         return policy_step.PolicyStep(step.action, step.state)
 

@@ -14,6 +14,7 @@ from agents.episodes.layout import (
     cost,
     episode_return,
     first_rows,
+    seen_keys,
 )
 from agents.planet.explore import Bonus
 from agents.study.figures.predictions import film
@@ -185,7 +186,8 @@ class Measurements:
 def banner(config, agent, environment):
     """What a run is, in words: dict of name -> text or number."""
     model, strategy = agent.model, type(agent.policies.strategy).__name__
-    observation = f"{config.observation} {tuple(model.observation_spec.shape)}"
+    shapes = ", ".join(str(tuple(spec.shape)) for spec in model.specs.values())
+    observation = f"{config.observation} {shapes}"
     categories = environment.actions.categories
     size = f"size {model.action_size}" if not categories else f"categories {categories}"
     action = f"action {size}, action repeat {environment.action_repeat}"
@@ -214,7 +216,9 @@ def show(files, metrics, step):
     """
     for file in map(pathlib.Path, files):
         if file.suffix in _SHOWN:
-            metrics.picture(_SHOWN[file.suffix], file, step)
+            image = file.stem.partition("_image_")[2].removesuffix("_strip")
+            name = _SHOWN[file.suffix] + (f"/{image}" if image else "")
+            metrics.picture(name, file, step)
 
 
 def entries_in_words(entries):
@@ -259,7 +263,8 @@ def value_report(model, value, episodes, seed):
         mean of G; `error`, the mean of |value - G|.
     """
     first = [first_rows(episode, 1) for episode in episodes]
-    embedding = model.encode(model.preprocess(stack(first, "observation"), fold(seed, 0)))
+    seen = {key: stack(first, key) for key in seen_keys(first[0])}
+    embedding = model.embed(seen, fold(seed, 0))
     noise = tf.zeros([len(episodes), 1, model.rssm.latent_size])
     known = (stack(first, "action"), stack(first, "is_first"), noise)
     latent = filter_latents(model, embedding, *known, model.central_weights())

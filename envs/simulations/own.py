@@ -12,7 +12,9 @@ from envs.failing import EnvironmentFailedError
 from envs.simulations import interfaces, rendering
 from envs.simulations.choices import choices, shaped
 from envs.simulations.errors import failing, line, told
+from envs.simulations.images import as_image
 
+_MOST = 4096  # numbers of a table in a state
 _OURS = ("agents", "bayes_rl", "configs", "envs")
 _PREFIX = "python:"
 
@@ -126,14 +128,15 @@ def import_module(module, task):
 class Own:
     """An environment of dm_env, gym or gymnasium that a function makes.
 
-    The state is all that it observes, in the order in which it describes its observations,
-    as one vector. The velocity is of the entries that are known to be velocities, the
-    position of the others.
+    The state is all numbers that it observes, in the order in which it describes its
+    observations, as one vector. Images stand beside it, see `envs.simulations.images`. The
+    velocity is of the entries that are known to be velocities, the position of the others.
 
     Args:
         task: canonical name.
         make: the function.
         velocities: which entries of the state are velocities.
+        takes_images: whether images are taken; else they are refused.
 
     Attributes:
         entries: dict of the path of each array of an observation -> its size, in order;
@@ -142,24 +145,33 @@ class Own:
 
     Raises:
         ValueError: what the function returns is no such environment, has actions that are
-            neither numbers in bounds nor categories, or observes what is not a vector.
+            neither numbers in bounds nor categories, or observes what is neither numbers
+            nor, where they are taken, images.
         RuntimeError: the function raised an error.
         EnvironmentFailedError: the environment raises one later, or observes something
             else than it describes, or gives what its interface does not.
     """
 
-    def __init__(self, task, make, velocities=()):
+    def __init__(self, task, make, velocities=(), takes_images=False):
         self._task = task
         self._name = f"task {task!r}"
         self._env = self._make(make)
         self._describe_actions(self._env.actions)
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
-        entries = interfaces.entries(self._env.observations)
-        sizes = {path: self._size(path, array) for path, array in entries}
+        entries = dict(interfaces.entries(self._env.observations))
+        found = {path: self._image(path, array) for path, array in entries.items()}
+        self._images = {path: image for path, image in found.items() if image}
+        if not takes_images and self._images:
+            self._refuse_image(*next((path, entries[path]) for path in self._images))
+        sizes = {
+            path: self._size(path, array)
+            for path, array in entries.items()
+            if path not in self._images
+        }
         self._paths = list(sizes)
         self._total = sum(sizes.values())
-        if not self._total:
+        if not self._total and not self._images:
             raise ValueError(f"{self._name} observes nothing: its spec or space is empty")
         self.entries = sizes if self._paths != [()] else {}
         self._velocities = list(velocities)
@@ -175,6 +187,8 @@ class Own:
         return others
 
     def state(self):
+        if not self._paths:
+            return np.zeros([0], np.float32)
         try:
             state = concatenate(self._observation, self._paths)
         except (LookupError, TypeError, ValueError) as error:
@@ -188,6 +202,15 @@ class Own:
                 f"spec or space says, got {len(state)}"
             )
         return state
+
+    def images(self, size):
+        """Dict of name -> uint8 [size, size, channels]; a path joined by _, or "image"."""
+        found = {}
+        for path, image in self._images.items():
+            with failing(self._task, "observation"):
+                array = _entry(self._observation, path)
+                found["_".join(map(str, path)) or "image"] = image(array, size)
+        return found
 
     def position_only(self):
         return self.position()
@@ -247,17 +270,33 @@ class Own:
         low, high = self._bounds(actions)
         self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
 
+    def _image(self, path, array):
+        """How an array of the observation is an image; None where it is none."""
+        try:
+            return as_image(array)
+        except (AttributeError, TypeError, ValueError):
+            return None  # `_size` says what is wrong
+
+    def _refuse_image(self, path, array):
+        raise ValueError(
+            f"{self._observes(path, array)}, an image: observation=auto takes numbers and "
+            "images, observation=pixels what it renders"
+        )
+
+    def _observes(self, path, array):
+        name = "/".join(map(str, path))
+        return f"{self._name} observes {name + ': ' if name else ''}{line(array)}"
+
     def _size(self, path, array):
         """How many numbers an array of the observation has."""
-        name = "/".join(map(str, path))
-        what = f"{self._name} observes {name + ': ' if name else ''}{line(array)}"
+        what = self._observes(path, array)
         shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
         if shape is None or dtype is None or np.dtype(dtype).kind not in "biuf":
             raise ValueError(f"{what}; only numbers of a fixed shape are supported")
-        if len(shape) > 2 or (len(shape) == 2 and dtype == np.uint8):
+        if len(shape) > 2 and np.prod(shape) > _MOST:
             raise ValueError(
-                f"{what}; images are not supported as states: leave them out, or use "
-                "observation=pixels, which shows what it renders"
+                f"{what}, which is neither numbers nor an image: images are uint8, or "
+                "floats in finite bounds, and have 1 or 3 channels"
             )
         return int(np.prod(shape))
 

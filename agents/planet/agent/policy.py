@@ -36,7 +36,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
     no two ever share a number.
 
     Args:
-        time_step_spec: observations are a dict; "observation" alone is read.
+        time_step_spec: observations are a dict; "observation" and images are read.
         action_spec: float32 [A].
         model: `agents.planet.model.world_model.WorldModel`.
         planner: `agents.planet.planning.Planner`.
@@ -222,12 +222,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _filter(self, strategy, time_step, state, weights, seeds):
         """The latent after the new observation."""
         model = self._model
-        observation = model.preprocess(
-            time_step.observation["observation"], seeds.of("observation")
-        )
+        seen = model.embed(time_step.observation, seeds.of("observation"))
         action = state["action"]
         noise = self._noise_of_latents([action.shape[0]], seeds.of("filter"))
-        step = (model.encode(observation), action, time_step.is_first(), noise)
+        step = (seen, action, time_step.is_first(), noise)
         latent = Latent(**state["latent"])
         if not strategy.filter_with_draw:
             with hold(model, model.central_weights()):

@@ -18,36 +18,39 @@ class Dense(tf.keras.layers.Dense):
         return products.finish(outputs, self.bias, self.activation)
 
 
-def make_encoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
+def make_encoder(spec, settings, dtype="float32", name="") -> tf.keras.Sequential:
     """Observation [N, ...] -> embedding [N, embedding_size].
 
     Images pass convolutions of kernel 4 and stride 2 (Ha and Schmidhuber, 2018, World
     Models, appendix A.1, as in PlaNet), vectors pass dense layers.
 
     Args:
-        spec: `tf.TensorSpec` of one observation; uint8 [size, size, 3] is an image.
+        spec: `tf.TensorSpec` of one observation; uint8 [size, size, channels] is an image.
         settings: `agents.runs.config.schema.WorldModel`.
         dtype: Keras dtype policy.
+        name: appended to that of the network.
     """
+    name = f"encoder_{name}" if name else "encoder"
     if not is_image(spec):
         hidden = [settings.hidden_size] * settings.encoder_layers
-        return _perceptron([*hidden, settings.embedding_size], "relu", dtype, "encoder")
+        return _perceptron([*hidden, settings.embedding_size], "relu", dtype, name)
     layers = [
         tf.keras.layers.Conv2D(
             settings.image_depth * 2**layer, 4, 2, activation="relu", dtype=dtype
         )
         for layer, _ in enumerate(_DECODER_KERNELS[spec.shape[0]])
     ]
-    return tf.keras.Sequential([*layers, tf.keras.layers.Flatten(dtype=dtype)], "encoder")
+    return tf.keras.Sequential([*layers, tf.keras.layers.Flatten(dtype=dtype)], name)
 
 
-def make_decoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
+def make_decoder(spec, settings, dtype="float32", name="") -> tf.keras.Sequential:
     """Features [N, latent_size + belief_size] -> mean of the observation [N, ...]."""
+    name = f"decoder_{name}" if name else "decoder"
     hidden = [settings.hidden_size] * settings.decoder_layers
     if not is_image(spec):
-        return _perceptron([*hidden, spec.shape[0]], None, dtype, "decoder")
+        return _perceptron([*hidden, spec.shape[0]], None, dtype, name)
     if settings.image_decoder == "dense":
-        decoder = _perceptron([*hidden, spec.shape.num_elements()], None, dtype, "decoder")
+        decoder = _perceptron([*hidden, spec.shape.num_elements()], None, dtype, name)
         decoder.add(tf.keras.layers.Reshape(spec.shape, dtype=dtype))
         return decoder
     kernels = _DECODER_KERNELS[spec.shape[0]]
@@ -64,7 +67,7 @@ def make_decoder(spec, settings, dtype="float32") -> tf.keras.Sequential:
         ),
         convolution(spec.shape[-1], kernels[-1]),
     ]
-    return tf.keras.Sequential(layers, "decoder")
+    return tf.keras.Sequential(layers, name)
 
 
 def make_head(settings, name, dtype="float32", last=None) -> tf.keras.Sequential:

@@ -9,6 +9,11 @@ _UNITS = ("belief_size", "hidden_size", "embedding_size", "reward_units")
 SIZES = (*_UNITS, "latent_size")  # keys that may be None
 
 
+# An image beside a vector counts as so many numbers, in the loss and in the sizes of
+# networks, however many it has: so that it neither drowns the vector nor is drowned.
+IMAGE_NUMBERS = 20
+
+
 def with_sizes(settings, observation_size, action_size):
     """The settings of a world model with every size that is None set by the rule.
 

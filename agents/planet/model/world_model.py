@@ -1,12 +1,11 @@
 """The world model: encoder, latent dynamics, decoder and heads, with their losses."""
 
-import math
-
 import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 from agents.planet.model import networks
+from agents.planet.model.observed import Observed, over_leading_axes
 from agents.planet.model.rssm import (
     RSSM,
     above_free_nats,
@@ -16,12 +15,10 @@ from agents.planet.model.rssm import (
     in_order,
     to_front,
 )
-from agents.planet.model.standardization import PIXEL_FLOOR, Standardizer
-from agents.system.seeds import uniform
+from agents.planet.model.standardization import Standardizer
+from agents.planet.model.sizes import IMAGE_NUMBERS
+from agents.system.seeds import fold
 from bayes_rl.layers.base import StochasticLayer
-
-# Of a learned likelihood: what is predicted better than this counts no more for it.
-LEAST_STDDEV = 0.05
 
 
 class WorldModel(tf.Module):
@@ -39,6 +36,7 @@ class WorldModel(tf.Module):
             `continuation_scale` is 0, there is a continuation head then.
         any_reward: whether rewards may be of any size. Unless `standardize` is false, they
             are divided by `reward_unit` then.
+        image_specs: dict of name -> `tf.TensorSpec` of images that are seen beside it.
     """
 
     def __init__(
@@ -50,30 +48,25 @@ class WorldModel(tf.Module):
         dtype="float32",
         can_end=False,
         any_reward=False,
+        image_specs=None,
     ):
         super().__init__("world_model")
         self.observation_spec = observation_spec
         self.action_size = action_size
         self.source = source
         self._settings = settings
-        self._seen_spec = networks.pooled(observation_spec, settings)
-        is_vector = not networks.is_image(observation_spec)
-        standardize = settings.standardize
-        self._observations = self._reward_size = None
-        if standardize:
-            floors = {} if is_vector else {"share": 0.0, "floor": PIXEL_FLOOR}
-            self._observations = Standardizer(self._seen_spec.shape, **floors)
-        self._log_stddev = None
-        if settings.learn_observation_stddev and is_vector:
-            start = tf.fill(observation_spec.shape, math.log(settings.observation_stddev))
-            self._log_stddev = tf.Variable(
-                start,
-                name="observation_log_stddev",
-                constraint=lambda stddev: tf.maximum(stddev, math.log(LEAST_STDDEV)),
-            )
-        if standardize and any_reward:
+        self._main = Observed(observation_spec, settings, dtype)
+        # By these names checkpoints know them.
+        self._observations = self._main.standardizer
+        self._log_stddev = self._main.log_stddev
+        self._encoder, self._decoder = self._main.encoder, self._main.decoder
+        self._images = {
+            name: Observed(spec, settings, dtype, name)
+            for name, spec in sorted((image_specs or {}).items())
+        }
+        self._reward_size = None
+        if settings.standardize and any_reward:
             self._reward_size = Standardizer([1])
-        self._encoder = networks.make_encoder(self._seen_spec, settings, dtype)
         self.rssm = RSSM(
             settings.belief_size,
             settings.latent_size,
@@ -82,7 +75,6 @@ class WorldModel(tf.Module):
             source.dense,
             dtype,
         )
-        self._decoder = networks.make_decoder(self._seen_spec, settings, dtype)
         self._reward = networks.make_head(settings, "reward", dtype, source.reward_dense)
         self._continuation = None
         self._build()
@@ -94,6 +86,8 @@ class WorldModel(tf.Module):
     def loss_names(self):
         """The losses that `losses` returns."""
         names = ["observation_loss", "reward_loss", "latent_loss"]
+        if self._images:
+            names.append("image_loss")
         if self._continuation is not None:
             names.append("continuation_loss")
         if self._settings.global_kl_scale:
@@ -112,14 +106,45 @@ class WorldModel(tf.Module):
 
     def see(self, episode):
         """Takes the observations and rewards of an episode into the statistics of both."""
-        if self._observations is not None:
-            self._observations.update(
-                self._observed(np.float32(episode["observation"]), 0.5)
-            )
+        for name, part in self._parts.items():
+            part.see(episode[name])
         if self._reward_size is not None:
             rewards = np.asarray(episode["reward"][1:])
             if rewards.any():
                 self._reward_size.update(rewards[rewards != 0, np.newaxis])
+
+    @property
+    def _parts(self):
+        return {"observation": self._main} | self._images
+
+    @property
+    def specs(self):
+        """Dict of name -> `tf.TensorSpec` of all that is seen."""
+        return {name: part.spec for name, part in self._parts.items()}
+
+    @property
+    def images(self):
+        """Dict of name -> `Observed` of all images that are seen."""
+        return {name: part for name, part in self._parts.items() if part.is_image}
+
+    def embed(self, seen, seed):
+        """What the encoders make of an observation, [..., E].
+
+        Args:
+            seen: mapping to `observation` [..., *observation], and to images beside it.
+            seed: [2], of the noise that dequantizes images.
+        """
+        return self._encode(self._preprocess(seen, seed))
+
+    def _preprocess(self, seen, seed):
+        found = {"observation": self._main.preprocess(seen["observation"], seed)}
+        for number, (name, part) in enumerate(self._images.items()):
+            found[name] = part.preprocess(seen[name], fold(seed, number))
+        return found
+
+    def _encode(self, preprocessed):
+        parts = [part.encode(preprocessed[name]) for name, part in self._parts.items()]
+        return tf.concat(parts, axis=-1) if self._images else parts[0]
 
     def preprocess(self, observation, seed):
         """The observation as the networks get it: `observed`, standardized.
@@ -127,8 +152,7 @@ class WorldModel(tf.Module):
         See `agents.planet.model.standardization`; of images each pixel is, so that the few
         that move count as much as a vector would, and what never moves hardly at all.
         """
-        observation = self.observed(observation, seed)
-        return self._observations(observation) if self._observations else observation
+        return self._main.preprocess(observation, seed)
 
     def observed(self, observation, seed):
         """The observation in the units of `expected_observation`, float32.
@@ -137,51 +161,24 @@ class WorldModel(tf.Module):
         (Kingma and Dhariwal, 2018, Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) -
         1 / 2. Then squares of `image_pool` pixels a side are averaged.
         """
-        observation = tf.cast(observation, tf.float32)
-        if not networks.is_image(self.observation_spec):
-            return observation
-        noise = tf.ensure_shape(uniform(_shape(observation), seed), observation.shape)
-        return self._observed(observation, noise)
-
-    def _observed(self, observation, noise):
-        """What `observed` returns, of noise in [0, 1); vectors have none."""
-        if not networks.is_image(self.observation_spec):
-            return observation
-        image = (tf.floor(observation / 8.0) + noise) / 32.0 - 0.5
-        return networks.average_pool(image, self._settings.image_pool)
-
-    def to_image(self, expected):
-        """Expected observations [..., *observation] as images: uint8, of the true size."""
-        pixels = tf.saturate_cast(tf.round((expected + 0.5) * 255.0), tf.uint8)
-        return networks.enlarge(pixels, self._settings.image_pool)
+        return self._main.observed(observation, seed)
 
     def encode(self, preprocessed):
-        """Preprocessed observations [..., *observation] -> embeddings [..., E]."""
-        return _over_leading_axes(
-            self._encoder, preprocessed, len(self.observation_spec.shape)
-        )
+        """Preprocessed observations [..., *observation] -> their embeddings [..., E]."""
+        return self._main.encode(preprocessed)
 
     def decode(self, features):
         """Features [..., F] -> mean of the preprocessed observation [..., *observation]."""
-        return _over_leading_axes(self._decoder, features, 1)
+        return self._main.decode(features)
 
     def expected_observation(self, features):
         """As `decode`, but in the units of the task, those of `observed`."""
-        decoded = self.decode(features)
-        return self._observations.invert(decoded) if self._observations else decoded
+        return self._main.expected(features)
 
     @property
     def observation_stddev(self):
         """The likelihood's, of `expected_observation`: [], or one for each number."""
-        unit = self._observations.stddev if self._observations else tf.constant(1.0)
-        return self._stddev() * unit
-
-    def _stddev(self):
-        """The likelihood's, of preprocessed observations, [] or [n]."""
-        given = self._settings.observation_stddev
-        if self._log_stddev is None:
-            return tf.constant(given)
-        return tf.exp(self._log_stddev)
+        return self._main.stddev
 
     def reward(self, features):
         """Features [..., F] -> mean reward [...].
@@ -218,7 +215,7 @@ class WorldModel(tf.Module):
     def _expected_reward(self, features):
         last = self._reward.layers[-1]
         if not (isinstance(last, StochasticLayer) and last.held_draws()):
-            return _over_leading_axes(self._reward, features, 1)[..., 0]
+            return over_leading_axes(self._reward, features, 1)[..., 0]
         draws = features.shape.rank - 3
         outputs = last(to_front(self.reward_inputs(features), draws))
         return tf.cast(from_front(outputs, draws), tf.float32)[..., 0]
@@ -233,13 +230,15 @@ class WorldModel(tf.Module):
         return self._continues(features).probs_parameter()
 
     def _continues(self, features):
-        logits = _over_leading_axes(self._continuation, features, 1)[..., 0]
+        logits = over_leading_axes(self._continuation, features, 1)[..., 0]
         return tfd.Bernoulli(logits, dtype=tf.float32)
 
     def losses(self, batch, noise, seed, draws=0):
         """The terms of the negative evidence lower bound, averaged over time.
 
             observation: -log N(o | decoder(features), observation_stddev), summed over o
+            image:       likewise, of images beside a vector; each counts as 20 numbers,
+                         not as its P: times 20 / P
             reward:      -log N(r / reward_unit | reward(features), 1) * reward_scale
             latent:      max(0, KL(posterior || prior) - free_nats) * kl_scale
             continuation: -log Bernoulli(not terminal | continuation(features))
@@ -250,8 +249,8 @@ class WorldModel(tf.Module):
         section 2.1.
 
         Args:
-            batch: observation [B, T, ...], action [B, T, A]; reward, is_first and
-                is_terminal [B, T].
+            batch: observation [B, T, ...] and images beside it, action [B, T, A]; reward,
+                is_first and is_terminal [B, T].
             noise: [B, T, latent_size], standard normal.
             seed: [2], of the noise that dequantizes images.
             draws: of the weights that are held, as in `RSSM.observe`.
@@ -261,22 +260,25 @@ class WorldModel(tf.Module):
             posterior's features, [B, T, F].
         """
         settings = self._settings
-        observation = self.preprocess(batch["observation"], seed)
-        embedding = self.encode(observation)
+        seen = self._preprocess(batch, seed)
+        embedding = self._encode(seen)
         posterior, prior = self.rssm.observe(
             embedding, batch["action"], batch["is_first"], noise, draws
         )
         features = posterior.features
-        axes = len(self.observation_spec.shape)
-        decoded = tfd.Independent(tfd.Normal(self.decode(features), self._stddev()), axes)
         reward = self.reward_log_prob(features, batch["reward"])
         latent_kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
         losses = {
-            "observation_loss": -decoded.log_prob(observation),
+            "observation_loss": self._main.loss(features, seen["observation"]),
             "reward_loss": -settings.reward_scale * reward,
             "latent_loss": settings.kl_scale
             * above_free_nats(latent_kl, settings.free_nats),
         }
+        if self._images:
+            losses["image_loss"] = sum(
+                self._share(part) * part.loss(features, seen[name])
+                for name, part in self._images.items()
+            )
         if self._continuation is not None:
             goes_on = tf.cast(~batch["is_terminal"], tf.float32)
             log_prob = self._continues(features).log_prob(goes_on)
@@ -290,26 +292,24 @@ class WorldModel(tf.Module):
         means = {name: tf.reduce_mean(loss, axis=1) for name, loss in losses.items()}
         return means, {"latent_kl": tf.reduce_mean(latent_kl, axis=1)}, features
 
+    def _share(self, part):
+        """Of the loss of an image that counts; all of it where no vector stands beside."""
+        if self._main.is_image:
+            return 1.0
+        return IMAGE_NUMBERS / part.seen_spec.shape.num_elements()
+
     def _build(self):
         """Creates every variable, so that checkpoints and optimizers see them all."""
-        observation = tf.zeros([1, 1, *self._seen_spec.shape])
-        self.rssm.build(self.encode(observation).shape[-1], self.action_size)
+        nothing = {
+            name: tf.zeros([1, 1, *part.seen_spec.shape])
+            for name, part in self._parts.items()
+        }
+        self.rssm.build(self._encode(nothing).shape[-1], self.action_size)
         features = self.rssm.initial(1).features
         self.decode(features)
         self.reward(features)
-
-
-def _over_leading_axes(network, inputs, rank):
-    """Applies a network of inputs [N, ...] of `rank` axes to any number of leading axes."""
-    leading = tf.shape(inputs)[: inputs.shape.rank - rank]
-    event = inputs.shape[inputs.shape.rank - rank :]
-    outputs = tf.cast(network(tf.reshape(inputs, [-1, *event])), tf.float32)
-    return tf.reshape(outputs, tf.concat([leading, outputs.shape[1:]], 0))
-
-
-def _shape(tensor):
-    """As numbers where they are known: XLA must know how much it draws."""
-    return tensor.shape if tensor.shape.is_fully_defined() else tf.shape(tensor)
+        for part in self._images.values():
+            part.decode(features)
 
 
 def overshooting_losses(model, batch, posterior, noise, settings, draws=0):

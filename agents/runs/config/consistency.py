@@ -26,7 +26,8 @@ def check_together(config):
         UserError: some of them change nothing, or cannot be had at once. One line.
     """
     pool = config.world_model.image_pool
-    if config.observation == "pixels" and config.image.size // pool < 32:
+    may_see_images = config.observation not in ("state", "position")
+    if may_see_images and config.image.size // pool < 32:
         raise UserError(
             "image.size / world_model.image_pool must be at least 32, got "
             f"{config.image.size} / {pool}"

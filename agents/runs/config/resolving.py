@@ -22,8 +22,9 @@ class Surroundings:
     Args:
         action_repeat: environment steps of a decision.
         episode_length: decisions of a full episode; None where nobody knows.
-        observation_size: numbers of an observation.
+        observation_size: numbers of an observation; an image beside a vector counts as 20.
         action_size: numbers of an action.
+        has_images: whether images are observed.
         has_gpu: whether TensorFlow has one here.
     """
 
@@ -31,6 +32,7 @@ class Surroundings:
     episode_length: int | None
     observation_size: int
     action_size: int
+    has_images: bool = False
     has_gpu: bool = False
 
 
@@ -73,7 +75,7 @@ def resolve(config, surroundings):
         discount = discount_of(surroundings.episode_length)
         value = dataclasses.replace(value, discount=discount)
     is_fast = config.compute_dtype == "float32" or surroundings.has_gpu
-    compiles = config.observation != "pixels" and is_fast
+    compiles = is_fast and not surroundings.has_images
     return dataclasses.replace(
         config,
         action_repeat=config.action_repeat or surroundings.action_repeat,

@@ -17,6 +17,7 @@ from agents.runs.config.consistency import check_together
 from agents.runs.config.validation import validate
 from agents.system.errors import UserError
 from agents.system.settings import Settings, key
+from envs.tasks import OBSERVATIONS
 
 # Keys that had another name before: `bayes-rl migrate` renames them in the runs of then.
 RENAMED = {
@@ -106,7 +107,7 @@ class WorldModel(Settings):
 @dataclasses.dataclass(frozen=True)
 class Train(Settings):
     task: str = key()  # see configs/train.yaml
-    observation: str = key(choices=("state", "position", "pixels"))
+    observation: str = key(choices=OBSERVATIONS)
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action

@@ -109,9 +109,10 @@ def names_of(entries, size):
 def film(model, episode, seed, folder, name, fit=None, entries=None):
     """Writes the open-loop prediction of the start of an episode; returns the files.
 
-    For pixels the truth, the prediction and the error as GIF and mp4 and a strip of frames
-    as PNG; for vectors a figure of predicted and true curves, with the spread over weight
-    draws or, once forecasts were recalibrated, with the interval of the forecast.
+    For images the truth, the prediction and the error as GIF and mp4 and a strip of frames
+    as PNG, of several one film each. For vectors a figure of predicted and true curves,
+    with the spread over weight draws or, once forecasts were recalibrated, with the
+    interval of the forecast.
 
     Args:
         model: `agents.planet.model.world_model.WorldModel`.
@@ -125,20 +126,27 @@ def film(model, episode, seed, folder, name, fit=None, entries=None):
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)
     whole, episode = episode, first_rows(episode, rows)
+    files = []
+    for key, part in model.images.items():
+        predicted = predict_open_loop(model, episode, context, 0, seed, part)[0]
+        pair = _colored(episode[key]), _colored(part.to_image(predicted).numpy())
+        own = name if key == "observation" else f"{name}_{key}"
+        files += save_open_loop_video(folder, own, *pair, context)
     if is_image(model.observation_spec):
-        predicted = predict_open_loop(model, episode, context, draws=0, seed=seed)[0]
-        prediction = model.to_image(predicted).numpy()
-        truth = episode["observation"]
-        return save_open_loop_video(folder, name, truth, prediction, context)
+        return files
     draws = DRAWS if posteriors(model) else 0
     predicted = predict_open_loop(model, episode, context, draws, seed).numpy()
     labels = names_of(entries, predicted.shape[-1])
     truth = episode["observation"]
     long_enough = rows >= CONTEXT + 2
     interval = _interval(model, whole, rows, seed, fit) if fit and long_enough else None
-    return [
-        save_state_prediction(folder, name, truth, predicted, context, labels, interval)
-    ]
+    figure = (folder, name, truth, predicted, context, labels, interval)
+    return [save_state_prediction(*figure), *files]
+
+
+def _colored(images):
+    """Images [T, size, size, channels] with three channels."""
+    return np.repeat(images, 3, axis=-1) if images.shape[-1] == 1 else images
 
 
 def _interval(model, episode, rows, seed, fit):

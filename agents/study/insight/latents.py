@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import tensorflow as tf
 
+from agents.episodes.layout import seen_in
 from agents.planet.model.rssm import Latent
 from agents.system.seeds import fold, normal
 from bayes_rl.weights import hold, posteriors
@@ -62,7 +63,7 @@ def _leave_open(axis, tensor):
     return tf.TensorSpec(shape, tensor.dtype)
 
 
-def predict_open_loop(model, episode, context, draws, seed):
+def predict_open_loop(model, episode, context, draws, seed, part=None):
     """Filters the first rows of an episode and imagines the others.
 
     The filter uses the central weights. The draws share the noise of the latents, so what
@@ -76,15 +77,18 @@ def predict_open_loop(model, episode, context, draws, seed):
         draws: S, weight draws to imagine with; 0 is one prediction with the
             central weights.
         seed: [2], of draws and noise.
+        part: what is predicted, `agents.planet.model.observed.Observed`; None: the
+            observation.
 
     Returns:
         [max(S, 1), T, ...], means of the observations, in the units of
         `WorldModel.observed`: reconstructions in the context, predictions after it.
     """
+    expected = part.expected if part else model.expected_observation
     seen, imagined = open_loop_latents(model, episode, context, draws, seed)
     copies = max(draws, 1)
-    reconstruction = tf.repeat(model.expected_observation(seen.features), copies, axis=0)
-    predicted = model.expected_observation(imagined.features)
+    reconstruction = tf.repeat(expected(seen.features), copies, axis=0)
+    predicted = expected(imagined.features)
     return tf.concat([reconstruction, predicted], axis=1)
 
 
@@ -97,13 +101,11 @@ def open_loop_latents(model, episode, context, draws, seed):
     """
     length = len(episode["reward"])
     noise = normal([1, length, model.rssm.latent_size], fold(seed, 0))
-    observation = model.preprocess(
-        episode["observation"][tf.newaxis, :context], fold(seed, 1)
-    )
+    early = {key: rows[tf.newaxis, :context] for key, rows in seen_in(episode).items()}
     action = tf.constant(episode["action"])
     seen = filter_latents(
         model,
-        model.encode(observation),
+        model.embed(early, fold(seed, 1)),
         action[tf.newaxis, :context],
         tf.constant(episode["is_first"][tf.newaxis, :context]),
         noise[:, :context],
@@ -159,8 +161,7 @@ def encode(model, episodes, seed):
         `Encoded`.
     """
     embedding = [
-        {"embedding": model.encode(model.preprocess(e["observation"], fold(seed, n)))}
-        for n, e in enumerate(episodes)
+        {"embedding": model.embed(e, fold(seed, n))} for n, e in enumerate(episodes)
     ]
     action = stack(episodes, "action")
     shape = [*action.shape[:2], model.rssm.latent_size]

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from agents.episodes.layout import seen_keys
 from agents.planet.planning.imagination import expect_next
 from agents.study.insight.latents import filter_latents, traced_once
 from agents.system.seeds import fold, normal
@@ -46,7 +47,7 @@ def spread_report(model, episode, seed):
 
 def as_batch(episode):
     """The episode as `predict_each_step` takes it."""
-    keys = ("observation", "action", "is_first")
+    keys = (*seen_keys(episode), "action", "is_first")
     return {key: tf.constant(episode[key])[tf.newaxis] for key in keys}
 
 
@@ -56,14 +57,15 @@ def predict_each_step(model, batch, seed):
 
     Args:
         model: `agents.planet.model.world_model.WorldModel`.
-        batch: observation [B, T, ...], action [B, T, A] and is_first [B, T].
+        batch: observation [B, T, ...] and images beside it, action [B, T, A] and is_first
+            [B, T].
         seed: [2].
 
     Returns:
         `Latent`, the next one, [S, B, T - 1, ...]; its `sample` is its mean.
     """
     noise = normal([*sizes(batch["is_first"]), model.rssm.latent_size], fold(seed, 0))
-    embedding = model.encode(model.preprocess(batch["observation"], fold(seed, 1)))
+    embedding = model.embed(batch, fold(seed, 1))
     known = (batch["action"], batch["is_first"], noise)
     latent = filter_latents(model, embedding, *known, model.central_weights())
     before = tf.nest.map_structure(lambda x: x[:, :-1], latent)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from agents.episodes.layout import KEYS, NUMBERS, check_episode
+from agents.episodes.layout import check_episode, known_in
 from agents.system.errors import UserError
 from agents.training.logged import checks
 
@@ -63,7 +63,7 @@ def _own(arrays, file):
     """An episode as a run keeps it; what no log has is added."""
     checks.entries(arrays, file, _OWN)
     count = len(np.atleast_1d(arrays["reward"]))
-    episode = {name: arrays[name] for name in (*KEYS, *NUMBERS) if name in arrays}
+    episode = known_in(arrays)
     unknown = np.zeros([count, 0], np.float32)
     episode = {"position": unknown, "velocity": unknown} | episode
     try:

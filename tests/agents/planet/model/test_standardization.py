@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.planet.model.observed import LEAST_STDDEV
 from agents.planet.model.standardization import (
     CLIP,
     NOTHING,
@@ -11,7 +12,6 @@ from agents.planet.model.standardization import (
     SHARE,
     Standardizer,
 )
-from agents.planet.model.world_model import LEAST_STDDEV
 from bayes_rl.weights import hold, mean_weights
 
 SEED = tf.constant([1, 2])
@@ -153,7 +153,7 @@ def test_decoded_images_come_back_to_what_can_be_shown(make_model, images, noise
     decoded = model.decode(noise(2, 9))
     expected = model.expected_observation(noise(2, 9))
     np.testing.assert_allclose(expected, 10.5 / 32 - 0.5 + PIXEL_FLOOR * decoded, 1e-5)
-    shown = model.to_image(expected).numpy().astype(int)
+    shown = model.images["observation"].to_image(expected).numpy().astype(int)
     assert np.abs(shown - 255 * (expected + 0.5)).max() < 0.51
 
 

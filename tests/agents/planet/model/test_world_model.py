@@ -161,7 +161,11 @@ def test_images_keep_5_bits_and_get_uniform_noise(image_model, images):
 
 
 def test_to_image_inverts_observed_to_5_bits(image_model, images):
-    back = image_model.to_image(image_model.observed(images, SEED)).numpy()
+    back = (
+        image_model.images["observation"]
+        .to_image(image_model.observed(images, SEED))
+        .numpy()
+    )
     assert back.dtype == np.uint8
     assert np.abs(back.astype(int) - images).max() <= 8
 
@@ -176,12 +180,13 @@ def test_pooled_images_are_means_of_squares_and_shown_at_the_observed_size(make_
     np.testing.assert_allclose(seen, 5.5 / 32 - 0.5, atol=0.5 / 32)
     assert model.encode(seen).shape[:2] == [1, 2]
     assert model.decode(tf.zeros([1, 2, 9])).shape == seen.shape
-    assert model.to_image(seen).shape == images.shape
+    assert model.images["observation"].to_image(seen).shape == images.shape
 
 
 def test_to_image_cuts_what_no_image_can_show(image_model):
     np.testing.assert_array_equal(
-        image_model.to_image(tf.constant([-9.0, -0.5, 0.5, 9.0])), [0, 0, 255, 255]
+        image_model.images["observation"].to_image(tf.constant([-9.0, -0.5, 0.5, 9.0])),
+        [0, 0, 255, 255],
     )
 
 

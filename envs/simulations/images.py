@@ -1,0 +1,82 @@
+"""Images among the observations of an environment: what they look like, made uint8."""
+
+import dataclasses
+
+import numpy as np
+
+from envs.simulations.gym import shrink
+
+_LEAST = 16  # pixels of a side; below it is a table, such as the ten by ten of MinAtar
+_CHANNELS = (1, 3)
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    """How an array of an observation is an image.
+
+    Args:
+        shape: of the array.
+        has_channels_first: whether it is [channels, height, width].
+        low: what is black.
+        high: what is white.
+    """
+
+    shape: tuple
+    has_channels_first: bool
+    low: float
+    high: float
+
+    def __call__(self, array, size):
+        """The image of an array, uint8 [size, size, 1 or 3]; pixels are averaged."""
+        array = np.asarray(array)
+        if array.shape != self.shape:
+            raise ValueError(f"an image must have shape {self.shape}, got {array.shape}")
+        if self.has_channels_first:
+            array = np.moveaxis(array, 0, 2)
+        if array.ndim == 2:
+            array = array[..., np.newaxis]
+        if array.dtype != np.uint8 or (self.low, self.high) != (0, 255):
+            share = (array.astype(np.float64) - self.low) / (self.high - self.low)
+            array = np.round(255.0 * np.clip(share, 0.0, 1.0)).astype(np.uint8)
+        return array if array.shape[:2] == (size, size) else shrink(array, size)
+
+
+def as_image(description):
+    """The image that a spec or space describes; None where it describes other numbers.
+
+    An image has 1 or 3 channels, first or last, and is uint8, or float in finite bounds; or
+    it is uint8 [height, width]. Its sides have 16 pixels or more.
+
+    Args:
+        description: with `shape` and `dtype`, and bounds `low` and `high` of gym or
+            `minimum` and `maximum` of dm_env.
+
+    Example:
+        >>> import gymnasium
+        >>> seen = gymnasium.spaces.Box(0.0, 1.0, [3, 48, 64])
+        >>> as_image(seen)(np.ones([3, 48, 64]), 32).shape
+        (32, 32, 3)
+    """
+    shape, dtype = tuple(description.shape), np.dtype(description.dtype)
+    sides = _sides(shape)
+    if sides is None or min(sides) < _LEAST:
+        return None
+    low = getattr(description, "low", getattr(description, "minimum", 0))
+    high = getattr(description, "high", getattr(description, "maximum", 255))
+    low, high = float(np.min(low)), float(np.max(high))
+    if dtype == np.uint8:  # gym writes bounds of 0 and 255, dm_env often none
+        low, high = (low, high) if 0 <= low < high <= 255 else (0.0, 255.0)
+    elif len(shape) == 2 or dtype.kind != "f" or not 0.0 < high - low <= 255.0:
+        return None  # a table, or a map of heights
+    return Image(shape, len(shape) == 3 and sides == shape[1:], low, high)
+
+
+def _sides(shape):
+    """Height and width, or None where it is no image."""
+    if len(shape) == 2:
+        return shape
+    if len(shape) == 3 and shape[2] in _CHANNELS:
+        return shape[:2]
+    if len(shape) == 3 and shape[0] in _CHANNELS:
+        return shape[1:]
+    return None
