@@ -68,15 +68,21 @@ def environment():
 
 @pytest.fixture(scope="session")
 def make_model(make_config, environment):
-    """Makes a tiny world model of vectors of 2 and actions of 1, or of images."""
+    """Makes a tiny world model of vectors of 2 and actions of 1, or of images.
 
-    def make(*words, image_size=None):
+    Images beside the vector: dict of name -> size and channels.
+    """
+
+    def make(*words, image_size=None, beside=()):
         tf.keras.utils.set_random_seed(0)
         time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
         if image_size:
             time_step_spec.observation["observation"] = tf.TensorSpec(
                 [image_size, image_size, 3], tf.uint8
             )
+        for name, (size, channels) in dict(beside).items():
+            spec = tf.TensorSpec([size, size, channels], tf.uint8)
+            time_step_spec.observation[name] = spec
         action_spec = tensor_spec.from_spec(environment.action_spec())
         return make_world_model(make_config(*words), time_step_spec, action_spec)
 

@@ -124,6 +124,7 @@ def test_bounds_of_actions_and_order_of_entries_are_printed_and_stored(
         "shape": [2],
         "dtype": "float32",
         "entries": [{"path": ["arm", "angle"], "size": 1}, {"path": ["goal"], "size": 1}],
+        "images": {},
     }
 
 

@@ -44,6 +44,20 @@ def test_batch_has_the_shapes_and_types_of_the_contract():
     }
 
 
+def test_images_beside_the_observation_are_of_the_same_rows():
+    replay = Replay(100)
+    for number in range(3):
+        row = np.arange(9, dtype=np.uint8)
+        image = np.broadcast_to((20 * number + row)[:, None, None, None], [9, 4, 4, 1])
+        replay.add(make_episode(9, number) | {"image_front": image})
+    batch = replay.sample(5, 6, seed=0)
+    seen = 20 * batch["observation"][..., 0] + batch["observation"][..., 1]
+    assert batch["image_front"].dtype == np.uint8
+    np.testing.assert_array_equal(batch["image_front"][..., 0, 0, 0], seen)
+    with pytest.raises(ValueError, match="does not fit a replay"):
+        replay.add(make_episode(5))
+
+
 def test_images_stay_bytes():
     replay = Replay(100)
     replay.add(make_episode(5) | {"observation": np.zeros([5, 8, 8, 3], np.uint8)})

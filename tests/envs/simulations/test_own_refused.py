@@ -27,7 +27,10 @@ class Blind(DmCounter):
 
 class Camera(DmCounter):
     def observation_spec(self):
-        return {"joints": specs.Array([2], float), "eye": specs.Array([4, 4, 3], np.uint8)}
+        return {
+            "joints": specs.Array([2], float),
+            "eye": specs.Array([40, 40, 3], np.uint8),
+        }
 
 
 class Bare(DmCounter):
@@ -57,8 +60,18 @@ class Misplaced(DmCounter):
             "only one array of continuous actions, or of categories, is supported",
         ),
         (Blind, "actions Array.*; integers need a least and a greatest one"),
-        (Camera, "observes eye: Array.*images are not supported as states: leave them out"),
-        (counter(observation_space=space((8, 8), np.uint8)), "images are not supported"),
+        (
+            Camera,
+            "observes eye: Array.*, an image: observation=auto takes numbers and imag",
+        ),
+        (
+            counter(observation_space=space((32, 32), np.uint8)),
+            "an image: observation=auto",
+        ),
+        (
+            counter(observation_space=space((90, 90, 4), np.uint8)),
+            "neither numbers nor an image: images are uint8, .* 1 or 3 channels",
+        ),
         (counter(observation_space=space(None, None)), "only numbers of a fixed shape"),
         (counter(observation_space=space((), np.dtype("U4"))), "only numbers of a fixed"),
         (

@@ -9,6 +9,7 @@ from scipy import stats
 
 from agents.planet.model.rssm import Latent
 from agents.planet.model.world_model import overshooting_losses
+from agents.system.seeds import fold
 from bayes_rl.weights import hold, mean_weights, named_signs, sample_weights
 from envs.simulations.fake import EDGE, REACH
 
@@ -158,6 +159,68 @@ def test_images_keep_5_bits_and_get_uniform_noise(image_model, images):
     assert observed.max() < 0.5
     assert noise.min() >= -1e-5
     assert stats.kstest(noise.ravel(), "uniform").pvalue > 0.01
+
+
+@pytest.fixture(scope="module")
+def mixed(make_model):
+    words = "world_model.image_depth=2", "world_model.observation_stddev=0.7"
+    return make_model(*words, beside={"image_eye": (32, 1), "image_arm": (64, 3)})
+
+
+@pytest.fixture(scope="module")
+def mixed_batch(make_batch):
+    rng = np.random.default_rng(1)
+    shapes = {"image_eye": [3, 5, 32, 32, 1], "image_arm": [3, 5, 64, 64, 3]}
+    images = {
+        name: tf.constant(rng.integers(0, 256, shape, np.uint8))
+        for name, shape in shapes.items()
+    }
+    return make_batch() | images
+
+
+def test_each_image_beside_a_vector_counts_as_20_numbers(mixed, mixed_batch, noise):
+    noise = noise(3, 5, mixed.rssm.latent_size)
+
+    def compute():
+        found = mixed.losses(mixed_batch, noise, SEED)
+        features = found[2]
+        each = []
+        for number, name in enumerate(["image_arm", "image_eye"]):
+            part = mixed.images[name]
+            seen = part.preprocess(mixed_batch[name], fold(SEED, number))
+            each.append((part.decode(features), seen))
+        return found, each
+
+    (found, _, _), each = with_mean_weights(mixed, compute)
+    expected = sum(
+        20 * -stats.norm.logpdf(seen, decoded, 0.7).mean((1, 2, 3, 4))
+        for decoded, seen in each
+    )
+    np.testing.assert_allclose(found["image_loss"], expected, rtol=1e-4)
+    assert "image_loss" in mixed.loss_names
+
+
+@pytest.mark.parametrize("name", ["observation", "image_eye", "image_arm"])
+def test_what_is_inferred_depends_on_each_part(mixed, mixed_batch, name):
+    other = mixed_batch | {name: tf.reverse(mixed_batch[name], [1])}
+    one, two = (mixed.embed(batch, SEED).numpy() for batch in (mixed_batch, other))
+    assert np.abs(one - two).max() > 1e-3
+
+
+def test_each_part_is_learned_in_units_of_its_own_spread(make_model):
+    mixed = make_model("world_model.image_depth=2", beside={"image_eye": (32, 1)})
+    rng = np.random.default_rng(2)
+    episode = {
+        "observation": rng.normal(1e3, 50.0, [200, 2]).astype(np.float32),
+        "image_eye": rng.integers(0, 100, [200, 32, 32, 1], np.uint8),
+        "reward": np.zeros(200, np.float32),
+    }
+    mixed.see(episode)
+    vector = mixed.preprocess(episode["observation"], SEED)
+    image = mixed.images["image_eye"].preprocess(episode["image_eye"], SEED)
+    for array in (vector, image):
+        assert np.mean(array) == pytest.approx(0.0, abs=0.02)
+        assert np.std(array) == pytest.approx(1.0, abs=0.06)  # but for the floor
 
 
 def test_to_image_inverts_observed_to_5_bits(image_model, images):

@@ -1,0 +1,123 @@
+"""Tests of runs that see numbers and images."""
+
+import json
+
+import gymnasium
+import numpy as np
+import pytest
+import tensorflow as tf
+from tf_agents.trajectories import time_step as ts
+
+import agents
+import envs
+from agents.__main__ import main
+from agents.episodes.store import EpisodeStore
+from agents.runs.records import read_metrics
+from agents.system.errors import UserError
+
+SIZE = 32
+TASK = "python:tests.agents.training.test_parts:Arm"
+WORDS = f"experiment=debug observation=auto image.size={SIZE} seed_steps=10 value=none"
+WORDS += " sequence_length=5 world_model.image_depth=2 evaluation.every_steps=10"
+WORDS += " video_every_steps=10 compile=false updates_per_step=0.2"
+
+
+class Arm(gymnasium.Env):
+    """Counts steps, in a number and as the brightness of two images."""
+
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, [1])
+    observation_space = gymnasium.spaces.Dict(
+        angle=gymnasium.spaces.Box(-9.0, 9.0, [2]),
+        wrist=gymnasium.spaces.Box(0, 255, [48, 64, 1], np.uint8),
+        front=gymnasium.spaces.Box(0.0, 1.0, [3, 40, 40]),
+    )
+
+    def reset(self, seed=None, options=None):
+        self.steps = 0
+        return self._look(), {}
+
+    def step(self, action):
+        self.steps += 1
+        return self._look(), 1.0, False, self.steps == 10, {}
+
+    def _look(self):
+        return {
+            "angle": np.full(2, self.steps, np.float32),
+            "wrist": np.full([48, 64, 1], 20 * self.steps, np.uint8),
+            "front": np.full([3, 40, 40], 0.1 * self.steps, np.float32),
+        }
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("parts")
+    words = f"{WORDS} logdir={folder / 'run'} task={TASK}"
+    agents.train(f"{words} environment_steps=20")
+    return agents.train(f"{words} environment_steps=30")  # goes on
+
+
+def test_all_parts_of_a_step_are_in_its_row(run):
+    episode = EpisodeStore(f"{run.folder}/episodes").read(2)
+    row = np.arange(11)
+    np.testing.assert_array_equal(episode["observation"], np.stack([row, row], axis=1))
+    for name, brightness in (("image_wrist", 20 * row), ("image_front", 25.5 * row)):
+        shape = (11, SIZE, SIZE, 3 if name == "image_front" else 1)
+        expected = np.broadcast_to(np.round(brightness)[:, None, None, None], shape)
+        np.testing.assert_allclose(episode[name].astype(int), expected, atol=1)
+
+
+def test_it_learns_is_judged_and_films_each_camera(run):
+    rows = read_metrics(run.folder)
+    assert [row["environment_steps"] for row in rows] == [10, 20, 30]
+    assert np.isfinite(rows[-1]["train/image_loss"])
+    assert rows[-1]["evaluate/return"] == 10.0
+    assert main(["evaluate", str(run.folder), "--episodes", "1"]) == 0
+    files = {path.name for path in run.folder.glob("videos/*")}
+    for name in ("image_front.gif", "image_wrist.gif", "image_front_strip.png"):
+        assert f"open_loop_30_{name}" in files
+    assert "open_loop_30.png" in files
+
+
+def test_a_loaded_agent_acts_on_what_an_environment_gives(run):
+    agent = agents.load(run)
+    seen = envs.load(TASK, "auto", image_size=SIZE).reset().observation
+    agent.reset()
+    assert agent.act(seen).shape == (1,)
+    with pytest.raises(ValueError, match="must be a dict with observation, image_front, i"):
+        agent.act(seen["observation"])
+    with pytest.raises(ValueError, match="it lacks image_front"):
+        agent.act({name: seen[name] for name in ("observation", "image_wrist")})
+    with pytest.raises(ValueError, match="image_wrist must have shape .32, 32, 1., got"):
+        agent.act(seen | {"image_wrist": seen["image_front"]})
+
+
+@pytest.mark.slow
+def test_an_exported_policy_acts_on_them_too(run, tmp_path, capsys):
+    folder = tmp_path / "policy"
+    assert main(["export", str(run.folder), "--out", str(folder)]) == 0
+    words = "beside it image_front uint8 [1, 32, 32, 3], image_wrist uint8 [1, 32, 32, 1]"
+    assert words in capsys.readouterr().out
+    told = json.loads((folder / "interface.json").read_text())["observation"]
+    assert told["images"] == {"image_front": [32, 32, 3], "image_wrist": [32, 32, 1]}
+    policy = tf.saved_model.load(str(folder))
+    seen = envs.load(TASK, "auto", image_size=SIZE).reset().observation
+    parts = {
+        name: tf.constant(seen[name][None]) for name in ("observation", *told["images"])
+    }
+    step = ts.TimeStep(tf.constant([0]), tf.zeros([1]), tf.ones([1]), parts)
+    agent = agents.load(run)
+    action = policy.action(step, policy.get_initial_state()).action
+    np.testing.assert_allclose(action[0], agent.act(seen), atol=1e-5)
+
+
+def test_logs_of_such_a_run_are_learned_from(run, tmp_path):
+    words = [*WORDS.split(), f"task={TASK}", f"logdir={tmp_path / 'run'}"]
+    words += ["evaluation.every_steps=0", "video_every_steps=0"]
+    assert main(["learn", str(run.folder), *words]) == 0
+    assert np.isfinite(read_metrics(tmp_path / "run")[-1]["train/image_loss"])
+
+
+def test_images_need_a_word(tmp_path):
+    words = f"{WORDS} logdir={tmp_path} task={TASK} observation=state"
+    with pytest.raises(UserError, match="observes wrist: .*, an image: observation=auto"):
+        agents.train(words)
