@@ -154,6 +154,14 @@ _ALL = (
         chart="losses",
     ),
     Metric(
+        "train/image_loss",
+        "- log likelihood of images beside a vector, each as of 20 numbers, nats per step",
+        "planet/model/world_model",
+        unit="nats per step",
+        label="image loss",
+        chart="losses",
+    ),
+    Metric(
         "train/reward_loss",
         "- log likelihood of rewards, times reward_scale",
         "planet/model/world_model",

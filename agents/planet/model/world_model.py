@@ -15,8 +15,8 @@ from agents.planet.model.rssm import (
     in_order,
     to_front,
 )
-from agents.planet.model.standardization import Standardizer
 from agents.planet.model.sizes import IMAGE_NUMBERS
+from agents.planet.model.standardization import Standardizer
 from agents.system.seeds import fold
 from bayes_rl.layers.base import StochasticLayer
 

@@ -28,6 +28,7 @@ from agents.system.files import output_folder
 _LOSSES = {
     "train/loss": "loss",
     "train/observation_loss": "observation loss",
+    "train/image_loss": "image loss",
     "train/reward_loss": "reward loss",
     "train/continuation_loss": "continuation loss",
     "train/latent_kl": "latent KL (nats)",

@@ -22,6 +22,7 @@ _SHOWN = {
     "evaluate/return": "evaluation return",
     "train/loss": "loss",
     "train/observation_loss": "observation loss",
+    "train/image_loss": "image loss",
     "train/reward_loss": "reward loss",
     "train/continuation_loss": "continuation loss",
     "train/latent_kl": "latent KL (nats)",

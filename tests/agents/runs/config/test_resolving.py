@@ -33,8 +33,9 @@ def test_task_and_machine_decide_what_is_left_open():
 
 def test_vectors_are_compiled_and_pictures_are_not():
     assert used("compile=null").compile is True
-    assert used("compile=null", "experiment=pixels").compile is False
-    assert used("compile=true", "experiment=pixels").compile is True
+    seen = dataclasses.replace(FAKE, has_images=True)
+    assert used("compile=null", "experiment=pixels", surroundings=seen).compile is False
+    assert used("compile=true", "experiment=pixels", surroundings=seen).compile is True
 
 
 @pytest.mark.parametrize(("has_gpu", "compiles"), [(False, False), (True, True)])
