@@ -3,6 +3,7 @@
 import contextlib
 
 from agents.cli.train import train
+from agents.episodes.layout import seen_in
 from agents.runs.config.overrides import expand, load
 from agents.system.errors import UserError
 from envs.quiet import import_gym
@@ -54,9 +55,11 @@ def _settle(data, overrides):
     config = load(expand([*_words(settings, typed), *overrides])[0])
     found = _look(config)
     settings["environment_steps"] = found.environment_steps
-    seen = found.example["observation"]
-    if config.task == LOGGED and seen.ndim > 2:
-        settings |= {"observation": "pixels", "image.size": seen.shape[1]}
+    images = [x for x in seen_in(found.example).values() if x.ndim > 2]
+    if config.task == LOGGED and images:
+        is_alone = found.example["observation"].ndim > 2
+        kind = "pixels" if is_alone else "auto"
+        settings |= {"observation": kind, "image.size": images[0].shape[1]}
     return _words(settings, typed), found
 
 

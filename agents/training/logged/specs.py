@@ -7,7 +7,7 @@ from tf_agents.specs import array_spec
 from tf_agents.trajectories import time_step as ts
 
 from agents.episodes.environments import COLLECTION, load_environments
-from agents.episodes.layout import agent_steps
+from agents.episodes.layout import agent_steps, seen_in, seen_keys
 from agents.episodes.store import readable_episodes
 from agents.runs.folder import Run
 from agents.system.errors import UserError
@@ -36,7 +36,7 @@ class LoggedSpecs:
         self._action = array_spec.BoundedArraySpec([size], np.float32, -1.0, 1.0, "action")
         self._seen = {
             name: array_spec.ArraySpec(episode[name].shape[1:], episode[name].dtype, name)
-            for name in ("observation", "position", "velocity")
+            for name in (*seen_keys(episode), "position", "velocity")
         }
 
     def action_spec(self):
@@ -105,9 +105,13 @@ def check_logged(config, environment):
     bounds = action_bounds(config, environment)
     categories = environment.actions.categories
     found = survey(config.data, environment.action_repeat, bounds, categories)
-    seen = environment.time_step_spec().observation["observation"]
-    specs = {"observation": seen, "action": environment.action_spec()}
+    specs = seen_in(environment.time_step_spec().observation)
+    specs["action"] = environment.action_spec()
     for name, spec in specs.items():
+        if name not in found.example:
+            raise UserError(
+                f"{config.data} lacks {name}, which task={config.task} observes"
+            )
         given = found.example[name].shape[1:]
         if given != tuple(spec.shape):
             raise UserError(

@@ -5,7 +5,12 @@ import functools
 
 import numpy as np
 
-from agents.episodes.layout import agent_steps, environment_steps, episode_return
+from agents.episodes.layout import (
+    agent_steps,
+    environment_steps,
+    episode_return,
+    seen_keys,
+)
 from agents.training.logged.checks import one_hot, refuse
 from agents.training.logged.reading import find
 
@@ -74,7 +79,10 @@ def _rows(episode):
 
 
 def _check_alike(episode, file, example, first):
-    for key in ("observation", "action"):
+    seen, wanted = seen_keys(episode), seen_keys(example)
+    if seen != wanted:
+        refuse(file, "what is seen", f"is {', '.join(seen)}", f"be {', '.join(wanted)}")
+    for key in (*seen_keys(example), "action"):
         array, known = episode[key], example[key]
         if (array.shape[1:], array.dtype) != (known.shape[1:], known.dtype):
             given = f"has rows of shape {array.shape[1:]} and {array.dtype}"

@@ -117,6 +117,31 @@ def test_logs_of_such_a_run_are_learned_from(run, tmp_path):
     assert np.isfinite(read_metrics(tmp_path / "run")[-1]["train/image_loss"])
 
 
+def test_they_are_learned_from_without_their_task_too(run, tmp_path):
+    words = [*WORDS.split(), "task=logged", f"logdir={tmp_path / 'run'}"]
+    words = [word for word in words if not word.startswith(("observation", "image.size"))]
+    words += ["evaluation.every_steps=0", "video_every_steps=0"]
+    assert main(["learn", str(run.folder), *words]) == 0
+    assert np.isfinite(read_metrics(tmp_path / "run")[-1]["train/image_loss"])
+
+
+def test_logs_without_an_image_of_the_task_are_refused(run, tmp_path, capsys):
+    store = EpisodeStore(f"{run.folder}/episodes")
+    episode = store.read(0) | {}
+    del episode["image_wrist"]
+    logs = EpisodeStore(tmp_path / "logs")
+    logs.append(episode)
+    words = [*WORDS.split(), f"task={TASK}", f"logdir={tmp_path / 'run'}"]
+    assert main(["learn", str(tmp_path / "logs"), *words]) == 2
+    told = capsys.readouterr().err
+    assert f"lacks image_wrist, which task={TASK} observes" in told
+    logs.append(store.read(1))
+    logs.append(episode)
+    assert main(["learn", str(tmp_path / "logs"), *words, "task=logged"]) == 2
+    told = capsys.readouterr().err
+    assert "is observation, image_front, image_wrist; must be observation, image_f" in told
+
+
 def test_images_need_a_word(tmp_path):
     words = f"{WORDS} logdir={tmp_path} task={TASK} observation=state"
     with pytest.raises(UserError, match="observes wrist: .*, an image: observation=auto"):
