@@ -9,6 +9,7 @@ because to save is a step in which all take part; all go on from the first's.
 import dataclasses
 import pathlib
 import shutil
+import threading
 
 import ray
 import tensorflow as tf
@@ -93,10 +94,12 @@ class Others:
             for folder in newest
             for file in folder.iterdir()
         }
-        self._runs = [each.learn.remote(self._addresses, files) for each in self._handles]
+        for handle in self._handles:
+            handle.begin.remote(files)
 
     def devices(self):
-        """Those of all learners, for the first."""
+        """Those of all learners, for the first; they are made at the same time."""
+        self._runs = [each.learn.remote(self._addresses) for each in self._handles]
         return devices_of(self._addresses, 0)
 
     def give(self, index, content):
@@ -164,6 +167,7 @@ class Learner:
         self._folder = own_folder()
         self._whole = Run(pathlib.Path(self._folder) / "whole")
         self._whole.episodes.mkdir(parents=True)
+        self._begun = threading.Event()
 
     @ray.method(concurrency_group=LIFE)
     def address(self):
@@ -176,24 +180,33 @@ class Learner:
         with replacing(self._whole.episodes / f"{index:06d}.npz") as handle:
             handle.write(content)
 
-    def learn(self, addresses, files):
-        """Trains to the end; exit status.
+    @ray.method(concurrency_group=LIFE)
+    def begin(self, files):
+        """Lets it learn.
+
+        Args:
+            files: dict of name -> bytes, of the checkpoint from which all go on.
+        """
+        for name, content in files.items():
+            file = self._whole.checkpoints / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(content)
+        self._begun.set()
+
+    def learn(self, addresses):
+        """Trains to the end, once it is let; exit status.
 
         Args:
             addresses: of all learners.
-            files: dict of name -> bytes, of the checkpoint from which all go on.
         """
         from agents.training import trainer
 
         import_gym()
         configure_tensorflow(self._config)
-        for name, content in files.items():
-            file = self._whole.checkpoints / name
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(content)
+        devices = devices_of(addresses, self._number)
+        self._begun.wait()
         own = Run(self._whole.folder.with_name("own"), whole=self._whole)
         own.folder.mkdir()
-        devices = devices_of(addresses, self._number)
         try:
             return trainer.train(self._config, own, TakenByAnother, devices)
         finally:

@@ -83,7 +83,6 @@ def learned():
     return found
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_two_learners_compute_what_one_does_on_the_same_batches(learned):
     one, *two = learned
@@ -96,7 +95,6 @@ def test_two_learners_compute_what_one_does_on_the_same_batches(learned):
             np.testing.assert_allclose(theirs, mine, rtol=1e-3, atol=1e-5)
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_learners_stay_the_same(learned):
     _, first, second = learned
