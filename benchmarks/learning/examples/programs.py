@@ -13,6 +13,7 @@ class Program:
         tests: dict of name -> heading.
         claims: pairs of test and score of which the first table has the verdicts.
         others: methods that are not Bayesian, beside the plain one.
+        means: dict of a test -> those of which it is the mean, for each seed.
     """
 
     about: str
@@ -20,6 +21,7 @@ class Program:
     tests: dict
     claims: tuple
     others: tuple = ()
+    means: dict = dataclasses.field(default_factory=dict)
 
 
 # score -> heading, and the sign of what is better, 0 where there is none
@@ -97,7 +99,8 @@ PROGRAMS = {
         "training rows; seconds are those of the training with the best. But dense and "
         "dense_flipout are Keras' Dense and DenseFlipout with their defaults, untuned.",
         "deterministic",
-        {
+        {"all": "Mean of the four tables", "all_outside": f"Mean of the four, {SHIFT}"}
+        | {
             key: value
             for name, title in _TABLES.items()
             for key, value in (
@@ -107,9 +110,12 @@ PROGRAMS = {
         },
         tuple(
             (f"{name}{end}", "negative_log_likelihood")
-            for name in _TABLES
+            for name in ("all", *_TABLES)
             for end in ("", "_outside")
         ),
+        means={
+            f"all{end}": [f"{name}{end}" for name in _TABLES] for end in ("", "_outside")
+        },
     ),
     "sequence": Program(
         "LSTMs learn the next symbol from 50 strings of Reber's grammar. They are judged "

@@ -1,6 +1,8 @@
 """Rows of scores, their intervals over seeds, and tables of them."""
 
+import collections
 import json
+import statistics
 
 import numpy as np
 from scipy import stats
@@ -35,7 +37,22 @@ def read(program, paths):
                 for score in SCORES
                 if score in found.get(test, {})
             ]
-    return rows
+    return rows + list(_means(rows, PROGRAMS[program].means))
+
+
+def _means(rows, means):
+    """Rows of tests that are means of others, of those that have all of them."""
+    for test, parts in means.items():
+        found = collections.defaultdict(dict)
+        for row in rows:
+            if row["test"] in parts:
+                found[row["method"], row["seed"], row["score"]][row["test"]] = row
+        for each in found.values():
+            if len(each) == len(parts):
+                first, *_ = each.values()
+                value = statistics.fmean(row["value"] for row in each.values())
+                own = {"test": test, "value": value, "seconds": None, "data": "all"}
+                yield first | own
 
 
 def _check_arguments(path, words):

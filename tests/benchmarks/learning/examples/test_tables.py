@@ -69,3 +69,20 @@ def test_seconds_are_those_of_a_seed_on_all_its_data():
     rows = [each | {"seed": 0, "data": name} for name in ("curve", "curve", "diabetes")]
     rows.append(each | {"seed": 1, "data": "curve", "seconds": None})
     assert tables.cost(rows).splitlines()[-1] == "| regression | dvi | 1 | 4 |"
+
+
+def test_a_mean_of_tests_is_of_those_that_have_all_of_them(tmp_path):
+    kinds = ("diabetes", "friedman1", "friedman2", "friedman3")
+    results = [
+        {"method": "ivon", "seed": seed, "data": kind, "seconds": 1.0}
+        | {kind: {"negative_log_likelihood": float(number)}}
+        for seed in (0, 1)
+        for number, kind in enumerate(kinds)
+        if (seed, kind) != (1, "friedman3")
+    ]
+    file = tmp_path / "tabular.json"
+    file.write_text(json.dumps({"arguments": [], "results": results}))
+    rows = tables.read("tabular", [file])
+    (mean,) = [row for row in rows if row["test"] == "all"]
+    assert (mean["seed"], mean["value"], mean["seconds"]) == (0, 1.5, None)
+    assert tables.cost(rows).splitlines()[-1] == "| tabular | ivon | 2 | 4 |"
