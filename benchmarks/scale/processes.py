@@ -42,7 +42,9 @@ COLUMNS = {
 }
 NOTES = """\
 - Each row is a run of its own, of the command below with so many actors; the learner trains
-  after each episode. Rows of both codes were measured in turn, in the order of `All cases`.
+  after each episode. `experiment=debug` is the smallest run, so what processes cost is much of
+  it. Rows of both codes were measured in turn, in the order of `All cases`: 6de44f6 is the last
+  version with Reverb, later ones have Ray.
 - Core seconds: processor time of all processes of the run, between two learned episodes.
   They do not count other programs, with which this machine was shared. Seconds and steps a
   second do: compare them only where the load is low and alike.
@@ -84,7 +86,7 @@ def answer(rows, _):
     """What actors cost beside one process, in a sentence or two."""
     own = [row for row in rows if row["code"] == rows[0]["code"]]
     alone = next(row for row in own if row["actors"] == 0)
-    most = own[-1]
+    most = max(own, key=lambda row: row["actors"])
     return (
         f"With {most['actors']} actors, 1000 environment steps take {most['spent']:.1f} "
         f"core seconds, {most['learner']:.1f} of them the learner's, against "
