@@ -215,10 +215,10 @@ def _grams(model, batch, seed):
         [D, inputs + 1, inputs + 1] and [1, inputs + 1, inputs + 1], float64.
     """
     rssm, seeds = model.rssm, split(seed, 2)
-    observation = model.preprocess(batch["observation"], seeds[0])
+    seen = model.embed(batch, seeds[0])
     noise = normal([*batch["reward"].shape, rssm.latent_size], seeds[1])
     with hold(model, model.central_weights()):
-        latents = model.encode(observation), batch["action"], batch["is_first"], noise
+        latents = seen, batch["action"], batch["is_first"], noise
         posterior, prior = rssm.observe(*latents)
         of_prior = rssm.prior_inputs(posterior.belief)
         of_reward = model.reward_inputs(posterior.features)

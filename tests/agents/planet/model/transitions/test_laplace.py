@@ -150,3 +150,12 @@ def test_a_gradient_step_is_that_of_the_deterministic_twin(build_agent, make_bat
         sizes = [v.shape.num_elements() for v in agent.model.trainable_variables]
         found.append((losses, sum(sizes)))
     assert found[0] == found[1]
+
+
+def test_images_beside_the_vector_are_seen_too(make_model, make_batch):
+    words = "transition=laplace", "world_model.image_depth=2"
+    model = make_model(*words, beside={"image_eye": (32, 1)})
+    batch = {key: tensor.numpy() for key, tensor in make_batch(4, 5).items()}
+    batch["image_eye"] = np.zeros([4, 5, 32, 32, 1], np.uint8)
+    model.source.renew(model, [batch], rows=20, seed=SEED)
+    assert np.isfinite(next(iter(model.draw_weights(2, SEED).values()))).all()
