@@ -65,8 +65,10 @@ def test_figure_3_learns_exclusive_or(dense):
     assert losses.after < 0.75 * min(losses.before, math.log(2))
 
 
-def test_figure_3_shows_the_defaults():
+def test_figure_3_shows_the_defaults_but_for_where_a_kernel_starts():
     ours, shown = layers.VariationalDense(2), VariationalDense(2)
-    assert isinstance(ours.kernel_initializer, ed.initializers.TrainableNormal)
-    for name in ("kernel_initializer", "bias_initializer", "kernel_regularizer"):
+    start = type(ours.kernel_initializer)
+    assert start is ed.initializers.TrainableGlorotNormal
+    assert issubclass(start, type(shown.kernel_initializer))
+    for name in ("bias_initializer", "kernel_regularizer"):
         assert type(getattr(ours, name)) is type(getattr(shown, name))

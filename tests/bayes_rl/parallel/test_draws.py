@@ -64,7 +64,10 @@ def test_signs_are_fair_and_differ_between_examples():
 
 
 def test_draws_depend_on_seed_and_name_alone():
-    one, other = _layer("one"), _layer("other")
+    # means near 0, so that draws are noise
+    one, other = (
+        _layer(name, kernel_initializer="trainable_normal") for name in ("one", "other")
+    )
     both = _gathered([one, other], (1, 2))
     np.testing.assert_array_equal(_gathered(one, (1, 2))["one/kernel"], both["one/kernel"])
     noises = [

@@ -85,7 +85,8 @@ def test_pictures_are_dequantized_alike_alone_and_beside_others(make_policy, mak
     pixels = tf.zeros([ENVIRONMENTS, 32, 32, 3], tf.uint8)
     first = FIRST._replace(observation=FIRST.observation | {"observation": pixels})
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(model, "encode", spy_on(model.encode, seen))
+        image = model.images["observation"]
+        monkeypatch.setattr(image, "encode", spy_on(image.encode, seen))
         run(policy, first)
         run(policy, only(0, first))
     together, alone = seen
@@ -115,16 +116,18 @@ def test_each_purpose_of_a_decision_has_a_seed_of_its_own(make_policy, model, mo
         seeds["noise"], seeds["noise of an episode"] = seed, episode[0]
         return action
 
-    def preprocess(observation, seed):
+    embed = model.embed
+
+    def embed_by(observation, seed):
         seeds["observation"] = seed
-        return observation
+        return embed(observation, seed)
 
     def normal(shape, seed):
         seeds["filter"] = seed
         return tf.zeros(shape)
 
     policy = make_policy(planner=Planner(), noise=noise)
-    monkeypatch.setattr(model, "preprocess", preprocess)
+    monkeypatch.setattr(model, "embed", embed_by)
     monkeypatch.setattr("agents.planet.agent.policy.normal", normal)
     run(policy, FIRST)
     purposes = {"plan", "noise", "noise of an episode", "observation", "filter"}
