@@ -69,6 +69,7 @@ def labels(configs, most=4):
     # a name stands for keys, which others have alike, or as null
     apart = {*_differing_in_a_task(whole)}
     apart |= {*_choices()} & {*_differing_in_a_task(flats)}
+    apart = {key for key in apart if not _follows(key, flats)}
     differing = [key for key in _keys(flats) if key in apart]
     # a name says more than values
     differing.sort(key=lambda key: key not in _choices() and not key.endswith(".kind"))
@@ -87,6 +88,16 @@ def labels(configs, most=4):
         else f"{text} ({texts[:index].count((task, text)) + 1})"
         for index, (task, text) in enumerate(texts)
     ]
+
+
+def _follows(key, flats):
+    """Whether what is observed decides it, as it does sizes of networks."""
+    seen = collections.defaultdict(list)
+    for flat in flats:
+        seen[flat.get("task"), flat.get("observation")].append(flat)
+    return (
+        key in OPEN and len(seen) > 1 and not any(_differs(key, e) for e in seen.values())
+    )
 
 
 def _unusual(flats, told, most):

@@ -26,7 +26,7 @@ from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
 from benchmarks.learning.paired import differences
 from benchmarks.learning.summary import summarize
 
-_FILMS = ("open_loop_*.png", "episode_*_strip.png")
+_FILMS = ("open_loop_*[0-9].png", "open_loop_*_strip.png", "episode_*_strip.png")
 _MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before options
 _FIGURES = ("probe_*.png", "calibration.png")
 
@@ -138,7 +138,7 @@ def _commanded(commands):
 def pictures(root, runs):
     """What shows one run: the first of each group of seeds.
 
-    The newest open-loop picture and strip of an episode, and those of probes and of
+    The newest open-loop pictures and strip of an episode, and those of probes and of
     calibration.
 
     Args:

@@ -43,8 +43,8 @@ COLUMNS = {
 NOTES = """\
 - Each row is a run of its own, of the command below with so many actors; the learner trains
   after each episode. `experiment=debug` is the smallest run, so what processes cost is much
-  of it. Rows of both codes were measured in turn, in the order of `All cases`: 6de44f6 is the
-  last version with Reverb, later ones have Ray.
+  of it. Rows of both codes were measured in turn, in the order of `All cases`: 6de44f6 is
+  the last version with Reverb, later ones have Ray.
 - Core seconds: processor time of all processes of the run, between two learned episodes.
   They do not count other programs, with which this machine was shared. Seconds and steps a
   second do: compare them only where the load is low and alike.

@@ -41,6 +41,7 @@ def twin(train_run, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_file_has_each_forecast_at_each_step_on_both_kinds_of_episodes(rows):
     steps = {int(row["step"]) for row in rows}
     assert steps == set(range(1, max(steps) + 1))

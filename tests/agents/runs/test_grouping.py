@@ -218,3 +218,13 @@ def test_sizes_that_are_resolved_leave_the_name_of_their_choice():
     pixels = as_dict(used("task=fake", "world_model=pixels"))
     first, second = grouping.labels([small, pixels])
     assert (first, second) == ("world_model=small", "world_model=pixels")
+
+
+def test_sizes_that_follow_from_what_is_observed_name_no_group():
+    def make(observation, size):
+        return {"observation": observation, "world_model": {"belief_size": size}}
+
+    named = grouping.labels([make("state", 64), make("position", 60)])
+    assert named == ["observation=state", "observation=position"]
+    named = grouping.labels([make("state", 64), make("state", 60)])
+    assert named == ["world_model.belief_size=64", "world_model.belief_size=60"]

@@ -86,6 +86,7 @@ def run(train_run, quick_planner, tmp_path_factory):
     return folder
 
 
+@pytest.mark.slow
 def test_a_run_stores_one_hot_actions_and_films_them(run):
     for file in (run / "episodes").glob("*.npz"):
         with np.load(file) as episode:

@@ -117,6 +117,7 @@ def test_logs_of_such_a_run_are_learned_from(run, tmp_path):
     assert np.isfinite(read_metrics(tmp_path / "run")[-1]["train/image_loss"])
 
 
+@pytest.mark.slow
 def test_they_are_learned_from_without_their_task_too(run, tmp_path):
     words = [*WORDS.split(), "task=logged", f"logdir={tmp_path / 'run'}"]
     words = [word for word in words if not word.startswith(("observation", "image.size"))]

@@ -17,6 +17,7 @@ from tests.envs.simulations.test_own import Counter
 
 WORDS = "experiment=debug environment_steps=9 seed_steps=1 sequence_length=3"
 WORDS += " updates_per_step=0.34 evaluation.every_steps=0 video_every_steps=0 compile=false"
+WORDS += " value=none"
 
 
 @pytest.fixture
@@ -51,6 +52,7 @@ def test_a_script_trains_stops_resumes_loads_and_evaluates_its_own_class(folder)
     assert agents.load(run).act([0.0, 1.0]).shape == (1,)
 
 
+@pytest.mark.slow
 def test_a_script_and_the_command_do_the_same(folder):
     words = f"{WORDS.replace('steps=9', 'steps=40')} task=fake"
     run = agents.train([*words.split(), "logdir=script"])
@@ -103,6 +105,7 @@ def test_a_config_may_be_given(monkeypatch):
     assert changed == {"task": "python:tests.envs.simulations.test_own:Counter"}
 
 
+@pytest.mark.slow
 def test_environments_in_processes_are_those_of_the_script():
     reward = 7.0
 

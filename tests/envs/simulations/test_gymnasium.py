@@ -36,6 +36,7 @@ def test_its_picture_is_drawn():
     assert picture.std() > 1
 
 
+@pytest.mark.slow
 def test_several_in_processes_run_the_episodes_of_one():
     alone = envs.load(NAME, seed=envs.spread_seeds(7, 1)[0], time_limit=3)
     several = envs.load_many(2, NAME, seed=7, first_episodes=[0, 1], time_limit=3)

@@ -104,6 +104,7 @@ def test_it_measures_what_one_process_would_of_the_same_weights(
     assert measured(tmp_path / "apart") == here
 
 
+@pytest.mark.slow
 def test_what_a_killed_run_had_asked_is_measured_of_the_weights_of_then(
     make_trainer, tmp_path, monkeypatch
 ):

@@ -155,6 +155,7 @@ def kill_at_random(run, kills, names):
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(1200)
 def test_after_some_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
     run = Killed(tmp_path, steps=800)

@@ -5,6 +5,7 @@ import os
 import pathlib
 import subprocess
 import sys
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -83,6 +84,7 @@ def learned():
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_two_learners_compute_what_one_does_on_the_same_batches(learned):
     one, *two = learned
@@ -95,10 +97,25 @@ def test_two_learners_compute_what_one_does_on_the_same_batches(learned):
             np.testing.assert_allclose(theirs, mine, rtol=1e-3, atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_learners_stay_the_same(learned):
     _, first, second = learned
     assert first == second
+
+
+def test_the_first_waits_for_devices_of_all_when_all_make_theirs(monkeypatch):
+    others = object.__new__(together.Others)
+    others._handles, others._addresses = [mock.Mock(), mock.Mock()], ["a:1", "b:2", "c:3"]
+
+    def devices_of(addresses, number):
+        assert (addresses, number) == (others._addresses, 0)
+        for handle in others._handles:
+            handle.learn.remote.assert_called_once_with(addresses)
+        return "devices"
+
+    monkeypatch.setattr(together, "devices_of", devices_of)
+    assert others.devices() == "devices"
 
 
 def test_a_learner_learns_from_what_the_first_gives(

@@ -107,6 +107,7 @@ def test_it_has_no_environment_to_be_scored_in(learned, capsys):
     assert "task 'logged' has no environment to act in" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_it_is_calibrated_by_episodes_that_it_held_out(
     learned, logs, tiny_words, tmp_path, capsys
 ):
@@ -122,6 +123,7 @@ def test_it_is_calibrated_by_episodes_that_it_held_out(
     assert "1 episodes, actions: logged" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_a_run_that_was_stopped_goes_on_with_the_same_numbers(
     learned, logs, tiny_words, tmp_path, monkeypatch
 ):

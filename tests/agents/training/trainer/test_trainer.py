@@ -311,6 +311,7 @@ def test_a_run_without_time_limits_is_as_long_as_it_was_told(
     assert [row["environment_steps"] for row in metrics(tmp_path)] == [50, 80]
 
 
+@pytest.mark.slow
 def test_evaluations_without_time_limits_end(train_run, tmp_path, monkeypatch):
     monkeypatch.setattr("envs.simulations.fake.FAKE_TIME_LIMIT", None)
     words = ["seed_steps=20", "evaluation.every_steps=20", "video_every_steps=0"]
@@ -329,6 +330,7 @@ def test_a_time_limit_holds(train_run, tmp_path):
     assert [row["environment_steps"] for row in metrics(tmp_path)] == [8, 16, 24]
 
 
+@pytest.mark.slow
 def test_short_episodes_have_their_share_of_updates(train_run, tmp_path):
     words = ["seed_steps=10", "time_limit=5", "environment_steps=40", "sequence_length=4"]
     words += ["updates_per_step=0.3", "evaluation.every_steps=0", "video_every_steps=0"]
