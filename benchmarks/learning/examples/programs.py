@@ -97,8 +97,8 @@ PROGRAMS = {
         "learned. Rows outside are the tenth with the highest values of the leading "
         "input, which no training has. Each method tries four settings on a fifth of the "
         "training rows; seconds are those of the training with the best. But dense and "
-        "dense_flipout are Keras' Dense and DenseFlipout with their defaults, untuned here; "
-        "where DenseFlipout starts was chosen on seeds 0 to 2 of the first three tables. "
+        "dense_flipout are Keras' Dense and DenseFlipout with their defaults, untuned "
+        "here; where DenseFlipout starts was chosen on seeds 0 to 2 of the first three. "
         "The scale of SNGP's kernel was chosen after a look at the scores of seed 0.",
         "deterministic",
         {"all": "Mean of the four tables", "all_outside": f"Mean of the four, {SHIFT}"}
