@@ -91,8 +91,8 @@ def export(run, out=None):
 
 def _images(model):
     """Dict of name -> shape of the images that are seen beside the observation."""
-    _, *beside = model.specs.items()
-    return {name: [*spec.shape] for name, spec in beside}
+    _, *beside = model.parts.items()
+    return {name: [*part.spec.shape] for name, part in beside}
 
 
 def _interface(config, agent, entries, actions):

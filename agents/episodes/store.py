@@ -212,7 +212,7 @@ def unpack(content):
         DamagedEpisodeError: they hold no whole one.
     """
     with _arrays(content) as arrays:
-        episode = _known(arrays)
+        episode = known_in(arrays)
         check_episode(episode)
         return episode
 
@@ -241,9 +241,5 @@ def pack(episode):
     """
     check_episode(episode)
     content = io.BytesIO()
-    np.savez_compressed(content, **_known(episode))
+    np.savez_compressed(content, **known_in(episode))
     return content.getvalue()
-
-
-def _known(arrays):
-    return known_in(arrays)

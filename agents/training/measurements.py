@@ -186,7 +186,7 @@ class Measurements:
 def banner(config, agent, environment):
     """What a run is, in words: dict of name -> text or number."""
     model, strategy = agent.model, type(agent.policies.strategy).__name__
-    shapes = ", ".join(str(tuple(spec.shape)) for spec in model.specs.values())
+    shapes = ", ".join(str(tuple(part.spec.shape)) for part in model.parts.values())
     observation = f"{config.observation} {shapes}"
     categories = environment.actions.categories
     size = f"size {model.action_size}" if not categories else f"categories {categories}"

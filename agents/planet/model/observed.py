@@ -60,12 +60,21 @@ class Observed(tf.Module):
             self.standardizer.update(self._observed(np.float32(rows), 0.5))
 
     def preprocess(self, array, seed):
-        """As the networks get it, see `WorldModel.preprocess`."""
+        """As the networks get it: `observed`, standardized.
+
+        See `agents.planet.model.standardization`; of images each pixel is, so that the few
+        that move count as much as a vector would, and what never moves hardly at all.
+        """
         array = self.observed(array, seed)
         return self.standardizer(array) if self.standardizer else array
 
     def observed(self, array, seed):
-        """In the units of `expected`, float32, see `WorldModel.observed`."""
+        """In the units of `expected`, float32.
+
+        Vectors are as they are. Images keep 5 bits and are dequantized by uniform noise
+        (Kingma and Dhariwal, 2018, Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) -
+        1 / 2. Then squares of `image_pool` pixels a side are averaged.
+        """
         array = tf.cast(array, tf.float32)
         if not self.is_image:
             return array

@@ -37,6 +37,10 @@ class WorldModel(tf.Module):
         any_reward: whether rewards may be of any size. Unless `standardize` is false, they
             are divided by `reward_unit` then.
         image_specs: dict of name -> `tf.TensorSpec` of images that are seen beside it.
+
+    Attributes:
+        parts: dict of name -> `agents.planet.model.observed.Observed` of all that is seen:
+            `observation`, then images beside it.
     """
 
     def __init__(
@@ -55,12 +59,11 @@ class WorldModel(tf.Module):
         self.action_size = action_size
         self.source = source
         self._settings = settings
-        self._main = Observed(observation_spec, settings, dtype)
+        main = Observed(observation_spec, settings, dtype)
         # By these names checkpoints know them.
-        self._observations = self._main.standardizer
-        self._log_stddev = self._main.log_stddev
-        self._encoder, self._decoder = self._main.encoder, self._main.decoder
-        self._images = {
+        self._observations, self._log_stddev = main.standardizer, main.log_stddev
+        self._encoder, self._decoder = main.encoder, main.decoder
+        self.parts = {"observation": main} | {
             name: Observed(spec, settings, dtype, name)
             for name, spec in sorted((image_specs or {}).items())
         }
@@ -86,7 +89,7 @@ class WorldModel(tf.Module):
     def loss_names(self):
         """The losses that `losses` returns."""
         names = ["observation_loss", "reward_loss", "latent_loss"]
-        if self._images:
+        if len(self.parts) > 1:
             names.append("image_loss")
         if self._continuation is not None:
             names.append("continuation_loss")
@@ -106,26 +109,12 @@ class WorldModel(tf.Module):
 
     def see(self, episode):
         """Takes the observations and rewards of an episode into the statistics of both."""
-        for name, part in self._parts.items():
+        for name, part in self.parts.items():
             part.see(episode[name])
         if self._reward_size is not None:
             rewards = np.asarray(episode["reward"][1:])
             if rewards.any():
                 self._reward_size.update(rewards[rewards != 0, np.newaxis])
-
-    @property
-    def _parts(self):
-        return {"observation": self._main} | self._images
-
-    @property
-    def specs(self):
-        """Dict of name -> `tf.TensorSpec` of all that is seen."""
-        return {name: part.spec for name, part in self._parts.items()}
-
-    @property
-    def images(self):
-        """Dict of name -> `Observed` of all images that are seen."""
-        return {name: part for name, part in self._parts.items() if part.is_image}
 
     def embed(self, seen, seed):
         """What the encoders make of an observation, [..., E].
@@ -137,48 +126,30 @@ class WorldModel(tf.Module):
         return self._encode(self._preprocess(seen, seed))
 
     def _preprocess(self, seen, seed):
-        found = {"observation": self._main.preprocess(seen["observation"], seed)}
-        for number, (name, part) in enumerate(self._images.items()):
-            found[name] = part.preprocess(seen[name], fold(seed, number))
-        return found
+        """What `embed` takes, as the networks get it."""
+        # An image alone has the seed itself, those beside it seeds of their own.
+        seeds = [seed, *(fold(seed, number) for number in range(len(self.parts) - 1))]
+        return {
+            name: part.preprocess(seen[name], own)
+            for (name, part), own in zip(self.parts.items(), seeds, strict=True)
+        }
 
     def _encode(self, preprocessed):
-        parts = [part.encode(preprocessed[name]) for name, part in self._parts.items()]
-        return tf.concat(parts, axis=-1) if self._images else parts[0]
-
-    def preprocess(self, observation, seed):
-        """The observation as the networks get it: `observed`, standardized.
-
-        See `agents.planet.model.standardization`; of images each pixel is, so that the few
-        that move count as much as a vector would, and what never moves hardly at all.
-        """
-        return self._main.preprocess(observation, seed)
+        parts = [part.encode(preprocessed[name]) for name, part in self.parts.items()]
+        return tf.concat(parts, axis=-1) if len(parts) > 1 else parts[0]
 
     def observed(self, observation, seed):
-        """The observation in the units of `expected_observation`, float32.
-
-        Vectors are as they are. Images keep 5 bits and are dequantized by uniform noise
-        (Kingma and Dhariwal, 2018, Glow, section 4):  floor(x / 8) / 32 + U(0, 1 / 32) -
-        1 / 2. Then squares of `image_pool` pixels a side are averaged.
-        """
-        return self._main.observed(observation, seed)
-
-    def encode(self, preprocessed):
-        """Preprocessed observations [..., *observation] -> their embeddings [..., E]."""
-        return self._main.encode(preprocessed)
-
-    def decode(self, features):
-        """Features [..., F] -> mean of the preprocessed observation [..., *observation]."""
-        return self._main.decode(features)
+        """The observation in the units of `expected_observation`, see `Observed`."""
+        return self.parts["observation"].observed(observation, seed)
 
     def expected_observation(self, features):
-        """As `decode`, but in the units of the task, those of `observed`."""
-        return self._main.expected(features)
+        """Features [..., F] -> mean of the observation, in the units of `observed`."""
+        return self.parts["observation"].expected(features)
 
     @property
     def observation_stddev(self):
         """The likelihood's, of `expected_observation`: [], or one for each number."""
-        return self._main.stddev
+        return self.parts["observation"].stddev
 
     def reward(self, features):
         """Features [..., F] -> mean reward [...].
@@ -259,7 +230,7 @@ class WorldModel(tf.Module):
             Two dicts of tensors [B]: the losses to add up, and diagnostics in nats. And the
             posterior's features, [B, T, F].
         """
-        settings = self._settings
+        settings, (main, *images) = self._settings, self.parts.values()
         seen = self._preprocess(batch, seed)
         embedding = self._encode(seen)
         posterior, prior = self.rssm.observe(
@@ -269,15 +240,15 @@ class WorldModel(tf.Module):
         reward = self.reward_log_prob(features, batch["reward"])
         latent_kl = tfd.kl_divergence(gaussian(posterior), gaussian(prior))
         losses = {
-            "observation_loss": self._main.loss(features, seen["observation"]),
+            "observation_loss": main.loss(features, seen["observation"]),
             "reward_loss": -settings.reward_scale * reward,
             "latent_loss": settings.kl_scale
             * above_free_nats(latent_kl, settings.free_nats),
         }
-        if self._images:
+        if images:
+            each = zip(images, [*seen.values()][1:], strict=True)
             losses["image_loss"] = sum(
-                self._share(part) * part.loss(features, seen[name])
-                for name, part in self._images.items()
+                self._share(image) * image.loss(features, array) for image, array in each
             )
         if self._continuation is not None:
             goes_on = tf.cast(~batch["is_terminal"], tf.float32)
@@ -294,7 +265,7 @@ class WorldModel(tf.Module):
 
     def _share(self, part):
         """Of the loss of an image that counts; all of it where no vector stands beside."""
-        if self._main.is_image:
+        if self.parts["observation"].is_image:
             return 1.0
         return IMAGE_NUMBERS / part.seen_spec.shape.num_elements()
 
@@ -302,14 +273,15 @@ class WorldModel(tf.Module):
         """Creates every variable, so that checkpoints and optimizers see them all."""
         nothing = {
             name: tf.zeros([1, 1, *part.seen_spec.shape])
-            for name, part in self._parts.items()
+            for name, part in self.parts.items()
         }
         self.rssm.build(self._encode(nothing).shape[-1], self.action_size)
         features = self.rssm.initial(1).features
-        self.decode(features)
+        main, *images = self.parts.values()
+        main.decode(features)
         self.reward(features)
-        for part in self._images.values():
-            part.decode(features)
+        for image in images:
+            image.decode(features)
 
 
 def overshooting_losses(model, batch, posterior, noise, settings, draws=0):

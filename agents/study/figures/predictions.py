@@ -127,7 +127,9 @@ def film(model, episode, seed, folder, name, fit=None, entries=None):
     context = min(CONTEXT, rows - 1)
     whole, episode = episode, first_rows(episode, rows)
     files = []
-    for key, part in model.images.items():
+    for key, part in model.parts.items():
+        if not part.is_image:
+            continue
         predicted = predict_open_loop(model, episode, context, 0, seed, part)[0]
         pair = _colored(episode[key]), _colored(part.to_image(predicted).numpy())
         own = name if key == "observation" else f"{name}_{key}"

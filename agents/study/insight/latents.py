@@ -82,7 +82,7 @@ def predict_open_loop(model, episode, context, draws, seed, part=None):
 
     Returns:
         [max(S, 1), T, ...], means of the observations, in the units of
-        `WorldModel.observed`: reconstructions in the context, predictions after it.
+        `Observed.observed`: reconstructions in the context, predictions after it.
     """
     expected = part.expected if part else model.expected_observation
     seen, imagined = open_loop_latents(model, episode, context, draws, seed)

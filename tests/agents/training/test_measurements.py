@@ -215,7 +215,9 @@ def test_critics_are_asked_of_the_latents_after_the_first_observations(model, ep
     with hold(model, mean_weights(model)):
         expected = model.rssm.filter(
             model.rssm.initial(2),
-            model.encode(model.preprocess(first, SEED)),
+            model.parts["observation"].encode(
+                model.parts["observation"].preprocess(first, SEED)
+            ),
             tf.zeros([2, 1]),
             tf.constant([True, True]),
             0.0,

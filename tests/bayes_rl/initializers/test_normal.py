@@ -26,9 +26,10 @@ def test_default_stddev_is_that_of_the_paper_s_code():
     ("initializer", "variance"),
     [("trainable_he_normal", 2 / 400), ("trainable_glorot_normal", 2 / 500)],
 )
-def test_initial_means_are_scaled(initializer, variance):
+def test_initial_means_are_scaled_and_stddevs_narrow(initializer, variance):
     weight = initializers.get(initializer)([400, 100])
     np.testing.assert_allclose(np.var(weight.mean()), variance, rtol=0.05)
+    np.testing.assert_allclose(np.mean(weight.stddev()), (1e-3 / 400) ** 0.5, rtol=0.02)
 
 
 def test_shared_stddev_is_one_variable_of_no_axes():

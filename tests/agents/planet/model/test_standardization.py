@@ -93,11 +93,13 @@ def test_networks_see_the_spread_and_people_the_units_of_the_task(seen, noise):
     raw = tf.constant(ROWS[None, :, :2], tf.float32)
     mean, stddev, features = MEAN[:2], STDDEV[:2], noise(2, 4, 9)
     np.testing.assert_allclose(
-        seen.preprocess(raw, SEED)[0], (ROWS[:, :2] - mean) / stddev, atol=1e-4
+        seen.parts["observation"].preprocess(raw, SEED)[0],
+        (ROWS[:, :2] - mean) / stddev,
+        atol=1e-4,
     )
     np.testing.assert_array_equal(seen.observed(raw, SEED), raw)
     with hold(seen, mean_weights(seen)):
-        expected = mean + stddev * seen.decode(features)
+        expected = mean + stddev * seen.parts["observation"].decode(features)
         np.testing.assert_allclose(seen.expected_observation(features), expected, 1e-4)
     np.testing.assert_allclose(seen.observation_stddev, 0.1 * stddev, rtol=1e-5)
 
@@ -118,7 +120,9 @@ def test_without_standardization_an_episode_leaves_no_trace(make_model):
     count = len(model.variables)
     model.see(episode_of(ROWS[:, :2], np.arange(60.0)))
     vector = tf.constant([[15.0, -20.0]])
-    np.testing.assert_array_equal(model.preprocess(vector, SEED), vector)
+    np.testing.assert_array_equal(
+        model.parts["observation"].preprocess(vector, SEED), vector
+    )
     assert float(model.reward_unit) == 1.0
     assert float(model.observation_stddev) == pytest.approx(0.1)
     assert len(make_model().variables) == count + 3
@@ -143,17 +147,19 @@ def test_each_pixel_is_in_units_of_its_spread_as_the_networks_see_it(make_model,
     dequantized = model.observed(images, SEED)
     assert np.abs(dequantized - seen).max() < 0.5 / 32
     expected = (dequantized - seen.mean(0)) / stddev
-    np.testing.assert_allclose(model.preprocess(images, SEED), expected, atol=1e-4)
+    np.testing.assert_allclose(
+        model.parts["observation"].preprocess(images, SEED), expected, atol=1e-4
+    )
 
 
 def test_decoded_images_come_back_to_what_can_be_shown(make_model, images, noise):
     model = make_model("world_model.image_depth=2", image_size=64)
     still = np.full_like(images, 80)
     model.see({"observation": still, "reward": np.zeros(9)})
-    decoded = model.decode(noise(2, 9))
+    decoded = model.parts["observation"].decode(noise(2, 9))
     expected = model.expected_observation(noise(2, 9))
     np.testing.assert_allclose(expected, 10.5 / 32 - 0.5 + PIXEL_FLOOR * decoded, 1e-5)
-    shown = model.images["observation"].to_image(expected).numpy().astype(int)
+    shown = model.parts["observation"].to_image(expected).numpy().astype(int)
     assert np.abs(shown - 255 * (expected + 0.5)).max() < 0.51
 
 
@@ -162,7 +168,7 @@ def test_images_that_are_not_standardized_are_what_is_observed(make_model, image
     model = make_model(*words, image_size=64)
     model.see({"observation": images, "reward": np.zeros(9)})
     assert not [v for v in model.variables if "standardizer" in v.name]
-    seen = model.preprocess(images, SEED)
+    seen = model.parts["observation"].preprocess(images, SEED)
     np.testing.assert_array_equal(seen, model.observed(images, SEED))
     assert float(model.observation_stddev) == pytest.approx(0.1)
 

@@ -25,12 +25,18 @@ def pieces(model, batch, noise):
     """Observation, its decoded mean, mean reward, posterior and prior, as numpy arrays."""
 
     def compute():
-        observation = model.preprocess(batch["observation"], SEED)
+        observation = model.parts["observation"].preprocess(batch["observation"], SEED)
         posterior, prior = model.rssm.observe(
-            model.encode(observation), batch["action"], batch["is_first"], noise
+            model.parts["observation"].encode(observation),
+            batch["action"],
+            batch["is_first"],
+            noise,
         )
         features = posterior.features
-        decoded, reward = model.decode(features), model.reward(features)
+        decoded, reward = (
+            model.parts["observation"].decode(features),
+            model.reward(features),
+        )
         return observation, decoded, reward, posterior, prior
 
     return with_mean_weights(model, compute)
@@ -143,25 +149,6 @@ def test_examples_do_not_mix(scaled, make_batch, noise, computed):
 
 
 @pytest.fixture(scope="module")
-def images():
-    return np.random.default_rng(0).integers(0, 256, [1, 2, 32, 32, 3], np.uint8)
-
-
-@pytest.fixture(scope="module")
-def image_model(make_model):
-    return make_model("world_model.image_depth=2", image_size=32)
-
-
-def test_images_keep_5_bits_and_get_uniform_noise(image_model, images):
-    observed = image_model.observed(images, SEED).numpy().astype(np.float64)
-    noise = (observed + 0.5) * 32 - images // 8
-    assert observed.min() >= -0.5
-    assert observed.max() < 0.5
-    assert noise.min() >= -1e-5
-    assert stats.kstest(noise.ravel(), "uniform").pvalue > 0.01
-
-
-@pytest.fixture(scope="module")
 def mixed(make_model):
     words = "world_model.image_depth=2", "world_model.observation_stddev=0.7"
     return make_model(*words, beside={"image_eye": (32, 1), "image_arm": (64, 3)})
@@ -186,7 +173,7 @@ def test_each_image_beside_a_vector_counts_as_20_numbers(mixed, mixed_batch, noi
         features = found[2]
         each = []
         for number, name in enumerate(["image_arm", "image_eye"]):
-            part = mixed.images[name]
+            part = mixed.parts[name]
             seen = part.preprocess(mixed_batch[name], fold(SEED, number))
             each.append((part.decode(features), seen))
         return found, each
@@ -207,74 +194,12 @@ def test_what_is_inferred_depends_on_each_part(mixed, mixed_batch, name):
     assert np.abs(one - two).max() > 1e-3
 
 
-def test_each_part_is_learned_in_units_of_its_own_spread(make_model):
-    mixed = make_model("world_model.image_depth=2", beside={"image_eye": (32, 1)})
-    rng = np.random.default_rng(2)
-    episode = {
-        "observation": rng.normal(1e3, 50.0, [200, 2]).astype(np.float32),
-        "image_eye": rng.integers(0, 100, [200, 32, 32, 1], np.uint8),
-        "reward": np.zeros(200, np.float32),
-    }
-    mixed.see(episode)
-    vector = mixed.preprocess(episode["observation"], SEED)
-    image = mixed.images["image_eye"].preprocess(episode["image_eye"], SEED)
-    for array in (vector, image):
-        assert np.mean(array) == pytest.approx(0.0, abs=0.02)
-        assert np.std(array) == pytest.approx(1.0, abs=0.06)  # but for the floor
-
-
-def test_to_image_inverts_observed_to_5_bits(image_model, images):
-    back = (
-        image_model.images["observation"]
-        .to_image(image_model.observed(images, SEED))
-        .numpy()
-    )
-    assert back.dtype == np.uint8
-    assert np.abs(back.astype(int) - images).max() <= 8
-
-
-def test_pooled_images_are_means_of_squares_and_shown_at_the_observed_size(make_model):
-    model = make_model(
-        "world_model.image_pool=2", "world_model.image_depth=2", image_size=64
-    )
-    images = tf.fill([1, 2, 64, 64, 3], tf.constant(8 * 5, tf.uint8))
-    seen = model.observed(images, SEED)
-    assert seen.shape == [1, 2, 32, 32, 3]
-    np.testing.assert_allclose(seen, 5.5 / 32 - 0.5, atol=0.5 / 32)
-    assert model.encode(seen).shape[:2] == [1, 2]
-    assert model.decode(tf.zeros([1, 2, 9])).shape == seen.shape
-    assert model.images["observation"].to_image(seen).shape == images.shape
-
-
-def test_to_image_cuts_what_no_image_can_show(image_model):
-    np.testing.assert_array_equal(
-        image_model.images["observation"].to_image(tf.constant([-9.0, -0.5, 0.5, 9.0])),
-        [0, 0, 255, 255],
-    )
-
-
-def test_vectors_that_are_not_standardized_are_not_preprocessed(make_model):
-    model = make_model("world_model.standardize=false")
-    vector = tf.constant([[1.5, -20.0]])
-    np.testing.assert_array_equal(model.preprocess(vector, SEED), vector)
-
-
-def test_image_loss_is_summed_over_pixels(image_model, images, make_batch, noise):
-    batch = make_batch(1, 2) | {"observation": tf.constant(images)}
-    found, _ = losses(image_model, batch, noise(1, 2, 3))
-    observation, decoded, *_ = pieces(image_model, batch, noise(1, 2, 3))
-    assert decoded.shape == (1, 2, 32, 32, 3)
-    stddev = 0.1  # of the tiny world model
-    log_prob = stats.norm(decoded, stddev).logpdf(observation).sum((2, 3, 4))
-    np.testing.assert_allclose(found["observation_loss"], -log_prob.mean(1), rtol=1e-4)
-
-
 def test_heads_take_any_number_of_leading_axes(model, noise):
     features = noise(2, 3, 4, 9)
     np.testing.assert_allclose(
         model.reward(features)[1, 2], model.reward(features[1, 2]), rtol=1e-4, atol=1e-6
     )
-    assert model.decode(features).shape == (2, 3, 4, 2)
+    assert model.parts["observation"].decode(features).shape == (2, 3, 4, 2)
 
 
 def test_all_variables_exist_at_once(make_model, make_batch, noise):
@@ -367,7 +292,7 @@ def batch(make_batch):
 
 
 def observe(model, batch, noise):
-    embedding = model.encode(batch["observation"])
+    embedding = model.parts["observation"].encode(batch["observation"])
     return model.rssm.observe(embedding, batch["action"], batch["is_first"], noise)[0]
 
 

@@ -30,7 +30,7 @@ def test_each_draw_filters_on_its_own(model, episode):
 def test_open_loop_features_are_what_predictions_decode(model, episode):
     features = open_loop_features(model, episode, 3, SEED)
     np.testing.assert_allclose(
-        model.decode(tf.constant(features)),
+        model.parts["observation"].decode(tf.constant(features)),
         predict_open_loop(model, episode, 3, DRAWS, SEED),
         atol=1e-5,
     )

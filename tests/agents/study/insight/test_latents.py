@@ -34,7 +34,9 @@ def by_hand(model, episode, weights):
             with hold(model, mean_weights(model)):
                 latent = model.rssm.filter(
                     latent,
-                    model.encode(tf.constant(episode["observation"][now : now + 1])),
+                    model.parts["observation"].encode(
+                        tf.constant(episode["observation"][now : now + 1])
+                    ),
                     action,
                     tf.constant(episode["is_first"][now : now + 1]),
                     noise[:, now],
@@ -42,7 +44,7 @@ def by_hand(model, episode, weights):
         else:
             with hold(model, weights):
                 latent = model.rssm.imagine_step(latent, action, noise[:, now])
-        decoded.append(model.decode(latent.features)[0])
+        decoded.append(model.parts["observation"].decode(latent.features)[0])
     return np.stack(decoded)
 
 
@@ -106,7 +108,7 @@ def filtered_by_hand(model, episode, noise):
         row = slice(now, now + 1)
         latent = model.rssm.filter(
             latent,
-            model.encode(tf.constant(episode["observation"][row])),
+            model.parts["observation"].encode(tf.constant(episode["observation"][row])),
             tf.constant(episode["action"][row]),
             tf.constant(episode["is_first"][row]),
             noise[now : now + 1],

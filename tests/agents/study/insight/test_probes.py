@@ -52,7 +52,7 @@ def test_inputs_leave_out_the_row_in_which_nothing_has_moved(model, episodes):
     inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
     for rows in inputs.values():
         assert [len(each) for each in rows] == [8, 6, 8]
-    embedding = model.encode(tf.constant(episodes[1]["observation"]))
+    embedding = model.parts["observation"].encode(tf.constant(episodes[1]["observation"]))
     np.testing.assert_allclose(inputs["embedding"][1], embedding[1:], atol=1e-6)
 
 
@@ -60,7 +60,7 @@ def test_differences_are_decoded_observations_and_their_changes(model, episodes)
     encoded = encode(model, episodes, SEED)
     inputs = probe_inputs(model, encoded, [e["position"] for e in episodes])
     latent = encoded.latents(model, mean_weights(model))
-    decoded = model.decode(latent.features)[1].numpy()[:7]
+    decoded = model.parts["observation"].decode(latent.features)[1].numpy()[:7]
     expected = np.concatenate([decoded[1:], decoded[1:] - decoded[:-1]], axis=1)
     np.testing.assert_allclose(inputs["differences"][1], expected, atol=1e-6)
 

@@ -73,7 +73,7 @@ def test_it_needs_the_logs_no_more_and_knows_what_they_were_like(learned, tmp_pa
     assert agent.model.observation_spec.shape == (2,)
     episodes = [episode for _, episode in EpisodeStore(learned[0] / "episodes")]
     rows = np.concatenate([episode["observation"] for episode in episodes])
-    centre = agent.model.preprocess(rows.mean(0), [0, 0])
+    centre = agent.model.parts["observation"].preprocess(rows.mean(0), [0, 0])
     np.testing.assert_allclose(centre, 0, atol=1e-4)
 
 

@@ -51,7 +51,7 @@ def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(
         np.testing.assert_allclose(episode["observation"], raw, rtol=1e-6)
     rows = np.concatenate([episode["observation"] for episode in episodes])
     _, agent = whole_agent
-    found = agent.model.preprocess(rows, [0, 0])
+    found = agent.model.parts["observation"].preprocess(rows, [0, 0])
     expected = (rows - rows.mean(0)) / rows.std(0)
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
@@ -78,7 +78,7 @@ def test_held_out_episodes_are_on_disk_and_not_learned_from(make_config, tmp_pat
     assert len(episodes) == 5
     rows = np.concatenate([episodes[n]["observation"] for n in (0, 2, 4)])
     _, agent = load_agent(folder)
-    centre = agent.model.preprocess(rows.mean(0), [0, 0])
+    centre = agent.model.parts["observation"].preprocess(rows.mean(0), [0, 0])
     np.testing.assert_allclose(centre, 0, atol=1e-4)
 
 

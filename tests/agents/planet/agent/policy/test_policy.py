@@ -73,7 +73,7 @@ def test_the_latent_is_filtered_by_the_mean_weights_with_the_executed_action(
     with hold(model, mean_weights(model)):
         expected = model.rssm.filter(
             Latent(**first.state["latent"]),
-            model.encode(MID.observation["observation"]),
+            model.parts["observation"].encode(MID.observation["observation"]),
             first.action,
             tf.constant([False, False]),
             tf.zeros([ENVIRONMENTS, 3]),

@@ -146,7 +146,9 @@ def test_the_filter_uses_the_first_draw_where_asked(make_policy, model):
         with hold(model, {name: value[0] for name, value in draw.items()}):
             expected = model.rssm.filter(
                 Latent(*(state[number][None] for state in first.state["latent"].values())),
-                model.encode(MID.observation["observation"][number][None]),
+                model.parts["observation"].encode(
+                    MID.observation["observation"][number][None]
+                ),
                 first.action[number][None],
                 tf.constant([False]),
                 tf.zeros([1, 3]),

@@ -85,7 +85,7 @@ def test_pictures_are_dequantized_alike_alone_and_beside_others(make_policy, mak
     pixels = tf.zeros([ENVIRONMENTS, 32, 32, 3], tf.uint8)
     first = FIRST._replace(observation=FIRST.observation | {"observation": pixels})
     with pytest.MonkeyPatch.context() as monkeypatch:
-        image = model.images["observation"]
+        image = model.parts["observation"]
         monkeypatch.setattr(image, "encode", spy_on(image.encode, seen))
         run(policy, first)
         run(policy, only(0, first))
