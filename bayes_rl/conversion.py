@@ -27,7 +27,7 @@ _PROJECTIONS = ("_query_dense", "_key_dense", "_value_dense", "_output_dense")
 def to_bayesian(
     model,
     estimator="reparameterization",
-    initializer="trainable_normal",
+    initializer="trainable_glorot_normal",
     regularizer="normal_kl_divergence",
     select=None,
 ):

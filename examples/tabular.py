@@ -9,7 +9,8 @@ Scores: negative log likelihood, continuous ranked probability score, root mean 
 error, and how many targets lie in the central 80 % interval.
 
 Each method has the same budget: four settings, of which it takes the one with the highest
-likelihood of a fifth of the training rows, and learns all of them with it.
+likelihood of a fifth of the training rows, and learns all of them with it. Two have none:
+`dense` and `dense_flipout` show what the layers do by default.
 
 Sources: Breiman, 1996, Bagging Predictors, section 3, for Friedman's data and their sizes;
 those of the methods stand with their layers.

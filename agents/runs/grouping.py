@@ -91,13 +91,13 @@ def labels(configs, most=4):
 
 
 def _follows(key, flats):
-    """Whether what is observed decides it, as it does sizes of networks."""
+    """Whether a size of networks, or whether XLA compiles, goes with what is observed."""
+    if key not in OPEN or not (key.startswith("world_model.") or key == "compile"):
+        return False
     seen = collections.defaultdict(list)
     for flat in flats:
         seen[flat.get("task"), flat.get("observation")].append(flat)
-    return (
-        key in OPEN and len(seen) > 1 and not any(_differs(key, e) for e in seen.values())
-    )
+    return len(seen) > 1 and not any(_differs(key, alike) for alike in seen.values())
 
 
 def _unusual(flats, told, most):

@@ -57,10 +57,11 @@ class Outcome:
 
 
 def simulate(costs, layout, episodes=None):
-    """Runs a layout until so many episodes were learned from, the first third unmeasured.
+    """Runs a layout until so many episodes were learned from.
 
-    Actors that start together go on in waves, of an episode of each environment. Both parts
-    are of whole waves: a wave more or less would count an actor's time twice or not at all.
+    A third of them at first is not measured, in whole waves: actors that start together go
+    on in waves, of an episode of each environment, and a part of one would count the time
+    of some actors and not of others.
 
     Args:
         costs: `benchmarks.scale.costs.Costs`.

@@ -226,5 +226,15 @@ def test_sizes_that_follow_from_what_is_observed_name_no_group():
 
     named = grouping.labels([make("state", 64), make("position", 60)])
     assert named == ["observation=state", "observation=position"]
+    named = grouping.labels(
+        [
+            make("state", 64) | {"action_repeat": 4},
+            make("pixels", 64) | {"action_repeat": 8},
+        ]
+    )
+    assert named == [
+        "observation=state, action_repeat=4",
+        "observation=pixels, action_repeat=8",
+    ]
     named = grouping.labels([make("state", 64), make("state", 60)])
     assert named == ["world_model.belief_size=64", "world_model.belief_size=60"]
