@@ -30,6 +30,8 @@ class Simulation(typing.Protocol):
         timestep: seconds of an environment step.
         entries: dict of path -> size of what `state` was put together from, in order;
             simulations need not have it.
+        images: method `images(size)`: dict of `image_NAME` -> uint8 [size, size, channels],
+            of images that the task observes; simulations need not have it.
     """
 
     action_minimum: np.ndarray
@@ -291,8 +293,7 @@ class Environment(py_environment.PyEnvironment):
         if "pixels" in self._kind:
             images = {"image_pixels": simulation.render(*self._picture)}
         elif self._kind == "auto" and hasattr(simulation, "images"):
-            found = simulation.images(self._picture[0])
-            images = {f"image_{name}": image for name, image in found.items()}
+            images = simulation.images(self._picture[0])
         numbers = np.zeros(0)
         if "position" in self._kind:
             numbers = simulation.position_only()

@@ -31,7 +31,7 @@ def probe(run, episodes, out=None):
         out: folder to write to; None: the run.
 
     Raises:
-        UserError: there are too few episodes.
+        UserError: there are too few episodes, or nothing to probe for.
     """
     if episodes < LEAST:
         raise UserError(f"--episodes must be at least {LEAST} for a probe, got {episodes}")
@@ -44,6 +44,11 @@ def probe(run, episodes, out=None):
     rows, files = [], [folder / "probe.csv"]
     for actions in ACTIONS:
         found = fresh_episodes(config, agent, actions, episodes)
+        if not found[0]["position"].shape[1]:
+            raise UserError(
+                f"task={config.task} tells no positions or velocities to probe for: it "
+                "observes images alone"
+            )
         fit = saved_fits.newest((folder, run), steps, actions)
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()

@@ -60,8 +60,16 @@ def resolved(config, environment):
 
     Returns:
         A `Train`, see `agents.runs.config.resolving.resolve`.
+
+    Raises:
+        UserError: a setting of numbers would change nothing, for images alone are seen.
     """
     seen = seen_in(environment.time_step_spec().observation)
+    if config.world_model.learn_observation_stddev and is_image(seen["observation"]):
+        raise UserError(
+            "world_model.learn_observation_stddev=true works for numbers alone; "
+            f"task={config.task} observes images"
+        )
     size = math.prod(seen["observation"].shape) + IMAGE_NUMBERS * (len(seen) - 1)
     return resolve(
         config,

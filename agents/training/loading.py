@@ -149,11 +149,13 @@ class LoadedAgent:
         spec = self._policy.time_step_spec.observation
         if not isinstance(spec, Mapping):
             return self._array(observation, spec, "observation")
-        missing = sorted(spec.keys() - set(observation))
-        if not isinstance(observation, Mapping) or missing:
+        is_dict = isinstance(observation, Mapping)
+        missing = sorted(spec.keys() - set(observation)) if is_dict else []
+        if missing or not is_dict:
+            given = f"it lacks {', '.join(missing)}" if is_dict else "got no dict"
             raise ValueError(
                 f"observation must be a dict with {', '.join(spec)}, as those of "
-                f"environments of envs.load; it lacks {', '.join(missing) or 'keys'}"
+                f"environments of envs.load; {given}"
             )
         return {name: self._array(observation[name], spec[name], name) for name in spec}
 

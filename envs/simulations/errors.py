@@ -16,7 +16,7 @@ def failing(task, method):
 
     Args:
         task: canonical name.
-        method: `reset`, `step` or `render`.
+        method: `reset`, `step`, `render` or `observation`.
     """
     try:
         yield

@@ -17,35 +17,56 @@ class Image:
     Args:
         shape: of the array.
         has_channels_first: whether it is [channels, height, width].
+        is_whole: whether it is uint8.
         low: what is black.
         high: what is white.
     """
 
     shape: tuple
     has_channels_first: bool
+    is_whole: bool
     low: float
     high: float
 
     def __call__(self, array, size):
-        """The image of an array, uint8 [size, size, 1 or 3]; pixels are averaged."""
+        """The image of an array, uint8 [size, size, 1 or 3]; pixels are averaged.
+
+        Raises:
+            ValueError: the array is not what was described.
+        """
         array = np.asarray(array)
-        if array.shape != self.shape:
-            raise ValueError(f"an image must have shape {self.shape}, got {array.shape}")
+        self._check(array)
         if self.has_channels_first:
             array = np.moveaxis(array, 0, 2)
         if array.ndim == 2:
             array = array[..., np.newaxis]
-        if array.dtype != np.uint8 or (self.low, self.high) != (0, 255):
+        if not self.is_whole or (self.low, self.high) != (0, 255):
             share = (array.astype(np.float64) - self.low) / (self.high - self.low)
-            array = np.round(255.0 * np.clip(share, 0.0, 1.0)).astype(np.uint8)
+            array = np.round(255.0 * np.clip(share, 0.0, 1.0))
+        array = array.astype(np.uint8)  # a copy: environments may draw into the same one
         return array if array.shape[:2] == (size, size) else shrink(array, size)
+
+    def _check(self, array):
+        if array.shape != self.shape:
+            raise ValueError(f"an image must have shape {self.shape}, got {array.shape}")
+        kinds = "iu" if self.is_whole else "iuf"
+        what = "of whole numbers from 0 to 255" if self.is_whole else "of real numbers"
+        if array.dtype.kind not in kinds:
+            raise ValueError(f"an image must be {what}, got {array.dtype}")
+        if self.is_whole and (array.min() < 0 or array.max() > 255):
+            raise ValueError(f"an image must be {what}, got {array.min()} to {array.max()}")
+        if not np.isfinite(array).all():
+            raise ValueError(
+                f"an image must be finite, got {array[~np.isfinite(array)][0]}"
+            )
 
 
 def as_image(description):
     """The image that a spec or space describes; None where it describes other numbers.
 
-    An image has 1 or 3 channels, first or last, and is uint8, or float in finite bounds; or
-    it is uint8 [height, width]. Its sides have 16 pixels or more.
+    An image has 1 or 3 channels, first or last, and is uint8, or float in finite bounds
+    that are the same for all pixels; or it is uint8 [height, width]. Its sides have 16
+    pixels or more.
 
     Args:
         description: with `shape` and `dtype`, and bounds `low` and `high` of gym or
@@ -63,12 +84,15 @@ def as_image(description):
         return None
     low = getattr(description, "low", getattr(description, "minimum", 0))
     high = getattr(description, "high", getattr(description, "maximum", 255))
+    if np.ptp(low) or np.ptp(high):
+        return None  # which of them is white?
     low, high = float(np.min(low)), float(np.max(high))
     if dtype == np.uint8:  # gym writes bounds of 0 and 255, dm_env often none
         low, high = (low, high) if 0 <= low < high <= 255 else (0.0, 255.0)
     elif len(shape) == 2 or dtype.kind != "f" or not 0.0 < high - low <= 255.0:
         return None  # a table, or a map of heights
-    return Image(shape, len(shape) == 3 and sides == shape[1:], low, high)
+    is_first = len(shape) == 3 and sides == shape[1:]
+    return Image(shape, is_first, dtype == np.uint8, low, high)
 
 
 def _sides(shape):

@@ -161,13 +161,14 @@ class Own:
         self.timestep = self._env.timestep
         entries = dict(interfaces.entries(self._env.observations))
         found = {path: self._image(path, array) for path, array in entries.items()}
-        self._images = {path: image for path, image in found.items() if image}
-        if not takes_images and self._images:
-            self._refuse_image(*next((path, entries[path]) for path in self._images))
+        images = {path: image for path, image in found.items() if image}
+        if not takes_images and images:
+            self._refuse_image(*next((path, entries[path]) for path in images))
+        self._images = self._named(images)
         sizes = {
             path: self._size(path, array)
             for path, array in entries.items()
-            if path not in self._images
+            if path not in images
         }
         self._paths = list(sizes)
         self._total = sum(sizes.values())
@@ -204,13 +205,12 @@ class Own:
         return state
 
     def images(self, size):
-        """Dict of name -> uint8 [size, size, channels]; a path joined by _, or "image"."""
-        found = {}
-        for path, image in self._images.items():
-            with failing(self._task, "observation"):
-                array = _entry(self._observation, path)
-                found["_".join(map(str, path)) or "image"] = image(array, size)
-        return found
+        """Dict of name -> uint8 [size, size, channels]."""
+        with failing(self._task, "observation"):
+            return {
+                name: image(_entry(self._observation, path), size)
+                for name, (path, image) in self._images.items()
+            }
 
     def position_only(self):
         return self.position()
@@ -277,6 +277,23 @@ class Own:
         except (AttributeError, TypeError, ValueError):
             return None  # `_size` says what is wrong
 
+    def _named(self, images):
+        """Dict of `image_NAME` -> path and image, of those of paths.
+
+        The name is the path in letters, digits and underscores: layers, files and arrays of
+        episodes are called by it.
+        """
+        found = {}
+        for path, image in images.items():
+            name = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(["image", *map(str, path)]))
+            if name in found:
+                paths = " and ".join("/".join(map(str, p)) for p in (found[name][0], path))
+                raise ValueError(
+                    f"{self._name}: two images would be called {name}, {paths}: rename one"
+                )
+            found[name] = path, image
+        return found
+
     def _refuse_image(self, path, array):
         raise ValueError(
             f"{self._observes(path, array)}, an image: observation=auto takes numbers and "
@@ -296,7 +313,8 @@ class Own:
         if len(shape) > 2 and np.prod(shape) > _MOST:
             raise ValueError(
                 f"{what}, which is neither numbers nor an image: images are uint8, or "
-                "floats in finite bounds, and have 1 or 3 channels"
+                "floats in finite bounds that are the same for all pixels, and have 1 or 3 "
+                "channels"
             )
         return int(np.prod(shape))
 

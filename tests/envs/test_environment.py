@@ -365,3 +365,16 @@ def test_an_episode_that_does_not_end_is_told_once(caplog):
         environment.step(np.zeros(1))
         assert len(caplog.records) == (step >= 99)
     assert "episode 0 has not ended after 10,000 environment steps" in caplog.text
+
+
+@pytest.mark.parametrize("numbers", ["state", "position"])
+def test_a_picture_beside_numbers_is_that_of_the_same_moment(numbers):
+    both = envs.load("fake", f"pixels+{numbers}", seed=2, image_size=32)
+    alone = (
+        envs.load("fake", numbers, seed=2),
+        envs.load("fake", "pixels", seed=2, image_size=32),
+    )
+    for move in (lambda each: each.reset(), lambda each: each.step([0.5])):
+        seen, *expected = (move(each).observation for each in (both, *alone))
+        for name, other in zip(("observation", "image_pixels"), expected, strict=True):
+            np.testing.assert_array_equal(seen[name], other["observation"])

@@ -34,8 +34,8 @@ def check_together(config):
         )
     if config.world_model.learn_observation_stddev and config.observation == "pixels":
         raise UserError(
-            "world_model.learn_observation_stddev=true works for vectors alone: "
-            "observation must be state or position, got pixels"
+            "world_model.learn_observation_stddev=true works for numbers alone, got "
+            "observation=pixels"
         )
     if not config.logger.startswith("python:"):
         check_choice(config.logger, "logger", ("tensorboard", "wandb", "mlflow", _OWN))

@@ -1,15 +1,18 @@
 """Tests of agents.training.building."""
 
 import random
+from unittest import mock
 
 import numpy as np
 import pytest
 import tensorflow as tf
+from tf_agents.specs import array_spec
 
 import envs
 from agents.planet.explore import Greedy
 from agents.planet.planning.cross_entropy import CrossEntropy
 from agents.planet.planning.icem import ImprovedCrossEntropy
+from agents.runs.config.overrides import load
 from agents.system.errors import UserError
 from agents.training import building
 from agents.training.building import choose_devices, configure_tensorflow
@@ -145,3 +148,33 @@ def test_a_tpu_that_is_not_there_is_one_clear_line():
     with pytest.raises(UserError, match="devices=tpu finds no TPU: ") as error:
         choose_devices("tpu")
     assert "\n" not in str(error.value)
+
+
+@pytest.fixture
+def with_camera(environment):
+    """Specs of the fake environment with an image beside its 2 numbers."""
+    steps = environment.time_step_spec()
+    camera = array_spec.BoundedArraySpec([32, 32, 3], np.uint8, 0, 255)
+    other = mock.Mock(wraps=environment, action_repeat=1, episode_length=20)
+    seen = steps._replace(observation=steps.observation | {"image_eye": camera})
+    other.time_step_spec.side_effect = lambda: seen
+    return other
+
+
+def test_an_image_makes_networks_larger_and_is_not_compiled(with_camera, environment):
+    words = "task=fake", "compile=null"
+    alone, both = (
+        building.resolved(load(words), each) for each in (environment, with_camera)
+    )
+    sizes = [each.world_model.belief_size for each in (alone, both)]
+    assert sizes == [64, 32 + 4 * (2 + 20 + 1)]
+    assert (alone.compile, both.compile) == (True, False)
+
+
+def test_a_learned_stddev_needs_numbers(with_camera):
+    seen = with_camera.time_step_spec()
+    seen.observation["observation"] = seen.observation["image_eye"]
+    with pytest.raises(UserError, match="for numbers alone; task=fake observes images"):
+        building.resolved(
+            load(["task=fake", "world_model.learn_observation_stddev=true"]), with_camera
+        )

@@ -83,8 +83,11 @@ def test_a_loaded_agent_acts_on_what_an_environment_gives(run):
     seen = envs.load(TASK, "auto", image_size=SIZE).reset().observation
     agent.reset()
     assert agent.act(seen).shape == (1,)
-    with pytest.raises(ValueError, match="must be a dict with observation, image_front, i"):
-        agent.act(seen["observation"])
+    for wrong in (seen["observation"], seen["image_front"], None):
+        with pytest.raises(
+            ValueError, match="a dict with observation, image_front, .*got n"
+        ):
+            agent.act(wrong)
     with pytest.raises(ValueError, match="it lacks image_front"):
         agent.act({name: seen[name] for name in ("observation", "image_wrist")})
     with pytest.raises(ValueError, match="image_wrist must have shape .32, 32, 1., got"):

@@ -50,6 +50,7 @@ def test_pixels_and_channels_stay_in_their_places(first):
         spaces.Box(0.0, 1.0, [48, 64]),  # a matrix
         spaces.Box(0.0, 9e3, [48, 64, 1]),  # heights in metres
         spaces.Box(-np.inf, np.inf, [48, 64, 3]),
+        spaces.Box(0.0, np.linspace(1.0, 2.0, 3, dtype=np.float32) * np.ones([48, 64, 3])),
         spaces.Box(0, 255, [48, 64, 4], np.uint8),
         spaces.Box(0, 255, [48, 64, 3], np.int32),
         spaces.Box(0.0, 1.0, [5]),

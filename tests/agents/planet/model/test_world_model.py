@@ -187,6 +187,16 @@ def test_each_image_beside_a_vector_counts_as_20_numbers(mixed, mixed_batch, noi
     assert "image_loss" in mixed.loss_names
 
 
+def test_images_without_a_vector_count_by_all_their_pixels(make_model, make_batch, noise):
+    words = "world_model.image_depth=2", "world_model.observation_stddev=0.7"
+    model = make_model(*words, image_size=32, beside={"image_eye": (32, 3)})
+    pixels = tf.zeros([3, 5, 32, 32, 3], tf.uint8)
+    batch = make_batch() | {"observation": pixels, "image_eye": pixels}
+    found, _ = losses(model, batch, noise(3, 5, 3))
+    ratio = found["image_loss"] / found["observation_loss"]
+    np.testing.assert_allclose(ratio, 1.0, rtol=0.1)
+
+
 @pytest.mark.parametrize("name", ["observation", "image_eye", "image_arm"])
 def test_what_is_inferred_depends_on_each_part(mixed, mixed_batch, name):
     other = mixed_batch | {name: tf.reverse(mixed_batch[name], [1])}

@@ -137,7 +137,7 @@ def test_overshooting_that_changes_nothing_is_refused():
 
 def test_a_stddev_of_pixels_is_not_learned():
     words = ["observation=pixels", "world_model.learn_observation_stddev=true"]
-    with pytest.raises(UserError, match="must be state or position, got pixels"):
+    with pytest.raises(UserError, match="for numbers alone, got observation=pixels"):
         overrides.load(words)
 
 

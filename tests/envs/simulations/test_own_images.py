@@ -1,0 +1,112 @@
+"""Tests of environments of users that observe images."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+from envs.failing import EnvironmentFailedError
+
+SIZE = 32
+
+
+def box(*shape, dtype=np.uint8, low=0, high=255):
+    return gymnasium.spaces.Box(low, high, shape, dtype)
+
+
+def eye(look, **entries):
+    """A class of an environment whose `look(steps)` is what it sees."""
+
+    class Eye(gymnasium.Env):
+        action_space = gymnasium.spaces.Box(-1.0, 1.0, [1])
+        observation_space = gymnasium.spaces.Dict(entries)
+        render_mode = "rgb_array"
+        buffer = np.zeros([SIZE, SIZE, 3], np.uint8)
+
+        def reset(self, seed=None, options=None):
+            self.steps = 0
+            return look(self), {}
+
+        def step(self, action):
+            self.steps += 1
+            return look(self), 0.0, False, self.steps == 3, {}
+
+        def render(self):
+            return np.full([SIZE, SIZE, 3], 7, np.uint8)
+
+    return Eye
+
+
+FLOATS = box(40, 40, 3, dtype=np.float32, high=1)
+
+
+def shades(**brightness):
+    """What each entry shows: one brightness."""
+    return lambda env: {
+        name: np.full(env.observation_space[name].shape, shade, np.uint8)
+        for name, shade in brightness.items()
+    }
+
+
+def test_an_image_is_kept_when_its_environment_draws_into_the_same_array(load):
+    def look(env):
+        env.buffer[:] = 20 * env.steps
+        return {"cam": env.buffer}
+
+    environment = load(eye(look, cam=box(SIZE, SIZE, 3)), "auto", image_size=SIZE)
+    first = environment.reset().observation["observation"]
+    environment.step([0.0])
+    assert np.all(first == 0)
+
+
+def test_of_images_alone_the_first_is_the_observation(load):
+    spaces = {"front": box(40, 40, 3), "back": box(40, 40)}
+    environment = load(eye(shades(front=9, back=5), **spaces), "auto", image_size=SIZE)
+    seen = environment.reset().observation
+    shown = {name: np.unique(seen[name]).tolist() for name in seen if seen[name].size}
+    assert shown == {"observation": [5], "image_front": [9]}  # in the order of the space
+    assert seen["observation"].shape == (SIZE, SIZE, 1)
+    spec = environment.observation_spec()["image_front"]
+    assert (spec.dtype, spec.minimum, spec.maximum) == (np.uint8, 0, 255)
+
+
+def test_what_is_drawn_is_seen_in_their_place(load):
+    environment = load(eye(shades(cam=9), cam=box(40, 40, 3)), "pixels", image_size=SIZE)
+    seen = environment.reset().observation["observation"]
+    np.testing.assert_array_equal(seen, np.full([SIZE, SIZE, 3], 7))
+
+
+def test_names_have_letters_digits_and_underscores(load):
+    spaces = {"left cam": box(40, 40, 3), "eye-1.b": box(40, 40, 3), "n": box(2)}
+    shown = shades(**{"left cam": 1, "eye-1.b": 2, "n": 3})
+    seen = load(eye(shown, **spaces), "auto", image_size=SIZE).reset().observation
+    assert {"image_left_cam", "image_eye_1_b"} < seen.keys()
+
+
+def test_two_images_of_one_name_are_refused(load):
+    spaces = {"a-b": box(40, 40, 3), "a b": box(40, 40, 3)}
+    with pytest.raises(ValueError, match="two images would be called image_a_b.*rename on"):
+        load(eye(shades(**{"a-b": 1, "a b": 2}), **spaces), "auto")
+
+
+@pytest.mark.parametrize(
+    ("space", "value", "message"),
+    [
+        (box(40, 40, 3), 0.5, "an image must be of whole numbers from 0 to 255, got f"),
+        (box(40, 40, 3), 300, "an image must be of whole numbers from 0 to 255, got 300"),
+        (FLOATS, np.nan, "an image must be finite, got nan"),
+        (FLOATS, 1j, "an image must be of real numbers, got complex128"),
+    ],
+)
+def test_values_that_are_no_pixels_are_refused(load, space, value, message):
+    look = lambda env: {"cam": np.full([40, 40, 3], value)}  # noqa: E731
+    with pytest.raises(EnvironmentFailedError, match=message) as caught:
+        load(eye(look, cam=space), "auto", image_size=SIZE)
+    assert "task 'python:own_module:make': observation failed" in str(caught.value)
+
+
+def test_what_lies_beyond_the_bounds_is_black_or_white(load):
+    look = lambda env: {"cam": np.full([40, 40, 1], 4.0 - 8.0 * env.steps)}  # noqa: E731
+    space = box(40, 40, 1, dtype=np.float32, low=-1, high=1)
+    environment = load(eye(look, cam=space), "auto", image_size=SIZE)
+    assert np.all(environment.reset().observation["observation"] == 255)
+    assert np.all(environment.step([0.0]).observation["observation"] == 0)
