@@ -1,7 +1,9 @@
 """What tests of the agent share: tiny configs, models and batches."""
 
 import functools
+import shutil
 
+import filelock
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -40,6 +42,14 @@ def untraced():
                 if function := getattr(module, name, None):
                     patch.setattr(module, name, function.__wrapped__)
         yield
+
+
+@pytest.fixture
+def eagerly():
+    """No graphs: to trace them takes longer than a few steps do."""
+    tf.config.run_functions_eagerly(True)
+    yield
+    tf.config.run_functions_eagerly(False)
 
 
 @pytest.fixture(scope="session")
@@ -192,6 +202,24 @@ def train_run(make_config):
 
 
 @pytest.fixture(scope="session")
+def train_once(train_run, tmp_path_factory, request):
+    """Trains in one process of the tests for all; the folder is this one's own copy."""
+    shared = tmp_path_factory.getbasetemp()
+    if hasattr(request.config, "workerinput"):
+        shared = shared.parent
+
+    def make(name, *words):
+        folder, done = shared / f"once_{name}", shared / f"once_{name}.done"
+        with filelock.FileLock(shared / f"once_{name}.lock"):
+            if not done.exists():
+                assert train_run(folder, *words) == 0
+                done.touch()
+        return shutil.copytree(folder, tmp_path_factory.mktemp(name) / "run")
+
+    return make
+
+
+@pytest.fixture(scope="session")
 def tiny_words():
     """What `make_config` adds to the words that it is given, but for the value."""
     return TINY
@@ -211,11 +239,9 @@ def run_words(quick_planner):
 
 
 @pytest.fixture(scope="session")
-def whole_run(train_run, run_words, tmp_path_factory):
+def whole_run(train_once, run_words):
     """Folder of a run of 8 episodes that nothing interrupted; not to be changed."""
-    folder = tmp_path_factory.mktemp("whole") / "run"
-    assert train_run(folder, *run_words) == 0
-    return folder
+    return train_once("whole", *run_words)
 
 
 @pytest.fixture
@@ -243,15 +269,9 @@ def whole_agent(whole_parts):
 
 
 @pytest.fixture(scope="session")
-def pixel_run(train_run, tmp_path_factory):
+def pixel_run(train_once):
     """Folder of a run of 2 random episodes of pixels; not to be changed."""
-    folder = tmp_path_factory.mktemp("pixels") / "run"
     pixels = ["observation=pixels", "image.size=32", "world_model.image_depth=2"]
     steps = ["environment_steps=40", "seed_steps=40", "sequence_length=4"]
-    assert (
-        train_run(
-            folder, *pixels, *steps, "evaluation.every_steps=0", "video_every_steps=0"
-        )
-        == 0
-    )
-    return folder
+    seldom = ["evaluation.every_steps=0", "video_every_steps=0"]
+    return train_once("pixels", *pixels, *steps, *seldom)

@@ -33,12 +33,10 @@ def rows(untraced, whole_run, whole_agent):
 
 
 @pytest.fixture(scope="module")
-def twin(train_run, tmp_path_factory):
+def twin(train_once):
     """Folder of a deterministic run of the same task."""
-    folder = tmp_path_factory.mktemp("twin") / "run"
     words = ["environment_steps=40", "transition=deterministic", "video_every_steps=80"]
-    assert train_run(folder, *words) == 0
-    return folder
+    return train_once("twin", *words)
 
 
 @pytest.mark.slow

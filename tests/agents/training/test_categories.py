@@ -77,23 +77,25 @@ def test_every_strategy_acts_by_one_hot_vectors_and_learns(
 
 
 @pytest.fixture(scope="module")
-def run(train_run, quick_planner, tmp_path_factory):
+def run(train_once, quick_planner):
     """Folder of a run of four episodes; not to be changed."""
-    folder = tmp_path_factory.mktemp("switches") / "run"
     words = ["environment_steps=40", "value=td", "value.units=8", *quick_planner]
-    own = ["evaluation.every_steps=0", "video_every_steps=40", "environments=2"]
-    assert train_run(folder, TASK, *words, *own) == 0
-    return folder
+    own = ["evaluation.every_steps=0", "video_every_steps=0"]
+    return train_once("switches", TASK, *words, *own)
 
 
-@pytest.mark.slow
-def test_a_run_stores_one_hot_actions_and_films_them(run):
+def test_a_run_stores_one_hot_actions(run):
     for file in (run / "episodes").glob("*.npz"):
         with np.load(file) as episode:
             assert episode["action"].shape == (11, 5)
             assert not episode["action"][0].any()
             assert is_one_hot(episode["action"][1:])
-    assert list((run / "videos").iterdir()) or list((run / "figures").iterdir())
+
+
+@pytest.mark.slow
+def test_predictions_are_filmed(run):
+    assert main(["video", str(run)]) == 0
+    assert list((run / "videos").iterdir())
 
 
 def test_a_loaded_agent_says_the_numbers_of_the_categories(run):

@@ -17,7 +17,7 @@ from tests.envs.simulations.test_own import Counter
 
 WORDS = "experiment=debug environment_steps=9 seed_steps=1 sequence_length=3"
 WORDS += " updates_per_step=0.34 evaluation.every_steps=0 video_every_steps=0 compile=false"
-WORDS += " value=none"
+WORDS += " value=none planner.horizon=2 planner.iterations=1"
 
 
 @pytest.fixture
@@ -26,6 +26,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_script_trains_stops_resumes_loads_and_evaluates_its_own_class(folder):
     steps = []
 

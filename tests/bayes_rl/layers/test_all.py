@@ -149,7 +149,7 @@ def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
         pytest.param(("mixed_float16",), marks=pytest.mark.slow),
     ],
 )
-@every()
+@every(one_of_a_family=True)
 def test_policies_keep_parameters_and_costs_precise(case, policies):
     for name in set(policies) & set(case.precisions):
         policy = tf.keras.mixed_precision.Policy(name)
@@ -276,7 +276,7 @@ def test_many_held_draws_equal_separate_holds(case):
         assert_equal([x[draw] for x in together], alone, rtol=1e-4, atol=1e-5)
 
 
-@every()
+@every(one_of_a_family=True)
 def test_gradients_reach_every_trainable_variable(case):
     with tf.GradientTape() as tape:
         layer, _, outputs = build(case)

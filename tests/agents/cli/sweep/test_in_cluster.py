@@ -49,6 +49,7 @@ def wait_for(condition, seconds=300):
     return found
 
 
+@pytest.mark.slow
 def test_a_run_is_trained_in_its_folder(start, tmp_path):
     process = start(*WORDS, "environment_steps=40", "address=auto")
     wait_for(lambda: process.poll() is not None)
@@ -72,6 +73,7 @@ def test_a_folder_that_only_the_other_machine_has_is_told(start, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_run_that_is_stopped_saves(start, tmp_path):
     process = start(*WORDS, "environment_steps=1_000_000")
     wait_for(lambda: len(read_metrics(tmp_path / "run")) > 2)

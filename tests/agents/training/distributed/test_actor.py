@@ -79,6 +79,7 @@ def test_after_an_error_the_episode_is_begun_again(make_actor, version, monkeypa
     np.testing.assert_array_equal(again["reward"], first["reward"])
 
 
+@pytest.mark.slow
 def test_several_environments_of_an_actor_keep_their_rows(
     make_config, build_agent, make_actor, words
 ):

@@ -16,7 +16,9 @@ WORDS = (
     "environment_steps=80",
     "evaluation.every_steps=40",
     "video_every_steps=40",
-    "value=td",
+    "planner.horizon=2",
+    "planner.iterations=1",
+    "value=none",
 )
 OWN = ("speed/", "memory/")  # of the moment
 

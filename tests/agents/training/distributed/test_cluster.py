@@ -66,6 +66,7 @@ def test_everything_listens_on_this_machine_alone(here):
     assert found <= {"127.0.0.1", "::ffff:127.0.0.1"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("token", [None, "0" * 64])
 def test_who_lacks_the_token_is_refused(here, token, tmp_path):
     address = ray.get_runtime_context().gcs_address

@@ -81,6 +81,7 @@ def test_what_a_killed_process_was_doing_its_successor_does(worker, capfd):
     assert "worker_0: has failed (it has died); it tries again" in capfd.readouterr().err
 
 
+@pytest.mark.slow
 def test_a_process_that_stands_still_is_noticed_and_replaced(worker, capfd, monkeypatch):
     monkeypatch.setattr(remote, "_SILENCE", 3.0)
     monkeypatch.setattr(remote, "_DEATH", 6.0)

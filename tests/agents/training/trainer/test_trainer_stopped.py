@@ -109,8 +109,12 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     assert (folder / "sessions.jsonl").read_text().count("\n") == len(moments) + 1
 
 
-def test_what_came_after_the_last_checkpoint_is_learned_again(train_run, tmp_path, capsys):
-    words = ["seed_steps=20", "time_limit=5", "environment_steps=60", "sequence_length=4"]
+@pytest.mark.usefixtures("eagerly")
+def test_what_came_after_the_last_checkpoint_is_learned_again(
+    train_run, quick_planner, tmp_path, capsys
+):
+    words = [*quick_planner]
+    words += ["seed_steps=20", "time_limit=5", "environment_steps=60", "sequence_length=4"]
     words += ["updates_per_step=0.3", "evaluation.every_steps=0", "video_every_steps=0"]
     words += ["probe_every_steps=0", "checkpoint_every_steps=25"]
     assert train_run(tmp_path / "whole", *words) == 0
@@ -173,6 +177,7 @@ def test_a_run_whose_newest_episodes_are_gone_says_so_and_makes_none(
     assert sorted((folder / "episodes").iterdir()) == left
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
     train_run, tmp_path, capsys
 ):
