@@ -180,9 +180,9 @@ def weight_report(model):
 def _weight_report(model):
     """For each layer its KL, NaN for none, the mean stddev, the size of the means."""
     rows = [tf.zeros([0, 3])]
-    costs = model.source.costs(model)
+    divergences = model.source.divergences(model)
     for weights in _layers(model).values():
-        divergence = sum(costs.get(name, math.nan) for name in weights)
+        divergence = sum(divergences.get(name, math.nan) for name in weights)
         stddev = _together(posterior.stddev() for posterior in weights.values())
         mean = _together(posterior.mean() for posterior in weights.values())
         size = tf.sqrt(tf.reduce_mean(mean**2))

@@ -164,5 +164,12 @@ def test_members_have_a_spread_and_no_kl(make_model):
     assert all(value > 0 for value in report.values())
 
 
+def test_a_closed_form_has_a_kl_that_costs_nothing(make_model):
+    report = weight_report(make_model("transition=laplace"))
+    divergences = {name: x for name, x in report.items() if name.startswith("weight_kl/")}
+    assert set(divergences) == {"weight_kl/transition_latent", "weight_kl/reward_last"}
+    assert all(value > 0 for value in divergences.values())
+
+
 def test_a_deterministic_transition_has_nothing_to_report(make_model):
     assert weight_report(make_model("transition=deterministic")) == {}

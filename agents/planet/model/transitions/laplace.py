@@ -85,6 +85,12 @@ class Laplace(Source):
     def costs(self, model):
         return {}
 
+    def divergences(self, model):
+        found = {}
+        for name, layer in _layers(model).items():  # both are drawn together
+            found |= {f"{name}/kernel": layer.divergence(), f"{name}/bias": tf.zeros([])}
+        return found
+
     def renew(self, model, batches, rows, seed):
         grams, seen = (0.0, 0.0), 0
         for number, batch in enumerate(batches):
@@ -143,6 +149,23 @@ class DenseLaplace(DenseReparameterization):
         kernel, bias = _kernel_and_bias(stddev, self.units)
         self.stochastic_weights["kernel"].initializer.stddev.assign(kernel)
         self.stochastic_weights["bias"].initializer.stddev.assign(bias)
+
+    def divergence(self):
+        """KL(posterior || prior) of the uncertain outputs, in nats, [].
+
+            sum over d of (tr(C_d) / p^2 + |w_d|^2 / p^2 - k - ln det(C_d / p^2)) / 2
+
+        p: stddev of the prior; w_d: the k weights of output d, of covariance C_d.
+        """
+        factor = tf.cast(self.factor, tf.float64) / self.prior_stddev
+        means = [weight.mean() for weight in self.stochastic_weights.values()]
+        means = [tf.cast(x[..., : self.uncertain], tf.float64) for x in means]
+        of_means = sum(tf.reduce_sum(x**2) for x in means) / self.prior_stddev**2
+        log_det = 2.0 * tf.reduce_sum(tf.math.log(tf.linalg.diag_part(factor)))
+        count = tf.cast(tf.reduce_prod(factor.shape[:2]), tf.float64)
+        return tf.cast(
+            (tf.reduce_sum(factor**2) + of_means - count - log_det) / 2.0, tf.float32
+        )
 
     def drawn(self, count, seed):
         """Kernels [S, inputs, units] and biases [S, units]."""

@@ -79,6 +79,10 @@ class Source(abc.ABC):
         """KL(weight posterior || weight prior) in nats, dict of full name -> []."""
         return kl_divergences(model)
 
+    def divergences(self, model):
+        """As `costs`, also of weights whose KL is no cost of learning."""
+        return self.costs(model)
+
     def renew(self, model, batches, rows, seed):  # noqa: B027 most know nothing of it
         """Makes anew what is known from the replay itself, not by gradients.
 

@@ -5,6 +5,7 @@ import types
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
 from agents.planet.model.rssm import Latent
@@ -88,6 +89,25 @@ def test_before_any_data_draws_are_those_of_the_prior(layer):
     np.testing.assert_allclose(layer.factor[0], PRIOR * np.eye(INPUTS + 1), atol=1e-6)
 
 
+def test_divergence_is_that_of_the_regressions(layer, data):
+    inputs, targets, stddev = data
+    exact = [regression(inputs, stddev[:, d], targets[:, d]) for d in range(LATENT)]
+    others = [np.full(INPUTS + 1, 9.0)] * LATENT  # the stddevs are certain
+    centre(layer, np.stack([mean for mean, _ in exact] + others, 1))
+    prior = tfd.MultivariateNormalDiag(np.zeros(INPUTS + 1), np.full(INPUTS + 1, PRIOR))
+    layer.learn(laplace._gram(tf.constant(inputs), 1.0 / stddev**2))
+    expected = 0.0
+    for mean, covariance in exact:
+        posterior = tfd.MultivariateNormalTriL(mean, np.linalg.cholesky(covariance))
+        expected += posterior.kl_divergence(prior)
+    np.testing.assert_allclose(layer.divergence(), expected, rtol=1e-4)
+
+
+def test_divergence_is_nothing_before_any_data(layer):
+    centre(layer, np.zeros([INPUTS + 1, 2 * LATENT]))
+    np.testing.assert_allclose(layer.divergence(), 0.0, atol=1e-4)
+
+
 @pytest.fixture(scope="module")
 def model(make_model):
     return make_model("transition=laplace", "prior_scale=0.7")
@@ -128,6 +148,7 @@ def test_last_layers_know_every_step_of_the_replay(model, make_batch, monkeypatc
 def test_last_layers_alone_are_uncertain(model):
     assert set(posteriors(model)) == LAST | HEAD
     assert model.source.costs(model) == {}
+    assert set(model.source.divergences(model)) == LAST | HEAD
 
 
 def test_draws_share_the_belief_and_differ_in_what_they_say_of_it(model, noise):
