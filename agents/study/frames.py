@@ -109,7 +109,9 @@ def evaluations(folders):
         A `pandas.DataFrame` with the columns
 
         * `task`, `group`, `seed`, `folder`: of the run, as in `runs`.
-        * `environment_steps`: that the run had seen, before action repeat.
+        * `environment_steps`: at which it was due, before action repeat: a multiple of
+          `evaluation.every_steps`, or the length that the run was asked for. The run had
+          seen up to an episode more, which differs from seed to seed.
         * `episodes`, `train_steps`: episodes and gradient steps likewise.
         * `evaluation_episode`: number of the episode in its evaluation, from 0.
         * `return`: undiscounted, in the task's reward.
@@ -208,8 +210,23 @@ def _of_groups(groups):
     numbers = dict.fromkeys(_EPISODE[1:], float)  # None and False among them
     runs = pd.DataFrame([of_group | _run(run) for of_group, run in members])
     return Frames(
-        groups, runs.astype({"seed": "Int64"}), evaluations, episodes.astype(numbers)
+        groups,
+        runs.astype({"seed": "Int64"}),
+        _when_due(evaluations, runs),
+        episodes.astype(numbers),
     )
+
+
+def _when_due(evaluations, runs):
+    """Evaluations at the steps at which they were due, so that seeds have the same."""
+    seen = evaluations["environment_steps"]
+    asked, every = (
+        evaluations["run"].map(runs.get(name, pd.Series(dtype=float)))
+        for name in ("environment_steps", "evaluation.every_steps")
+    )
+    due = seen // every * every
+    due = due.where(due > 0, seen).mask(seen >= asked, asked)
+    return evaluations.assign(environment_steps=due.astype(seen.dtype))
 
 
 def _rows(members, name, columns):

@@ -67,6 +67,19 @@ def test_an_evaluation_episode_is_a_row(make_run, tmp_path):
     ]
 
 
+@pytest.mark.parametrize(
+    ("every", "due"),
+    [(900, [900, 1800, 2700, 3500]), (0, [1000, 2000, 3000, 3500]), (2500, None)],
+)
+def test_an_evaluation_counts_when_it_was_due(make_run, tmp_path, every, due):
+    """Seeds whose episodes have other lengths are evaluated at other steps."""
+    returns = [[1.0], [2.0], [3.0], [4.0]]
+    evaluation = {"every_steps": every, "episodes": 1}
+    make_run("a", returns, environment_steps=3500, evaluation=evaluation)
+    found = study.evaluations(tmp_path)["environment_steps"].to_list()
+    assert found == (due or [1000, 2000, 2500, 3500])
+
+
 def test_runs_that_were_not_evaluated_have_no_row_of_evaluations(make_run, tmp_path):
     make_run("a")
     assert len(study.runs(tmp_path)) == 1

@@ -57,6 +57,19 @@ def test_a_run_that_diverged_keeps_its_last_score_and_is_marked(make_six, tmp_pa
     assert {row["environment_steps"] for row in exploration} == {"40000"}
 
 
+def test_runs_whose_last_episodes_differ_in_length_are_compared_by_their_last_scores(
+    make_run, tmp_path, read
+):
+    words = {"environment_steps": 2900, "evaluation": {"every_steps": 1450, "episodes": 1}}
+    for seed, every in enumerate((1450, 1500, 1600)):
+        make_run(tmp_path / str(seed), seed, [[1.0], [9.0]], every=every, **words)
+    compare([tmp_path], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "scores")
+    assert (row["environment_steps"], row["each_seed"]) == ("2900", "9, 9, 9")
+    curve = read(tmp_path / "out", "curves")
+    assert [point["environment_steps"] for point in curve] == ["1450", "2900"]
+
+
 def test_a_run_that_lags_is_left_out_by_name(make_six, tmp_path, read, caplog):
     runs = make_six(ends={("Two", 0): 2000})
     with caplog.at_level(logging.WARNING):
