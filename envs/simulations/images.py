@@ -84,7 +84,7 @@ def as_image(description):
         return None
     low = getattr(description, "low", getattr(description, "minimum", 0))
     high = getattr(description, "high", getattr(description, "maximum", 255))
-    if np.ptp(low) or np.ptp(high):
+    if np.min(low) != np.max(low) or np.min(high) != np.max(high):
         return None  # which of them is white?
     low, high = float(np.min(low)), float(np.max(high))
     if dtype == np.uint8:  # gym writes bounds of 0 and 255, dm_env often none
