@@ -33,7 +33,7 @@ def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
     whole_run, whole_agent
 ):
     config, agent = whole_agent
-    assert (config.task, config.logdir) == ("fake", str(whole_run))
+    assert (config.task, config.environment_steps) == ("fake", 160)
     assert int(agent.clock.episodes) == 8
     assert int(agent.train_step_counter) == 14
     before = sorted(whole_run.rglob("*"))
