@@ -111,7 +111,8 @@ def evaluations(folders):
         * `task`, `group`, `seed`, `folder`: of the run, as in `runs`.
         * `environment_steps`: at which it was due, before action repeat: a multiple of
           `evaluation.every_steps`, or the length that the run was asked for. The run had
-          seen up to an episode more, which differs from seed to seed.
+          seen up to an episode more, which differs from seed to seed. An evaluation that was
+          not due then has the steps that the run had seen.
         * `episodes`, `train_steps`: episodes and gradient steps likewise.
         * `evaluation_episode`: number of the episode in its evaluation, from 0.
         * `return`: undiscounted, in the task's reward.
@@ -218,7 +219,12 @@ def _of_groups(groups):
 
 
 def _when_due(evaluations, runs):
-    """Evaluations at the steps at which they were due, so that seeds have the same."""
+    """Evaluations at the steps at which they were due, so that seeds have the same.
+
+    Of several that come after the same steps the first was due there. The others keep the
+    steps that the run had seen: it was evaluated at an end that it went on from, or more
+    often than it is now.
+    """
     seen = evaluations["environment_steps"]
     asked, every = (
         evaluations["run"].map(runs.get(name, pd.Series(dtype=float)))
@@ -226,7 +232,10 @@ def _when_due(evaluations, runs):
     )
     due = seen // every * every
     due = due.where(due > 0, seen).mask(seen >= asked, asked)
-    return evaluations.assign(environment_steps=due.astype(seen.dtype))
+    is_first = seen == seen.groupby([evaluations["run"], due]).transform("min")
+    return evaluations.assign(
+        environment_steps=due.where(is_first, seen).astype(seen.dtype)
+    )
 
 
 def _rows(members, name, columns):

@@ -80,6 +80,15 @@ def test_an_evaluation_counts_when_it_was_due(make_run, tmp_path, every, due):
     assert found == (due or [1000, 2000, 2500, 3500])
 
 
+def test_an_evaluation_between_two_that_were_due_keeps_its_steps(make_run, tmp_path):
+    """As where a run was asked for more, or for fewer evaluations, once it had ended."""
+    returns = [[1.0], [2.0], [3.0], [4.0], [5.0]]
+    evaluation = {"every_steps": 2000, "episodes": 1}
+    make_run("a", returns, environment_steps=9000, evaluation=evaluation)
+    found = study.evaluations(tmp_path)["environment_steps"].to_list()
+    assert found == [1000, 2000, 3000, 4000, 5000]
+
+
 def test_runs_that_were_not_evaluated_have_no_row_of_evaluations(make_run, tmp_path):
     make_run("a")
     assert len(study.runs(tmp_path)) == 1

@@ -1,6 +1,7 @@
 """Tests of runs that see numbers and images."""
 
 import json
+import shutil
 
 import gymnasium
 import numpy as np
@@ -114,8 +115,9 @@ def test_an_exported_policy_acts_on_them_too(run, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_such_a_run_goes_on(run):
-    words = f"{WORDS} logdir={run.folder} task={TASK}"
+def test_such_a_run_goes_on(run, tmp_path):
+    folder = shutil.copytree(run.folder, tmp_path / "run")
+    words = f"{WORDS} logdir={folder} task={TASK}"
     again = agents.train(f"{words} environment_steps=30")
     assert list(again.metrics["environment_steps"]) == [10, 20, 30]
     assert np.isfinite(again.metrics["train/image_loss"].iloc[-1])
