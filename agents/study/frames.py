@@ -111,8 +111,8 @@ def evaluations(folders):
         * `task`, `group`, `seed`, `folder`: of the run, as in `runs`.
         * `environment_steps`: at which it was due, before action repeat: a multiple of
           `evaluation.every_steps`, or the length that the run was asked for. The run had
-          seen up to an episode more, which differs from seed to seed. An evaluation that was
-          not due then has the steps that the run had seen.
+          seen up to an episode more, which differs from seed to seed. An evaluation that
+          was not due then has the steps that the run had seen.
         * `episodes`, `train_steps`: episodes and gradient steps likewise.
         * `evaluation_episode`: number of the episode in its evaluation, from 0.
         * `return`: undiscounted, in the task's reward.
