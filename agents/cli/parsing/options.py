@@ -49,174 +49,115 @@ def add_commands(commands):
     Args:
         commands: what `add_subparsers` of a parser returns that knows `late_help`.
     """
-    _add_train(commands)
-    _add_learn(commands)
-    _add_evaluate(commands)
-    _add_probe(commands)
-    _add_calibrate(commands)
-    _add_plot(commands)
-    _add_compare(commands)
-    _add_video(commands)
-    _add_export(commands)
-    _add_migrate(commands)
 
+    def add(name, about, *options, **settings):
+        command = commands.add_parser(name, help=about, description=about, **settings)
+        for words, of_option in options:
+            command.add_argument(*words, **of_option)
 
-def _add_train(commands):
-    command = _add(
-        commands,
+    usage = (
+        "[-m [--jobs N | --print-commands]] [--print-config] "
+        "[key=value ...] [group=choice ...]"
+    )
+    run = _option("run", "folder of a run", metavar="RUN")
+    about = "folder of a run, or a folder that holds runs"
+    runs = _option("runs", about, metavar="RUN", nargs="+")
+    files = _out("the figures and csv files (default: the run)")
+    add(
         "train",
         "Train an agent, or resume its run.",
-        usage="bayes-rl train [-m [--jobs N | --print-commands]] [--print-config] "
-        "[key=value ...] [group=choice ...]",
+        *_multirun(),
+        usage=f"bayes-rl train {usage}",
         late_help=lambda: f"\n{train_help()}",
     )
-    _add_multirun(command)
-
-
-def _add_learn(commands):
-    command = _add(
-        commands,
+    about = "folder of a run, npz file, folder of such, or minari:NAME"
+    add(
         "learn",
         "Train an agent from logged episodes alone, or resume its run.",
-        usage="bayes-rl learn DATA [-m [--jobs N | --print-commands]] [--print-config] "
-        "[key=value ...] [group=choice ...]",
+        _option("data", about, metavar="DATA"),
+        *_multirun(),
+        usage=f"bayes-rl learn DATA {usage}",
         late_help=lambda: f"\n{_LEARN}",
     )
-    about = "folder of a run, npz file, folder of such, or minari:NAME"
-    command.add_argument("data", metavar="DATA", help=about)
-    _add_multirun(command)
-
-
-def _add_multirun(command):
-    command.add_argument(
-        "-m",
-        "--multirun",
-        action="store_true",
-        help="train every combination of comma-separated values, except finished runs",
+    add(
+        "evaluate",
+        "Score the newest checkpoint, without exploration.",
+        run,
+        _episodes(10, "number of episodes"),
+        _out("evaluation.csv (default: the run)"),
     )
-    command.add_argument(
-        "--jobs",
-        type=whole_number,
-        metavar="N",
-        help="with -m: number of runs at a time (default: cores / cores of a run)",
+    about = "number of episodes of the policy, and of random actions"
+    add(
+        "probe",
+        "Measure how well the latent encodes velocities and positions.",
+        *(run, _episodes(20, about), files),
     )
-    command.add_argument(
-        "--print-commands",
-        action="store_true",
-        help="with -m: print a command for each missing run, and train nothing",
+    twin = "folder of a second run to compare with, such as a deterministic one"
+    add(
+        "calibrate",
+        "Measure the coverage of prediction intervals, and recalibrate them.",
+        run,
+        _option("twin", twin, metavar="TWIN", nargs="?"),
+        _episodes(20, "number of episodes of each policy, and of random actions"),
+        files,
     )
-    command.add_argument(
-        "--print-config",
-        action="store_true",
-        help="print the whole config, and train nothing",
+    add(
+        "plot",
+        "Draw curves of one or several runs.",
+        _option("runs", "folder of a run", metavar="RUN", nargs="+"),
+        _out("the figures (default: figures/ in the run, or beside several runs)"),
     )
-
-
-def _add_evaluate(commands):
-    command = _add(
-        commands, "evaluate", "Score the newest checkpoint, without exploration."
-    )
-    _add_run(command)
-    _add_episodes(command, 10, "number of episodes")
-    _add_out(command, "evaluation.csv (default: the run)")
-
-
-def _add_probe(commands):
-    about = "Measure how well the latent encodes velocities and positions."
-    command = _add(commands, "probe", about)
-    _add_run(command)
-    _add_episodes(command, 20, "number of episodes of the policy, and of random actions")
-    _add_out(command, "the figures and csv files (default: the run)")
-
-
-def _add_calibrate(commands):
-    about = "Measure the coverage of prediction intervals, and recalibrate them."
-    command = _add(commands, "calibrate", about)
-    _add_run(command)
-    command.add_argument(
-        "twin",
-        metavar="TWIN",
-        nargs="?",
-        help="folder of a second run to compare with, such as a deterministic one",
-    )
-    _add_episodes(command, 20, "number of episodes of each policy, and of random actions")
-    _add_out(command, "the figures and csv files (default: the run)")
-
-
-def _add_plot(commands):
-    command = _add(commands, "plot", "Draw curves of one or several runs.")
-    command.add_argument("runs", metavar="RUN", nargs="+", help="folder of a run")
-    about = "the figures (default: figures/ in the run, or beside several runs)"
-    _add_out(command, about)
-
-
-def _add_compare(commands):
-    about = "Compare groups of runs, with intervals over seeds."
-    command = _add(commands, "compare", about)
-    _add_runs(command)
-    about = "the figures and csv files (default: comparison)"
-    _add_out(command, about, default="comparison")
-    command.add_argument(
-        "--at",
-        type=whole_number,
-        metavar="STEPS",
-        help="environment steps at which runs are compared (default: where the shortest "
+    at = (
+        "environment steps at which runs are compared (default: where the shortest "
         "finished run ends; a run that diverged keeps its last score from there on, one "
-        "that is under way and not so far is left out by name)",
+        "that is under way and not so far is left out by name)"
+    )
+    add(
+        "compare",
+        "Compare groups of runs, with intervals over seeds.",
+        runs,
+        _out("the figures and csv files (default: comparison)", default="comparison"),
+        _option("--at", at, type=whole_number, metavar="STEPS"),
+    )
+    add(
+        "video",
+        "Film an episode of the newest checkpoint, and the predictions of its model.",
+        *(run, _out("the films (default: videos/ in the run)")),
+    )
+    add(
+        "export",
+        "Save the policy of the newest checkpoint as a SavedModel.",
+        *(run, _out("the SavedModel (default: policy/ in the run)")),
+    )
+    add(
+        "migrate",
+        "Bring the config.yaml of runs of earlier versions to today's form.",
+        runs,
     )
 
 
-def _add_video(commands):
-    about = "Film an episode of the newest checkpoint, and the predictions of its model."
-    command = _add(commands, "video", about)
-    _add_run(command)
-    _add_out(command, "the films (default: videos/ in the run)")
+def _option(name, about, **settings):
+    return [name], settings | {"help": about}
 
 
-def _add_export(commands):
-    about = "Save the policy of the newest checkpoint as a SavedModel."
-    command = _add(commands, "export", about)
-    _add_run(command)
-    _add_out(command, "the SavedModel (default: policy/ in the run)")
+def _multirun():
+    about = "train every combination of comma-separated values, except finished runs"
+    yield ["-m", "--multirun"], {"action": "store_true", "help": about}
+    about = "with -m: number of runs at a time (default: cores / cores of a run)"
+    yield _option("--jobs", about, type=whole_number, metavar="N")
+    about = "with -m: print a command for each missing run, and train nothing"
+    yield _option("--print-commands", about, action="store_true")
+    about = "print the whole config, and train nothing"
+    yield _option("--print-config", about, action="store_true")
 
 
-def _add_migrate(commands):
-    about = "Bring the config.yaml of runs of earlier versions to today's form."
-    command = _add(commands, "migrate", about)
-    _add_runs(command)
+def _out(about, default=None):
+    return _option("--out", f"folder of {about}", metavar="FOLDER", default=default)
 
 
-def _add(commands, name, about, **settings):
-    return commands.add_parser(name, help=about, description=about, **settings)
-
-
-def _add_run(command):
-    command.add_argument("run", metavar="RUN", help="folder of a run")
-
-
-def _add_runs(command):
-    command.add_argument(
-        "runs",
-        metavar="RUN",
-        nargs="+",
-        help="folder of a run, or a folder that holds runs",
-    )
-
-
-def _add_out(command, about, default=None):
-    command.add_argument(
-        "--out", metavar="FOLDER", default=default, help=f"folder of {about}"
-    )
-
-
-def _add_episodes(command, default, about):
-    command.add_argument(
-        "--episodes",
-        type=whole_number,
-        default=default,
-        metavar="N",
-        help=f"{about} (default: {default})",
-    )
+def _episodes(default, about):
+    about = f"{about} (default: {default})"
+    return _option("--episodes", about, type=whole_number, default=default, metavar="N")
 
 
 def train_help():
@@ -239,22 +180,18 @@ def _choices(group, names):
         keys = choices.settings(group, name)
         if keys:
             rows.append(("", " ".join(f"{key}={value}" for key, value in keys.items())))
-    title = f"{group}=CHOICE" + (
-        ", with the values of its keys" if len(rows) > len(names) else ""
-    )
-    return [f"{title}:", *_columns(rows)]
+    has_keys = ", with the values of its keys" * (len(rows) > len(names))
+    return [f"{group}=CHOICE{has_keys}:", *_columns(rows)]
 
 
 def _units(group, names):
     """Lines: what the keys mean that come with a choice."""
     keys = sorted({key for name in names for key in choices.settings(group, name)})
-    if not keys:
-        return []
     rows = []
     for key in keys:
         texts = choices.units(group, key) or [""]
         rows += zip([f"{group}.{key}", *[""] * len(texts)], texts, strict=False)
-    return ["", f"{group}.KEY=VALUE, if the choice has the key:", *_columns(rows)]
+    return rows and ["", f"{group}.KEY=VALUE, if the choice has the key:", *_columns(rows)]
 
 
 def _columns(rows):

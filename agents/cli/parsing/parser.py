@@ -10,10 +10,7 @@ _OF_A_CONFIG = ("train", "learn")
 
 
 def parse(argv):
-    """Reads the words of a command line.
-
-    Args:
-        argv: list of words after the program's name.
+    """Reads the words of a command line after the program's name.
 
     Returns:
         An `argparse.Namespace` of the options of the command, with its `name`; those of
@@ -23,7 +20,15 @@ def parse(argv):
         UserError: there is no such command or option. One line.
         SystemExit: all was said, as by --help.
     """
-    parser, commands = _make_parser()
+    parser = _Parser(
+        prog="bayes-rl",
+        description="Model-based reinforcement learning with Bayesian layers.",
+        epilog="bayes-rl COMMAND --help describes a command.",
+    )
+    parser.add_argument("--version", action="version", version=_version())
+    added = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name")
+    add_commands(added)
+    commands = added.choices  # name -> its parser
     if not argv:
         parser.print_help()
         raise SystemExit(2)
@@ -43,13 +48,10 @@ class _Parser(argparse.ArgumentParser):
     Args:
         late_help: function of the end of its help, called when help is asked for.
         **settings: of `argparse.ArgumentParser`.
-
-    Attributes:
-        option_names: list such as `["-h", "--help"]`.
     """
 
     def __init__(self, late_help=str, **settings):
-        self.option_names = []
+        self.option_names = []  # such as -h and --help
         self._late_help = late_help
         super().__init__(allow_abbrev=False, **settings)
 
@@ -62,19 +64,6 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message):
         raise UserError(f"{message} (see {self.prog} --help)")
-
-
-def _make_parser():
-    """(parser, dict of each command's name -> its parser)."""
-    parser = _Parser(
-        prog="bayes-rl",
-        description="Model-based reinforcement learning with Bayesian layers.",
-        epilog="bayes-rl COMMAND --help describes a command.",
-    )
-    parser.add_argument("--version", action="version", version=_version())
-    commands = parser.add_subparsers(title="commands", metavar="COMMAND", dest="name")
-    add_commands(commands)
-    return parser, commands.choices
 
 
 def _version():
@@ -98,7 +87,7 @@ def _check_first(argv, parser, commands):
 def _refuse(word, rest, name, known):
     """Says what would be right in place of a word that a command does not know."""
     what = "option" if word.startswith("-") else "argument"
-    hint = _as_key(word, rest) if name in ("train", "learn") else ""
+    hint = _as_key(word, rest) if name in _OF_A_CONFIG else ""
     hint = hint or nearest(word, known, least=0.7)  # all options share their dashes
     raise UserError(f"{name} has no {what} {word!r}{hint} (see bayes-rl {name} --help)")
 
