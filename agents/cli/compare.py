@@ -2,13 +2,7 @@
 
 
 def compare(runs, out, at):
-    """Compares groups of runs and prints the files.
-
-    Args:
-        runs: folders of runs, or folders that hold runs.
-        out: folder of figures and tables.
-        at: environment steps at which runs are compared, or None.
-    """
+    """Prints the files of `agents.study.compare.compare`, whose arguments these are."""
     from agents.study import compare as comparison
 
     for file in comparison.compare(runs, out, at=at):

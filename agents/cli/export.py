@@ -35,8 +35,6 @@ _CHOICE = """
 _ENTRIES = "    # an observation is {}, in this order"
 _IMAGES = "    # seen is a dict: observation as above, and beside it {}"
 INTERFACE = "interface.json"
-
-
 _LOGGERS = ("absl", "tensorflow")
 
 
@@ -61,12 +59,13 @@ def export(run, out=None):
         )
     if folder.resolve() in (here := pathlib.Path.cwd(), *here.parents):
         raise UserError(f"--out must be a folder below the current one, got {folder}")
-    if folder.exists() and any(folder.iterdir()) and not is_policy(folder):
+    is_policy = (folder / "saved_model.pb").is_file()
+    if folder.exists() and any(folder.iterdir()) and not is_policy:
         raise UserError(f"{folder} has other files than a policy; choose another --out")
     output_folder(folder.absolute().parent)  # in which the new takes the place of the old
     config, agent, entries, actions = load_parts(run)
     folder.parent.mkdir(parents=True, exist_ok=True)
-    save_policy(agent, folder, _interface(config, agent, entries, actions))
+    _save(agent, folder, _interface(config, agent, entries, actions))
     seen = agent.model.observation_spec
     words = _USAGE.format(
         folder=folder,
@@ -121,20 +120,10 @@ def _meaning(actions):
     }
 
 
-def is_policy(folder):
-    """Whether a folder holds a SavedModel."""
-    return (folder / "saved_model.pb").is_file()
-
-
-def save_policy(agent, folder, interface):
-    """Writes the policy of an agent, that of its mean weights; it is whole or not there.
+def _save(agent, folder, interface):
+    """Writes the policy of the mean weights in place of what lies there, whole or not.
 
     It acts for one environment: [1, ...]. Its time steps hold the observation alone.
-
-    Args:
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
-        folder: `pathlib.Path`; what lies there is replaced.
-        interface: what `interface.json` says, of plain values.
     """
     with _quiet():
         policy = ObservationPolicy(agent.policy)

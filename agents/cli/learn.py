@@ -17,19 +17,8 @@ _OF_ARRAYS = {"task": LOGGED, "action_repeat": 1}
 def learn(data, overrides, multirun, jobs, print_config, print_commands):
     """Trains a run, or with -m several, from logged episodes; nothing is collected.
 
-    It is `bayes-rl train` with the keys that the episodes decide before what is typed.
-    Prints what it found in them.
-
-    Args:
-        data: as of `agents.training.logged.reading.find`.
-        overrides: words of the config, as typed.
-        multirun: as of `agents.cli.train.train`, and so are all others.
-        jobs: likewise.
-        print_config: likewise.
-        print_commands: likewise.
-
-    Returns:
-        Exit status.
+    It is `agents.cli.train.train` with the keys that the episodes decide before what is
+    typed: data as of `agents.training.logged.reading.find`. Prints what it found in them.
 
     Raises:
         UserError: an episode is not right, or not of the task. One line.
@@ -72,9 +61,7 @@ def _look(config):
 
 
 def _words(settings, typed):
-    return [
-        f"{key}={_quoted(value)}" for key, value in settings.items() if key not in typed
-    ]
+    return [f"{k}={_quoted(value)}" for k, value in settings.items() if k not in typed]
 
 
 def _quoted(value):

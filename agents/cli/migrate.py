@@ -26,10 +26,13 @@ def migrate(runs):
     status = 0
     for run in [each for folder in runs for each in _runs_in(folder)]:
         try:
-            _migrate(run)
+            kept = migrate_run(run, settled)
         except UserError as error:
             print(f"bayes-rl: {error}", file=sys.stderr)
             status = max(status, 1 if isinstance(error, InUseError) else 2)
+        else:
+            migrated = f"is migrated; its config of before is {kept}"
+            print(f"{run} {migrated if kept else 'has the form of today'}")
     return status
 
 
@@ -38,14 +41,6 @@ def _runs_in(folder):
     if not found:
         read_values(folder)  # says what is wrong with it
     return found or [pathlib.Path(folder)]
-
-
-def _migrate(run):
-    kept = migrate_run(run, settled)
-    if kept is None:
-        print(f"{run} has the form of today")
-    else:
-        print(f"{run} is migrated; its config of before is {kept}")
 
 
 def settled(config):

@@ -2,12 +2,7 @@
 
 
 def plot(runs, out):
-    """Draws the curves of runs and prints the files.
-
-    Args:
-        runs: folders.
-        out: folder of the figures, or None.
-    """
+    """Prints the files of `agents.study.figures.run_curves.plot`."""
     from agents.runs.folder import load_config
     from agents.study.figures import run_curves as curves
 

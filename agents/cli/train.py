@@ -39,13 +39,11 @@ def train(overrides, multirun, jobs, print_config, print_commands):
         from agents.training.distributed.cluster import need_ray
 
         need_ray()
-        import_gym()
-        from agents.training.distributed import running
-
-        return running.train(config)
     import_gym()  # TF-Agents would import it with a notice
-    from agents.training import running
-
+    if config.has_processes:
+        from agents.training.distributed import running
+    else:
+        from agents.training import running
     return running.train(config)
 
 

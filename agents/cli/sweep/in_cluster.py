@@ -16,11 +16,7 @@ _POLL_SECONDS = 0.2
 
 @contextlib.contextmanager
 def joined(config, cores):
-    """Joins a cluster for the length of a block.
-
-    Args:
-        config: `agents.runs.config.schema.Train` of a run, whose `address` names it.
-        cores: that a run keeps busy.
+    """Joins the cluster of a run's config, of whose cores each run keeps some busy.
 
     Yields:
         How many runs it has room for, at least 1, and what starts one: a function of a
@@ -47,11 +43,8 @@ def joined(config, cores):
 class RemoteRun:
     """A run somewhere in a cluster, with what a sweep asks of a `LoggedProcess`.
 
-    Ray begins it again, on another machine, where its own one dies.
-
-    Args:
-        kind: `Run`, as an actor of Ray.
-        job: `agents.cli.sweep.launching.Job`.
+    Ray begins it again, on another machine, where its own one dies. `kind` is `Run` as an
+    actor of Ray.
     """
 
     def __init__(self, kind, job):

@@ -15,19 +15,12 @@ _POLL_SECONDS = 0.2
 
 @dataclasses.dataclass(frozen=True)
 class Job:
-    """One run of a sweep.
+    """One run of a sweep."""
 
-    Args:
-        words: its overrides, as typed.
-        folder: `pathlib.Path`.
-        environment_steps: its length.
-        name: the words that tell it from the others.
-    """
-
-    words: tuple
+    words: tuple  # its overrides, as typed
     folder: pathlib.Path
-    environment_steps: int
-    name: str
+    environment_steps: int  # its length
+    name: str  # the words that tell it from the others
 
     @property
     def command(self):
@@ -55,14 +48,7 @@ class ProcessLauncher:
         self._running = {}  # job -> its process
 
     def launch(self, jobs):
-        """Runs all jobs.
-
-        Args:
-            jobs: list of `Job`.
-
-        Returns:
-            Dict of job -> (state, its last error line or "").
-        """
+        """Runs all jobs: dict of `Job` -> (state, its last error line or "")."""
         waiting, results = collections.deque(jobs), dict.fromkeys(jobs, (STOPPED, ""))
         with stopping() as wishes:
             heard = 0
@@ -92,12 +78,8 @@ class ProcessLauncher:
             if status is None:
                 continue
             del self._running[job]
-            if status == 0:
-                self._end(job, DONE, "", results)
-            elif stopping:
-                self._end(job, STOPPED, "", results)
-            else:
-                self._end(job, FAILED, process.reason, results)
+            state = DONE if status == 0 else STOPPED if stopping else FAILED
+            self._end(job, state, process.reason if state == FAILED else "", results)
 
     def _end(self, job, state, reason, results):
         results[job] = state, reason

@@ -20,17 +20,11 @@ _GPU = "/dev/nvidia0"
 
 @dataclasses.dataclass(frozen=True)
 class Sweep:
-    """The runs that words stand for.
-
-    Args:
-        jobs: a `Job` for each run.
-        finished: those that earlier sessions have finished.
-        configs: of the jobs, list of `agents.runs.config.schema.Train`.
-    """
+    """The runs that words stand for."""
 
     jobs: list
-    finished: list
-    configs: list
+    finished: list  # those of the jobs that earlier sessions have finished
+    configs: list  # `agents.runs.config.schema.Train` of each job
 
     @property
     def missing(self):
@@ -44,13 +38,7 @@ class Sweep:
 
 
 def plan(words):
-    """Finds and checks every combination of the comma-separated values.
-
-    Args:
-        words: overrides as typed, such as `seed=0,1`.
-
-    Returns:
-        A `Sweep`.
+    """The checked `Sweep` of overrides as typed, such as `seed=0,1`.
 
     Raises:
         UserError: a config is not right, or two runs would share a folder.
@@ -75,15 +63,12 @@ def sweep(words, at_once=None):
     the others; Ctrl-C stops all.
 
     Args:
-        words: as in `plan`.
+        words: as of `plan`, and so are the errors.
         at_once: runs at the same time; None: as many as there are cores for, of this
             machine or of the cluster that `address` names.
 
     Returns:
         Exit status: 0 if all runs ended well, 1 if one failed, 130 after Ctrl-C.
-
-    Raises:
-        UserError: as `plan`.
     """
     planned = plan(words)
     with contextlib.ExitStack() as stack:
@@ -108,12 +93,6 @@ def print_commands(words):
 
     Whoever reads them decides where and when each runs: `xargs`, GNU parallel, or the queue
     of a cluster whose machines see the same files.
-
-    Args:
-        words: as in `plan`.
-
-    Raises:
-        UserError: as `plan`.
     """
     planned = plan(words)
     for job in planned.missing:
@@ -128,9 +107,6 @@ def default_at_once(configs):
     Those are the threads of each actor, learner and evaluator, or one for each environment.
     One, where a run takes all devices: with other `devices`, with `threads=0`, or where
     there is a GPU, which one run keeps busy.
-
-    Args:
-        configs: of the runs, list of `agents.runs.config.schema.Train`.
     """
     whole = any(config.devices != "default" or not config.threads for config in configs)
     if whole or pathlib.Path(_GPU).exists():

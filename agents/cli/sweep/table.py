@@ -158,11 +158,8 @@ class _Line:
         return [str(newest.get("episodes", "")), steps, *returns, left]
 
     def report(self):
-        return ", ".join(
-            f"{name} {cell}"
-            for name, cell in zip(_COLUMNS, self.cells(), strict=True)
-            if cell
-        )
+        cells = zip(_COLUMNS, self.cells(), strict=True)
+        return ", ".join(f"{name} {cell}" for name, cell in cells if cell)
 
     def in_words(self):
         return f"{self.state}: {self.reason}" if self.reason else self.state
