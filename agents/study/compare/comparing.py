@@ -68,21 +68,18 @@ def compare(folders, out="comparison", console=None, at=None):
     _warn_of_few(compared)
     told = report(parts, [record.getMessage() for record in notes.buffer])
     files = save(drawn, folder) + tables.write(parts, folder)
-    files += _write_markdown(told, folder)
+    if told.tables:
+        files.append(folder / _MARKDOWN)
+        write_text(files[-1], f"{markdown(told)}\n")
     known = [*(f"{name}.csv" for name in parts), *(f"{name}.png" for name in drawn)]
-    _remove_earlier([folder / name for name in [*known, _MARKDOWN]], files)
+    for file in {folder / name for name in [*known, _MARKDOWN]} - {*files}:
+        file.unlink(missing_ok=True)  # of an earlier comparison, of other runs
     show(told, console or Console())
     return files
 
 
 def _compare(every, compared, at):
-    """(dict of name -> table, dict of name -> figure or None).
-
-    Args:
-        every: `agents.study.frames.Frames` of all runs.
-        compared: of those that take part.
-        at: environment steps, or None.
-    """
+    """(dict of name -> table, dict of name -> figure or None) of the runs compared."""
     final = final_evaluations(compared, at)
     seeds = seed_scores(final)
     points = seed_curves(compared)
@@ -128,20 +125,6 @@ def _noted():
         yield notes
     finally:
         room.removeHandler(notes)
-
-
-def _write_markdown(told, folder):
-    if not told.tables:
-        return []
-    write_text(folder / _MARKDOWN, f"{markdown(told)}\n")
-    return [folder / _MARKDOWN]
-
-
-def _remove_earlier(known, files):
-    """What an earlier comparison of other runs left beside the files of this one."""
-    for file in known:
-        if file not in files:
-            file.unlink(missing_ok=True)
 
 
 def _published(configs):

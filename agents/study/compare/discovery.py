@@ -34,26 +34,21 @@ log = logging.getLogger(__name__)
 def explorations(frames, at=None):
     """How each run explored, up to the same environment steps as others of its task.
 
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        at: the environment steps; None: as `agents.study.compare.ends.common_end` says.
+    There is a row for each run that has a planned episode by then, with `place`, `task`,
+    `group`, `run` and `environment_steps`, those that count. Numbers of first rewards are
+    nan where reward is not rare:
 
-    Returns:
-        A `pandas.DataFrame`, a row for each run that has a planned episode by then, with
-        `place`, `task`, `group`, `run` and `environment_steps`, those that count. Numbers
-        of first rewards are nan where reward is not rare:
-
-        * `first_reward_episode`: the first planned episode that found reward; inf: none.
-        * `first_reward_steps`: environment steps at its end; inf.
-        * `found_before`: 1 where random episodes had found reward, else 0.
-        * `rewarded_share`: of the planned episodes, those that found reward.
-        * `tenth_episode`: the first planned episode that returned a tenth of the highest
-          return; inf: none did; nan: the highest is not known.
-        * `collected_return`: mean return of the last ten planned episodes, or nan.
-        * `collected_cost`: mean over planned episodes of what actions and negative rewards
-          took, or nan.
-        * `coverage`: share of the task's grid visited by then, random episodes too, or nan.
-        * `epistemic_ratio`: mean over episodes of epistemic over aleatoric stddev, or nan.
+    * `first_reward_episode`: the first planned episode that found reward; inf: none.
+    * `first_reward_steps`: environment steps at its end; inf.
+    * `found_before`: 1 where random episodes had found reward, else 0.
+    * `rewarded_share`: of the planned episodes, those that found reward.
+    * `tenth_episode`: the first planned episode that returned a tenth of the highest
+      return; inf: none did; nan: the highest is not known.
+    * `collected_return`: mean return of the last ten planned episodes, or nan.
+    * `collected_cost`: mean over planned episodes of what actions and negative rewards
+      took, or nan.
+    * `coverage`: share of the task's grid visited by then, random episodes too, or nan.
+    * `epistemic_ratio`: mean over episodes of epistemic over aleatoric stddev, or nan.
     """
     early = frames.episodes["run"].map(
         frames.runs.get("seed_steps", pd.Series(dtype=float))

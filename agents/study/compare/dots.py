@@ -21,24 +21,14 @@ _WIDTH = 46  # characters of a group's name
 
 
 def final_scores(frames, seeds):
-    """What each seed scores at the end; a panel for each task, None without scores.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        seeds: of `agents.study.compare.scores.seed_scores`.
-    """
+    """What each seed scores at the end; a panel for each task, None without scores."""
     steps = seeds["environment_steps"].map(lambda x: f"\n{x:,} environment steps")
     table = seeds.assign(title=seeds["task"] + steps, value=seeds["score"])
     return _iqms(frames, table, frames.runs, "return of evaluation episodes")
 
 
 def costs(frames, found):
-    """What an episode of training cost each seed; None where nothing costs.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        found: of `agents.study.compare.discovery.explorations`.
-    """
+    """What an episode of training cost each seed; None where nothing costs."""
     costly = found.loc[found["collected_cost"] > 0, "task"]
     table = found.assign(title=found["task"], value=found["collected_cost"], diverged=False)
     unit = "reward lost in a planned episode of training"
@@ -69,12 +59,7 @@ def _iqms(frames, table, runs, unit):
 
 
 def first_rewards(frames, found):
-    """When each seed found reward, and the median; a panel for each task.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        found: of `agents.study.compare.discovery.explorations`.
-    """
+    """When each seed found reward, and the median; a panel for each task."""
     told = found.dropna(subset=["first_reward_steps"])  # of a task all, or none
     if told.empty:
         return None
@@ -97,11 +82,7 @@ def first_rewards(frames, found):
 
 
 def improvement(pairs):
-    """How likely one group beats another, a line for each pair; None without pairs.
-
-    Args:
-        pairs: of `agents.study.compare.tables.improvement`.
-    """
+    """How likely one group beats another, a line for each pair; None without pairs."""
     if pairs.empty:
         return None
     names = [_pair(pair) for pair in pairs.itertuples()]
@@ -134,13 +115,10 @@ def _panels(table):
 
 
 def _draw(axes, lines, statistic, never=np.inf):
-    """A line for each group, the first on top.
+    """A line for each group, the first on top; infinite values are drawn at `never`.
 
-    Args:
-        axes: of matplotlib.
-        lines: list of (group, how many, rows of its seeds with `value` and `diverged`).
-        statistic: of values, which the bar shows with its interval.
-        never: where values that are infinite are drawn.
+    Lines are (group, how many, rows of its seeds with `value` and `diverged`); a bar shows
+    the statistic of the values, with its interval.
     """
     for place, (group, _, own) in enumerate(lines):
         colour, values = style(group)["color"], own["value"].to_numpy()

@@ -17,16 +17,11 @@ log = logging.getLogger(__name__)
 
 
 def taking_part(frames, at=None):
-    """What is compared of groups of runs, one task after another.
+    """The `Frames` of the runs that are compared, one task after another.
 
-    Args:
-        frames: `agents.study.frames.Frames`.
-        at: environment steps; None: where the shortest finished run of a task ends.
-
-    Returns:
-        `Frames` without the runs that are left out. All end at `at`, if it is given. Runs
-        have two more columns: `diverged`, whether they did so before, and `held_to`, the
-        environment steps as far as which the last values of those count.
+    All end at `at`, if it is given. Runs have two more columns: `diverged`, whether they
+    did so before, and `held_to`, the environment steps as far as which the last values of
+    those count.
     """
     evaluations, episodes = frames.evaluations, frames.episodes
     if at is not None:
@@ -45,15 +40,10 @@ def taking_part(frames, at=None):
 
 
 def common_end(what, runs, ends, at=None):
-    """The environment steps at which runs of a task are compared.
+    """The environment steps at which runs of a task are compared: `at`, if it is given.
 
-    A warning names the shortest run where others go on.
-
-    Args:
-        what: is compared, for the warning.
-        runs: of `taking_part`, at least one.
-        ends: the last environment steps of each, a series of the same index.
-        at: the environment steps, where they are given.
+    Else a warning names the shortest run where others go on; it begins with `what`. `ends`
+    are the last environment steps of each of the runs, a series of the same index.
     """
     if at is not None:
         return at

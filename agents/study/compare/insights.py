@@ -38,12 +38,8 @@ log = logging.getLogger(__name__)
 def probes(runs):
     """A row for each group and each line of its probe.csv.
 
-    Args:
-        runs: of `agents.study.frames.Frames`; those that were not probed are left out, and
-            with a warning those whose file cannot be read.
-
-    Returns:
-        A `pandas.DataFrame`.
+    Runs that were not probed are left out, and with a warning those whose file cannot be
+    read.
     """
     return _over_seeds(_lines(runs, "probe", "probe.csv", _PROBED, ("r_squared",)), _PROBED)
 

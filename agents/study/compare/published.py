@@ -34,19 +34,7 @@ Published scores are from
 """.strip()
 
 _FILE = pathlib.Path(__file__).with_name("published_scores.csv")
-
-
-# column of the file -> what it is called beside scores
-_POINT = {
-    "method": "method",
-    "environment_steps": "environment_steps",
-    "seeds": "seeds",
-    "action_repeat": "action_repeat",
-    "mean_return": "mean",
-    "min_return": "low",
-    "max_return": "high",
-    "source": "source",
-}
+_BESIDE = {"mean_return": "mean", "min_return": "low", "max_return": "high"}  # our names
 
 
 def published_scores(config):
@@ -69,10 +57,10 @@ def published_scores(config):
     own = (table["task"] == config.get("task")) & (
         table["observation"] == config.get("observation")
     )
-    points = table[own & (not config.get("action_cost"))].rename(columns=_POINT)
-    order = points.groupby("method", sort=False).ngroup()
-    points = points.assign(order=order).sort_values(["order", "environment_steps"])
-    return points[[*_POINT.values()]].reset_index(drop=True)
+    points = table[own & (not config.get("action_cost"))].rename(columns=_BESIDE)
+    points = points.assign(order=points.groupby("method", sort=False).ngroup())
+    points = points.sort_values(["order", "environment_steps"], ignore_index=True)
+    return points.drop(columns=["task", "observation", "order"])
 
 
 @functools.cache
@@ -85,10 +73,6 @@ def nearest(points, steps):
     """Of each method the point whose number of steps is nearest, in proportion.
 
     Methods whose nearest has more than 1.5 times as many steps, or as few, have none.
-
-    Args:
-        points: of `published_scores`.
-        steps: environment steps.
     """
     theirs = points["environment_steps"]
     away = theirs.clip(lower=steps) / theirs.clip(upper=steps)

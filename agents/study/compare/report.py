@@ -39,15 +39,7 @@ class Report(NamedTuple):
 
 
 def report(parts, notes=()):
-    """The tables that have rows.
-
-    Args:
-        parts: dict of name -> `pandas.DataFrame`, as `.tables` and `.insights` make them.
-        notes: what was warned of.
-
-    Returns:
-        A `Report`.
-    """
+    """The `Report` of those of some named tables that have rows, and of warnings."""
     forms = {
         "scores": lambda table: _scores(table, parts["published"]),
         "improvement": _improvement,
@@ -69,12 +61,7 @@ def report(parts, notes=()):
 
 
 def show(read, console):
-    """Prints a `Report`.
-
-    Args:
-        read: the `Report`.
-        console: a `rich.console.Console`.
-    """
+    """Prints a `Report` on a `rich.console.Console`."""
     console = text.unbroken(console)
     for each in read.tables:
         cells = each.cells.to_numpy().tolist()

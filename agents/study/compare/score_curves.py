@@ -34,13 +34,7 @@ _SIGNS = "sD^v*Ph<>Xpd"  # of published methods
 
 
 def scores(frames, points, others):
-    """Curves of evaluation scores, a panel for each task, with what was published.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        points: of `agents.study.compare.scores.seed_curves`.
-        others: dict of task -> `agents.study.compare.published.published_scores`.
-    """
+    """Curves of evaluation scores, a panel for each task, with what was published."""
     figure, drawn = _curves(frames, points, "return of evaluation episodes")
     for run in frames.runs[frames.runs["diverged"]].itertuples():
         # a cross where it diverged, from where on its score is kept
@@ -67,12 +61,7 @@ def coverage(frames):
 def sample_efficiency(frames, points, methods, unit):
     """IQM over seeds and tasks at each step; None where no group has all tasks.
 
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        points: of `agents.study.compare.scores.seed_curves`.
-        methods: dict of label -> list with the scores of each task, [seeds], as many
-            seeds for each.
-        unit: of the scores.
+    The methods have as many seeds of each task; `unit` is that of the scores.
     """
     if not methods:
         return None
@@ -100,13 +89,7 @@ def sample_efficiency(frames, points, methods, unit):
 
 
 def profiles(frames, methods, unit):
-    """The share of runs that score more than each threshold.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        methods: dict of label -> list with the scores of each task, [seeds].
-        unit: of the scores.
-    """
+    """The share of runs that score more than each threshold."""
     if not methods:
         return None
     highest = max(np.max(np.concatenate(own)) for own in methods.values())

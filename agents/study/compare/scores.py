@@ -14,13 +14,8 @@ log = logging.getLogger(__name__)
 def final_evaluations(frames, at=None):
     """The last evaluation of each run before all of its task are compared.
 
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        at: the environment steps; None: as `agents.study.compare.ends.common_end` says.
-
-    Returns:
-        The rows of `evaluations`, with `environment_steps` those of the comparison and
-        `diverged`, whether the run keeps a score from before.
+    These are rows of `evaluations`, with `environment_steps` those of the comparison and
+    `diverged`, whether the run keeps a score from before.
     """
     evaluations = frames.evaluations.assign(diverged=False)
     parts = []
@@ -59,11 +54,7 @@ def _mean(values):
 
 
 def seed_curves(frames):
-    """The mean return of each evaluation of each run, see `held`.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-    """
+    """The mean return of each evaluation of each run, see `held`."""
     keys = ["place", "run", "environment_steps"]
     points = means(frames.evaluations.groupby(keys)["return"])
     return held(frames, points.reset_index(name="value"))
@@ -72,13 +63,8 @@ def seed_curves(frames):
 def held(frames, points):
     """Curves of runs; where one diverged, its last value counts as far as others go.
 
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        points: a row a point, with `place`, `run`, `environment_steps` and `value`; those
-            of a run by steps.
-
-    Returns:
-        The same, with further points, in order.
+    Points have `place`, `run`, `environment_steps` and `value`, those of a run by steps;
+    the same come back with further ones, in order.
     """
     last = points.groupby("run").tail(1)
     held_to = last["run"].map(frames.runs["held_to"])
@@ -109,11 +95,8 @@ def comparable(seeds):
     Returns on DeepMind Control are divided by 1000, the highest there is. Tasks whose
     highest return is not known are compared only one at a time, as they are.
 
-    Args:
-        seeds: of `seed_scores`.
-
     Returns:
-        (dict of label -> list with the scores of each task, [seeds]; unit of the scores).
+        (methods, unit of the scores).
     """
     scales = {task: scale(task) for task in seeds["task"].unique()}
     known = all(scales.values())
@@ -134,12 +117,6 @@ def comparable(seeds):
 
 def with_equal_seeds(methods):
     """As many seeds of each task as the task with the fewest has: all tasks weigh alike.
-
-    Args:
-        methods: as from `comparable`.
-
-    Returns:
-        The same with the first of those seeds.
 
     Example:
         >>> import numpy as np

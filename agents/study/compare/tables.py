@@ -21,23 +21,13 @@ _COUNTS = dict.fromkeys(["found", "found_before", "tenth_found"], "Int64")
 
 
 def scores(frames, final):
-    """A row for each group of each task.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        final: of `agents.study.compare.scores.final_evaluations`.
-    """
+    """A row for each group of each task."""
     rows = [_score(group, own, frames) for group, own in frames.by_group(final)]
     return pd.DataFrame(rows).astype({"action_repeat": "Int64"} if rows else {})
 
 
 def curves(frames, points):
-    """A row for each group and evaluation, as far as all its seeds have come.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        points: of `agents.study.compare.scores.seed_curves`.
-    """
+    """A row for each group and evaluation, as far as all its seeds have come."""
     names = ["environment_steps", "iqm", "iqm_low", "iqm_high"]
     found = []
     for group, own in frames.by_group(points):
@@ -48,12 +38,7 @@ def curves(frames, points):
 
 
 def published(seeds, others):
-    """A row for each published method that has a score near that number of steps.
-
-    Args:
-        seeds: of `agents.study.compare.scores.seed_scores`.
-        others: dict of task -> `agents.study.compare.published.published_scores`.
-    """
+    """A row for each published method that has a score near that number of steps."""
     ends = seeds.groupby("task", sort=False)["environment_steps"].first()
     found = [nearest(others[task], end).assign(task=task) for task, end in ends.items()]
     found = [points for points in found if len(points)]
@@ -64,24 +49,13 @@ def published(seeds, others):
 
 
 def exploration(frames, found):
-    """A row for each group of each task.
-
-    Args:
-        frames: of `agents.study.compare.ends.taking_part`.
-        found: of `agents.study.compare.discovery.explorations`.
-    """
+    """A row for each group of each task."""
     rows = [_exploration(group, own) for group, own in frames.by_group(found)]
     return pd.DataFrame(rows).astype(_COUNTS if rows else {})
 
 
 def runs(frames, seeds, found):
-    """A row for each run, compared or not: what the other tables are made of.
-
-    Args:
-        frames: `agents.study.frames.Frames` of all.
-        seeds: of `agents.study.compare.scores.seed_scores`.
-        found: of `agents.study.compare.discovery.explorations`.
-    """
+    """A row for each run, compared or not: what the other tables are made of."""
     table = frames.runs[["task", "group", "seed", "folder"]]
     scored = seeds.set_index("run")[["environment_steps", "score"]]
     table = table.join(scored.astype({"environment_steps": "Int64"}))
@@ -96,12 +70,7 @@ def runs(frames, seeds, found):
 def write(tables, folder):
     """Writes tables that have rows as csv files: numbers with 8 digits, unknown ones empty.
 
-    Args:
-        tables: dict of name -> `pandas.DataFrame`.
-        folder: `pathlib.Path`, made if need be.
-
-    Returns:
-        The paths of the files.
+    The tables are a dict by name; the folder is made if need be. Returns the files' paths.
     """
     files = []
     for name, table in tables.items():
@@ -166,16 +135,10 @@ def with_interval(name, scores, statistic):
 
 
 def improvement(seeds):
-    """The pairs of groups that share a task, each the way round in which it improves.
+    """A row for each pair of groups that share a task, the way round in which it improves.
 
     P(a run of `group` scores more than one of `than`) over the tasks of both. A group with
     a single run of a task is left out there: one run beats another or not.
-
-    Args:
-        seeds: of `agents.study.compare.scores.seed_scores`.
-
-    Returns:
-        A row a pair.
     """
     groups = {}  # label -> task -> [seeds]
     for (name, task, _), own in seeds.groupby(["group", "task", "place"], sort=False):
