@@ -52,39 +52,23 @@ class Scores(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """Of some dimensions over episodes; three are those of `mean_over_episodes`.
+    """Of some dimensions over episodes; three are those of `mean_over_episodes`."""
 
-    Attributes:
-        coverage: three of [steps, shown], pooled, of the intervals of `SHOWN`.
-        deviation: [steps, shown], of the coverages over all episodes.
-        negative_log_likelihood: three of [steps], nats, the mean over dimensions.
-    """
-
-    coverage: tuple
-    deviation: np.ndarray
-    negative_log_likelihood: tuple
+    coverage: tuple  # three of [steps, shown], pooled, of the intervals of `SHOWN`
+    deviation: np.ndarray  # [steps, shown], of the coverages over all episodes
+    negative_log_likelihood: tuple  # three of [steps], nats, the mean over dimensions
 
 
 class Curves(NamedTuple):
-    """How honest forecasts of one kind are on some episodes, over the steps ahead.
+    """How honest forecasts of one kind are on some episodes, over the steps ahead."""
 
-    Attributes:
-        actions: who acted in the episodes.
-        name: whose forecasts they are.
-        draws: of the weights, in a mixture; 0: the central weights.
-        recalibrated: whether their spread was fitted to other episodes.
-        steps: agent steps ahead, [steps].
-        scores: `Scores` of the episodes, stacked.
-        summary: `Summary` of all dimensions.
-    """
-
-    actions: str
-    name: str
-    draws: int
-    recalibrated: bool
-    steps: np.ndarray
-    scores: Scores
-    summary: Summary
+    actions: str  # who acted in the episodes
+    name: str  # whose forecasts they are
+    draws: int  # of the weights, in a mixture; 0: the central weights
+    recalibrated: bool  # whether their spread was fitted to other episodes
+    steps: np.ndarray  # agent steps ahead, [steps]
+    scores: Scores  # of the episodes, stacked
+    summary: Summary  # of all dimensions
 
     @property
     def label(self):
@@ -189,14 +173,9 @@ def score(mixtures, truth):
 
 
 def summarize(scores, dimension=None):
-    """Means of one dimension, or of all pooled, with intervals over episodes.
+    """The `Summary` of one dimension, or of all pooled, with intervals over episodes.
 
-    Args:
-        scores: `Scores` of the episodes, stacked.
-        dimension: one of D, or None for all.
-
-    Returns:
-        `Summary`.
+    Scores are those of the episodes, stacked.
     """
     chosen = slice(None) if dimension is None else [dimension]
     shown = [column(level) for level in SHOWN]
@@ -222,11 +201,8 @@ def column(level):
 def mean_over_episodes(values):
     """Mean, and the interval of 95 per cent in which it lies if episodes are drawn again.
 
-    Args:
-        values: [episodes, ...].
-
-    Returns:
-        Mean, low and high, [...]; without interval (nan) for one episode.
+    Of values [episodes, ...] mean, low and high are [...]; without interval (nan) for one
+    episode.
 
     Example:
         >>> [float(x) for x in mean_over_episodes(np.ones([4]))]

@@ -13,22 +13,14 @@ import numpy as np
 
 @dataclasses.dataclass(frozen=True)
 class Axis:
-    """One coordinate of a grid.
+    """One coordinate of a grid."""
 
-    Args:
-        kind: "position" or "velocity", the array of the episode.
-        index: column of that array.
-        low, high: limits, in the simulator's units.
-        bins: at least 1.
-        wraps: whether the coordinate is an angle that starts again at `high`.
-    """
-
-    kind: str
-    index: int
-    low: float
+    kind: str  # "position" or "velocity", the array of the episode
+    index: int  # column of that array
+    low: float  # limits, in the simulator's units
     high: float
-    bins: int
-    wraps: bool = False
+    bins: int  # at least 1
+    wraps: bool = False  # whether it is an angle that starts again at `high`
 
     def bin_of(self, episode):
         """The bin of each row, [T + 1]."""
@@ -86,7 +78,7 @@ GRIDS = {
 
 
 def grid_of(task):
-    """The grid of a task or its domain, or None where there is none.
+    """The axes of the grid of a task or its domain, or None where there is none.
 
     Example:
         >>> [axis.bins for axis in grid_of("pendulum_swingup")]
@@ -99,10 +91,7 @@ def grid_of(task):
 def coverage_of(task, episode=None):
     """A `Coverage` of a task without visits; None where nobody can tell what is visited.
 
-    Args:
-        task: name of it.
-        episode: one that will be added: logged ones may lack what a simulator knows; None:
-            all have it.
+    Logged episodes may lack what a simulator knows: give one of those that will be added.
 
     Example:
         >>> coverage_of("pendulum_swingup").share
@@ -119,9 +108,6 @@ def coverage_of(task, episode=None):
 
 class Coverage:
     """The cells that the episodes of a run have visited, and how often.
-
-    Args:
-        grid: axes, as from `grid_of`.
 
     Example:
         >>> coverage = Coverage([Axis("position", 0, 0.0, 1.0, bins=4)])

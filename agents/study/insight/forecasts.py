@@ -34,11 +34,7 @@ def long_enough(episodes, ahead=1):
 
 
 class ForecastTimes:
-    """Which rows of episodes are forecast, and from which.
-
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episodes: held out, see `agents.episodes.layout`.
+    """Which rows of held-out episodes are forecast, and from which.
 
     Attributes:
         starts: rows whose latents forecasts start from; rows up to there were seen.
@@ -91,12 +87,6 @@ def forecasts(model, episodes, times, seed):
         central weights  K latents
         S draws          K / S latents for each draw; as many mixtures as the draws make,
                          of which each is judged
-
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episodes: see `agents.episodes.layout`.
-        times: `ForecastTimes`.
-        seed: [2].
 
     Yields:
         For each episode a dict from S (0: the central weights) to an array

@@ -95,9 +95,7 @@ def predict_open_loop(model, episode, context, draws, seed, part=None):
 def open_loop_latents(model, episode, context, draws, seed):
     """The latents of `predict_open_loop`, which see.
 
-    Returns:
-        `Latent` of the filter, [1, context, ...], and of the imagined rows,
-        [max(S, 1), T - context, ...].
+    Those of the filter are [1, context, ...], the imagined [max(S, 1), T - context, ...].
     """
     length = len(episode["reward"])
     noise = normal([1, length, model.rssm.latent_size], fold(seed, 0))
@@ -122,21 +120,13 @@ def open_loop_latents(model, episode, context, draws, seed):
 
 
 class Encoded(NamedTuple):
-    """Episodes as the filter gets them, padded to the longest.
+    """Episodes as the filter gets them, padded to the longest."""
 
-    Attributes:
-        lengths: rows of each episode, B ints.
-        embedding: [B, T, E].
-        action: [B, T, A].
-        is_first: [B, T].
-        noise: [B, T, D], of the latents.
-    """
-
-    lengths: list
-    embedding: tf.Tensor
-    action: tf.Tensor
-    is_first: tf.Tensor
-    noise: tf.Tensor
+    lengths: list  # rows of each episode, B ints
+    embedding: tf.Tensor  # [B, T, E]
+    action: tf.Tensor  # [B, T, A]
+    is_first: tf.Tensor  # [B, T]
+    noise: tf.Tensor  # [B, T, D], of the latents
 
     def latents(self, model, weights):
         """`Latent` of the filter under a function of the model, [B, T, ...]."""
@@ -150,16 +140,7 @@ class Encoded(NamedTuple):
 
 
 def encode(model, episodes, seed):
-    """Encodes episodes, one after another: pictures of all are too many at once.
-
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episodes: see `agents.episodes.layout`.
-        seed: [2].
-
-    Returns:
-        `Encoded`.
-    """
+    """`Encoded` episodes, one after another: pictures of all are too many at once."""
     embedding = [
         {"embedding": model.embed(e, fold(seed, n))} for n, e in enumerate(episodes)
     ]
@@ -186,18 +167,10 @@ def _pad(array, length):
 
 @traced_once(embedding=1, action=1, is_first=1, noise=1)
 def filter_latents(model, embedding, action, is_first, noise, weights):
-    """Latents of a batch of sequences under one function, see `RSSM.observe`.
+    """`Latent` of the posterior, [B, T, ...], under one function, see `RSSM.observe`.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        embedding: [B, T, E].
-        action: [B, T, A].
-        is_first: [B, T] bool.
-        noise: [B, T, D], standard normal.
-        weights: of one draw or the central ones, to be held.
-
-    Returns:
-        `Latent` of the posterior, [B, T, ...].
+    Of a batch of sequences embedding is [B, T, E], action [B, T, A], is_first [B, T] and
+    noise, standard normal, [B, T, D]. Weights of one draw or the central ones are held.
     """
     with hold(model, weights):
         posterior, _ = model.rssm.observe(embedding, action, is_first, noise)
@@ -206,17 +179,10 @@ def filter_latents(model, embedding, action, is_first, noise, weights):
 
 @traced_once(action=0, noise=0)
 def imagine_latents(model, start, action, noise, weights):
-    """Rolls the prior forward from latents of each of S functions.
+    """`Latent` [H, S, N, ...]: rolls the prior forward from latents of S functions.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        start: `Latent` [S, N, ...].
-        action: [H, N, A], the same for all functions.
-        noise: [H, S, N, D], standard normal.
-        weights: of S draws, or with S = 1 the central ones, to be held.
-
-    Returns:
-        `Latent`, [H, S, N, ...].
+    It starts from [S, N, ...]. Action [H, N, A] is the same for all functions; noise,
+    standard normal, is [H, S, N, D]; weights are of S draws, or the central ones with S = 1.
     """
     action = tf.repeat(action[:, tf.newaxis], noise.shape[1], axis=1)
     with hold(model, weights):
@@ -226,13 +192,7 @@ def imagine_latents(model, start, action, noise, weights):
 def filtered_features(model, episode, seed):
     """Features of the filter, which each draw runs on its own with the same noise.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episode: see `agents.episodes.layout`.
-        seed: [2].
-
-    Returns:
-        [S, T, F], float32 array; S is 1 where the weights are certain.
+    They are a float32 array, [S, T, F]; S is 1 where the weights are certain.
     """
     encoded = encode(model, [episode], seed)
     functions = [model.central_weights()]

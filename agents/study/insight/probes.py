@@ -39,12 +39,7 @@ INPUTS = ("latent", "embedding", "differences")
 def physics(episodes, angles=()):
     """What probes predict: each velocity and each position, angles as cosine and sine.
 
-    Args:
-        episodes: see `agents.episodes.layout`.
-        angles: columns of `position` that are angles.
-
-    Returns:
-        D names, and a list of [T, D].
+    Angles are columns of `position`. Returns D names, and a list of [T, D].
 
     Example:
         >>> episode = {"velocity": np.array([[2.0]]), "position": np.array([[0.0, 3.0]])}
@@ -76,13 +71,9 @@ def physics(episodes, angles=()):
 def probe_inputs(model, encoded, positions):
     """What probes read: latents, and what simpler readings of the model offer.
 
-    The first row of an episode is left out, because nothing has moved yet.
-
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        encoded: `agents.study.insight.latents.Encoded`.
-        positions: list of [T, P], the physics' positions; where observations are pictures,
-            a linear readout of them from the latents stands for decoded positions.
+    The first row of an episode is left out, because nothing has moved yet. Positions are
+    those of the physics, a list of [T, P]; where observations are pictures, a linear
+    readout of them from the latents stands for decoded positions.
 
     Returns:
         Dict of lists of [T - 1, F]: `latent`, the features of every head under the mean
@@ -105,33 +96,19 @@ def probe_inputs(model, encoded, positions):
 
 
 class Reading(NamedTuple):
-    """Velocities of an episode as a probe reads them from latents, beside the truth.
+    """Velocities of an episode as a probe reads them from latents, beside the truth."""
 
-    Attributes:
-        truth: [T, V].
-        values: [S, T, V], from the latents of each weight draw; S is 1 where the weights
-            are certain.
-        context: rows that the model saw; the latents of all others are imagined.
-        names: of the V velocities.
-    """
-
-    truth: np.ndarray
-    values: np.ndarray
-    context: int
-    names: list
+    truth: np.ndarray  # [T, V]
+    values: np.ndarray  # [S, T, V], from each weight draw; S is 1 where weights are certain
+    context: int  # rows that the model saw; the latents of all others are imagined
+    names: list  # of the V velocities
 
 
 class Probes:
     """All probes of a model, fitted to episodes and judged on those held out.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episodes: at least `LEAST`, see `agents.episodes.layout`.
-        angles: columns of `position` that are angles.
-        seed: [2].
-
-    Attributes:
-        names: of what is predicted.
+    Episodes are at least `LEAST`; angles are columns of `position`; `names` are of what is
+    predicted.
     """
 
     def __init__(self, model, episodes, angles, seed):
@@ -149,9 +126,8 @@ class Probes:
     def readings(self):
         """Velocities of the last episode, read by a network fitted to the others.
 
-        Returns:
-            Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
-            nothing has a velocity.
+        Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
+        nothing has a velocity.
         """
         if not self._velocities:
             return {}
@@ -210,16 +186,9 @@ def score_probes(inputs, names, targets):
 def live_probe(model, episodes, angles, seed):
     """R squared of the linear probe of the latents, held out by episode, for the metrics.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episodes: at least 2, such as the newest ones of a run; they may have been trained
-            on.
-        angles: columns of `position` that are angles.
-        seed: [2].
-
-    Returns:
-        Dict of target, such as `velocity_0`, to R squared; those that never change are
-        left out.
+    Episodes are at least 2, such as the newest of a run; they may have been trained on.
+    Angles are columns of `position`. Dict of target, such as `velocity_0`, to R squared;
+    those that never change are left out.
     """
     encoded = encode(model, episodes, seed)
     names, targets = physics(episodes, angles)

@@ -74,14 +74,10 @@ class Recalibration:
     widening: np.ndarray
 
     def __call__(self, components, steps):
-        """The recalibrated forecast.
+        """The recalibrated forecast, `WithLevels` of batch shape [1, steps, starts, D].
 
-        Args:
-            components: [K, steps, starts, D], see `.forecasts.broadest`.
-            steps: agent steps ahead, [steps].
-
-        Returns:
-            `WithLevels` of batch shape [1, steps, starts, D].
+        Of components [K, steps, starts, D], see `.forecasts.broadest`, so many agent steps
+        ahead, [steps].
         """
         return WithLevels(self.student(components, steps), self.levels[self._places(steps)])
 
@@ -97,15 +93,9 @@ class Recalibration:
         return tfd.StudentT(*(part + np.zeros([1, *mean.shape]) for part in each))
 
     def interval(self, components, steps, level):
-        """The central interval of a recalibrated forecast.
+        """Lower and upper edge, [steps, starts, D], of the central interval of a level.
 
-        Args:
-            components: as of a call.
-            steps: likewise.
-            level: its probability.
-
-        Returns:
-            Lower and upper edge, [steps, starts, D].
+        Components and steps are as of a call.
         """
         forecast = self.student(components, steps)
         before = level_before(level, self.levels[self._places(steps)])[:, np.newaxis]
@@ -139,11 +129,8 @@ class Recalibration:
 def moments(components, draws):
     """Mean of components, variance of the draws' means, and variance within a draw.
 
-    The means of few components vary by chance; what is due to it is taken away.
-
-    Args:
-        components: [K, ...], of which each draw has K / S in a row.
-        draws: S; 0: the central weights.
+    Of components [K, ...] each of S draws has K / S in a row; 0: the central weights. The
+    means of few components vary by chance; what is due to it is taken away.
 
     Example:
         >>> [float(x) for x in moments(np.array([0.0, 0.0, 4.0, 4.0]), draws=2)]
@@ -182,12 +169,10 @@ def fit(model, episodes, seed):
 
 
 def fit_to(forecast, truth, draws):
-    """Fits to forecasts and to what came.
+    """`Recalibration` of forecasts by so many draws to what came.
 
-    Args:
-        forecast: [K, steps, ..., D], components, of 1, 2, ... agent steps ahead.
-        truth: [steps, ..., D].
-        draws: as of `Recalibration`.
+    Forecasts are components [K, steps, ..., D] of 1, 2, ... agent steps ahead; the truth is
+    [steps, ..., D].
     """
     size = truth.shape[-1]
     unit = truth.std(axis=tuple(range(truth.ndim - 1)), dtype=np.float64) + 1e-9
@@ -296,14 +281,9 @@ def fit_levels(levels):
 
 
 def level_before(share, table):
-    """The level of which an interval holds a share.
+    """The level, [..., D], of which an interval holds a share, from 0 to 1.
 
-    Args:
-        share: between 0 and 1.
-        table: [..., len(SHARES), D], see `fit_levels`.
-
-    Returns:
-        [..., D].
+    The table is [..., len(SHARES), D], see `fit_levels`.
     """
     piece = _piece(share, SHARES)
     part = (share - SHARES[piece]) / (SHARES[piece + 1] - SHARES[piece])

@@ -55,17 +55,10 @@ def fit_ridge(rows, targets, episodes):
 def fit_mlp(rows, targets, episodes):
     """Two hidden layers, trained for as many epochs as are best for held-out episodes.
 
-    A fold of the episodes is held out to count the epochs; then all are learnt from.
+    A fold of the episodes is held out to count the epochs; then all are learnt from. The
+    arguments are those of `fit_ridge`.
 
     Source: Goodfellow et al., 2016, Deep Learning, algorithm 7.2.
-
-    Args:
-        rows: [N, F].
-        targets: [N, D].
-        episodes: [N], the number of the episode that a row is from.
-
-    Returns:
-        A function from [T, F] to [T, D].
     """
     scaled, outputs = StandardScaler().fit(rows), StandardScaler().fit(targets)
     rows, targets = scaled.transform(rows), outputs.transform(targets)
@@ -112,15 +105,12 @@ def split(count):
 
 
 def predict_held_out(regression, inputs, targets):
-    """Predictions for each episode by a regression fitted to other episodes alone.
+    """Predictions for each episode, [T, D], by a regression fitted to others alone.
 
     Args:
         regression: such as `fit_ridge`; None predicts the mean.
         inputs: list of [T, F], one for each episode, at least 2.
         targets: list of [T, D].
-
-    Returns:
-        List of [T, D].
     """
     predictions = [None] * len(targets)
     for training, held_out in split(len(targets)):
@@ -151,19 +141,12 @@ class Share(NamedTuple):
 
 
 def r_squared(targets, predictions):
-    """Share of the variance of each target that the predictions explain.
+    """Share of the variance of each target that the predictions explain, [D].
 
         R^2 = 1 - sum (target - prediction)^2 / sum (target - mean target)^2
 
-    over the rows of all episodes; 1 is perfect, 0 as good as the mean, nan for a target
-    that never changes.
-
-    Args:
-        targets: list of [T, D], one for each episode.
-        predictions: list of [T, D].
-
-    Returns:
-        [D].
+    over the rows of all episodes, of which each has targets and predictions [T, D]; 1 is
+    perfect, 0 as good as the mean, nan for a target that never changes.
 
     Example:
         >>> r_squared([np.array([[0.0], [2.0]])], [np.array([[0.0], [1.0]])])
@@ -180,14 +163,6 @@ def r_squared_and_interval(targets, predictions, resamples=2000):
     or for one episode, the interval is nan.
 
     Source: Efron, 1979, Bootstrap Methods: Another Look at the Jackknife.
-
-    Args:
-        targets: list of [T, D], one for each episode.
-        predictions: list of [T, D].
-        resamples: of the episodes, at least 2.
-
-    Returns:
-        `Share`.
     """
     sums = _sums(targets, predictions)
     value = _share(*sums)

@@ -17,10 +17,8 @@ _LATEST = "widening"  # what earlier versions did not save
 def save(fits, folder, steps):
     """Writes fits to the folder of a run, as one readable file.
 
-    Args:
-        fits: dict of who acts, `policy` or `random`, -> `Recalibration`, or None.
-        folder: of the run.
-        steps: environment steps that the model had seen; they are of no other.
+    They are a dict of who acts, `policy` or `random`, -> `Recalibration`, or None, of a
+    model that had seen so many environment steps: they are of no other.
     """
     values = {"environment_steps": steps}
     for actions, found in fits.items():

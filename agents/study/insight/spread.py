@@ -55,14 +55,8 @@ def as_batch(episode):
 def predict_each_step(model, batch, seed):
     """What each draw expects of the next latent, from the filter's latents.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        batch: observation [B, T, ...] and images beside it, action [B, T, A] and is_first
-            [B, T].
-        seed: [2].
-
-    Returns:
-        `Latent`, the next one, [S, B, T - 1, ...]; its `sample` is its mean.
+    The batch has observation [B, T, ...] and images beside it, action [B, T, A] and
+    is_first [B, T]. The next `Latent` is [S, B, T - 1, ...]; its `sample` is its mean.
     """
     noise = normal([*sizes(batch["is_first"]), model.rssm.latent_size], fold(seed, 0))
     embedding = model.embed(batch, fold(seed, 1))

@@ -36,35 +36,22 @@ VISITS = (0, 1, 10, 100, 1000)  # the least rows of training in the cells of a c
 
 
 class Steps(NamedTuple):
-    """What is known of the T agent steps of an episode, [T] each.
+    """What is known of the T agent steps of an episode, [T] each."""
 
-    Attributes:
-        epistemic: spread of the draws, of the next latent.
-        aleatoric: spread that each draw expects.
-        error: of the next observation, in stddevs of the likelihood.
-        visits: rows of training in the cell of the state; -1 where there is no grid.
-    """
-
-    epistemic: np.ndarray
-    aleatoric: np.ndarray
-    error: np.ndarray
-    visits: np.ndarray
+    epistemic: np.ndarray  # spread of the draws, of the next latent
+    aleatoric: np.ndarray  # spread that each draw expects
+    error: np.ndarray  # of the next observation, in stddevs of the likelihood
+    visits: np.ndarray  # rows of training in the cell of the state; -1: there is no grid
 
 
 class Measure(NamedTuple):
-    """One number on a spread, with the interval of 95 per cent over episodes of each kind.
+    """A number on a spread, with the interval of 95 per cent over episodes of each kind."""
 
-    Attributes:
-        name: such as `rank_correlation`.
-        value, low, high: floats; nan where there is none.
-        steps: that it is of.
-    """
-
-    name: str
-    value: float
+    name: str  # such as `rank_correlation`
+    value: float  # nan where there is none, as the edges
     low: float
     high: float
-    steps: int
+    steps: int  # that it is of
 
 
 def look(model, episodes, coverage, seed):
