@@ -27,15 +27,9 @@ _UNITS = {
 
 
 def panels(names, columns, size):
-    """Makes a figure.
+    """A figure, and a dict of name -> axes, of which so many are side by side at most.
 
-    Args:
-        names: of its panels.
-        columns: panels side by side, at most.
-        size: (width, height) of a panel, inches.
-
-    Returns:
-        (figure, dict of name -> axes).
+    The size of each is (width, height), inches.
     """
     columns = min(columns, len(names))
     rows = -(-len(names) // columns)
@@ -48,13 +42,7 @@ def panels(names, columns, size):
 
 
 def finish(axes, x, unit):
-    """Labels axes over steps.
-
-    Args:
-        axes: of matplotlib.
-        x: `environment_steps` or `train_steps`.
-        unit: of the other axis.
-    """
+    """Labels axes over `environment_steps` or `train_steps`, and a vertical one's unit."""
     axes.set_xlabel(_UNITS[x])
     axes.set_xlim(left=0)
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
@@ -71,9 +59,7 @@ def tidy(axes, unit):
 def legends_below(figure, grid):
     """Puts legends below the panels and their labels, and makes a figure higher for them.
 
-    Args:
-        figure: of `panels`.
-        grid: dict of name -> axes whose lines are drawn.
+    The grid is that of `panels`, with all lines drawn.
     """
     lines = max(_legend_below(axes) for axes in grid.values())
     rows = next(iter(grid.values())).get_gridspec().nrows
@@ -131,24 +117,14 @@ def count_seeds(number):
 def count_diverged(runs, rows):
     """`, 1 diverged` where one of a group's runs did; nothing where none did.
 
-    Args:
-        runs: a table with `place` and `diverged`.
-        rows: of the group.
+    Both tables have `place`, that of runs also `diverged`; the rows are of the group.
     """
     number = runs.loc[runs["place"] == rows["place"].iloc[0], "diverged"].sum()
     return f", {number} diverged" if number else ""
 
 
 def save(figures, folder):
-    """Writes figures as PNG files.
-
-    Args:
-        figures: dict of name -> figure; those that are None are left out.
-        folder: `pathlib.Path`, made if need be.
-
-    Returns:
-        The paths of the files.
-    """
+    """Writes a dict of name -> figure as PNG files; None is left out. Returns the paths."""
     return [
         save_figure(figure, folder / f"{name}.png")
         for name, figure in figures.items()
@@ -157,14 +133,9 @@ def save(figures, folder):
 
 
 def save_figure(figure, file):
-    """Writes a figure as a PNG file with a palette: a third of the size.
+    """Writes a figure as a PNG file with a palette: a third of the size; returns the path.
 
-    Args:
-        figure: of matplotlib.
-        file: `pathlib.Path`; its folder is made if need be.
-
-    Returns:
-        The path of the file.
+    The folder of the file, a `pathlib.Path`, is made if need be.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     figure.set_dpi(_DOTS)

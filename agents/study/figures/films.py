@@ -26,16 +26,10 @@ _HEAD = 22  # pixels above them, for the time
 def save_video(folder, name, frames, frames_per_second=20):
     """Saves `<name>.gif` and `<name>.mp4`; small frames are enlarged, never blurred.
 
-    Args:
-        folder: where to; made where it is missing.
-        name: of the files, without ending.
-        frames: [time, height, width, 3], uint8.
-        frames_per_second: of the playback.
-
-    Returns:
-        The paths of the two files.
+    Frames are uint8 [time, height, width, 3]; the folder is made where it is missing.
+    Returns the paths of the two files.
     """
-    frames = _enlarge(_images("frames", frames))
+    frames = _enlarge(frames)
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     gif_file, mp4 = folder / f"{name}.gif", folder / f"{name}.mp4"
@@ -59,52 +53,29 @@ def save_video(folder, name, frames, frames_per_second=20):
     return gif_file, mp4
 
 
-def save_open_loop_video(folder, name, truth, prediction, context=5, frames_per_second=10):
+def save_open_loop_video(folder, name, truth, prediction, context):
     """Saves what came and what was predicted, one above the other, and the error.
 
-    Frames 1 to `context` are seen by the model, the others predicted from actions alone.
-    The error is grey where the prediction is right: (255 + prediction - truth) / 2.
+    Both are uint8 [T, height, width, 3]. The model saw frames 1 to `context`, where the
+    prediction is a reconstruction; the others are predicted from actions alone. The error
+    is grey where the prediction is right: (255 + prediction - truth) / 2.
 
     Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels,
     open-loop video predictions; the strip has the columns of Tran et al., 2019, Bayesian
     Layers: the last context frame, the first predicted one and then every fifth.
 
-    Args:
-        folder: where to; made where it is missing.
-        name: of the files, without ending.
-        truth: [T, height, width, 3], uint8.
-        prediction: [T, height, width, 3], uint8; reconstructions in the context.
-        context: number of frames that the model saw, at least 1 and below T.
-        frames_per_second: of the playback.
-
     Returns:
         The paths of `<name>.gif`, `<name>.mp4` and `<name>_strip.png`.
     """
-    truth, prediction = _images("truth", truth), _images("prediction", prediction)
-    if truth.shape != prediction.shape:
-        raise ValueError(
-            f"prediction needs the shape of truth, {truth.shape}, got {prediction.shape}"
-        )
-    check_context(context, len(truth) - 1)
     error = ((255 + prediction.astype(np.int16) - truth) // 2).astype(np.uint8)
     rows = (truth, prediction, error)
     frames = _label(np.concatenate([_enlarge(row) for row in rows], axis=1), context)
-    files = save_video(folder, name, frames, frames_per_second)
+    files = save_video(folder, name, frames, frames_per_second=10)
     later = [number for number in range(context + 2, len(truth) + 1) if number % 5 == 0]
     columns = {"context": context} | {str(n): n for n in (context + 1, *later)}
     chosen = [number - 1 for number in columns.values()]
     strip = {row: images[chosen] for row, images in zip(_ROWS, rows, strict=True)}
     return *files, save_strip(folder, f"{name}_strip", strip, list(columns))
-
-
-def _images(name, images):
-    images = np.asarray(images)
-    if images.ndim != 4 or images.shape[-1] != 3 or images.dtype != np.uint8:
-        raise ValueError(
-            f"{name} needs to be uint8 [time, height, width, 3], "
-            f"got {images.dtype} {list(images.shape)}"
-        )
-    return images
 
 
 def _enlarge(frames):
@@ -174,14 +145,8 @@ def save_strip(folder, name, rows, columns, title=""):
 def save_recording(recording, folder, name, title):
     """Writes what an agent did as GIF and mp4 in real time, and as a strip of frames.
 
-    Args:
-        recording: `agents.episodes.collecting.Recording`.
-        folder: where to.
-        name: of the files, without ending.
-        title: of the strip, beside the return.
-
-    Returns:
-        The paths of the files.
+    The recording is an `agents.episodes.collecting.Recording`, whose return stands beside
+    the title of the strip. Returns the paths of the files.
     """
     _, frames, seconds = recording
     every = math.ceil(round(_SHORTEST / seconds, 6))
@@ -195,9 +160,3 @@ def save_recording(recording, folder, name, title):
         f"{title}: return {episode_return(recording.episode):.1f}",
     )
     return [*files, strip]
-
-
-def check_context(context, most):
-    """Raises a ValueError where the context is not from 1 to `most` rows."""
-    if not 1 <= context <= most:
-        raise ValueError(f"context must be from 1 to {most} rows, got {context}")

@@ -7,7 +7,7 @@ import numpy as np
 from agents.episodes.layout import first_rows
 from agents.planet.model.networks import is_image
 from agents.study.figures.drawing import panels, save_figure, tidy
-from agents.study.figures.films import check_context, save_open_loop_video
+from agents.study.figures.films import save_open_loop_video
 from agents.study.insight.forecasts import ForecastTimes, broadest
 from agents.study.insight.latents import CONTEXT, DRAWS, PREDICTED, predict_open_loop
 from agents.system.seeds import fold
@@ -35,20 +35,6 @@ def save_state_prediction(folder, name, truth, predictions, context, labels, int
     Returns:
         The path of `<name>.png`.
     """
-    truth, predictions = np.asarray(truth), np.asarray(predictions)
-    if truth.ndim != 2 or predictions.ndim != 3 or predictions.shape[1:] != truth.shape:
-        raise ValueError(
-            f"predictions need the shape [draws, {', '.join(map(str, truth.shape))}], "
-            f"got {predictions.shape}"
-        )
-    if len(labels) != truth.shape[1]:
-        raise ValueError(f"{truth.shape[1]} dimensions need as many labels, got {labels}")
-    check_context(context, len(truth))
-    figure = _curves(truth, predictions, context, labels, interval)
-    return save_figure(figure, pathlib.Path(folder) / f"{name}.png")
-
-
-def _curves(truth, predictions, context, labels, interval):
     draws, length, numbers = predictions.shape
     size = min(numbers, _MOST)
     columns = min(size, _COLUMNS)
@@ -63,15 +49,8 @@ def _curves(truth, predictions, context, labels, interval):
         column = (slice(None), dimension)
         axes.axvspan(0.5, context + 0.5, color="0.92", label="seen")
         if draws > 1 or interval is not None:
-            axes.fill_between(
-                time,
-                low[column],
-                high[column],
-                color="C0",
-                alpha=0.25,
-                linewidth=0,
-                label=band,
-            )
+            look = {"color": "C0", "alpha": 0.25, "linewidth": 0, "label": band}
+            axes.fill_between(time, low[column], high[column], **look)
         axes.plot(time, mean[column], color="C0", label="prediction")
         axes.plot(time, truth[column], color="black", linestyle="--", label="truth")
         axes.set_title(labels[dimension], fontsize="medium")
@@ -83,15 +62,13 @@ def _curves(truth, predictions, context, labels, interval):
     figure.legend(handles, names, loc="outside upper center", ncols=len(names))
     told = f", the first {size} of {numbers} numbers" if size < numbers else ""
     figure.supylabel(f"in the units of the task{told}", fontsize="medium")
-    return figure
+    return save_figure(figure, pathlib.Path(folder) / f"{name}.png")
 
 
 def names_of(entries, size):
-    """Names of the numbers of an observation.
+    """Names of so many numbers of an observation.
 
-    Args:
-        entries: of the environment, see `envs.environment.Environment`; may be empty.
-        size: how many numbers there are.
+    The entries are as `envs.environment.Environment` has them; there may be none.
 
     Example:
         >>> names_of({("arm", "angle"): 2, ("goal",): 1}, 3)
@@ -112,16 +89,10 @@ def film(model, episode, seed, folder, name, fit=None, entries=None):
     For images the truth, the prediction and the error as GIF and mp4 and a strip of frames
     as PNG, of several one film each. For vectors a figure of predicted and true curves,
     with the spread over weight draws or, once forecasts were recalibrated, with the
-    interval of the forecast.
+    interval of the forecast, by an `agents.study.insight.recalibration.Recalibration`.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        episode: see `agents.episodes.layout`.
-        seed: [2], see `agents.system.seeds`.
-        folder: where to.
-        name: of the files, without ending.
-        fit: `agents.study.insight.recalibration.Recalibration`, or None.
-        entries: see `names_of`.
+    The model, the episode and the seed are as in `agents.study.insight`, the entries as of
+    `names_of`.
     """
     rows = min(CONTEXT + PREDICTED, len(episode["reward"]))
     context = min(CONTEXT, rows - 1)

@@ -16,14 +16,10 @@ _EDGES = ("value", "low", "high")
 def save(file, curves, title):
     """Draws reliability, coverage, deviation, likelihood; a row for each kind of actions.
 
-    Thick lines are means over dimensions. Thin lines in the first panel are single
-    dimensions, of the first run's forecast by the most draws: where they lie on both sides
-    of the diagonal, errors cancel in the thick line, and the deviation shows them.
-
-    Args:
-        file: path of the PNG; its folder is made where it is missing.
-        curves: list of `agents.study.insight.calibration.Curves`.
-        title: of the figure.
+    The curves are `agents.study.insight.calibration.Curves`. Thick lines are means over
+    dimensions. Thin lines in the first panel are single dimensions, of the first run's
+    forecast by the most draws: where they lie on both sides of the diagonal, errors cancel
+    in the thick line, and the deviation shows them.
     """
     kinds = list(dict.fromkeys(each.actions for each in curves))
     figure = Figure(figsize=(15, 3.4 * len(kinds) + 0.8), layout="constrained")
@@ -92,10 +88,7 @@ def _finish(axes, kind):
 def save_worth(file, worth, title):
     """Draws what spreads are worth: correlation, AUROC, and how they shrink with data.
 
-    Args:
-        file: path of the PNG; its folder is made where it is missing.
-        worth: list of (name of a run, row), rows as in `spread.csv`.
-        title: of the figure.
+    That is a list of (name of a run, row), rows as in `spread.csv`.
     """
     figure = Figure(figsize=(13, 4), layout="constrained")
     panels = figure.subplots(1, 3)

@@ -182,7 +182,7 @@ def imagine_latents(model, start, action, noise, weights):
     """`Latent` [H, S, N, ...]: rolls the prior forward from latents of S functions.
 
     It starts from [S, N, ...]. Action [H, N, A] is the same for all functions; noise,
-    standard normal, is [H, S, N, D]; weights are of S draws, or the central ones with S = 1.
+    standard normal, is [H, S, N, D]; weights are of S draws, or, of one, the central ones.
     """
     action = tf.repeat(action[:, tf.newaxis], noise.shape[1], axis=1)
     with hold(model, weights):

@@ -29,13 +29,6 @@ def test_of_many_numbers_the_first_are_drawn(tmp_path, monkeypatch):
     assert figure.get_supylabel().endswith("the first 24 of 78 numbers")
 
 
-def test_state_prediction_of_another_shape_is_an_error(tmp_path):
-    with pytest.raises(ValueError, match=r"shape \[draws, 20, 2\], got \(5, 20, 3\)"):
-        save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 3]), 5, "ab")
-    with pytest.raises(ValueError, match="2 dimensions need as many labels"):
-        save_state_prediction(tmp_path, "x", np.ones([20, 2]), np.ones([5, 20, 2]), 5, "a")
-
-
 @pytest.mark.parametrize("rows", [2, 4])
 def test_an_episode_shorter_than_the_context_is_filmed(model, tmp_path, rows):
     rng = np.random.default_rng(0)
