@@ -6,7 +6,7 @@ import envs
 from agents.episodes.evaluation import ACTIONS, fresh_episodes
 from agents.study.figures.predictions import save_state_prediction
 from agents.study.insight import saved_fits
-from agents.study.insight.probes import INPUTS, LEAST, PROBES, Probes
+from agents.study.insight.probes import LEAST, Probes
 from agents.system.errors import UserError
 from agents.system.files import output_folder, write_csv
 from agents.system.screen.text import show
@@ -53,7 +53,7 @@ def probe(run, episodes, out=None):
         probes = Probes(agent.model, found, angles, seed)
         scores = probes.scores()
         rows += [counts | {"actions": actions} | score for score in scores]
-        _print_table(config, actions, counts, probes.names, scores)
+        _print_table(config, actions, counts, scores)
         for kind, (truth, values, context, names) in probes.readings().items():
             told = (truth, values, context, names)
             if fit and len(values) > 1 and context < len(truth):
@@ -68,7 +68,7 @@ def probe(run, episodes, out=None):
         print(file)
 
 
-def _print_table(config, actions, counts, names, scores):
+def _print_table(config, actions, counts, scores):
     print(
         f"R squared on held-out episodes: {config.task}, observation={config.observation}, "
         f"{config.transition} transition, {counts['environment_steps']} environment steps;"
@@ -76,17 +76,14 @@ def _print_table(config, actions, counts, names, scores):
         + ("the policy's" if actions == "policy" else "random")
         + " actions; in brackets 95 % over episodes"
     )
-    columns = [(each, kind) for each in INPUTS for kind in PROBES] + [("mean", "")]
-    found = {(s["target"], s["input"], s["probe"]): s for s in scores}
-    table = []
-    for name in names:
-        cells = [found[name, *column] for column in columns]
-        latent = [
-            _in_brackets(*(cell[key] for key in ("r_squared", "low", "high")))
-            for cell in cells[: len(PROBES)]
-        ]
-        table.append([name, *latent, *(c["r_squared"] for c in cells[len(PROBES) :])])
-    show(["", *(" ".join(column).strip() for column in columns)], table)
+    columns, table = {}, {}
+    for score in scores:
+        columns[f"{score['input']} {score['probe']}".strip()] = None
+        cell = score["r_squared"]
+        if score["input"] == "latent":
+            cell = _in_brackets(cell, score["low"], score["high"])
+        table.setdefault(score["target"], [score["target"]]).append(cell)
+    show(["", *columns], list(table.values()))
     print()
 
 

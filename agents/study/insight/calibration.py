@@ -178,7 +178,7 @@ def summarize(scores, dimension=None):
     Scores are those of the episodes, stacked.
     """
     chosen = slice(None) if dimension is None else [dimension]
-    shown = [column(level) for level in SHOWN]
+    shown = [LEVELS.index(level) for level in SHOWN]
     coverage = scores.coverage[:, :, shown][..., chosen]
     off = np.abs(coverage.mean(axis=0) - np.array(SHOWN)[:, np.newaxis])
     return Summary(
@@ -186,16 +186,6 @@ def summarize(scores, dimension=None):
         off.mean(axis=-1),
         mean_over_episodes(scores.negative_log_likelihood[..., chosen].mean(axis=-1)),
     )
-
-
-def column(level):
-    """The place of a probability in `LEVELS`.
-
-    Example:
-        >>> column(0.1)
-        1
-    """
-    return int(np.argmin(np.abs(np.array(LEVELS) - level)))
 
 
 def mean_over_episodes(values):

@@ -33,7 +33,6 @@ from agents.study.insight.regression import (
 
 LEAST = 2  # episodes, so that one can be held out
 PROBES = {"ridge": fit_ridge, "mlp": fit_mlp}
-INPUTS = ("latent", "embedding", "differences")
 
 
 def physics(episodes, angles=()):
@@ -48,24 +47,15 @@ def physics(episodes, angles=()):
         {'velocity 0': 2.0, 'cos position 0': 1.0, 'sin position 0': 0.0, 'position 1': 3.0}
     """
     names = [f"velocity {n}" for n in range(episodes[0]["velocity"].shape[1])]
-    functions = []
+    columns = []
     for n in range(episodes[0]["position"].shape[1]):
-        if n in angles:
-            functions += [
-                (f"cos position {n}", n, np.cos),
-                (f"sin position {n}", n, np.sin),
-            ]
-        else:
-            functions.append((f"position {n}", n, np.array))
-    columns = [
-        [function(episode["position"][:, n]) for _, n, function in functions]
-        for episode in episodes
-    ]
+        circle = [("cos position", n, np.cos), ("sin position", n, np.sin)]
+        columns += circle if n in angles else [("position", n, np.array)]
     targets = [
-        np.concatenate([episode["velocity"], np.stack(position, axis=1)], axis=1)
-        for episode, position in zip(episodes, columns, strict=True)
+        np.column_stack([e["velocity"], *(f(e["position"][:, n]) for _, n, f in columns)])
+        for e in episodes
     ]
-    return names + [name for name, _, _ in functions], targets
+    return names + [f"{name} {n}" for name, n, _ in columns], targets
 
 
 def probe_inputs(model, encoded, positions):
@@ -107,21 +97,20 @@ class Reading(NamedTuple):
 class Probes:
     """All probes of a model, fitted to episodes and judged on those held out.
 
-    Episodes are at least `LEAST`; angles are columns of `position`; `names` are of what is
-    predicted.
+    Episodes are at least `LEAST`; angles are columns of `position`.
     """
 
     def __init__(self, model, episodes, angles, seed):
         self._model, self._episodes, self._seed = model, episodes, seed
-        self.names, self._targets = physics(episodes, angles)
-        self._velocities = sum(name.startswith("velocity") for name in self.names)
+        self._names, self._targets = physics(episodes, angles)
+        self._velocities = sum(name.startswith("velocity") for name in self._names)
         positions = [target[:, self._velocities :] for target in self._targets]
         self._inputs = probe_inputs(model, encode(model, episodes, seed), positions)
         self._later = [target[1:] for target in self._targets]
 
     def scores(self):
         """Rows, see `score_probes`."""
-        return score_probes(self._inputs, self.names, self._later)
+        return score_probes(self._inputs, self._names, self._later)
 
     def readings(self):
         """Velocities of the last episode, read by a network fitted to the others.
@@ -142,19 +131,12 @@ class Probes:
             "filtered": (rows, filtered_features(model, episode, seed)),
             "open_loop": (context, open_loop_features(model, episode, context, seed)),
         }
+        truth, names = self._targets[-1][:rows, columns], self._names[columns]
         read_from = {
-            kind: (seen, np.stack([read(draw)[:, columns] for draw in draws]))
+            kind: (np.stack([read(draw)[:, columns] for draw in draws]), seen)
             for kind, (seen, draws) in features.items()
         }
-        return {
-            kind: Reading(
-                self._targets[-1][:rows, columns],
-                values,
-                seen,
-                self.names[columns],
-            )
-            for kind, (seen, values) in read_from.items()
-        }
+        return {kind: Reading(truth, *found, names) for kind, found in read_from.items()}
 
 
 def score_probes(inputs, names, targets):

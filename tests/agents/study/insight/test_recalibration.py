@@ -7,7 +7,7 @@ import pytest
 from scipy import integrate, optimize
 from tensorflow_probability import distributions as tfd
 
-from agents.study.insight.calibration import column, score
+from agents.study.insight.calibration import LEVELS, score
 from agents.study.insight.forecasts import ForecastTimes, broadest
 from agents.study.insight.recalibration import (
     SHARES,
@@ -84,7 +84,7 @@ def test_intervals_of_other_forecasts_hold_what_they_say(fitted):
     for level in (0.5, 0.8, 0.95):
         low, high = fitted.interval(components, STEP, level)
         inside = np.mean((low <= truth) & (truth <= high))
-        assert coverage[column(level)] == pytest.approx(inside)
+        assert coverage[LEVELS.index(level)] == pytest.approx(inside)
         assert inside == pytest.approx(level, abs=0.04)
 
 
@@ -97,7 +97,7 @@ def test_intervals_hold_where_errors_have_two_humps():
     found = fit_to(components, truths[0], DRAWS)
     by_student = score([found.student(components, STEP)], truths[1])
     mended = score([found(components, STEP)], truths[1])
-    half = column(0.5)
+    half = LEVELS.index(0.5)
     assert by_student.coverage[0, half].max() < 0.4
     np.testing.assert_allclose(mended.coverage[0, half], 0.5, atol=0.06)
     lost = by_student.negative_log_likelihood - mended.negative_log_likelihood
@@ -111,8 +111,8 @@ def test_intervals_hold_at_each_step_where_errors_grow_from_one_to_the_next():
     components = np.zeros([DRAWS, 4, STARTS, 1])
     found = fit_to(components, truths[0], DRAWS)
     mended = score([found(components, np.arange(1, 5))], truths[1])
-    np.testing.assert_allclose(mended.coverage[:, column(0.5)], 0.5, atol=0.06)
-    np.testing.assert_allclose(mended.coverage[:, column(0.8)], 0.8, atol=0.05)
+    np.testing.assert_allclose(mended.coverage[:, LEVELS.index(0.5)], 0.5, atol=0.06)
+    np.testing.assert_allclose(mended.coverage[:, LEVELS.index(0.8)], 0.8, atol=0.05)
 
 
 @pytest.mark.parametrize("stddev", [0.5, 2.0])
@@ -207,7 +207,7 @@ def test_few_episodes_are_fitted_to_with_the_steps_around():
     found = fit_to(np.zeros([DRAWS, 9, 25, 1]), few, DRAWS)
     components, steps = np.zeros([DRAWS, 9, STARTS, 1]), np.arange(1, 10)
     coverage = score([found(components, steps)], many).coverage
-    np.testing.assert_allclose(coverage[4, column(0.8)], 0.8, atol=0.08)
+    np.testing.assert_allclose(coverage[4, LEVELS.index(0.8)], 0.8, atol=0.08)
     alone = fit_to(np.zeros([DRAWS, 1, 25, 1]), few[4:5], DRAWS)
     by_one = score([alone(components[:, :1], STEP)], many[4:5])
     by_all = score([found(components[:, 4:5], np.array([5]))], many[4:5])
