@@ -140,64 +140,45 @@ def evaluations(folders):
 
 
 def read(folders):
-    """The `Frames` of runs; warns of those that diverged.
-
-    Args:
-        folders: of runs, or folders that hold runs.
-
-    Raises:
-        UserError: as of `runs`.
-    """
-    return _of_groups(_groups(folders, _warn_of_diverged))
+    """The `Frames` of runs, given as to `runs`; warns of those that diverged."""
+    return _of_groups(_groups(folders, warns=True))
 
 
 def minutes(run, steps=math.inf):
-    """How long a run took, all its sessions together, start-up aside.
+    """How long an `agents.runs.history.History` took up to so many environment steps.
 
-    Args:
-        run: `agents.runs.history.History`.
-        steps: environment steps up to which that counts.
+    All its sessions count together, start-up aside.
     """
     rows = (row for row in run.metrics if row["environment_steps"] <= steps)
     return sum(row.get("speed/seconds", 0.0) for row in rows) / 60
 
 
-def _groups(folders, look=lambda folders: None):
-    """The groups of runs; `look` sees the folders of all, readable or not."""
+def _groups(folders, warns=False):
+    """The groups of runs; may warn of those that diverged, readable or not."""
     if isinstance(folders, str | os.PathLike):
         folders = [folders]
     found = {}  # a run may be named twice
     for folder in map(pathlib.Path, folders):
-        found |= {run.resolve(): run for run in _below(folder)}
+        below = {run.resolve(): run for run in runs_below(folder)}
+        if not below:
+            told = f"{folder} is not the folder of a run, and no runs are below it"
+            raise UserError(told)
+        found |= below
     loaded, errors = [], []
     for folder in found.values():
         try:
             loaded.append(history.load(folder))
         except UserError as error:  # a sweep may just have begun
             errors.append(error)
-    look(found.values())
+    for folder in found.values() if warns else ():
+        if ended := history.read_divergence(folder):
+            log.warning("%s ended early: %s; it keeps its last score", folder, ended)
     if not loaded:
-        reason = (
-            f" in {len(found)} runs, for one: {errors[0]}" if errors else ": no folders"
-        )
-        raise UserError(f"nothing to compare{reason}")
+        some = f" in {len(found)} runs, for one: {errors[0]}" if errors else ": no folders"
+        raise UserError(f"nothing to compare{some}")
     for error in errors:
         log.warning("left out: %s", error)
     return grouping.arrange(loaded)
-
-
-def _below(folder):
-    found = list(runs_below(folder))
-    if not found:
-        raise UserError(f"{folder} is not the folder of a run, and no runs are below it")
-    return found
-
-
-def _warn_of_diverged(folders):
-    for folder in folders:
-        found = history.read_divergence(folder)
-        if found:
-            log.warning("%s ended early: %s; it keeps its last score", folder, found)
 
 
 def _of_groups(groups):
@@ -210,12 +191,8 @@ def _of_groups(groups):
     episodes = _rows(members, "metrics", _EPISODE)
     numbers = dict.fromkeys(_EPISODE[1:], float)  # None and False among them
     runs = pd.DataFrame([of_group | _run(run) for of_group, run in members])
-    return Frames(
-        groups,
-        runs.astype({"seed": "Int64"}),
-        _when_due(evaluations, runs),
-        episodes.astype(numbers),
-    )
+    due = _when_due(evaluations, runs)
+    return Frames(groups, runs.astype({"seed": "Int64"}), due, episodes.astype(numbers))
 
 
 def _when_due(evaluations, runs):
@@ -258,8 +235,6 @@ def _run(run):
     is_finished = reached >= (flat.get("environment_steps") or math.inf)
     row = {"seed": flat.get("seed"), "folder": str(run.folder), "reached": reached}
     row |= {"evaluated": evaluated, "score": np.mean(returns) if returns else math.nan}
-    row |= {"minutes": minutes(run)}
-    row["ended"] = (
-        "diverged" if run.diverged else "finished" if is_finished else "under way"
-    )
+    ended = "diverged" if run.diverged else "finished" if is_finished else "under way"
+    row |= {"minutes": minutes(run), "ended": ended}
     return row | {key: value for key, value in flat.items() if key not in (*_OWN, *row)}

@@ -94,10 +94,7 @@ def _training(groups):
 def _default_out(runs):
     if len(runs) == 1:
         return runs[0].folder / "figures"
-    return (
-        pathlib.Path(os.path.commonpath([run.folder.absolute() for run in runs]))
-        / "figures"
-    )
+    return pathlib.Path(os.path.commonpath([r.folder.absolute() for r in runs]), "figures")
 
 
 def _scores(groups):
@@ -141,13 +138,8 @@ def _widen(seeds):
     """Gives all seeds equally many evaluation episodes; those that are not are nan."""
     width = max(returns.shape[1] for _, returns in seeds)
     return [
-        (
-            steps,
-            np.pad(
-                returns, [(0, 0), (0, width - returns.shape[1])], constant_values=np.nan
-            ),
-        )
-        for steps, returns in seeds
+        (steps, np.pad(rows, [(0, 0), (0, width - rows.shape[1])], constant_values=np.nan))
+        for steps, rows in seeds
     ]
 
 
