@@ -1,5 +1,7 @@
 """Forecasts of observations: mixtures over weight draws and latents."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 
@@ -93,10 +95,10 @@ def forecasts(model, episodes, times, seed):
         [mixtures, K, steps, starts, *observation].
     """
     count = count_components(model)
-    for imagine in _imaginations(model, episodes, times, seed, count):
+    for imagine, draw in _imaginations(model, episodes, times, seed, count):
         found = {0: imagine(1, model.central_weights())}
         if posteriors(model):
-            each = imagine(max(SIZES), imagine.draw())
+            each = imagine(max(SIZES), draw())
             found |= {size: _mix(each, size) for size in SIZES}
         yield found
 
@@ -110,54 +112,48 @@ def broadest(model, episodes, times, seed):
     """
     count, is_uncertain = count_components(model), bool(posteriors(model))
     size = max(SIZES) if is_uncertain else 1
-    for imagine in _imaginations(model, episodes, times, seed, count // size):
-        each = imagine(size, imagine.draw() if is_uncertain else model.central_weights())
+    for imagine, draw in _imaginations(model, episodes, times, seed, count // size):
+        each = imagine(size, draw() if is_uncertain else model.central_weights())
         yield size if is_uncertain else 0, each.reshape(count, *each.shape[2:])
 
 
 def _imaginations(model, episodes, times, seed, components):
-    """An `_Imagination` for each episode."""
+    """For each episode `_imagine` of functions and weights, and what draws weights."""
     encoded = encode(model, episodes, fold(seed, 0))
     latents = encoded.latents(model, model.central_weights())
     for number, episode in enumerate(episodes):
         own = fold(fold(seed, 2), number)
         start = Latent(*(tf.gather(state[number], times.starts) for state in latents))
-        yield _Imagination(model, times, start, episode["action"], own, components)
-
-
-class _Imagination:
-    """Decoded rollouts of one episode, each component with noise of its own."""
-
-    def __init__(self, model, times, start, action, seed, components):
-        self._model, self._times, self._start, self._seed = model, times, start, seed
-        self._components = components
         rows = times.starts + 1 + np.arange(times.steps[-1])[:, np.newaxis]
-        self._action = tf.repeat(tf.constant(action[rows]), self._components, axis=1)
-
-    def draw(self):
-        """The largest number of draws of the weights."""
-        return self._model.draw_weights(max(SIZES), fold(self._seed, 2))
-
-    def __call__(self, functions, weights):
-        """[functions, K, steps, starts, *observation]."""
-        times, model = self._times, self._model
-        ahead, count = self._action.shape[0], self._action.shape[1]
-        size = model.rssm.latent_size
-        first = normal([functions, count, size], fold(self._seed, 0))
-        start = Latent(
-            *(
-                tf.repeat(tf.repeat(x, self._components, axis=0)[tf.newaxis], functions, 0)
-                for x in self._start
-            )
+        action = tf.repeat(tf.constant(episode["action"][rows]), components, axis=1)
+        yield (
+            functools.partial(_imagine, model, times, start, action, own, components),
+            functools.partial(model.draw_weights, max(SIZES), fold(own, 2)),
         )
-        start = start._replace(sample=start.mean + start.stddev * first)
-        noise = normal([ahead, functions, count, size], fold(self._seed, 1))
-        imagined = imagine_latents(model, start, self._action, noise, weights)
-        features = tf.gather(imagined.features, times.steps - 1)
-        decoded = model.expected_observation(features).numpy()
-        shape = (len(times.steps), functions, len(times.starts), self._components)
-        decoded = decoded.reshape(*shape, *decoded.shape[3:])
-        return np.moveaxis(decoded, [1, 3, 0, 2], [0, 1, 2, 3])
+
+
+def _imagine(model, times, start, action, seed, components, functions, weights):
+    """Decoded rollouts of an episode, each component with noise of its own.
+
+    They are [functions, K, steps, starts, *observation].
+    """
+    ahead, count = action.shape[0], action.shape[1]
+    size = model.rssm.latent_size
+    first = normal([functions, count, size], fold(seed, 0))
+    start = Latent(
+        *(
+            tf.repeat(tf.repeat(x, components, axis=0)[tf.newaxis], functions, 0)
+            for x in start
+        )
+    )
+    start = start._replace(sample=start.mean + start.stddev * first)
+    noise = normal([ahead, functions, count, size], fold(seed, 1))
+    imagined = imagine_latents(model, start, action, noise, weights)
+    features = tf.gather(imagined.features, times.steps - 1)
+    decoded = model.expected_observation(features).numpy()
+    shape = (len(times.steps), functions, len(times.starts), components)
+    decoded = decoded.reshape(*shape, *decoded.shape[3:])
+    return np.moveaxis(decoded, [1, 3, 0, 2], [0, 1, 2, 3])
 
 
 def _mix(each, size):
