@@ -26,7 +26,6 @@ from agents.system.seeds import Purpose, fold, seed_of_run
 from agents.training.loading import load_agent
 from envs.tasks import LOGGED
 
-_EDGES = ("value", "low", "high", "steps")  # of a `Measure`
 _SHOWN = ("rank_correlation", "auroc", "exponent")
 _WITHIN = ("rank_correlation_policy", "rank_correlation_random")
 
@@ -202,13 +201,11 @@ def _worth(judged, trained_on, fresh, seed):
     for actions, some in fresh.items():
         own = steps.setdefault(actions.partition(" ")[0], [])
         own += itertools.islice(looks, len(some))
-    rows = [
-        {"spread": spread, "measure": found.name}
-        | dict(zip(_EDGES, found[1:], strict=True))
+    return [
+        (judged.name, {"spread": spread} | found._asdict())
         for spread in SPREADS
         for found in measure(steps, spread)
     ]
-    return [(judged.name, row) for row in rows]
 
 
 def _counts(fresh):
@@ -270,7 +267,7 @@ def _print_worth(worth):
     )
     lines = {}
     for name, row in worth:
-        value, low, high = (decimals(row[key]) for key in _EDGES[:3])
+        value, low, high = (decimals(row[key]) for key in ("value", "low", "high"))
         cell = f"{value} [{low}, {high}] of {row['steps']}"
         lines.setdefault(f"{name}, {row['spread']}", {})[row["measure"]] = cell
     for shown in (_SHOWN, _WITHIN):

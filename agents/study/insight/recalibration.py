@@ -178,16 +178,17 @@ def fit_to(forecast, truth, draws):
     unit = truth.std(axis=tuple(range(truth.ndim - 1)), dtype=np.float64) + 1e-9
     mean, *variances = moments(forecast, draws)
     rows = [(truth - mean) / unit, *(variance / unit**2 for variance in variances)]
-    fitted, levels, widening = [], [], []
+    found = []
     for step in range(len(truth)):
         around = _around(step, len(truth), truth[0].size // size)
         of_step = [each[around].reshape(-1, size) for each in rows]
-        fitted.append(_fit_step(*of_step))
-        levels.append(fit_levels(_levels(fitted[-1], *of_step)))
-        widening.append(_widening(fitted[-1], levels[-1], *of_step[1:]))
+        fitted = _fit_step(*of_step)
+        found.append((fitted, *_levels_and_widening(fitted, *of_step)))
+    fitted, *tables = zip(*found, strict=True)
     shift, stddev, *others = np.stack(fitted, axis=1)
-    tables = np.stack(levels), np.stack(widening)
-    return Recalibration(draws, shift * unit, stddev * unit, *others, *tables)
+    return Recalibration(
+        draws, shift * unit, stddev * unit, *others, *map(np.stack, tables)
+    )
 
 
 def _around(step, steps, count):
@@ -217,21 +218,16 @@ def _fit_step(error, of_draws, of_latents):
     return np.stack([_as_values(point) for point in points], axis=1)
 
 
-def _levels(fitted, error, of_draws, of_latents):
-    """Of Student's intervals that just reach what came, [N, D]; as of `_fit_step`."""
+def _levels_and_widening(fitted, error, of_draws, of_latents):
+    """Those of `Recalibration`, [len(SHARES), D] and [D]; arguments as of `_fit_step`."""
     shift, stddev, tails, latent, epistemic = fitted
     variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
-    return np.abs(2 * stats.t.cdf((error - shift) / np.sqrt(variance), tails) - 1)
-
-
-def _widening(fitted, levels, of_draws, of_latents):
-    """See `Recalibration.widening`, [D]; as of `_fit_step`, levels [len(SHARES), D]."""
-    _, stddev, tails, latent, epistemic = fitted
-    variance = sum(_variances(stddev, latent, epistemic, of_draws, of_latents))
+    reached = np.abs(2 * stats.t.cdf((error - shift) / np.sqrt(variance), tails) - 1)
+    levels = fit_levels(reached)
     reach = stats.t.ppf((1 + level_before(_WIDE, levels)) / 2, tails)
     draws_vary = of_draws.mean(axis=0)
     ratio = reach**2 * variance.mean(axis=0) / np.where(draws_vary > 0, draws_vary, 1.0)
-    return np.where(draws_vary > 0, np.sqrt(ratio) / 2, 1.0)
+    return levels, np.where(draws_vary > 0, np.sqrt(ratio) / 2, 1.0)
 
 
 def _variances(stddev, latent, epistemic, of_draws, of_latents):

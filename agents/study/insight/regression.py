@@ -178,14 +178,12 @@ def r_squared_and_interval(targets, predictions, resamples=2000):
 def _sums(targets, predictions):
     """Squared errors, deviations, squared deviations and rows, each [D, episodes]."""
     centre = np.concatenate(targets).mean(axis=0, dtype=np.float64)
-    sums = [[], [], [], []]
+    sums = []
     for target, prediction in zip(targets, predictions, strict=True):
         about = target - centre
-        sums[0].append(((target - prediction) ** 2).sum(0))
-        sums[1].append(about.sum(0))
-        sums[2].append((about**2).sum(0))
-        sums[3].append(np.full(len(centre), len(target)))
-    return tuple(np.stack(each, axis=-1).astype(np.float64) for each in sums)
+        each = (target - prediction) ** 2, about, about**2, np.ones_like(about)
+        sums.append([rows.sum(0) for rows in each])
+    return np.stack(sums, axis=-1).astype(np.float64)
 
 
 def _share(*sums):

@@ -47,7 +47,7 @@ class Steps(NamedTuple):
 class Measure(NamedTuple):
     """A number on a spread, with the interval of 95 per cent over episodes of each kind."""
 
-    name: str  # such as `rank_correlation`
+    measure: str  # its name, such as `rank_correlation`
     value: float  # nan where there is none, as the edges
     low: float
     high: float

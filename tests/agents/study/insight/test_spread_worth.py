@@ -29,7 +29,7 @@ def known():
 
 @pytest.fixture(scope="module")
 def found(known):
-    return {each.name: each for each in measure({"policy": known}, "epistemic")}
+    return {each.measure: each for each in measure({"policy": known}, "epistemic")}
 
 
 def test_rank_correlation_is_spearmans_over_all_steps(known, found):
@@ -55,7 +55,7 @@ def test_within_actions_a_correlation_tells_nothing_of_what_sets_them_apart():
         "policy": [steps(1.0, 10.0) for _ in range(4)],
         "random": [steps(10.0, 1.0) for _ in range(4)],
     }
-    found = {each.name: each for each in measure(kinds, "epistemic")}
+    found = {each.measure: each for each in measure(kinds, "epistemic")}
     assert found["rank_correlation"].value < -0.4
     for kind in kinds:
         within = found[f"rank_correlation_{kind}"]
@@ -70,7 +70,7 @@ def test_within_actions_a_correlation_tells_nothing_of_what_sets_them_apart():
 
 def test_unvisited_states_are_told_by_a_spread_that_is_larger_there(known, found):
     assert found["auroc"].value == 1.0
-    blind = {each.name: each for each in measure({"policy": known}, "aleatoric")}
+    blind = {each.measure: each for each in measure({"policy": known}, "aleatoric")}
     assert blind["auroc"].low < 0.5 < blind["auroc"].high
     assert abs(blind["rank_correlation"].value) < 0.1
 
@@ -86,7 +86,7 @@ def test_a_class_of_visits_begins_at_its_least_and_ends_before_the_next():
     visits = np.array([0, 1, 9, 10, 99, 100, 999, 1000, 5000])
     spread = 1.0 + np.arange(len(visits))
     steps = Steps(spread, spread, spread, visits)
-    found = {each.name: each for each in measure({"policy": [steps]}, "epistemic")}
+    found = {each.measure: each for each in measure({"policy": [steps]}, "epistemic")}
     of_classes = [found[f"spread_{least}"] for least in VISITS]
     assert [each.steps for each in of_classes] == [1, 2, 2, 2, 2]
     assert [each.value for each in of_classes] == [1.0, 2.5, 4.5, 6.5, 8.5]
@@ -95,12 +95,14 @@ def test_a_class_of_visits_begins_at_its_least_and_ends_before_the_next():
 def test_without_a_grid_there_is_the_correlation_alone(known):
     blind = [each._replace(visits=np.full(ROWS, -1)) for each in known]
     found = measure({"policy": blind}, "epistemic")
-    assert [each.name for each in found] == ["rank_correlation"]
+    assert [each.measure for each in found] == ["rank_correlation"]
 
 
 def test_where_all_was_visited_nothing_can_be_told(known):
     visited = [each._replace(visits=each.visits + 1) for each in known]
-    (value,) = (m for m in measure({"policy": visited}, "epistemic") if m.name == "auroc")
+    (value,) = (
+        m for m in measure({"policy": visited}, "epistemic") if m.measure == "auroc"
+    )
     assert np.isnan([value.value, value.low, value.high]).all()
 
 
@@ -129,4 +131,4 @@ def test_certain_weights_have_the_aleatoric_spread_alone(make_model, episodes):
     steps = look(make_model("transition=deterministic"), episodes, None, SEED)
     assert measure({"random": steps}, "epistemic") == []
     found = measure({"random": steps}, "aleatoric")
-    assert [each.name for each in found] == ["rank_correlation"]
+    assert [each.measure for each in found] == ["rank_correlation"]
