@@ -15,7 +15,6 @@ class Metric:
     Args:
         name: key of the line; `train/weight_kl/*` is that of any layer.
         meaning: one sentence.
-        writer: file of `agents/` that measures it, without its end.
         unit: empty where there is none, or where it depends on the config.
         label: name in charts and on the screen; empty: the name.
         chart: name of the figure that has it, of `bayes-rl plot` or compare; or empty.
@@ -23,41 +22,23 @@ class Metric:
 
     name: str
     meaning: str
-    writer: str
     unit: str = ""
     label: str = ""
     chart: str = ""
 
 
 _ALL = (
-    Metric(
-        "episodes",
-        "collected episodes until then",
-        "planet/agent/planet_agent",
-        unit="episodes",
-    ),
+    Metric("episodes", "collected episodes until then", unit="episodes"),
     Metric(
         "environment_steps",
         "control steps of the task until then, before action repeat; the one step axis",
-        "planet/agent/planet_agent",
         unit="environment steps",
     ),
-    Metric(
-        "agent_steps",
-        "actions chosen until then",
-        "planet/agent/planet_agent",
-        unit="agent steps",
-    ),
-    Metric(
-        "train_steps",
-        "gradient steps until then",
-        "planet/agent/planet_agent",
-        unit="gradient steps",
-    ),
+    Metric("agent_steps", "actions chosen until then", unit="agent steps"),
+    Metric("train_steps", "gradient steps until then", unit="gradient steps"),
     Metric(
         "collect/return",
         "sum of rewards of the collected episode, with exploration",
-        "training/trainer",
         unit="reward",
         label="return",
         chart="returns",
@@ -65,33 +46,28 @@ _ALL = (
     Metric(
         "collect/failed_episodes",
         "episodes right before it that the environment failed in, which were left out",
-        "training/trainer",
         unit="episodes",
     ),
     Metric(
         "collect/staleness",
         "gradient steps between the weights that it was acted with and the newest",
-        "training/trainer",
         unit="gradient steps",
     ),
     Metric(
         "evaluate/return",
         "mean return of the evaluation episodes, by averaged weights, their means, and "
         "without noise",
-        "training/measurements",
         unit="reward",
         label="evaluation return",
     ),
     Metric(
         "explore/rewarded_steps",
         "agent steps of the episode with a reward worth having, above 0.01 of the largest",
-        "training/measurements",
         unit="agent steps",
     ),
     Metric(
         "explore/reached_reward",
         "1 where a step without a reward worth having came before one with it, else 0",
-        "training/measurements",
         unit="0 or 1",
         chart="first_reward",
     ),
@@ -99,56 +75,43 @@ _ALL = (
         "explore/cost",
         "what actions (action_cost) and negative rewards of environment steps took from "
         "the return of the episode",
-        "training/measurements",
         unit="reward",
         chart="cost",
     ),
     Metric(
         "explore/is_random",
         "1 where the actions of the episode were random, else 0",
-        "training/measurements",
         unit="0 or 1",
     ),
     Metric(
-        "explore/beta",
-        "weight of the bonus in the plans of the episode; 0 while it rests",
-        "training/measurements",
+        "explore/beta", "weight of the bonus in the plans of the episode; 0 while it rests"
     ),
     Metric(
         "explore/coverage",
         "share of the cells of the task's grid that were visited so far",
-        "training/measurements",
         unit="share",
         chart="coverage",
     ),
     Metric(
         "explore/epistemic_stddev",
         "disagreement of ten weight draws on the next latent, one step ahead",
-        "study/insight/spread",
     ),
-    Metric(
-        "explore/aleatoric_stddev",
-        "noise of the next latent that a draw expects",
-        "study/insight/spread",
-    ),
+    Metric("explore/aleatoric_stddev", "noise of the next latent that a draw expects"),
     Metric(
         "explore/epistemic_ratio",
         "the first over the second; near 0, all draws act alike",
-        "study/insight/spread",
         unit="ratio",
     ),
     Metric(
         "train/loss",
         "the loss, its mean over the gradient steps after the episode (as all train/ "
         "numbers but those of a layer)",
-        "planet/agent/planet_agent",
         label="loss",
         chart="losses",
     ),
     Metric(
         "train/observation_loss",
         "- log likelihood of observations, nats per step",
-        "planet/model/world_model",
         unit="nats per step",
         label="observation loss",
         chart="losses",
@@ -156,7 +119,6 @@ _ALL = (
     Metric(
         "train/image_loss",
         "- log likelihood of images beside a vector, each as of 20 numbers, nats per step",
-        "planet/model/world_model",
         unit="nats per step",
         label="image loss",
         chart="losses",
@@ -164,27 +126,20 @@ _ALL = (
     Metric(
         "train/reward_loss",
         "- log likelihood of rewards, times reward_scale",
-        "planet/model/world_model",
         label="reward loss",
         chart="losses",
     ),
     Metric(
         "train/continuation_loss",
         "cross-entropy of what predicts an episode's end",
-        "planet/model/world_model",
         unit="nats per step",
         label="continuation loss",
         chart="losses",
     ),
-    Metric(
-        "train/latent_loss",
-        "latent KL above the free nats, times kl_scale",
-        "planet/model/world_model",
-    ),
+    Metric("train/latent_loss", "latent KL above the free nats, times kl_scale"),
     Metric(
         "train/latent_kl",
         "KL(posterior || prior) of the latent, nats per step, free nats not taken off",
-        "planet/agent/planet_agent",
         unit="nats per step",
         label="latent KL (nats)",
         chart="losses",
@@ -192,23 +147,15 @@ _ALL = (
     Metric(
         "train/global_loss",
         "KL of each latent to a standard normal, times global_kl_scale",
-        "planet/model/world_model",
         unit="nats per step",
     ),
     Metric(
-        "train/overshooting_latent_loss",
-        "latent KL of priors unrolled over several steps",
-        "planet/model/world_model",
+        "train/overshooting_latent_loss", "latent KL of priors unrolled over several steps"
     ),
-    Metric(
-        "train/overshooting_reward_loss",
-        "loss of rewards predicted from them",
-        "planet/model/world_model",
-    ),
+    Metric("train/overshooting_reward_loss", "loss of rewards predicted from them"),
     Metric(
         "train/weight_kl",
         "KL(weight posterior || weight prior), nats, summed over all weights",
-        "planet/agent/planet_agent",
         unit="nats",
         label="weight KL (nats)",
         chart="weight_kl",
@@ -216,58 +163,42 @@ _ALL = (
     Metric(
         "train/weight_kl/*",
         "the same for one layer, after the last gradient step",
-        "training/gradient_steps",
         unit="nats",
         chart="weight_kl",
     ),
     Metric(
         "train/weight_stddev/*",
         "mean posterior stddev of the layer's weights, likewise",
-        "training/gradient_steps",
         chart="weight_stddev",
     ),
     Metric(
         "train/weight_ratio/*",
         "that stddev over the root mean square of the posterior means; noise over signal, "
         "likewise",
-        "training/gradient_steps",
         unit="ratio",
         chart="weight_stddev",
     ),
-    Metric(
-        "train/gradient_norm",
-        "norm of the gradient of all variables, before clipping",
-        "planet/agent/planet_agent",
-    ),
+    Metric("train/gradient_norm", "norm of the gradient of all variables, before clipping"),
     Metric(
         "train/value_loss",
         "squared error of both critics",
-        "planet/value/actor_critic",
         label="value loss",
         chart="value",
     ),
     Metric(
         "train/value_mean",
         "mean value of the states learned from, per environment step",
-        "planet/value/actor_critic",
         unit="reward per environment step",
         label="mean value, per environment step",
         chart="value",
     ),
     Metric(
-        "train/value_spread",
-        "spread of values that losses of the policy are divided by",
-        "planet/value/actor_critic",
+        "train/value_spread", "spread of values that losses of the policy are divided by"
     ),
-    Metric(
-        "train/policy_loss",
-        "loss of the policy that proposes plans",
-        "planet/value/actor_critic",
-    ),
+    Metric("train/policy_loss", "loss of the policy that proposes plans"),
     Metric(
         "train/policy_entropy",
         "its entropy, nats",
-        "planet/value/actor_critic",
         unit="nats",
         label="policy entropy (nats)",
         chart="value",
@@ -275,32 +206,22 @@ _ALL = (
     Metric(
         "train/novelty_loss",
         "squared error of both critics of the bonus, which explore.critic=true has",
-        "planet/value/explorer",
     ),
     Metric(
         "train/explorer_loss",
         "loss of the policy that seeks return and bonus, and proposes plans there",
-        "planet/value/explorer",
     ),
     Metric(
         "train/novelty_mean",
         "mean value of the bonus to come, in units of the size of one step's",
-        "planet/value/explorer",
     ),
     Metric(
-        "train/bonus",
-        "bonus of the steps learned from, such as nats of information gain",
-        "planet/value/explorer",
+        "train/bonus", "bonus of the steps learned from, such as nats of information gain"
     ),
-    Metric(
-        "train/beta",
-        "weight of the bonus in the loss of that policy",
-        "planet/value/explorer",
-    ),
+    Metric("train/beta", "weight of the bonus in the loss of that policy"),
     Metric(
         "value/expected",
         "what the critics expect of the first states of evaluation episodes",
-        "training/measurements",
         unit="reward",
         label="value expected of first states",
         chart="value",
@@ -308,7 +229,6 @@ _ALL = (
     Metric(
         "value/returned",
         "the discounted return that came",
-        "training/measurements",
         unit="reward",
         label="discounted return that came",
         chart="value",
@@ -317,7 +237,6 @@ _ALL = (
         "value/error",
         "mean of | value - return |; the value is that of the policy, the return that of "
         "plans",
-        "training/measurements",
         unit="reward",
         label="mean of | value - return |",
         chart="value",
@@ -325,29 +244,19 @@ _ALL = (
     Metric(
         "speed/train_steps",
         "gradient steps a second",
-        "training/trainer",
         unit="gradient steps per second",
         label="train steps / s",
     ),
-    Metric(
-        "speed/collect_seconds",
-        "seconds of collecting the episode",
-        "training/trainer",
-        unit="seconds",
-    ),
+    Metric("speed/collect_seconds", "seconds of collecting the episode", unit="seconds"),
     Metric(
         "speed/seconds",
         "seconds of the whole episode, with learning, evaluation and probes",
-        "training/trainer",
         unit="seconds",
     ),
-    Metric(
-        "memory/resident_mib", "memory of the process, MiB", "training/trainer", unit="MiB"
-    ),
+    Metric("memory/resident_mib", "memory of the process, MiB", unit="MiB"),
     Metric(
         "probe/*",
         "R squared of reading physics from the latents of the newest episodes",
-        "study/insight/probes",
         unit="share",
     ),
 )
