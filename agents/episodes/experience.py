@@ -9,7 +9,6 @@ more.
 """
 
 import math
-from typing import Protocol
 
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
@@ -17,43 +16,57 @@ from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
 
 
-class Experience(Protocol):
+class Experience:
     """Where episodes come from, and what draws batches from them.
 
-    Attributes:
+    Subclasses are made of the config of a run and its `agents.runs.folder.Run`, open.
+
+    Args:
+        config: `agents.runs.config.schema.Train`.
         store: has `indices`, the numbers of all episodes, and `read`, as
             `agents.episodes.store.EpisodeStore`.
+
+    Attributes:
         environment: batched `PyEnvironment`, for its specs and names.
         replay: `agents.episodes.replay.Replay`.
-
-    One whose episodes are all there from the start says so by `is_whole = True`: then they
-    are replayed from the first gradient step on.
+        is_whole: whether all episodes are there from the start: then they are replayed from
+            the first gradient step on.
     """
+
+    is_whole = False
+
+    def __init__(self, config, store):
+        self._config = config
+        self.store = store
+        self.replay = Replay(config.replay_capacity)
 
     def acting(self, agent):
         """Who collects in this process: pairs of a policy and a number of environments."""
+        return []
 
     def collect(self, agent):
         """Returns once the store has an episode that `agent` has not counted."""
+        raise NotImplementedError
 
     def learned(self, agent):
         """Is told that the agent has counted an episode, and while it learns from it."""
 
     def close(self):
-        """Frees what it holds."""
+        """Frees the environments."""
+        self.environment.close()
+
+    @property
+    def _steps_left(self):
+        """Environment steps that the run still needs; of one that has all, 0 or less."""
+        repeat = self._config.action_repeat
+        return self._config.environment_steps - self.store.environment_steps(repeat)
 
 
-class CollectedHere:
-    """Collects episodes in this process, with the newest weights; an `Experience`.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, open.
-    """
+class CollectedHere(Experience):
+    """Collects episodes in this process, with the newest weights."""
 
     def __init__(self, config, run):
-        self._config = config
-        self.store = EpisodeStore(run.episodes)
+        super().__init__(config, EpisodeStore(run.episodes))
         self._first_episodes = self.store.next_numbers(config.environments)
         self.environment = load_environments(
             config,
@@ -61,33 +74,17 @@ class CollectedHere:
             COLLECTION,
             processes=config.environments > 1,
             first_episodes=self._first_episodes,
-            cut_after=self._steps_left(),
+            cut_after=max(1, math.ceil(self._steps_left / config.environments)),
         )
-        self.replay = Replay(config.replay_capacity)
         self._collector = None
 
     def acting(self, agent):
-        """Pairs of a policy and a number of environments."""
         return [(agent.collect_policy, self.environment.batch_size)]
 
     def collect(self, agent):
-        """Brings at least one more episode into the store."""
         if self._collector is None:
             self._collector = self._make_collector(agent)
         self._collector.collect()
-
-    def learned(self, agent):
-        """Is told how far the agent is; here nobody else asks."""
-
-    def close(self):
-        """Frees the environments."""
-        self.environment.close()
-
-    def _steps_left(self):
-        """Environment steps of each environment until the run has all, at least 1."""
-        config = self._config
-        left = config.environment_steps - self.store.environment_steps(config.action_repeat)
-        return max(1, math.ceil(left / config.environments))
 
     def _make_collector(self, agent):
         policy = RandomAtFirst(

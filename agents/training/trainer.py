@@ -144,7 +144,7 @@ class Trainer:
         self._devices = devices or choose_devices(config.devices)
         make_experience = make_experience or experience_of(config)
         self._experience = make_experience(config, run)
-        self._is_whole = getattr(self._experience, "is_whole", False)
+        self._is_whole = self._experience.is_whole
         self._store = self._experience.store
         self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)

@@ -3,10 +3,8 @@
 import contextlib
 import dataclasses
 import math
-import os
 
 import numpy as np
-import ray
 import tensorflow as tf
 
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
@@ -14,12 +12,12 @@ from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.store import pack
 from agents.training.building import configure_tensorflow, make_agent
 from agents.training.compiling import CompilingAhead
-from agents.training.distributed.remote import LIFE
+from agents.training.distributed.remote import Living
 from agents.training.distributed.weights import Weights, acting_variables
 from envs.quiet import import_gym
 
 
-class Actor:
+class Actor(Living):
     """Collects episodes, with environments of its own.
 
     Environment e of actor k runs every n-th episode of the run's sequence, n = actors *
@@ -40,16 +38,11 @@ class Actor:
         self._agent = self._environment = None
         self._nexts, self._finished = None, []
 
-    @ray.method(concurrency_group=LIFE)
-    def alive(self):
-        """The number of the process: asked beside `collect`, it tells that it lives."""
-        return os.getpid()
-
-    def collect(self, version, nexts, left=None):
+    def collect(self, vectors, nexts, left=None):
         """At least one more episode.
 
         Args:
-            version: `agents.training.distributed.weights.Version`.
+            vectors: of the agent, as of `agents.training.distributed.weights.Weights`.
             nexts: number of the next episode of each environment. Those that are in the
                 midst of them go on; a process that is new, or whose last episodes were
                 lost on their way, begins there.
@@ -63,7 +56,7 @@ class Actor:
         try:
             if nexts != self._nexts:
                 self._begin(nexts, left or self._config.environment_steps)
-            self._weights.write(version.vectors)
+            self._weights.write(vectors)
             self._collector.collect()
         except BaseException:
             self._nexts = None  # environments may stand anywhere: the next call begins

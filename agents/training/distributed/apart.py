@@ -3,13 +3,11 @@
 import collections
 import io
 import json
-import os
 import pathlib
 import tempfile
-from typing import NamedTuple
+import types
 
 import numpy as np
-import ray
 import tensorflow as tf
 
 from agents.episodes.environments import EVALUATION, load_environments
@@ -18,7 +16,7 @@ from agents.episodes.store import pack, unpack
 from agents.system import interrupts
 from agents.system.files import remove_temporary, replacing
 from agents.training.building import configure_tensorflow, make_agent
-from agents.training.distributed.remote import LIFE, Remote
+from agents.training.distributed.remote import Living, Remote
 from agents.training.distributed.weights import Weights, acting_variables
 from agents.training.measurements import PROBED, Measurements, show
 from agents.training.passing import Passed
@@ -28,35 +26,12 @@ _WAITING = 2  # evaluations that may wait; then learning does
 _COUNTS = "environment_steps", "episodes", "train_steps"
 
 
-class Seen(NamedTuple):
-    """What was measured of an agent.
-
-    Attributes:
-        scores: a row for each evaluation episode.
-        row: dict of metrics.
-        films: dict of the name of a file -> its bytes.
-    """
-
-    scores: list
-    row: dict
-    films: dict
-
-
-class Judge:
-    """Measures agents as `agents.training.measurements` does, as an actor of Ray.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-    """
+class Judge(Living):
+    """Measures agents as `agents.training.measurements` does, as an actor of Ray."""
 
     def __init__(self, config):
         self._config = config
         self._agent = None
-
-    @ray.method(concurrency_group=LIFE)
-    def alive(self):
-        """The number of the process, as of `agents.training.distributed.actor.Actor`."""
-        return os.getpid()
 
     def look(self, vectors, episodes, passed, is_last):
         """Measures what is due.
@@ -68,14 +43,17 @@ class Judge:
             is_last: whether the run ends with these weights.
 
         Returns:
-            `Seen`.
+            A row for each evaluation episode, dict of metrics, and dict of the name of a
+            film's file -> its bytes.
         """
         if self._agent is None:
             self._begin()
         self._weights.write(vectors)
-        known = _Given({index: unpack(content) for index, content in episodes.items()})
+        known = {index: unpack(content) for index, content in episodes.items()}
+        store = types.SimpleNamespace(indices=sorted(known), read=known.__getitem__)
+        log = types.SimpleNamespace(picture=lambda *_: None)  # who learns shows films
         with tempfile.TemporaryDirectory() as folder:
-            watched = (self._agent, known, self._evaluator, _Unshown())
+            watched = self._agent, store, self._evaluator, log
             monitor = Measurements(
                 *watched, pathlib.Path(folder), self._config, self._entries
             )
@@ -83,9 +61,9 @@ class Judge:
             if monitor.evaluation_is_due(passed, is_last):
                 scores, row = monitor.evaluate()
             row |= monitor.probed(passed)
-            monitor.film(known.read(max(known.indices)), passed)
+            monitor.film(known[max(known)], passed)
             films = {f.name: f.read_bytes() for f in pathlib.Path(folder).iterdir()}
-        return Seen(scores, row, films)
+        return scores, row, films
 
     def _begin(self):
         import_gym()
@@ -96,23 +74,6 @@ class Judge:
         environment.close()
         self._weights = Weights(_variables(self._agent))
         self._evaluator = Evaluator(self._config, self._agent)
-
-
-class _Given:
-    """Stands for the store of episodes."""
-
-    def __init__(self, episodes):
-        self._episodes, self.indices = episodes, sorted(episodes)
-
-    def read(self, index):
-        return self._episodes[index]
-
-
-class _Unshown:
-    """Stands for the log of metrics: who learns shows films."""
-
-    def picture(self, *_):
-        pass
 
 
 class EvaluatedApart:
@@ -159,7 +120,7 @@ class EvaluatedApart:
         """Records what is done; lets the next begin."""
         seen = self._remote.result()
         if seen is not None:
-            self._record(self._asked.popleft(), seen)
+            self._record(self._asked.popleft(), *seen)
         if self._remote.is_idle and self._asked:
             about, vectors = _read(self._asked[0])
             due = Passed(*about["passed"]), about["is_last"]
@@ -176,20 +137,20 @@ class EvaluatedApart:
         indices = [index for index in self._store.indices if index < about["episodes"]]
         return {index: pack(self._store.read(index)) for index in indices[-PROBED:]}
 
-    def _record(self, file, seen):
+    def _record(self, file, scores, row, films):
         about, _ = _read(file)
         counts = {name: about[name] for name in _COUNTS}
-        self._metrics.amend(counts, seen.row, [counts | score for score in seen.scores])
+        self._metrics.amend(counts, row, [counts | score for score in scores])
         step = counts["environment_steps"]
-        if seen.films:
+        if films:
             self._videos.mkdir(exist_ok=True)
-        for name, content in seen.films.items():
+        for name, content in films.items():
             with replacing(self._videos / name) as handle:
                 handle.write(content)
-        show([self._videos / name for name in seen.films], self._metrics, step)
+        show([self._videos / name for name in films], self._metrics, step)
         file.unlink()
-        if seen.scores:
-            found = seen.row["evaluate/return"]
+        if scores:
+            found = row["evaluate/return"]
             self._say(f"episode {counts['episodes']}: evaluation return {found:.3g}")
 
     def _left(self):

@@ -35,6 +35,7 @@ _QUIET = {
     "RAY_DEDUP_LOGS": "0",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "1",
 }
+_SILENT = {"log_to_driver": False, "logging_level": "CRITICAL", "configure_logging": False}
 
 
 def need_ray():
@@ -54,19 +55,21 @@ def connected(config, processes):
         config: `agents.runs.config.schema.Train`; its `address` names a cluster.
         processes: how many will be asked for.
 
-    Yields:
-        Words that say where it is.
-
     Raises:
         UserError: there is no such cluster, or Ray does not start.
     """
     need_ray()
     os.environ.update({name: os.environ.get(name, value) for name, value in _QUIET.items()})
     with contextlib.ExitStack() as stack:
-        where = _join(config.address) if config.address else _start(processes, stack)
-        stack.callback(_leave)
+        if config.address:
+            _join(config.address)
+        else:
+            _start(processes, stack)
+        import ray
+
+        stack.callback(ray.shutdown)
         _hear()
-        yield where
+        yield
 
 
 def _join(address):
@@ -75,14 +78,13 @@ def _join(address):
     with _own_signals(), without_stderr():
         try:
             _knock(address)
-            ray.init(address, **_silence(), runtime_env={"env_vars": _for_workers()})
+            ray.init(address, **_SILENT, runtime_env={"env_vars": _for_workers()})
         except Exception as error:  # of many kinds: no such host, no token, other versions
             raise UserError(
                 f"address={address} cannot be joined: {first_line(error)}; it must be "
                 "auto, HOST:PORT or ray://HOST:PORT of a cluster of Ray, with its token in "
                 "RAY_AUTH_TOKEN or ~/.ray/auth_token"
             ) from None
-    return f"Ray at {address}"
 
 
 def _knock(address):
@@ -119,7 +121,7 @@ def _start(processes, stack):
         try:
             ray.init(
                 "local",
-                **_silence(),
+                **_SILENT,
                 num_cpus=processes,
                 include_dashboard=False,
                 object_store_memory=_STORE,
@@ -128,7 +130,6 @@ def _start(processes, stack):
             )
         except Exception as error:
             raise UserError(f"Ray does not start here: {first_line(error)}") from None
-    return f"Ray {ray.__version__} on this machine, files in {folder}"
 
 
 def check():
@@ -141,12 +142,6 @@ def check():
         raise GoneError(f"Ray's {min(gone)} has died; {GOES_ON}")
 
 
-def _leave():
-    import ray
-
-    ray.shutdown()
-
-
 def _hear():
     """Lets Ray, which prints much in colours, say no more than that it has died."""
     from ray._private import worker
@@ -157,10 +152,6 @@ def _hear():
             print(f"Ray: {line}; {GOES_ON}", file=sys.stderr, flush=True)
 
     worker.print_to_stdstream = say
-
-
-def _silence():
-    return {"log_to_driver": False, "logging_level": "CRITICAL", "configure_logging": False}
 
 
 def _for_workers(*first):

@@ -4,6 +4,7 @@ Ray starts it again where it dies, and what it was doing is done again. Here it 
 a process that stands still does not die by itself.
 """
 
+import os
 import sys
 import time
 
@@ -22,13 +23,21 @@ _START = 60.0  # after which one that has not begun is spoken of
 _LAPSE = 5.0  # the most that counts of a time in which nobody looked
 
 
+class Living:
+    """What a `Remote` needs of the class of its process."""
+
+    @ray.method(concurrency_group=LIFE)
+    def alive(self):
+        """The number of the process: asked beside its work, it tells that it lives."""
+        return os.getpid()
+
+
 class Remote:
     """One process.
 
     Args:
         name: in words for a person, such as actor_2.
-        kind: class with a method `alive` in the thread `LIFE` that gives the number of the
-            process.
+        kind: class, a `Living`.
         *given: what `kind` takes.
         cores: of a cluster, that it gets.
     """
@@ -36,8 +45,7 @@ class Remote:
     def __init__(self, name, kind, *given, cores=1):
         self.name = name
         settings = {"max_restarts": -1, "concurrency_groups": {LIFE: 1}}
-        of_ray = ray.remote(num_cpus=cores, **settings)
-        self._handle = of_ray(kind).remote(*given)
+        self._handle = ray.remote(num_cpus=cores, **settings)(kind).remote(*given)
         self._work = self._pending = self._sign = self._process = None
         self._looked, self._asked = time.monotonic(), 0.0
         self._failures, self._silence, self._told = 0, 0.0, ""

@@ -2,8 +2,11 @@
 
 import functools
 
+import tensorflow as tf
+
 from agents.runs.folder import open_run
 from agents.system.errors import GoneError
+from agents.training import trainer
 from agents.training.checking import check, check_devices
 from agents.training.distributed import cluster
 
@@ -23,17 +26,11 @@ def train(config):
     if config.learners > 1:
         return _train_together(config)
     config = check(config)
-    from agents.training import trainer
-
     with cluster.connected(config, _processes(config)), open_run(config) as run:
         return trainer.train(config, run, **_parts(config))
 
 
 def _train_together(config):
-    import tensorflow as tf
-
-    from agents.training import trainer
-
     with cluster.connected(config, _processes(config)):
         from agents.training.distributed import together
 

@@ -15,8 +15,9 @@ import ray
 import tensorflow as tf
 
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.experience import Experience
 from agents.episodes.layout import agent_steps
-from agents.episodes.replay import Replay, is_held_out
+from agents.episodes.replay import is_held_out
 from agents.episodes.store import numbered_files, pack, read_episode
 from agents.runs.checkpoints import saved_checkpoints
 from agents.runs.folder import Run
@@ -32,11 +33,9 @@ from envs.quiet import import_gym
 
 
 def devices_of(addresses, number):
-    """Those of all learners; to be made before TensorFlow computes anything.
+    """Those of all learners, of which this process is that of the number, from 0.
 
-    Args:
-        addresses: `host:port`, at which each of them listens to the others.
-        number: of the learner that this process is, from 0.
+    To be made before TensorFlow computes anything.
     """
     resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
         tf.train.ClusterSpec({"worker": list(addresses)}),
@@ -83,15 +82,10 @@ class Others:
         self._runs = []
 
     def begin(self, run):
-        """Lets them learn, from where a run stands.
-
-        Args:
-            run: `agents.runs.folder.Run`, open.
-        """
-        newest = saved_checkpoints(run.checkpoints)[-1:]
+        """Lets them learn, from where a `agents.runs.folder.Run` stands."""
         files = {
             f"{folder.name}/{file.name}": file.read_bytes()
-            for folder in newest
+            for folder in saved_checkpoints(run.checkpoints)[-1:]
             for file in folder.iterdir()
         }
         for handle in self._handles:
@@ -155,12 +149,7 @@ def newest_in(store, capacity, hold_out_every=None):
 
 
 class Learner:
-    """One of several learners, not the first, as an actor of Ray.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        number: of the learner, from 1.
-    """
+    """One of several learners, not the first, as an actor of Ray."""
 
     def __init__(self, config, number):
         self._config, self._number = without_reports(config), number
@@ -182,11 +171,7 @@ class Learner:
 
     @ray.method(concurrency_group=LIFE)
     def begin(self, files):
-        """Lets it learn.
-
-        Args:
-            files: dict of name -> bytes, of the checkpoint from which all go on.
-        """
+        """Lets it learn from a checkpoint, dict of the name of a file -> its bytes."""
         for name, content in files.items():
             file = self._whole.checkpoints / name
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -194,11 +179,7 @@ class Learner:
         self._begun.set()
 
     def learn(self, addresses):
-        """Trains to the end, once it is let; exit status.
-
-        Args:
-            addresses: of all learners.
-        """
+        """Trains to the end, once it is let; exit status."""
         from agents.training import trainer
 
         import_gym()
@@ -220,48 +201,25 @@ def without_reports(config):
     return dataclasses.replace(config, evaluation=evaluation, **none)
 
 
-class TakenByAnother:
-    """What a learner that is not the first learns from.
-
-    An `agents.episodes.experience.Experience`.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, this learner's part.
-    """
+class TakenByAnother(Experience):
+    """What a learner that is not the first learns from."""
 
     def __init__(self, config, run):
-        self.store = FoundEpisodes(run.episodes)
+        super().__init__(config, FoundEpisodes(run.episodes))
         self.environment = load_environments(config, 1, COLLECTION)
-        self.replay = Replay(config.replay_capacity)
-
-    def acting(self, agent):
-        """Nobody collects in this process: actors do."""
-        return []
 
     def collect(self, agent):
-        """Waits until the first learner has given an episode not counted by `agent`."""
+        """Waits until the first learner has given it."""
         counted = agent.counts["episodes"]
         while max(self.store.indices, default=-1) < counted:
             interrupts.pause()
 
-    def learned(self, agent):
-        """Is told how far the agent is; here nobody else asks."""
-
-    def close(self):
-        """Frees the environment."""
-        self.environment.close()
-
 
 class FoundEpisodes:
-    """Reads what comes into a folder, as an `agents.episodes.store.EpisodeStore` does.
-
-    Args:
-        folder: of the episodes.
-    """
+    """Reads what comes into a folder, as an `agents.episodes.store.EpisodeStore` does."""
 
     def __init__(self, folder):
-        self._folder = pathlib.Path(folder)
+        self._folder = folder
 
     @property
     def indices(self):

@@ -1,23 +1,9 @@
 """The weights of an agent on their way to other processes: one vector of each type."""
 
-from typing import NamedTuple
-
 import numpy as np
 import tensorflow as tf
 
 _TYPES = ("float32", "float64", "int64")
-
-
-class Version(NamedTuple):
-    """The weights by which an agent acts, as of a gradient step.
-
-    Attributes:
-        number: of the version, from 1; a larger one is newer.
-        vectors: dict of the name of a type -> all variables of it, one after another.
-    """
-
-    number: int
-    vectors: dict
 
 
 class Weights:
@@ -31,31 +17,26 @@ class Weights:
     """
 
     def __init__(self, variables):
-        self._variables = variables
+        self._groups = {n: [v for v in variables if v.dtype.name == n] for n in _TYPES}
         self._packed = tf.function(self._pack, autograph=False)
         self._assign = tf.function(self._unpack, autograph=False)
 
     def read(self):
-        """Dict of the name of a type -> vector; copies, which later steps do not change."""
+        """Dict of a type -> all variables of it, one after another: a copy of now."""
         return {name: np.array(vector) for name, vector in self._packed().items()}
 
     def write(self, vectors):
         """Takes what `read` gave elsewhere."""
         self._assign({name: tf.constant(vectors[name]) for name in _TYPES})
 
-    def _of_type(self, name):
-        return [variable for variable in self._variables if variable.dtype.name == name]
-
     def _pack(self):
-        def vector(name):
-            parts = [tf.reshape(variable, [-1]) for variable in self._of_type(name)]
-            return tf.concat(parts, 0) if parts else tf.zeros([0], name)
-
-        return {name: vector(name) for name in _TYPES}
+        return {
+            name: tf.concat([tf.zeros([0], name), *(tf.reshape(v, [-1]) for v in own)], 0)
+            for name, own in self._groups.items()
+        }
 
     def _unpack(self, vectors):
-        for name in _TYPES:
-            variables = self._of_type(name)
+        for name, variables in self._groups.items():
             sizes = [variable.shape.num_elements() for variable in variables]
             parts = tf.split(vectors[name], sizes) if sizes else []
             for variable, part in zip(variables, parts, strict=True):
@@ -63,9 +44,5 @@ class Weights:
 
 
 def acting_variables(agent):
-    """Variables by which an agent explores, those of its clock among them.
-
-    Args:
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
-    """
+    """Variables by which an agent explores, those of its clock among them."""
     return [*agent.collect_policy.variables(), agent.train_step_counter]

@@ -19,9 +19,9 @@ def config(make_config, run, words):
 
 @pytest.fixture(scope="session")
 def here(make_config, words):
-    """Ray, started once on this machine; words that say where."""
-    with cluster.connected(make_config(*words), processes=8) as where:
-        yield where
+    """Ray, started once on this machine."""
+    with cluster.connected(make_config(*words), processes=8):
+        yield
 
 
 @pytest.fixture

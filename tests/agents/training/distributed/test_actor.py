@@ -9,14 +9,14 @@ import pytest
 from agents.episodes.experience import CollectedHere
 from agents.runs.folder import Run
 from agents.training.distributed.actor import Actor, with_own_noise
-from agents.training.distributed.weights import Version, Weights, acting_variables
+from agents.training.distributed.weights import Weights, acting_variables
 
 
 @pytest.fixture
-def version(build_agent, words):
+def vectors(build_agent, words):
     agent = build_agent(*words)
     agent.train_step_counter.assign(40)
-    return Version(1, Weights(acting_variables(agent)).read())
+    return Weights(acting_variables(agent)).read()
 
 
 @pytest.fixture
@@ -34,12 +34,12 @@ def unpacked(pairs):
 
 
 def test_actors_run_the_episodes_of_a_run_that_collects_alone(
-    make_actor, version, run, make_config, build_agent, words
+    make_actor, vectors, run, make_config, build_agent, words
 ):
     """Random ones: those of an agent depend on what it has learned."""
     found = {}
     for number in (0, 1):
-        found |= unpacked(make_actor(number).collect(version, [number]))
+        found |= unpacked(make_actor(number).collect(vectors, [number]))
     own = [word for word in words if not word.startswith("actors")]
     config, other = make_config(*own, "logdir=unused"), Run(run.folder / "alone")
     with contextlib.closing(CollectedHere(config, other)) as experience:
@@ -52,30 +52,30 @@ def test_actors_run_the_episodes_of_a_run_that_collects_alone(
     np.testing.assert_array_equal(found[1]["observation"][0], alone[1]["observation"][0])
 
 
-def test_an_episode_tells_the_steps_of_the_weights_that_acted(make_actor, version):
-    ((number, episode),) = unpacked(make_actor(1).collect(version, [1])).items()
+def test_an_episode_tells_the_steps_of_the_weights_that_acted(make_actor, vectors):
+    ((number, episode),) = unpacked(make_actor(1).collect(vectors, [1])).items()
     assert (number, episode["number"], episode["train_steps"]) == (1, 1, 40)
 
 
-def test_it_goes_on_where_it_stands_and_begins_where_it_is_told(make_actor, version):
+def test_it_goes_on_where_it_stands_and_begins_where_it_is_told(make_actor, vectors):
     actor = make_actor(1)
-    first = unpacked(actor.collect(version, [1]))[1]
-    second = unpacked(actor.collect(version, [3]))[3]
+    first = unpacked(actor.collect(vectors, [1]))[1]
+    second = unpacked(actor.collect(vectors, [3]))[3]
     assert not np.array_equal(first["observation"], second["observation"])
-    again = unpacked(actor.collect(version, [1]))[1]  # it was lost on its way
+    again = unpacked(actor.collect(vectors, [1]))[1]  # it was lost on its way
     np.testing.assert_array_equal(again["observation"], first["observation"])
-    of_successor = unpacked(make_actor(1).collect(version, [3]))[3]
+    of_successor = unpacked(make_actor(1).collect(vectors, [3]))[3]
     np.testing.assert_array_equal(of_successor["observation"], second["observation"])
 
 
-def test_after_an_error_the_episode_is_begun_again(make_actor, version, monkeypatch):
+def test_after_an_error_the_episode_is_begun_again(make_actor, vectors, monkeypatch):
     actor = make_actor(0)
-    first = unpacked(actor.collect(version, [0]))[0]
-    actor.collect(version, [2])
+    first = unpacked(actor.collect(vectors, [0]))[0]
+    actor.collect(vectors, [2])
     monkeypatch.setattr(actor._collector, "collect", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
-        actor.collect(version, [4])
-    again = unpacked(actor.collect(version, [0]))[0]
+        actor.collect(vectors, [4])
+    again = unpacked(actor.collect(vectors, [0]))[0]
     np.testing.assert_array_equal(again["reward"], first["reward"])
 
 
@@ -85,10 +85,10 @@ def test_several_environments_of_an_actor_keep_their_rows(
 ):
     config = make_config(*words, "environments=2", "logdir=unused")
     agent = build_agent(*words)
-    version = Version(1, Weights(acting_variables(agent)).read())
+    vectors = Weights(acting_variables(agent)).read()
     actor = make_actor(1, config)
-    assert sorted(dict(actor.collect(version, [2, 3]))) == [2, 3]
-    assert sorted(dict(actor.collect(version, [6, 7]))) == [6, 7]
+    assert sorted(dict(actor.collect(vectors, [2, 3]))) == [2, 3]
+    assert sorted(dict(actor.collect(vectors, [6, 7]))) == [6, 7]
 
 
 def test_actors_stand_on_rungs_of_a_ladder_of_noise(config, make_config):

@@ -23,7 +23,7 @@ from agents.runs.config.overrides import load
 from agents.system.errors import UserError
 from agents.training.distributed.cluster import connected
 try:
-    with connected(load(["task=fake", "actors=1", "address=" + sys.argv[1]]), 1) as where:
+    with connected(load(["task=fake", "actors=1", "address=" + sys.argv[1]]), 1):
         print("let in")
 except UserError as error:
     print(error)

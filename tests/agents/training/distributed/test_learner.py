@@ -38,7 +38,7 @@ def experience(config, run, monkeypatch):
     monkeypatch.setattr(Told, "made", [])
     monkeypatch.setattr(learner, "Remote", Told)
     monkeypatch.setattr(cluster, "check", lambda: None)
-    monkeypatch.setattr(learner.ray, "put", lambda version: version)
+    monkeypatch.setattr(learner.ray, "put", lambda vectors: vectors)
     with contextlib.closing(CollectedByActors(config, run)) as made:
         yield made
 
@@ -88,7 +88,7 @@ def test_weights_are_sent_once_for_all_and_anew_when_they_have_changed(
     agent.train_step_counter.assign_add(1)
     agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
     experience.learned(agent)
-    assert [first.begun[n][1].number for n in (0, 1)] == [1, 2]
+    assert [first.begun[n][1]["int64"][-1] for n in (0, 1)] == [0, 1]  # train steps
 
 
 def test_after_a_restart_actors_go_on_after_their_last_episode(
