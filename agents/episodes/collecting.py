@@ -112,20 +112,35 @@ def random_policy(environment, seed, count=None):
     return _Choosing(policy, environment.actions)
 
 
-class _Choosing(py_policy.PyPolicy):
+class _Around(py_policy.PyPolicy):
+    """Acts as another policy, but for what a subclass says."""
+
+    def __init__(self, policy):
+        self._policy = policy
+        super().__init__(
+            policy.time_step_spec, policy.action_spec, policy.policy_state_spec
+        )
+
+    def _get_initial_state(self, batch_size):
+        return self._policy.get_initial_state(batch_size)
+
+    def _action(self, time_step, policy_state, seed=None):
+        return self._policy.action(time_step, policy_state, seed)
+
+
+class _Choosing(_Around):
     """The categories that the numbers of another policy are largest for."""
 
     def __init__(self, policy, actions):
-        self._policy = policy
+        super().__init__(policy)
         self._nearest = actions.nearest
-        super().__init__(policy.time_step_spec, policy.action_spec)
 
     def _action(self, time_step, policy_state, seed=None):
         action = self._policy.action(time_step).action
         return policy_step.PolicyStep(self._nearest(action), policy_state)
 
 
-class ActingInSome(py_policy.PyPolicy):
+class ActingInSome(_Around):
     """A policy of many environments in some of them, where it acts as in all.
 
     Args:
@@ -134,16 +149,15 @@ class ActingInSome(py_policy.PyPolicy):
     """
 
     def __init__(self, policy, chosen):
-        self._policy = policy
+        super().__init__(policy)
         self._chosen = chosen
-        super().__init__(policy.time_step_spec, policy.action_spec)
 
     def _action(self, time_step, policy_state, seed=None):
         action = self._policy.action(time_step).action[self._chosen]
         return policy_step.PolicyStep(action, policy_state)
 
 
-class ActingLater(py_policy.PyPolicy):
+class ActingLater(_Around):
     """A policy whose episodes have later numbers, which its random numbers are of.
 
     Args:
@@ -152,21 +166,15 @@ class ActingLater(py_policy.PyPolicy):
     """
 
     def __init__(self, policy, episodes):
-        self._policy = policy
+        super().__init__(policy)
         self._episodes = episodes
-        super().__init__(
-            policy.time_step_spec, policy.action_spec, policy.policy_state_spec
-        )
 
     def _get_initial_state(self, batch_size):
-        state = self._policy.get_initial_state(batch_size)
+        state = super()._get_initial_state(batch_size)
         return state | {"next_episode": state["next_episode"] + self._episodes}
 
-    def _action(self, time_step, policy_state, seed=None):
-        return self._policy.action(time_step, policy_state, seed)
 
-
-class RandomAtFirst(py_policy.PyPolicy):
+class RandomAtFirst(_Around):
     """Random actions in the first episodes of a run, then another policy.
 
     One policy for both lets one actor run through; a second one would reset the
@@ -188,7 +196,7 @@ class RandomAtFirst(py_policy.PyPolicy):
     """
 
     def __init__(self, policy, environment, is_early, seed, first_episodes, stride=None):
-        self._policy = policy
+        super().__init__(policy)
         self._environment = environment
         self._is_early = is_early
         self.is_random = np.zeros(environment.batch_size, bool)
@@ -196,12 +204,9 @@ class RandomAtFirst(py_policy.PyPolicy):
         self._first_episodes = first_episodes
         self._random = [None] * environment.batch_size
         self._stride = stride or environment.batch_size
-        super().__init__(
-            policy.time_step_spec, policy.action_spec, policy.policy_state_spec
-        )
 
     def _get_initial_state(self, batch_size):
-        state = self._policy.get_initial_state(batch_size)
+        state = super()._get_initial_state(batch_size)
         return state | {"next_episode": tf.constant(self._first_episodes, tf.int64)}
 
     def _action(self, time_step, policy_state, seed=None):
@@ -270,22 +275,16 @@ def record(environment, policy, train_step):
     return Recording(episode, np.stack(frames), simulated.seconds)
 
 
-class _Watched(py_policy.PyPolicy):
+class _Watched(_Around):
     """A policy before whose actions something is done.
 
     The driver asks for an action in the last state as well, so none is missed.
     """
 
     def __init__(self, policy, look):
-        self._policy = policy
+        super().__init__(policy)
         self._look = look
-        super().__init__(
-            policy.time_step_spec, policy.action_spec, policy.policy_state_spec
-        )
-
-    def _get_initial_state(self, batch_size):
-        return self._policy.get_initial_state(batch_size)
 
     def _action(self, time_step, policy_state, seed=None):
         self._look(time_step)
-        return self._policy.action(time_step, policy_state, seed)
+        return super()._action(time_step, policy_state, seed)
