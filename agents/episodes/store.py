@@ -13,7 +13,7 @@ import numpy as np
 
 from agents.episodes.layout import agent_steps, check_episode, known_in
 from agents.system.errors import UserError
-from agents.system.files import remove_temporary, replacing, sync_folder
+from agents.system.files import remove_temporary, replacing, sync
 
 log = logging.getLogger(__name__)
 
@@ -48,8 +48,8 @@ class EpisodeStore:
         ...     episode[key] = episode[key][:, 0]
         >>> episode["is_first"] = np.array([True, False, False])
         >>> store = EpisodeStore(tempfile.mkdtemp())
-        >>> store.append(episode), store.append(episode), len(store)
-        (0, 1, 2)
+        >>> store.append(episode), store.append(episode), store.indices
+        (0, 1, [0, 1])
     """
 
     def __init__(self, folder):
@@ -66,9 +66,6 @@ class EpisodeStore:
             numbers = ", ".join(map(str, lost))
             log.warning("%s lacks episode %s; the run goes on without", folder, numbers)
         self.indices = [i for i in sorted(found) if self._survives(i, self._file(i))]
-
-    def __len__(self):
-        return len(self.indices)
 
     def __iter__(self):
         """Yields (index, episode), oldest first, one in memory at a time."""
@@ -98,13 +95,14 @@ class EpisodeStore:
         Environment r of `count` runs the episodes r, r + count, r + 2 count and so on. One
         may be ahead of another, so each goes on after the largest of its own.
         """
-        return next_numbers(self._numbers.values(), range(count), count)
+        known = self._numbers.values()
+        return [
+            max((n + count for n in known if n % count == row), default=row)
+            for row in range(count)
+        ]
 
     def append(self, episode):
-        """Writes an episode; when this returns, it is on disk.
-
-        Returns:
-            Its number.
+        """Writes an episode; when this returns its number, it is on disk.
 
         Raises:
             ValueError: the episode has not the layout of `agents.episodes.layout`.
@@ -116,20 +114,14 @@ class EpisodeStore:
         return self._write(unpack(content), content)
 
     def adopt(self, file):
-        """Takes over a file that another process has written; it is moved, not copied.
-
-        Returns:
-            The number of the episode; None where the file is damaged and was put aside.
-        """
+        """Takes over a file of another process, unless damaged; it is moved, not copied."""
         index = self.next_index
         is_whole = self._survives(index, file)  # read where nobody else looks
         self.next_index += 1
-        if not is_whole:
-            return None
-        os.replace(file, self._file(index))
-        sync_folder(self._folder)
-        self.indices.append(index)
-        return index
+        if is_whole:
+            os.replace(file, self._file(index))
+            sync(self._folder)
+            self.indices.append(index)
 
     def _write(self, episode, content):
         index = self.next_index
@@ -144,7 +136,7 @@ class EpisodeStore:
         return self._folder / f"{index:06d}.npz"
 
     def _note(self, index, episode):
-        self._numbers[index] = _number(episode, index)
+        self._numbers[index] = int(episode.get("number", index))
         told = episode.get("environment_steps")
         self._lengths[index] = agent_steps(episode), None if told is None else int(told)
 
@@ -160,7 +152,7 @@ class EpisodeStore:
         except DamagedEpisodeError as error:
             self._damaged.mkdir(exist_ok=True)
             os.replace(file, self._damaged / self._file(index).name)
-            sync_folder(self._folder)
+            sync(self._folder)
             log.warning("%s is damaged (%s); moved to %s", file, error, self._damaged)
             return False
         return True
@@ -171,17 +163,6 @@ def readable_episodes(folder):
     for _, file in sorted(numbered_files(pathlib.Path(folder)).items()):
         with contextlib.suppress(DamagedEpisodeError, OSError):
             yield read_episode(file)
-
-
-def next_numbers(numbers, rows, stride):
-    """Numbers of the episodes that come next, one for each row.
-
-    Args:
-        numbers: of the episodes that there are.
-        rows: row r runs the episodes r, r + stride, r + 2 stride and so on.
-        stride: number of all rows.
-    """
-    return [max((n + stride for n in numbers if n % stride == r), default=r) for r in rows]
 
 
 def numbered_files(folder):
@@ -227,10 +208,6 @@ def _arrays(content):
             yield arrays
     except _DAMAGE as error:
         raise DamagedEpisodeError(str(error).partition("\n")[0]) from None
-
-
-def _number(episode, index):
-    return int(episode.get("number", index))
 
 
 def pack(episode):

@@ -9,11 +9,12 @@ import re
 import sys
 
 from agents.system.errors import UserError
-from agents.system.files import remove_temporary, replacing_folder, sync_folder, write_text
+from agents.system.files import remove_temporary, replacing_folder, sync, write_text
 from agents.system.patterns import plain_path
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"
+_KEPT = 3  # checkpoints, the newest
 _NAME = re.compile(r"\d+(-\d+)?")  # episodes, and how often they were saved before
 
 
@@ -27,7 +28,6 @@ class Checkpoints:
 
     Args:
         folder: of all checkpoints of a run; made when the first is saved.
-        keep: checkpoints to keep, the newest, at least 1.
         warn: called with one line for each checkpoint that is not used.
         owned: whether this process alone writes to the run; others move nothing.
         **objects: what `tf.train.Checkpoint` takes; created before `restore`.
@@ -42,38 +42,30 @@ class Checkpoints:
         (7, 3)
     """
 
-    def __init__(self, folder, keep=3, warn=None, owned=False, **objects):
+    def __init__(self, folder, warn=None, owned=False, **objects):
         import tensorflow as tf
 
-        if keep < 1:
-            raise ValueError(f"keep must be at least 1, got {keep}")
         self._folder = pathlib.Path(folder)
-        self._keep = keep
         self._warn = warn or _print_warning
         self._owned = owned
         self._checkpoint = tf.train.Checkpoint(**objects)
         self._written = []  # the objects that `_write` knows
 
     def save(self, episodes):
-        """Saves all objects.
-
-        Args:
-            episodes: finished episodes that the objects have seen.
-        """
+        """Saves all objects, which have seen so many finished episodes."""
         self._folder.mkdir(parents=True, exist_ok=True)
-        self.remove_temporary()
+        remove_temporary(self._folder)
         folder = self._new_folder(episodes)
         with replacing_folder(folder) as temporary:
             self._write(str(temporary / "variables"))
             sums = {file.name: _checksum(file) for file in _files(temporary)}
             manifest = json.dumps({"episodes": episodes, "sha256": sums})
             write_text(temporary / _MANIFEST, manifest)
-            for file in _files(temporary):
-                _sync(file)
-            sync_folder(temporary)
-        for old in self._saved()[: -self._keep]:
+            for path in (*_files(temporary), temporary):
+                sync(path)
+        for old in self._saved()[:-_KEPT]:
             os.replace(old, self._folder / f".{old.name}.tmp")  # gone at once for readers
-        self.remove_temporary()
+        remove_temporary(self._folder)
 
     @property
     def newest(self):
@@ -101,10 +93,6 @@ class Checkpoints:
             except OSError as error:  # too many open files, a network that is away
                 self._pass_over(folder, error)
         return None
-
-    def remove_temporary(self):
-        """Removes what killed processes left; only for the process that saves."""
-        remove_temporary(self._folder)
 
     def _write(self, prefix):
         import tensorflow as tf
@@ -223,11 +211,6 @@ def _files(folder):
 def _checksum(file):
     with open(file, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _sync(file):
-    with open(file, "rb") as handle:
-        os.fsync(handle.fileno())
 
 
 def _print_warning(line):

@@ -19,7 +19,7 @@ import subprocess
 
 import numpy as np
 
-from agents.system.files import sync_folder, write_text
+from agents.system.files import sync, write_text
 
 METRICS, SCORES, SESSIONS = "metrics.jsonl", "scores.csv", "sessions.jsonl"
 SCORE_COLUMNS = {
@@ -51,12 +51,7 @@ def plain(value):
 
 
 def append_metrics(run, row):
-    """Adds one line to metrics.jsonl; when this returns, it is on disk.
-
-    Args:
-        run: folder of the run.
-        row: dict of scalars with the key `episodes`.
-    """
+    """Adds scalars as a line to metrics.jsonl; when this returns, it is on disk."""
     if "episodes" not in row:
         raise ValueError(f"a row of metrics needs the key episodes, got {sorted(row)}")
     row = {key: plain(value) for key, value in row.items()}
@@ -64,21 +59,14 @@ def append_metrics(run, row):
 
 
 def append_session(run, row):
-    """Adds one line to sessions.jsonl; when this returns, it is on disk.
-
-    Args:
-        run: folder of the run.
-        row: dict that JSON knows, with the keys `episodes` and `environment_steps`.
-    """
+    """Adds a line to sessions.jsonl, a dict; when this returns, it is on disk."""
     _append(pathlib.Path(run) / SESSIONS, json.dumps(row, allow_nan=False) + "\n")
 
 
 def append_scores(run, rows):
     """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
 
-    Args:
-        run: folder of the run.
-        rows: dicts, each with exactly the keys of `SCORE_COLUMNS`.
+    Each is a dict with exactly the keys of `SCORE_COLUMNS`.
     """
     lines = []
     for row in rows:
@@ -118,10 +106,6 @@ def cut(run, episodes):
     Both files are rewritten whole or not at all; torn lines go as well. A run whose
     checkpoints are gone begins anew: what it had measured of more than one episode is kept
     beside the new numbers, `metrics.before_1.jsonl`.
-
-    Args:
-        run: folder of the run.
-        episodes: rows with at most so many episodes stay.
     """
     for name, parse, header in ((METRICS, json.loads, ""), (SCORES, _score, _HEADER)):
         file = pathlib.Path(run) / name
@@ -135,13 +119,7 @@ def cut(run, episodes):
 
 
 def amend(run, episodes, row):
-    """Adds to the line of an episode in metrics.jsonl, which is written whole or not.
-
-    Args:
-        run: folder of the run.
-        episodes: of the line; without one nothing is done.
-        row: dict of scalars.
-    """
+    """Adds scalars to the line of an episode, if there is one; the file is whole or not."""
     file = pathlib.Path(run) / METRICS
     added = {key: plain(value) for key, value in row.items()}
     lines = [
@@ -157,7 +135,7 @@ def _keep_aside(file):
     names = (f"{file.stem}.before_{number}{file.suffix}" for number in itertools.count(1))
     aside = next(each for name in names if not (each := file.with_name(name)).exists())
     shutil.copyfile(file, aside)
-    sync_folder(file.parent)
+    sync(file.parent)
     log.warning(
         "%s: the run starts from the beginning; its earlier numbers are in %s",
         file,
@@ -213,7 +191,7 @@ def _append(file, text):
         handle.flush()
         os.fsync(handle.fileno())
     if new:
-        sync_folder(file.parent)
+        sync(file.parent)
 
 
 _LIBRARIES = ("tensorflow", "tensorflow-probability", "tf-agents", "dm-control", "mujoco")

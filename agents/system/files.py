@@ -53,17 +53,11 @@ def replacing(file):
         if isinstance(error, OSError) and error.errno and not error.filename:
             error.filename = str(file)  # as of an error of opening it
         raise
-    sync_folder(file.parent)
+    sync(file.parent)
 
 
 def refusal(error):
-    """One line that tells of a disk that is full, or refuses what is written.
-
-    Args:
-        error: `OSError`.
-
-    Returns:
-        The line; None where the error is of another kind.
+    """One line that tells of a disk that is full or refuses what is written; else None.
 
     Example:
         >>> refusal(OSError(errno.ENOSPC, "No space left on device", "runs/1/scores.csv"))
@@ -103,14 +97,11 @@ def replacing_folder(folder):
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-    sync_folder(folder.parent)
+    sync(folder.parent)
 
 
 def output_folder(path):
-    """A path that is a folder, or can be made one when there is something to write.
-
-    Returns:
-        The `pathlib.Path`; nothing is left behind.
+    """The `pathlib.Path` of a folder that is there, or can be made; it is not made here.
 
     Raises:
         UserError: it is a file, or below one, or cannot be written to.
@@ -126,9 +117,9 @@ def output_folder(path):
     return folder
 
 
-def sync_folder(folder):
-    """Makes the names in `folder` survive a loss of power."""
-    descriptor = os.open(folder, os.O_RDONLY)
+def sync(path):
+    """Makes a file, or the names in a folder, survive a loss of power."""
+    descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
     finally:
@@ -166,12 +157,7 @@ def _lives(process):
 
 
 def write_csv(file, rows):
-    """Writes rows with a header; the file is whole or not there.
-
-    Args:
-        file: path, in a folder that exists.
-        rows: dicts with the same keys, at least one.
-    """
+    """Writes dicts of the same keys, at least one; the file is whole or not there."""
     text = io.StringIO()
     writer = csv.DictWriter(text, rows[0], lineterminator="\n")
     writer.writeheader()

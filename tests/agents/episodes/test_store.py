@@ -106,7 +106,7 @@ def test_an_error_of_the_system_is_no_damage(tmp_path, monkeypatch):
 def test_leftover_temporary_files_are_swept(tmp_path):
     (tmp_path / ".000000.npz.4194305.tmp").write_bytes(b"half")
     store = EpisodeStore(tmp_path)
-    assert len(store) == 0
+    assert store.indices == []
     assert not list(tmp_path.iterdir())
 
 
@@ -121,7 +121,7 @@ def test_failed_write_leaves_nothing(tmp_path, monkeypatch):
         with pytest.raises(OSError, match="No space"):
             store.append(make_episode())
     assert not list(tmp_path.iterdir())
-    assert (len(store), store.append(make_episode())) == (0, 0)
+    assert ([*store.indices], store.append(make_episode())) == ([], 0)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +181,7 @@ def test_every_acknowledged_episode_survives_kill_9(tmp_path):
     store = EpisodeStore(tmp_path)
     assert len(acknowledged) == len(set(acknowledged)), "a number was used twice"
     assert set(acknowledged) <= set(store.indices)
-    assert len(store) <= len(acknowledged) + 8
+    assert len(store.indices) <= len(acknowledged) + 8
     assert not (tmp_path / "damaged").exists()
     assert not list(tmp_path.glob(".*"))
     for _, episode in store:

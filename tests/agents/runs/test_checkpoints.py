@@ -57,8 +57,12 @@ def test_order_is_that_of_episodes_not_of_letters(tmp_path):
 
 
 def test_last_ones_are_kept(tmp_path):
-    saved(tmp_path, episodes=range(1, 6), keep=2)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["000004", "000005"]
+    saved(tmp_path, episodes=range(1, 6))
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "000003",
+        "000004",
+        "000005",
+    ]
 
 
 def test_saving_the_same_episode_again_wins(tmp_path):
@@ -107,7 +111,7 @@ def test_what_is_added_to_a_model_between_two_saves_is_saved(tmp_path):
 
 
 def test_a_third_save_of_an_episode_does_not_replace_the_second(tmp_path):
-    saved(tmp_path, episodes=[7, 7, 7], keep=3)
+    saved(tmp_path, episodes=[7, 7, 7])
     assert sorted(each.name for each in tmp_path.iterdir()) == [
         "000007",
         "000007-1",
