@@ -100,18 +100,6 @@ def _make_log(config, run):
     return MetricsLog(run.folder, trackers.find(name), as_dict(config))
 
 
-def experience_of(config):
-    """What makes the experience of a run in one process, of config and run."""
-    return CollectedHere if config.data is None else TakenFromLogs
-
-
-def _remove_temporary(run, checkpoints):
-    """Removes the temporary files of killed sessions; the episode store does its own."""
-    remove_temporary(run.folder)
-    remove_temporary(run.videos)
-    checkpoints.remove_temporary()
-
-
 class Trainer:
     """A run in memory. `advance` takes it one episode further, on disk as well.
 
@@ -124,7 +112,8 @@ class Trainer:
         run: `agents.runs.folder.Run`.
         progress: `agents.system.screen.progress.Progress`.
         make_experience: makes of config and run an
-            `agents.episodes.experience.Experience`; None: `experience_of` the config.
+            `agents.episodes.experience.Experience`; None: this process collects, or the
+            config has `data`.
         devices: None: those that the config names.
         make_apart: makes what measures in a process of its own, an
             `agents.training.distributed.apart.EvaluatedApart`; None: this one measures.
@@ -142,14 +131,15 @@ class Trainer:
         self._config = config
         self._progress = progress
         self._devices = devices or choose_devices(config.devices)
-        make_experience = make_experience or experience_of(config)
-        self._experience = make_experience(config, run)
+        alone = CollectedHere if config.data is None else TakenFromLogs
+        self._experience = (make_experience or alone)(config, run)
         self._is_whole = self._experience.is_whole
         self._store = self._experience.store
         self._environment = self._experience.environment
         self._agent = make_agent(config, self._environment, self._devices)
         self._checkpoints = make_checkpoints(run, self._agent, warn=progress.note)
-        _remove_temporary(run, self._checkpoints)
+        for folder in (run.folder, run.videos, run.checkpoints):  # of killed sessions
+            remove_temporary(folder)
         self._restore(run)
         self._metrics = _make_log(config, run)
         self._metrics.cut(self._episodes, self._environment_steps)
