@@ -62,13 +62,7 @@ class Collector:
 def first_episodes(environment, policy, train_step):
     """The first episode of each environment: short ones must not count more often.
 
-    Args:
-        environment: batched `PyEnvironment`.
-        policy: `PyPolicy`.
-        train_step: as of `Collector`.
-
-    Returns:
-        List of episodes in the order of the environments, see `agents.episodes.layout`.
+    Args are those of `Collector`; episodes come in the order of the environments.
     """
     finished = {}
     collector = Collector(
@@ -246,15 +240,12 @@ class Recording(NamedTuple):
 
 
 def record(environment, policy, train_step):
-    """Runs the first episode of an environment and takes a picture before each action.
+    """A `Recording` of the first episode of an environment: a picture before each action.
 
     Args:
         environment: batch of one, see `envs.load_many`; it is closed at the end.
         policy: `PyPolicy`.
-        train_step: as of `agents.episodes.collecting.Collector`.
-
-    Returns:
-        `Recording`.
+        train_step: as of `Collector`.
 
     Raises:
         UserError: nothing can be drawn here; this is found out before the first action.

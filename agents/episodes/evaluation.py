@@ -76,11 +76,7 @@ class Evaluator:
 
 
 def evaluation_seeds(seed, count):
-    """Environment seeds of the first episodes of evaluation, which depend on nothing else.
-
-    Args:
-        seed: of the run.
-        count: of episodes; the first of many are those of few.
+    """Environment seeds of the first episodes of evaluation; how many changes none of them.
 
     Example:
         >>> evaluation_seeds(0, 12)[:3] == evaluation_seeds(0, 3)
@@ -90,11 +86,7 @@ def evaluation_seeds(seed, count):
 
 
 class Arena:
-    """Environments that are loaded once, for episodes from one start or another.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-    """
+    """Environments that are loaded once, for episodes from one start or another."""
 
     def __init__(self, config):
         self._config = config
@@ -134,11 +126,7 @@ class Arena:
 
 
 def decision_milliseconds(policy):
-    """Median wall-clock time of a decision in one environment, after the first one.
-
-    Args:
-        policy: `agents.planet.agent.policy.PlanningPolicy`.
-    """
+    """Median wall-clock time of a policy's decision in one environment, after a first."""
     now, state = policy.first_inputs(1)
     act = as_py_policy(policy).action
     state = act(now, state).state
@@ -152,17 +140,14 @@ def _seconds(act, now, state):
 
 
 def fresh_episodes(config, agent, actions, count):
-    """Fresh episodes from the starts of evaluation, which differ from those of training.
+    """Fresh episodes from the starts of evaluation, which are not those of training.
 
     Args:
         config: `agents.runs.config.schema.Train`.
         agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
-        actions: `policy`: the agent's, mean weights and no noise; or `random`: uniform.
+        actions: `policy`: the agent's, mean weights and no noise; or `random`: uniform, the
+            same for all agents of a task and seed.
         count: at least 1.
-
-    Returns:
-        List of `count` episodes, see `agents.episodes.layout`; random ones are the same for
-        all agents of a task and seed.
     """
     if actions == "policy":
         with contextlib.closing(Evaluator(config, agent)) as evaluator:

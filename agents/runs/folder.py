@@ -130,14 +130,7 @@ def as_text(config):
 
 
 def as_begun(config):
-    """The config with what it leaves open as its run has it, where that was begun.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-
-    Returns:
-        A `Train`.
-    """
+    """The config with what it leaves open as its run has it, where that was begun."""
     run = Run(pathlib.Path(config.logdir))
     return fill(config, load_config(run.folder)) if run.config_file.exists() else config
 
@@ -150,9 +143,6 @@ def _differs(config, saved):
 
 def check_run(config):
     """Refuses a config whose folder cannot be its run. Writes nothing.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: the folder holds a run with other values, or one that cannot go on, or is
@@ -193,13 +183,7 @@ def _has_numbers(run):
 
 
 def load_config(folder):
-    """The config of the run in a folder.
-
-    Args:
-        folder: path of a run.
-
-    Returns:
-        An `agents.runs.config.schema.Train`.
+    """The config of the run in a folder, an `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: the folder is not that of a run, or its config.yaml is damaged, or of an
@@ -223,9 +207,6 @@ def checked(folder, values):
 
 def read_config(folder):
     """The nested plain values of the config of the run in a folder, unchecked.
-
-    Args:
-        folder: path of a run.
 
     Raises:
         UserError: as `load_config`, but that it is not checked.
@@ -272,9 +253,6 @@ def runs_below(folder):
     """Finds the runs in a folder: itself, or those at any depth below it.
 
     Neither hidden folders, such as `.venv`, nor those of runs are searched.
-
-    Args:
-        folder: path.
 
     Yields:
         The `pathlib.Path` of each run, in order.

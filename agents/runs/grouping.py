@@ -134,11 +134,7 @@ def unlike(configs):
 
 
 def check_same_observations(configs):
-    """Raises a UserError where a run does not predict the observations of the first.
-
-    Args:
-        configs: dict of folder -> nested dict.
-    """
+    """Raises a UserError where a run does not predict the observations of the first."""
     (run, first), *others = ((name, flatten(config)) for name, config in configs.items())
     for other, values in others:
         for key in first:

@@ -139,11 +139,7 @@ class Follower:
         self._forget()
 
     def update(self):
-        """Reads what was added; cheap where nothing was.
-
-        Returns:
-            Whether there was something new.
-        """
+        """Reads what was added, cheap where nothing was; whether there was something."""
         self.added = []
         try:
             state = self._file.stat()
@@ -181,9 +177,6 @@ def is_finished(config):
 
     It reads two small things of the run's folder, so that a sweep of many runs can tell
     what is missing without TensorFlow.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
     """
     folder = pathlib.Path(config.logdir)
     follower = Follower(folder)

@@ -21,9 +21,6 @@ def is_pattern(path):
 def plain_path(folder):
     """Leads to a folder by a path that is no pattern.
 
-    Args:
-        folder: path.
-
     Yields:
         The `pathlib.Path`: its own, or else one through a link that is removed at the end.
     """

@@ -54,12 +54,7 @@ def _initial_values_of(seed):
 def resolved(config, environment):
     """The config with what it leaves open as this machine and the task decide.
 
-    Args:
-        config: `agents.runs.config.schema.Train`; what is set in it stays.
-        environment: batched `PyEnvironment`, for its specs alone.
-
-    Returns:
-        A `Train`, see `agents.runs.config.resolving.resolve`.
+    See `agents.runs.config.resolving.resolve`; the environment is for its specs alone.
 
     Raises:
         UserError: a setting of numbers would change nothing, for images alone are seen.
@@ -142,9 +137,6 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
 
 def check_parts(config):
     """Tries what a researcher may have written: the strategy and the transition's source.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
 
     Raises:
         UserError: one of them is not what it must be, see `agents.planet.agent.contract`.

@@ -44,15 +44,13 @@ def check(config):
 def settled(config):
     """The config `resolved` by an environment of its task, which has to load.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-
     Raises:
         UserError: the task does not offer what the config asks for, or noise is more than
             a probability where actions are categories.
     """
     with contextlib.closing(environment_of(config, config.logdir)) as environment:
-        if config.data is not None and not _has_begun(config):
+        has_begun = Run(pathlib.Path(config.logdir)).config_file.exists()
+        if config.data is not None and not has_begun:
             found = check_logged(config, environment)
             if found.environment_steps != config.environment_steps:
                 raise UserError(
@@ -64,16 +62,8 @@ def settled(config):
         return resolved(config, environment)
 
 
-def _has_begun(config):
-    return Run(pathlib.Path(config.logdir)).config_file.exists()
-
-
 def check_devices(config, devices):
-    """Refuses a batch that the devices cannot share.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        devices: as of `agents.training.building.choose_devices`.
+    """Refuses a batch that the devices, a `tf.distribute.Strategy`, cannot share.
 
     Raises:
         UserError: its size is no multiple of their number, or they cannot share it equally
@@ -97,11 +87,6 @@ def check_episodes(run, store, learned):
     """Refuses to go on without the newest of what a run has learned from.
 
     New episodes would get their numbers, and never be learned from.
-
-    Args:
-        run: `agents.runs.folder.Run`.
-        store: `agents.episodes.store.EpisodeStore` of the run.
-        learned: number of the episodes that its checkpoint has learned from.
 
     Raises:
         UserError: files are gone from its folder.

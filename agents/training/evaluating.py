@@ -11,7 +11,7 @@ from agents.training.loading import load_agent
 
 
 def score(run, episodes, out=None, tell=print):
-    """Scores the newest checkpoint of a run and writes `evaluation.csv`.
+    """Scores the newest checkpoint of a run and writes `evaluation.csv`; its rows.
 
     Where the run has a value, its policy is scored beside the planner: both act by the mean
     weights and without noise, from the same starts.
@@ -21,10 +21,6 @@ def score(run, episodes, out=None, tell=print):
         episodes: how many, at least 1.
         out: folder to write to; None: the run.
         tell: called with each line for a person.
-
-    Returns:
-        The rows of the file, list of dicts: `environment_steps` and `train_steps` of the
-        checkpoint, `act`, `episode`, `seed` and `return`.
     """
     folder = output_folder(out or run)
     config, agent = load_agent(run)

@@ -121,31 +121,19 @@ class Diverged(Exception):  # noqa: N818
 
 
 def stop_if_diverged(agent, first_step):
-    """Stops where a gradient step was not finite; costs a copy of a few numbers.
+    """Raises `Diverged` where a gradient step was not finite; copies a few numbers.
 
-    Args:
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
-        first_step: train steps when its metrics were popped last.
-
-    Raises:
-        Diverged: one was, since then.
+    `first_step` are the train steps when the agent's metrics were popped last.
     """
     steps, names = agent.steps_to_divergence()
     if names:
         terms = [name for name in names if name not in _SUMS] or names
         episode = agent.counts["episodes"]
-        found = Divergence(episode, first_step + steps, tuple(terms))
-        raise Diverged(found)
+        raise Diverged(Divergence(episode, first_step + steps, tuple(terms)))
 
 
 def tell_divergence(config, run, found):
-    """Writes what ended a run to its folder, and one line to standard error.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`.
-        found: `agents.runs.history.Divergence`.
-    """
+    """Writes the `Divergence` that ended a run to its folder, a line to standard error."""
     write_divergence(run.folder, found)
     optimizer = config.optimizer
     print(

@@ -21,14 +21,8 @@ from envs.checking import LARGEST
 def load_agent(folder):
     """The config and the agent of a run, as of its newest readable checkpoint.
 
-    Weights are averages where the config has `averaging`, so it cannot learn further.
-
-    Args:
-        folder: of the run; a training that goes on there is not disturbed.
-
-    Returns:
-        `agents.runs.config.schema.Train` and
-        `agents.planet.agent.planet_agent.PlaNetAgent`.
+    Weights are averages where the config has `averaging`, so it cannot learn further. A
+    training that goes on there is not disturbed.
 
     Raises:
         UserError: the folder holds no run or no checkpoint.

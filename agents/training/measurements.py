@@ -10,12 +10,7 @@ import psutil
 import tensorflow as tf
 
 import envs
-from agents.episodes.layout import (
-    cost,
-    episode_return,
-    first_rows,
-    seen_keys,
-)
+from agents.episodes.layout import cost, episode_return, first_rows, seen_keys
 from agents.planet.explore import Bonus
 from agents.study.figures.predictions import film
 from agents.study.insight.coverage import coverage_of, grid_of
@@ -31,7 +26,8 @@ PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 class Measurements:
     """Measures a run; it changes neither the agent nor the replay.
 
-    All but `explored` wait until the agent has learned.
+    All but `explored` wait until the agent has learned. What `passed` in the newest episode
+    is an `agents.training.passing.Passed`.
 
     Args:
         agent: `agents.planet.agent.planet_agent.PlaNetAgent`; it is only looked at.
@@ -60,11 +56,7 @@ class Measurements:
             self._coverage.add(episode)
 
     def next_bonus(self):
-        """What a bonus weighs in the plans of the next episode.
-
-        Returns:
-            Dict of metrics; empty for strategies without one.
-        """
+        """Metric of what a bonus, if there is one, weighs in the next episode's plans."""
         strategy = self._agent.policies.strategy
         if not isinstance(strategy, Bonus):
             return {}
@@ -74,14 +66,9 @@ class Measurements:
         return {"explore/beta": float(beta)}
 
     def explored(self, episode, found):
-        """What the newest episode adds to the knowledge of the task, before it is learned.
+        """Metrics of what the newest episode adds to the knowledge of the task.
 
-        Args:
-            episode: see `agents.episodes.layout`.
-            found: `agents.episodes.rewards.Found` of it.
-
-        Returns:
-            Dict of metrics.
+        That is before it is learned; `found` is its `agents.episodes.rewards.Found`.
         """
         row = {
             "rewarded_steps": sum(found),
@@ -97,12 +84,7 @@ class Measurements:
         return {f"explore/{name}": value for name, value in row.items()}
 
     def evaluation_is_due(self, passed, is_last):
-        """Whether it is time to evaluate; at the end of a run it always is.
-
-        Args:
-            passed: `agents.training.passing.Passed`, of the newest episode.
-            is_last: whether no episode follows.
-        """
+        """Whether it is time to evaluate; after the last episode of a run it always is."""
         every = self._config.evaluation.every_steps
         return self._has_learned and bool(every) and (is_last or passed.crosses(every))
 
@@ -113,11 +95,7 @@ class Measurements:
         return is_due or self.evaluation_is_due(passed, is_last)
 
     def evaluate(self):
-        """Acts without exploring.
-
-        Returns:
-            A row for each episode, with its seed and return; and a dict of metrics.
-        """
+        """Rows of episodes without exploration, with seed and return; and metrics."""
         pairs = self._evaluator.episodes(self._config.evaluation.episodes)
         scores = [
             {"evaluation_episode": number, "seed": seed, "return": episode_return(episode)}
@@ -133,13 +111,9 @@ class Measurements:
         return scores, row
 
     def probed(self, passed):
-        """How well physics can be read from the latents of the newest episodes.
+        """Metrics of how well physics can be read from the latents of the newest episodes.
 
-        Args:
-            passed: as of `evaluation_is_due`.
-
-        Returns:
-            Dict of metrics, empty where it is not due or there are fewer than six episodes.
+        There are none where it is not due, or there are fewer than six episodes.
         """
         is_due = passed.crosses(self._config.probe_every_steps)
         if not is_due or not self._has_learned:
@@ -167,8 +141,7 @@ class Measurements:
         name = f"open_loop_{step}"
         seed = seed_of_run(self._config.seed, Purpose.FILM)
         given = (self._agent.model, episode, seed, self._videos, name)
-        files = film(*given, entries=self._entries)
-        show(files, self._metrics, step)
+        show(film(*given, entries=self._entries), self._metrics, step)
         release(collect=True)
 
     @property
@@ -207,13 +180,7 @@ def banner(config, agent, environment):
 
 
 def show(files, metrics, step):
-    """Shows the files of `film` in the logger of the run too.
-
-    Args:
-        files: PNG and GIF; others are left out.
-        metrics: `agents.training.trackers.log.MetricsLog`.
-        step: environment step.
-    """
+    """Shows the PNG and GIF files of `film` in the logger of the run too."""
     for file in map(pathlib.Path, files):
         if file.suffix in _SHOWN:
             image = file.stem.partition("_image_")[2].removesuffix("_strip")

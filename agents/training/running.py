@@ -6,14 +6,7 @@ from agents.training import checking, trainer
 
 
 def train(config, after_episode=()):
-    """Starts a run, or goes on with it, in this process.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        after_episode: as of `agents.training.trainer.train`.
-
-    Returns:
-        Exit status, as of `agents.training.trainer.train`.
+    """Starts a run, or goes on with it, in this process; see `trainer.train`.
 
     Raises:
         UserError: the run cannot start.

@@ -17,10 +17,7 @@ _OFF |= dict.fromkeys(("final_beta", *_PHASES))
 
 
 def check_together(config):
-    """Refuses a config whose values do not go together.
-
-    Args:
-        config: `agents.runs.config.schema.Train`, each of its values in its range.
+    """Refuses a `Train` whose values, each in its range, do not go together.
 
     Raises:
         UserError: some of them change nothing, or cannot be had at once. One line.

@@ -86,15 +86,7 @@ def resolve(config, surroundings):
 
 
 def fill(config, saved):
-    """The config with every key that it leaves open as a run has saved it.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        saved: likewise, of the run.
-
-    Returns:
-        A `Train`.
-    """
+    """The config with every key that it leaves open as the saved config of a run has it."""
     values, before = as_dict(config), flatten(as_dict(saved))
     for name in open_keys(values):
         *groups, last = name.split(".")

@@ -178,13 +178,7 @@ class Train(Settings):
 
 
 def make_config(values):
-    """Checks nested plain values and makes the config of a run from them.
-
-    Args:
-        values: dict of every key of `Train`, groups as dicts.
-
-    Returns:
-        A `Train`; it is frozen.
+    """Checks nested plain values, groups as dicts, and makes a `Train` of them.
 
     Raises:
         UserError: a key is unknown, missing or out of its range. One line.

@@ -54,12 +54,7 @@ def _value(schema, kinds, value, name):
 
 
 def check_key(name, known):
-    """Refuses a key that does not exist, and names the nearest that does.
-
-    Args:
-        name: dotted key.
-        known: all dotted keys, groups among them.
-    """
+    """Refuses a dotted key that is none of the known, and names the nearest of those."""
     if name in known:
         return
     meant = _meant(name, known)

@@ -130,13 +130,7 @@ class Progress:
         self._console.print(escape(text), **settings)
 
     def working(self, what, done, total):
-        """Shows how far the present work is, on a terminal only; cheap at each step.
-
-        Args:
-            what: one word, such as training or evaluating.
-            done: parts of it that are done.
-            total: parts of it.
-        """
+        """Shows how far the present work is, on a terminal only; cheap at each step."""
         if self._live is not None:
             self._bar.update(
                 self._work,

@@ -14,12 +14,6 @@ from agents.training.distributed import cluster
 def train(config):
     """Trains a run whose episodes, evaluations or gradients other processes bring.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-
-    Returns:
-        Exit status, as of `agents.training.trainer.train`.
-
     Raises:
         UserError: what was typed is wrong; a `GoneError`, where processes have gone.
     """

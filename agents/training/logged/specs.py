@@ -40,11 +40,9 @@ class LoggedSpecs:
         }
 
     def action_spec(self):
-        """Of an action in [-1, 1]."""
         return self._action
 
     def time_step_spec(self):
-        """Of what is seen."""
         return ts.time_step_spec(self._seen)
 
     def close(self):
@@ -54,9 +52,7 @@ class LoggedSpecs:
 def environment_of(config, folder):
     """The environment of a run's task; where it has none, the specs of what was logged.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        folder: of the run, which need not be there yet.
+    The folder, of the run, need not be there yet.
 
     Raises:
         UserError: the task does not offer what the config asks for.
@@ -71,15 +67,7 @@ def environment_of(config, folder):
 
 
 def action_bounds(config, environment):
-    """The bounds of logged actions as their task has them; None where it has none.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        environment: of its task.
-
-    Returns:
-        As of `agents.training.logged.arrays.episodes_of`.
-    """
+    """The bounds that `.arrays.episodes_of` takes, of the task; None where it has none."""
     if config.task == LOGGED:
         return None
     if environment.actions.categories:  # logged as one-hot vectors, which stay as they are
@@ -89,14 +77,7 @@ def action_bounds(config, environment):
 
 
 def check_logged(config, environment):
-    """Refuses logged episodes that are not of the task, or not those of the run.
-
-    Args:
-        config: `agents.runs.config.schema.Train`, with `data`.
-        environment: of `environment_of`.
-
-    Returns:
-        `agents.training.logged.survey.Survey`.
+    """The `Survey` of logged episodes, which have to be of the task, and those of the run.
 
     Raises:
         UserError: they have other shapes than the task, too few rows for a sequence, or

@@ -58,13 +58,7 @@ class MetricsLog:
         self._show_scalars(int(row["environment_steps"]), row)
 
     def amend(self, counts, row, scores):
-        """Adds what was measured later of an earlier episode; twice is as once.
-
-        Args:
-            counts: dict of its episodes and environment steps.
-            row: dict of scalars, for its line.
-            scores: as of `write_scores`.
-        """
+        """Adds what was measured later of the episode of these counts; twice is as once."""
         written = {score["episodes"] for score in records.read_scores(self._run)}
         if scores and counts["episodes"] not in written:
             self.write_scores(scores)
@@ -72,11 +66,7 @@ class MetricsLog:
         self._show_scalars(int(counts["environment_steps"]), row)
 
     def write_scores(self, rows):
-        """Adds evaluation episodes to scores.csv; when this returns, they are on disk.
-
-        Args:
-            rows: dicts with exactly the keys of `agents.runs.records.SCORE_COLUMNS`.
-        """
+        """Adds evaluation episodes, see `agents.runs.records.append_scores`."""
         records.append_scores(self._run, rows)
 
     def cut(self, episodes, environment_steps):
