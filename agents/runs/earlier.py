@@ -156,8 +156,14 @@ def updated(values, episode_steps=_EPISODE_STEPS):
         {'kind': 'cem'}
     """
     _count_steps(values, episode_steps)
-    for update in _UPDATES:
-        update(values)
+    _rename(values)
+    _name_the_task(values)
+    _tell_the_repeat(values)  # which keys are lacking tells it
+    _add_later_keys(values)
+    _add_continuation(values)
+    _name_kinds(values)  # which tell the schedules
+    _end_no_noise(values)
+    _schedule_bonuses(values)
     return values
 
 
@@ -272,19 +278,6 @@ def _schedule_bonuses(values):
     total = values.get("environment_steps")
     if isinstance(explore.get("annealed_at"), float | int) and isinstance(total, int):
         values["explore"] = _in_steps(explore, total)
-
-
-# In this order: what lacks tells a repeat, and kinds are named before their schedules.
-_UPDATES = (
-    _rename,
-    _name_the_task,
-    _tell_the_repeat,
-    _add_later_keys,
-    _add_continuation,
-    _name_kinds,
-    _end_no_noise,
-    _schedule_bonuses,
-)
 
 
 def _repeats_otherwise(values):

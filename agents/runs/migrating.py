@@ -15,12 +15,8 @@ def migrate(folder, resolve):
     """Writes the config of a run anew, if an earlier version wrote it.
 
     Whenever the process is killed, config.yaml is either the old one or the new one, and
-    an old one that was replaced lies beside it.
-
-    Args:
-        folder: path of a run.
-        resolve: function of a `agents.runs.config.schema.Train` that leaves keys open,
-            which returns one that does not.
+    an old one that was replaced lies beside it. `resolve` is a function of a `Train` that
+    leaves keys open, which returns one that does not.
 
     Returns:
         The `pathlib.Path` of the old file; None where the config is of today's form, and

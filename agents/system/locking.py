@@ -13,15 +13,11 @@ def lock_folder(
 ):
     """Keeps other processes out of a folder until the file is closed or this process ends.
 
-    Args:
-        folder: `pathlib.Path`, there.
-        advice: end of the message where another process has it.
-
     Returns:
         The open file; where the file system has no locks, nobody is kept out.
 
     Raises:
-        InUseError: another process has it; the message tells which.
+        InUseError: another process has it; the message tells which, and ends in `advice`.
     """
     lock = open(folder / LOCK, "a+")  # noqa: SIM115  it stays open as long as the run
     try:

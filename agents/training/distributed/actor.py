@@ -26,10 +26,6 @@ class Actor(Living):
 
     Everything is made in `collect`, because what draws pictures works in one thread alone
     and Ray calls constructors in another one.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        number: of the actor, from 0.
     """
 
     def __init__(self, config, number):

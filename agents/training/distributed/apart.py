@@ -82,14 +82,8 @@ class EvaluatedApart:
     What is asked is on disk until it is recorded, with the weights that it is about. So a
     score is of the weights of its step, also where the run was killed meanwhile.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`, open; Ray is connected.
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`, restored.
-        store: `agents.episodes.store.EpisodeStore` of the run.
-        monitor: `agents.training.measurements.Measurements` of the agent.
-        metrics: `agents.training.trackers.log.MetricsLog` of the run.
-        say: is told a line where an evaluation is done.
+    Args are what an `agents.training.trainer.Trainer` has, its agent restored; `say` is
+    told a line where an evaluation is done. Ray is connected.
     """
 
     def __init__(self, config, run, agent, store, monitor, metrics, say):

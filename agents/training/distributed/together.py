@@ -56,10 +56,7 @@ _PATIENCE = 300.0  # seconds that a learner is given to start
 
 
 class Others:
-    """All learners but the first, as it sees them.
-
-    Args:
-        config: `agents.runs.config.schema.Train`; Ray is connected.
+    """All learners but the first, as it sees them; Ray is connected.
 
     Raises:
         GoneError: one of them has gone, or has not started for minutes.

@@ -33,12 +33,7 @@ def entries(arrays, file, names):
 def numbers(array, file, entry, rank, shape):
     """An array of finite numbers as float32, or of bytes as it is.
 
-    Args:
-        array: that was given.
-        file: name of it, for messages.
-        entry: of the file, likewise.
-        rank: of the array; several are right where it is a tuple.
-        shape: how it must look, such as `[steps, numbers]`.
+    Its rank is one, or one of a tuple; `shape` says so in words: `[steps, numbers]`.
     """
     array, ranks = np.asarray(array), rank if isinstance(rank, tuple) else (rank,)
     if array.dtype.kind not in "fiub":
@@ -85,13 +80,7 @@ def one_hot(array, file, categories):
 def actions(array, file, entry, low, high, whose):
     """Actions [steps, A] scaled to [-1, 1].
 
-    Args:
-        array: that was given.
-        file: name of it, for messages.
-        entry: of the file, likewise.
-        low: [A] or [], the smallest action.
-        high: likewise, the largest.
-        whose: in words, who says so, such as "as the task says".
+    The smallest and the largest are [A] or []; `whose` tells in words who says so.
     """
     shape = "[steps, numbers], and categories one-hot"
     array = numbers(array, file, entry, 2, shape).astype(np.float64)

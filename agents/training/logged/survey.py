@@ -53,8 +53,7 @@ def survey(data, action_repeat, bounds=None, categories=()):
     Args:
         data: as of `agents.training.logged.reading.find`.
         action_repeat: environment steps of a decision.
-        bounds: of actions: low and high as tuples, and who says so; None: see
-            `agents.training.logged.arrays.episodes_of`.
+        bounds: as of `agents.training.logged.arrays.episodes_of`, low and high as tuples.
         categories: of each part of an action, where actions are one-hot.
 
     Raises:
