@@ -79,7 +79,7 @@ class Others:
         self._runs = []
 
     def begin(self, run):
-        """Lets them learn, from where a `agents.runs.folder.Run` stands."""
+        """Lets them learn, from where an `agents.runs.folder.Run` stands."""
         files = {
             f"{folder.name}/{file.name}": file.read_bytes()
             for folder in saved_checkpoints(run.checkpoints)[-1:]
