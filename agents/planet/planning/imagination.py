@@ -142,7 +142,7 @@ def imagine_draws_on_shared_trajectory(
     if model.source.shares_belief:
         after = _say_of_belief(model, steps, latents.belief, weights)
     else:
-        start = single.flat(repeat_candidates(latent, plans))
+        start = single.flat(repeat_candidates(latent, single.candidates))
         after = _step_with_each_draw(model, steps, start, latents, plans, weights)
     reward = single.to_rollout(model.reward(latents.features))
     mean, stddev = map(steps.steps_to_rollout, (after.mean, after.stddev))
@@ -181,7 +181,7 @@ TRAJECTORIES = {
 
 def _roll(model, arrange, latent, plans, noise) -> Latent:
     """Latents [H, rows, ...] after each action, the rows as `arrange` lays them."""
-    start = arrange(repeat_candidates(latent, plans))
+    start = arrange(repeat_candidates(latent, plans.shape[1]))
     return model.rssm.imagine(start, time_first(arrange(plans)), time_first(arrange(noise)))
 
 
@@ -196,7 +196,7 @@ def _roll_mixing(
     shown=lambda now, _: now,
 ):
     """Like `_roll` with each draw; what the draws know is mixed before or after a step."""
-    now = layout.each_draw(repeat_candidates(latent, plans))
+    now = layout.each_draw(repeat_candidates(latent, layout.candidates))
     actions, noise = (time_first(layout.each_draw(x)) for x in (plans, noise))
     latents = []
     for step in range(layout.horizon):
@@ -207,18 +207,10 @@ def _roll_mixing(
 
 
 def predict_replayed(model, features, action, weights, draws):
-    """What each draw expects after each step, from the same latent and action.
+    """As `expect_replayed`, of features [B, L, F] and actions [B, L, A].
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        features: [B, L, F], of the filter.
-        action: [B, L, A], taken there.
-        weights: of the draws, [S, ...].
-        draws: S.
-
-    Returns:
-        `Rollout` of one plan for each sequence whose H steps are these, [S, B, 1, L, ...],
-        without rewards.
+    It is the `Rollout` of one plan for each sequence whose H steps are these, [S, B, 1, L,
+    ...], without rewards.
     """
     after = expect_replayed(model, features, action, weights, draws)
     mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
@@ -236,15 +228,8 @@ def expect_replayed(model, features, action, weights, draws):
 def expect_next(model, latent, action, weights, draws):
     """What each draw expects after each step, from the same latent and action.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        latent: `Latent`, [..., B, L, X].
-        action: [..., B, L, A], taken there.
-        weights: of the draws, [S, ...].
-        draws: S.
-
-    Returns:
-        `Latent`, the next one, [S, ..., B, L, X]; its `sample` is its mean.
+    Of a latent [..., B, L, X] and actions [..., B, L, A] it is the next one, [S, ..., B, L,
+    X], whose `sample` is its mean.
     """
     batch = sizes(action)[:-1]
 

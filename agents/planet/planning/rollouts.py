@@ -183,10 +183,10 @@ def lambda_weights(horizon, return_lambda):
     return trace, trace * stops
 
 
-def repeat_candidates(latent, plans):
+def repeat_candidates(latent, count):
     """[B, ...] -> [B, N, ...]."""
     return tf.nest.map_structure(
-        lambda x: tf.repeat(x[:, tf.newaxis], plans.shape[1], axis=1), latent
+        lambda x: tf.repeat(x[:, tf.newaxis], count, axis=1), latent
     )
 
 

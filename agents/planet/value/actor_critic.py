@@ -5,15 +5,14 @@ import functools
 import tensorflow as tf
 
 from agents.planet.action_space import BOX
+from agents.planet.planning.rollouts import repeat_candidates
 from agents.planet.value.explorer import Explorer
 from agents.planet.value.networks import Critics, make_policy
 from agents.planet.value.targets import (
-    LEAST_SCALE,
     after,
+    critic_loss,
+    follow_spread,
     make_scale,
-    move,
-    n_step_targets,
-    spread,
     worth_over_draws,
 )
 from agents.system.seeds import normal
@@ -31,15 +30,15 @@ class ActorCritic(tf.Module):
     posterior learn by the evidence bound alone. `scale` follows the distance of the 5 and
     95 per cent quantiles of Q (Hafner et al., 2023, DreamerV3, equation 7).
 
+    Where actions are categories, the mean over them takes the place of a draw in targets
+    and in the policy's loss.
+
     Args:
         settings: `agents.planet.value.TemporalDifference`, its discount set.
         features: F, of the latent.
-        action_size: A.
         reward_unit: function of nothing that gives the reward that counts 1 here, [].
         beta_rate: where a bonus has a value too, see `agents.planet.value.explorer`: the
             rate at which its beta is tuned. Else None.
-        space: of actions, see `agents.planet.action_space`. Of categories, the mean over
-            them takes the place of a draw in targets and in the policy's loss.
     """
 
     def __init__(
@@ -61,7 +60,7 @@ class ActorCritic(tf.Module):
         self._scale = make_scale(1.0)
         self.explorer = None
         if beta_rate is not None:
-            self.explorer = Explorer(settings, sizes, self.discount, beta_rate, space)
+            self.explorer = Explorer(settings, sizes, beta_rate, space)
 
     @property
     def loss_names(self):
@@ -89,21 +88,13 @@ class ActorCritic(tf.Module):
         return sum(self.groups, ())
 
     def losses(self, batch, features, noise, sought=None, expect=None):
-        """Losses and diagnostics of a batch of sequences.
+        """Losses and diagnostics of a batch of sequences, [B]; and what `follow` gets.
 
-        Args:
-            batch: action [B, T, A]; reward, is_first and is_terminal [B, T].
-            features: [B, T, F], of the filter after each row.
-            noise: [2, B, T, A], standard normal: of the actions in targets and losses;
-                with an explorer [4, ...], the last two its own.
-            sought: `agents.planet.value.explorer.Sought`, where there is an explorer.
-            expect: where the settings have target_draws, function of features [..., B, L,
-                F] and actions [..., B, L, A] to what each draw expects: features [K, ...,
-                B, L, F], rewards and continuation [K, ..., B, L].
-
-        Returns:
-            Dict of tensors [B]; and what `follow` gets: the values, [B, L], and what the
-            explorer saw.
+        Features [B, T, F] are those of the filter after each row. Standard normal noise [2,
+        B, T, A] is of the actions in targets and losses; with an explorer it is [4, ...],
+        the last two its own, and `sought` is there. Where the settings have target_draws,
+        `expect` maps features [..., B, L, F] and actions [..., B, L, A] to what each draw
+        expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L].
         """
         steps, stride = self._settings.target_steps, self._settings.stride
         features = tf.stop_gradient(features)
@@ -111,18 +102,14 @@ class ActorCritic(tf.Module):
         def ahead(tensor, count):
             return after(tensor, count, steps, stride)
 
-        here, later = ahead(features, 0), ahead(features, steps)
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
-        worth, _ = self._policy.expect(
-            functools.partial(self._worth_later, expect), later, ahead(noise[0], steps)
-        )
-        target, weight = n_step_targets(batch, rewards, worth, self.discount, stride)
-        taken = ahead(batch["action"], 1)
-        values = self._critics(here, taken)
-        errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
+        worth_later = functools.partial(self._worth_later, expect)
+        learned = self._critics, self._policy, worth_later, batch, features, rewards
+        value_loss = critic_loss(*learned, noise[0], self._settings)
+        here, taken = ahead(features, 0), ahead(batch["action"], 1)
         losses, best = self._policy_losses(here, ahead(noise[1], 0), taken)
-        losses["value_loss"] = tf.reduce_mean(weight * errors, 1)
+        losses["value_loss"] = value_loss
         if not self.explorer:
             return losses, {"value": best}
         more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
@@ -160,17 +147,12 @@ class ActorCritic(tf.Module):
         return losses, best
 
     def follow(self, seen):
-        """Moves the slow critics and the scale on, after a gradient step.
+        """Moves slow critics and scale on, after a gradient step; the values' spread, [].
 
-        Args:
-            seen: of the whole batch, of all replicas, see `losses`.
-
-        Returns:
-            The spread of the values, [].
+        What was seen, see `losses`, is of the whole batch, of all replicas.
         """
-        found = spread(seen["value"])
         self._slow.follow(self._critics, self._settings.target_rate)
-        self._scale.assign(tf.maximum(move(self._scale, found), LEAST_SCALE))
+        found = follow_spread(self._scale, seen["value"])
         if self.explorer:
             self.explorer.follow(seen)
         return found
@@ -191,20 +173,11 @@ class ActorCritic(tf.Module):
         return self.explorer.value(features)
 
     def propose(self, model, latent, horizon, seed, explores=False, latents="samples"):
-        """Plans that a policy makes by acting in the model.
+        """Plans [B, proposals, H, A] that a policy makes by acting in the model.
 
-        The first takes the modes of policy and latents, the others draw both.
-
-        Args:
-            model: `agents.planet.model.world_model.WorldModel`, its weights held.
-            latent: `Latent` [B, ...].
-            horizon: H.
-            seed: [2] or [B, 2].
-            explores: whether by the explorer's policy, which seeks the bonus too.
-            latents: "means" where none is drawn.
-
-        Returns:
-            [B, proposals, H, A].
+        The first takes the modes of policy and latents, the others draw both; of latents
+        that are "means" none is drawn. The weights of the model are held. Where `explores`
+        is true the policy is the explorer's, which seeks the bonus too.
         """
         policy = self.explorer.policy if explores else self._policy
         count, size = self.proposals, latent.sample.shape[-1]
@@ -213,7 +186,7 @@ class ActorCritic(tf.Module):
         noise *= tf.reshape(tf.cast(tf.range(count) > 0, tf.float32), [1, count, 1, 1])
         if latents == "means":
             noise *= tf.repeat([0.0, 1.0], [size, self._action_size])
-        now = _repeated(latent, count)
+        now = repeat_candidates(latent, count)
         actions = []
         for step in range(horizon):
             of_latent, of_action = tf.split(
@@ -223,8 +196,3 @@ class ActorCritic(tf.Module):
             now = model.rssm.imagine_step(now, action, of_latent)
             actions.append(action)
         return tf.stack(actions, axis=2)
-
-
-def _repeated(latent, count):
-    """[B, ...] -> [B, count, ...]."""
-    return tf.nest.map_structure(lambda x: tf.repeat(x[:, tf.newaxis], count, 1), latent)

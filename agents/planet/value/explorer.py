@@ -8,30 +8,17 @@ import tensorflow as tf
 
 from agents.planet.action_space import BOX
 from agents.planet.value.networks import Critics, make_policy
-from agents.planet.value.targets import (
-    LEAST_SCALE,
-    after,
-    make_scale,
-    move,
-    n_step_targets,
-    spread,
-)
+from agents.planet.value.targets import after, critic_loss, follow_spread, make_scale, move
 
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
 
 class Sought(NamedTuple):
-    """What an explorer seeks.
+    """What an explorer seeks."""
 
-    Attributes:
-        bonus: function of features [B, L, F] and actions [B, L, A] to u [B, L].
-        beta: weight of the bonus, [], as scheduled.
-        of_return: 1, or 0 where the bonus is sought alone, [].
-    """
-
-    bonus: Callable
-    beta: tf.Tensor
-    of_return: tf.Tensor
+    bonus: Callable  # of features [B, L, F] and actions [B, L, A] to u [B, L]
+    beta: tf.Tensor  # weight of the bonus, [], as scheduled
+    of_return: tf.Tensor  # 1, or 0 where the bonus is sought alone, []
 
 
 class Explorer(tf.Module):
@@ -56,19 +43,16 @@ class Explorer(tf.Module):
     to Explore via Self-Supervised World Models (a value of the bonus alone).
 
     Args:
-        settings: `agents.planet.value.TemporalDifference`.
+        settings: `agents.planet.value.TemporalDifference`, its discount set.
         sizes: features F, actions A, hidden layers, units.
-        discount: of one decision.
         beta_rate: of tuning; 0: beta is what the strategy says.
-        space: of actions, see `agents.planet.action_space`.
     """
 
     loss_names = ("novelty_loss", "explorer_loss")
 
-    def __init__(self, settings, sizes, discount, beta_rate, space=BOX):
+    def __init__(self, settings, sizes, beta_rate, space=BOX):
         super().__init__("explorer")
         self._settings = settings
-        self._discount = discount
         self._beta_rate = beta_rate
         self._critics = Critics(*sizes, "novelty_critics")
         self._slow = Critics(*sizes, "slow_novelty_critics")
@@ -101,25 +85,16 @@ class Explorer(tf.Module):
         return self._size * tf.reduce_mean(values, 0)
 
     def losses(self, batch, features, noise, sought, reward_value):
-        """Losses and diagnostics of a batch of sequences.
+        """As of `ActorCritic`, of features without gradient and its own noise.
 
-        Args:
-            batch: action [B, T, A]; is_first and is_terminal [B, T].
-            features: [B, T, F], without gradient.
-            noise: [2, B, T, A], standard normal: of the actions in targets and losses.
-            sought: `Sought`.
-            reward_value: function of features and actions to Q / scale, [B, L], whose
-                gradient reaches the actions alone.
-
-        Returns:
-            Dict of tensors [B]; and the dict of tensors [B, ...] that `follow` gets.
+        The `reward_value` of features and actions is Q / scale, [B, L]; its gradient
+        reaches the actions alone.
         """
         steps, stride = self._settings.target_steps, self._settings.stride
 
         def ahead(tensor, count):
             return after(tensor, count, steps, stride)
 
-        here, later = ahead(features, 0), ahead(features, steps)
         bonuses = [
             sought.bonus(ahead(features, count), ahead(batch["action"], count + 1))
             for count in range(steps)
@@ -127,13 +102,12 @@ class Explorer(tf.Module):
         first = bonuses[0]
         size = tf.where(self._size > 0.0, self._size, 1.0)
         rewards = [each / size for each in bonuses]
-        worth, _ = self.policy.expect(self._slow_worth, later, ahead(noise[0], steps))
-        target, weight = n_step_targets(batch, rewards, worth, self._discount, stride)
-        values = self._critics(here, ahead(batch["action"], 1))
-        errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
+        learned = self._critics, self.policy, self._slow_worth, batch, features, rewards
+        novelty_loss = critic_loss(*learned, noise[0], self._settings)
         sought = sought._replace(beta=self.beta(sought.beta))
-        losses, seen = self._explorer_losses(here, ahead(noise[1], 0), sought, reward_value)
-        losses["novelty_loss"] = tf.reduce_mean(weight * errors, 1)
+        here = ahead(features, 0), ahead(noise[1], 0)
+        losses, seen = self._explorer_losses(*here, sought, reward_value)
+        losses["novelty_loss"] = novelty_loss
         losses["bonus"] = tf.reduce_mean(first, 1)
         losses["beta"] = tf.fill(tf.shape(first)[:1], sought.beta)
         return losses, seen | {"bonus": first}
@@ -162,16 +136,11 @@ class Explorer(tf.Module):
         return losses, seen
 
     def follow(self, seen):
-        """Moves slow copies, scales and beta on, after a gradient step.
-
-        Args:
-            seen: of the whole batch, of all replicas, see `losses`.
-        """
+        """Moves slow copies, scales and beta on, as `ActorCritic` does."""
         rate = self._settings.target_rate
         self._slow.follow(self._critics, rate)
         self._slow_policy.follow(self.policy, rate)
-        moved = move(self._spread, spread(seen["novelty"]))
-        self._spread.assign(tf.maximum(moved, LEAST_SCALE))
+        follow_spread(self._spread, seen["novelty"])
         now = tf.reduce_mean(tf.abs(seen["bonus"]))
         self._size.assign(tf.where(self._size > 0.0, move(self._size, now), now))
         if self._beta_rate:

@@ -4,22 +4,26 @@ import math
 
 import tensorflow as tf
 
+from agents.planet.model.observed import over_leading_axes
+
 _LOG_STDDEVS = (-5.0, 1.0)  # of actions before tanh
 _EPSILON = 1e-6
 _ANY_CATEGORY = 0.01  # share of uniform probabilities in those of a policy
 
 
-class Perceptrons(tf.Module):
-    """Perceptrons of one shape, computed together: one product for each layer.
+class _Follower(tf.Module):
+    def follow(self, other, rate):
+        """Takes over a share of the weights of another one of the same shape."""
+        for mine, theirs in zip(self.variables, other.variables, strict=True):
+            mine.assign_add(rate * (theirs - mine))
+
+
+class Perceptrons(_Follower):
+    """M perceptrons of one shape, computed together: one product for each layer.
 
         h = elu(LayerNorm(x W + b)) in hidden layers, h W + b in the last
 
     The last kernels are 0 at first, so that nothing is worth anything before it is learned.
-
-    Args:
-        members: M.
-        sizes: of the input, the hidden layers and the output.
-        name: of the variables.
     """
 
     def __init__(self, members, sizes, name):
@@ -40,22 +44,9 @@ class Perceptrons(tf.Module):
                 outputs = tf.nn.elu(outputs)
         return outputs
 
-    def follow(self, other, rate):
-        """Takes over a share of the weights of another ensemble of the same shape."""
-        for mine, theirs in zip(self.variables, other.variables, strict=True):
-            mine.assign_add(rate * (theirs - mine))
 
-
-class Critics(tf.Module):
-    """What a state and an action are worth, by two networks.
-
-    Args:
-        features: F, of a state.
-        action_size: A.
-        layers: hidden layers.
-        units: of each.
-        name: of the variables.
-    """
+class Critics(_Follower):
+    """What a state and an action are worth, by two networks of so many hidden layers."""
 
     def __init__(self, features, action_size, layers, units, name):
         super().__init__(name)
@@ -69,35 +60,36 @@ class Critics(tf.Module):
         outputs = self._networks(flat, fixed)
         return tf.reshape(outputs, tf.concat([[2], tf.shape(inputs)[:-1]], 0))
 
-    def follow(self, other, rate):
-        """See `Perceptrons.follow`."""
-        self._networks.follow(other._networks, rate)
+
+class _Policy(_Follower):
+    def __init__(self, features, outputs, layers, units):
+        super().__init__("policy")
+        sizes = [features, *[units] * layers, outputs]
+        self._network = Perceptrons(1, sizes, "policy")
+
+    def _outputs(self, features):
+        return over_leading_axes(lambda flat: self._network(flat)[0], features, 1)
 
 
-class SquashedNormal(tf.Module):
+class SquashedNormal(_Policy):
     """A policy whose actions are tanh(mean + stddev noise).
 
     Source: Haarnoja et al., 2018, Soft Actor-Critic, appendix C.
-
-    Args: as in `Critics`.
     """
 
     def __init__(self, features, action_size, layers, units):
-        super().__init__("policy")
-        sizes = [features, *[units] * layers, 2 * action_size]
-        self._network = Perceptrons(1, sizes, "policy")
+        super().__init__(features, 2 * action_size, layers, units)
 
     def mode(self, features):
         """tanh(mean), [..., A] of features [..., F]."""
         return tf.tanh(self._mean_and_log_stddev(features)[0])
 
     def sample(self, features, noise):
-        """Actions and their log density, of standard normal noise [..., A].
+        """Actions and their log density, [...].
 
             log p(a) = sum of log N(u | mean, stddev) - log(1 - tanh(u)^2)
 
-        Returns:
-            [..., A] and [...].
+        The noise is standard normal, [..., A].
         """
         mean, log_stddev = self._mean_and_log_stddev(features)
         action = tf.tanh(mean + tf.exp(log_stddev) * noise)
@@ -106,54 +98,38 @@ class SquashedNormal(tf.Module):
         return action, tf.reduce_sum(normal - squash, -1)
 
     def expect(self, function, features, noise):
-        """A function of features and actions, at actions that are drawn.
+        """What a function of features and actions gives of those that `sample` draws.
 
-        Args:
-            function: of features [..., F] and actions [..., A].
-            features: [..., F].
-            noise: [..., A], standard normal.
-
-        Returns:
-            What the function gives, and the log density of the actions, [...].
+        And the log density of these actions, [...].
         """
         action, log_density = self.sample(features, noise)
         return function(features, action), log_density
 
-    def follow(self, other, rate):
-        """See `Perceptrons.follow`."""
-        self._network.follow(other._network, rate)
-
     def _mean_and_log_stddev(self, features):
-        mean, raw = tf.split(_over_leading_axes(self._network, features), 2, -1)
+        mean, raw = tf.split(self._outputs(features), 2, -1)
         low, high = _LOG_STDDEVS
         return mean, low + 0.5 * (high - low) * (tf.tanh(raw) + 1.0)
 
 
-class OneHotCategories(tf.Module):
+class OneHotCategories(_Policy):
     """A policy that chooses categories: the softmax of a network, 1 % of it uniform.
 
     Source: Christodoulou, 2019, Soft Actor-Critic for Discrete Action Settings; the share
     that is uniform: Hafner et al., 2023, Mastering Diverse Domains through World Models.
-
-    Args: as in `Critics`.
-        space: `agents.planet.action_space.Categories`.
     """
 
     def __init__(self, features, space, layers, units):
-        super().__init__("policy")
+        super().__init__(features, sum(space.categories), layers, units)
         self._space = space
-        sizes = [features, *[units] * layers, sum(space.categories)]
-        self._network = Perceptrons(1, sizes, "policy")
 
     def mode(self, features):
         """The most probable categories, one-hot [..., A] of features [..., F]."""
-        return self._space.mode(_over_leading_axes(self._network, features))
+        return self._space.mode(self._outputs(features))
 
     def sample(self, features, noise):
         """One-hot actions of standard normal noise [..., A], and the mean log probability.
 
-        Returns:
-            [..., A] and [...], the sum over parts of sum of p log p.
+        The latter, [...], is the sum over parts of sum of p log p.
         """
         probabilities, log_density = self._probabilities(features)
         return self._space.draw(probabilities, None, noise), log_density
@@ -170,13 +146,8 @@ class OneHotCategories(tf.Module):
         found = self._space.expectation(of_neighbours, action, probabilities)
         return found, log_density
 
-    def follow(self, other, rate):
-        """See `Perceptrons.follow`."""
-        self._network.follow(other._network, rate)
-
     def _probabilities(self, features):
-        logits = _over_leading_axes(self._network, features)
-        log_p = self._space.log_probabilities(logits, _ANY_CATEGORY)
+        log_p = self._space.log_probabilities(self._outputs(features), _ANY_CATEGORY)
         probabilities = tf.exp(log_p)
         return probabilities, tf.reduce_sum(probabilities * log_p, -1)
 
@@ -188,22 +159,14 @@ def make_policy(features, space, action_size, layers, units):
     return SquashedNormal(features, action_size, layers, units)
 
 
-def _over_leading_axes(network, features):
-    """Outputs [..., U] of the first member for features [..., F]."""
-    flat = tf.reshape(features, [-1, features.shape[-1]])
-    outputs = network(flat)[0]
-    shape = tf.concat([tf.shape(features)[:-1], outputs.shape[1:]], 0)
-    return tf.reshape(outputs, shape)
-
-
 def _make_layer(members, before, after, is_last, number):
     shape = [members, before, after]
     limit = math.sqrt(6.0 / (before + after))  # Glorot and Bengio, 2010
     kernel = tf.zeros(shape) if is_last else tf.random.uniform(shape, -limit, limit)
     values = {"kernel": kernel, "bias": tf.zeros([members, 1, after])}
     if not is_last:
-        values |= {"scale": tf.ones([members, 1, after])}
-        values |= {"offset": tf.zeros([members, 1, after])}
+        values["scale"] = tf.ones([members, 1, after])
+        values["offset"] = tf.zeros([members, 1, after])
     return {name: tf.Variable(v, name=f"{name}_{number}") for name, v in values.items()}
 
 

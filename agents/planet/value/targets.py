@@ -3,9 +3,29 @@
 import numpy as np
 import tensorflow as tf
 
-LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
+_LEAST_SCALE = 0.05  # values closer than this are alike, whatever their spread
 _SPREAD = (0.05, 0.95)  # quantiles of the values whose distance is their scale
 _SCALE_RATE = 0.01
+
+
+def critic_loss(critics, policy, worth_later, batch, features, rewards, noise, settings):
+    """The squared errors of critics, summed over both, the mean over steps: [B].
+
+    The n-step target is what `worth_later` says of features and of actions that the policy
+    draws by `noise`, [B, T, A]; no gradient reaches it. The rewards are as in
+    `n_step_targets`, the settings `agents.planet.value.TemporalDifference`.
+    """
+    steps, stride = settings.target_steps, settings.stride
+
+    def ahead(tensor, count):
+        return after(tensor, count, steps, stride)
+
+    here, later = ahead(features, 0), ahead(features, steps)
+    worth, _ = policy.expect(worth_later, later, ahead(noise, steps))
+    target, weight = n_step_targets(batch, rewards, worth, settings.discount, stride)
+    values = critics(here, ahead(batch["action"], 1))
+    errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
+    return tf.reduce_mean(weight * errors, 1)
 
 
 def n_step_targets(batch, rewards, values, discount, stride=1):
@@ -19,16 +39,9 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
 
     Source: Sutton and Barto, 2018, Reinforcement Learning, equation 7.1.
 
-    Args:
-        batch: is_first and is_terminal [B, T].
-        rewards: list of n, below T, each of the shape of `values`: r[t+k+1] of k = 0, 1
-            and so on, see `after`.
-        values: V of the states n steps after those, [B, ceil((T - n) / stride)].
-        discount: of one step.
-        stride: between the rows t of a sequence, see `after`.
-
-    Returns:
-        Targets and weights, of the shape of `values`.
+    Targets and weights have the shape of V, the values of the states n steps after those of
+    the rows t, [B, ceil((T - n) / stride)], see `after`. So have the n rewards, r[t+k+1] of
+    k = 0, 1 and so on.
     """
     steps = len(rewards)
 
@@ -67,15 +80,10 @@ def worth_over_draws(worths, pessimism):
 def after(tensor, count, steps, stride):
     """The rows `count` steps after those that are learned from, [B, T, ...] -> [B, ...].
 
-    Of the T - n rows that have a target one in `stride` is: the first and so on, and in
-    every second sequence the last, and back from there. A sequence ends where an episode
-    does that a time limit cut: what a stride leaves over at the end would never be learned.
-
-    Args:
-        tensor: of sequences.
-        count: at most n.
-        steps: n, rewards of a target.
-        stride: from a row to the next.
+    A target has `steps` rewards, n. Of the T - n rows that have one, one in `stride` is
+    learned from: the first and so on, and in every second sequence the last, and back from
+    there. A sequence ends where an episode does that a time limit cut: what a stride leaves
+    over at the end would never be learned.
     """
     length = tensor.shape[1] - steps
     spare = (length - 1) % stride
@@ -97,6 +105,13 @@ def make_scale(start):
 def move(scale, size):
     """Moves a scale on by one hundredth towards what a gradient step has seen."""
     return scale + _SCALE_RATE * (size - scale)
+
+
+def follow_spread(scale, values):
+    """Moves a scale on towards the spread of values, which it returns."""
+    found = spread(values)
+    scale.assign(tf.maximum(move(scale, found), _LEAST_SCALE))
+    return found
 
 
 def spread(values):

@@ -19,8 +19,8 @@ SIZES = (STATES, 1, 1, 16)
 
 def make(beta_rate=0.0, **settings):
     tf.random.set_seed(0)
-    settings = {"stride": 1, "entropy": 1e-3, "target_rate": 0.05} | settings
-    return Explorer(preset("value", "td", **settings), SIZES, DISCOUNT, beta_rate)
+    known = {"stride": 1, "entropy": 1e-3, "target_rate": 0.05, "discount": DISCOUNT}
+    return Explorer(preset("value", "td", **known | settings), SIZES, beta_rate)
 
 
 def chain():
