@@ -6,14 +6,8 @@ Axes: B environments, N candidates, H horizon, A action size, K elites.
 import dataclasses
 
 from agents.planet.action_space import BOX
-from agents.planet.planning.planner import (
-    Plan,
-    best,
-    check_elites,
-    moments,
-    share,
-    with_proposals,
-)
+from agents.planet.planning.planner import Plan, best, moments, share, with_proposals
+from agents.system.errors import UserError
 from agents.system.lazy import tf
 from agents.system.seeds import fold, normal, split
 from agents.system.settings import Settings, key
@@ -58,7 +52,10 @@ class CrossEntropy(Settings):
 
     def __post_init__(self):
         super().__post_init__()
-        check_elites(self)
+        if self.elites > self.candidates:
+            raise UserError(
+                f"elites must be at most candidates ({self.candidates}), got {self.elites}"
+            )
 
     @property
     def evaluations(self) -> int:

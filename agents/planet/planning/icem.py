@@ -3,21 +3,15 @@
 import dataclasses
 
 from agents.planet.action_space import BOX
-from agents.planet.planning.planner import (
-    Plan,
-    best,
-    check_elites,
-    moments,
-    share,
-    with_proposals,
-)
+from agents.planet.planning.cross_entropy import CrossEntropy
+from agents.planet.planning.planner import Plan, best, moments, share, with_proposals
 from agents.system.lazy import np, tf
 from agents.system.seeds import fold, normal, split
-from agents.system.settings import Settings, key
+from agents.system.settings import key
 
 
 @dataclasses.dataclass(frozen=True)
-class ImprovedCrossEntropy(Settings):
+class ImprovedCrossEntropy(CrossEntropy):
     """iCEM: the same plans from far fewer evaluations.
 
     To the cross-entropy method it adds noise that is correlated in time (power spectrum
@@ -54,20 +48,11 @@ class ImprovedCrossEntropy(Settings):
         [100, 80, 64]
     """
 
-    horizon: int = key(least=1)
-    candidates: int = key(least=1)
-    elites: int = key(least=1)
-    iterations: int = key(least=1)
-    common_noise: bool = key()
     noise_beta: float = key(least=0)
     decay: float = key(least=1)
     keep_elites: float = key(least=0, most=1)
     momentum: float = key(least=0, below=1)
     initial_stddev: float = key(above=0)
-
-    def __post_init__(self):
-        super().__post_init__()
-        check_elites(self)
 
     @property
     def populations(self) -> list[int]:
@@ -87,14 +72,9 @@ class ImprovedCrossEntropy(Settings):
 
     def share(self, groups):
         """The planner of one of `groups`; it keeps elites as well."""
-        elites = share(self.elites, groups)
+        shared = super().share(groups)
         kept = share(self.num_kept, groups) + 0.5  # so that rounding takes none away
-        return dataclasses.replace(
-            self,
-            candidates=share(self.candidates, groups),
-            elites=elites,
-            keep_elites=min(kept / elites, 1.0),
-        )
+        return dataclasses.replace(shared, keep_elites=min(kept / shared.elites, 1.0))
 
     def initial_state(self, batch_size, action_size):
         """No plan yet: zeros. The mean [B, H, A] and the kept elites [B, kept, H, A]."""
@@ -134,13 +114,7 @@ class ImprovedCrossEntropy(Settings):
 
 
 def _count_once(scores, kept, proposals):
-    """Scores [B, N] without those of proposals, the last, that are kept elites as well.
-
-    Args:
-        scores: [B, N].
-        kept: [B, K, H, A], which are among the N.
-        proposals: [B, P, H, A], the last P of the N.
-    """
+    """Scores [B, N] without those of the proposals, the last P, that are kept elites."""
     is_kept = tf.reduce_all(proposals[:, :, tf.newaxis] == kept[:, tf.newaxis], axis=[3, 4])
     again = tf.reduce_any(is_kept, axis=2)  # [B, P]
     count = proposals.shape[1]

@@ -4,7 +4,6 @@ import dataclasses
 from typing import NamedTuple, Protocol
 
 from agents.planet.action_space import BOX
-from agents.system.errors import UserError
 from agents.system.lazy import tf
 from agents.system.seeds import split
 
@@ -82,12 +81,6 @@ def with_proposals(plans, proposals):
 def share(count, groups):
     """An equal share, rounded up."""
     return -(-count // groups)
-
-
-def check_elites(planner):
-    most, elites = planner.candidates, planner.elites
-    if elites > most:
-        raise UserError(f"elites must be at most candidates ({most}), got {elites}")
 
 
 @dataclasses.dataclass(frozen=True)
