@@ -12,13 +12,9 @@ _LAST_PLAN = 0.5  # share of the last plan in the probabilities that a search be
 
 
 class Box:
-    """Actions in [-1, 1]^A. What is fitted to plans is their mean and stddev.
+    """Actions in [-1, 1]^A. What is fitted to plans is their mean and stddev."""
 
-    Attributes:
-        categories: (), there are none.
-    """
-
-    categories = ()
+    categories = ()  # there are none
 
     def start(self, mean):
         """The mean that a search begins with, of that of the last plan, moved on."""
@@ -46,15 +42,11 @@ class Box:
         return tf.zeros_like(plans)
 
     def noisy(self, action, size, spread, noise):
-        """The action with noise, see `agents.planet.explore.noise`.
+        """The action [B, A] with noise [B, A], see `agents.planet.explore.noise`.
 
             clip(action + max(size, spread) noise, -1, 1)
 
-        Args:
-            action: [B, A].
-            size: stddev, [].
-            spread: of fitted actions, [B, A]; None: it does not count.
-            noise: [B, A].
+        `size` is a stddev, []; `spread`, of fitted actions, [B, A], or None.
         """
         stddev = size if spread is None else tf.maximum(size, spread)
         return self.draw(action, stddev, noise)
@@ -137,15 +129,11 @@ class Categories:
         return tf.tile(held, [rows, 1, horizon, 1])
 
     def noisy(self, action, size, spread, noise):
-        """The action, or with probability `size` any category, of each part.
+        """The action [B, A], or with probability `size` any category, of each part.
 
             p = (1 - size) (spread or action) + size / categories
 
-        Args:
-            action: [B, A].
-            size: from 0 to 1, [].
-            spread: probabilities [B, A], of which the action is drawn; None: it is kept.
-            noise: [B, A].
+        `spread` are the probabilities [B, A] of which an action is drawn, or None.
         """
         size = tf.minimum(size, 1.0)  # a ladder of noise may lead above
         kept = action if spread is None else spread
@@ -180,13 +168,7 @@ class Categories:
         equation 10; of several parts Titsias and Lázaro-Gredilla, 2015, Local Expectation
         Gradients for Black Box Variational Inference, equation 7.
 
-        Args:
-            function: of actions [A, ..., A] to tensors [A, ...], or a nest of them.
-            action: one-hot [..., A].
-            probabilities: [..., A].
-
-        Returns:
-            As `function`, [...].
+        The function maps actions [A, ..., A] to tensors [A, ...], or a nest of them.
         """
         neighbours = tf.stack(self._neighbours(action))
         weights = tf.transpose(
@@ -221,24 +203,12 @@ BOX = Box()
 
 
 def make_space(categories):
-    """The space of actions of a task.
-
-    Args:
-        categories: of each part of an action; empty: actions are a box.
-    """
+    """The space of actions with so many categories in each part; of none it is a box."""
     return Categories(categories) if categories else BOX
 
 
 def check_noise(noise, space):
-    """Refuses noise that is no probability where it has to be one.
-
-    Args:
-        noise: `agents.planet.explore.noise.GaussianNoise`.
-        space: `Box` or `Categories`.
-
-    Raises:
-        UserError: it is above 1, and actions are categories.
-    """
+    """Refuses noise above 1 where it is a probability, because actions are categories."""
     for name in ("stddev", "final_stddev"):
         size = getattr(noise, name)
         if space.categories and size is not None and size > 1:

@@ -30,13 +30,8 @@ _SEEDS = ([0, 1], [0, 2])
 def check_strategy(strategy):
     """Refuses a strategy that no policy can plan by.
 
-    Args:
-        strategy: `agents.planet.explore.Strategy`.
-
-    Raises:
-        UserError: it is no `Strategy`, its fields do not check themselves, one of its
-            attributes is not among those that there are, or its scores of a few plans are
-            not one finite number for each.
+    It is a `Strategy` whose fields check themselves, its attributes are among those that
+    there are, and its scores of a few plans are one finite number for each.
     """
     name = _name(strategy)
     if not isinstance(strategy, Strategy):
@@ -61,15 +56,7 @@ def check_strategy(strategy):
 
 
 def check_draws(strategy, model):
-    """Refuses a strategy that wants draws of weights which are certain.
-
-    Args:
-        strategy: `agents.planet.explore.Strategy`.
-        model: `agents.planet.model.world_model.WorldModel`.
-
-    Raises:
-        UserError: no weight of the model is uncertain.
-    """
+    """Refuses a strategy that wants draws of weights which are certain."""
     if strategy.draws and not posteriors(model):
         raise UserError(
             f"{_name(strategy)} needs draws of the weights, but the transition has none: "
@@ -78,16 +65,7 @@ def check_draws(strategy, model):
 
 
 def one_for_each_plan(scores, strategy, shape):
-    """The scores [B, N] of a strategy.
-
-    Args:
-        scores: that the strategy gave.
-        strategy: `agents.planet.explore.Strategy`.
-        shape: B and N.
-
-    Raises:
-        UserError: they have another shape.
-    """
+    """The scores that a strategy gave, unless their shape is not B and N."""
     given = getattr(scores, "shape", scores)
     if not isinstance(scores, tf.Tensor) or given != shape:
         raise UserError(
@@ -100,14 +78,8 @@ def one_for_each_plan(scores, strategy, shape):
 def check_source(source, name, sequences):
     """Refuses a source of uncertainty that no model can learn by.
 
-    Args:
-        source: `agents.planet.model.transitions.source.Source`.
-        name: its `transition=` in the config.
-        sequences: of a batch.
-
-    Raises:
-        UserError: it is no `Source`, or gives other layers, weights or costs than it says;
-            or none of its weights is uncertain, and it is not "deterministic".
+    It is a `Source` which gives the layers, weights and costs that it says, of a batch of
+    so many sequences too; a weight is uncertain, unless its name is "deterministic".
     """
     name = f"transition={name}"
     if not isinstance(source, Source):

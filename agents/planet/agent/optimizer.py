@@ -8,15 +8,9 @@ import tensorflow as tf
 class Optimizer(tf.Module):
     """Clips the gradient's norm, then takes one Adam step for each group of variables.
 
-    The stddevs of weights move on a scale of their own: too narrow a posterior explores
-    nothing, too wide a one drowns the gradient in noise.
-
-    Args:
-        variables: all that will be optimized.
-        learning_rate: of everything but the stddevs.
-        stddev_learning_rate: of the (unconstrained) stddevs of weights.
-        epsilon: Adam's.
-        clip_norm: largest global norm of the gradient over all variables.
+    The stddevs of weights, unconstrained, move at a rate of their own: too narrow a
+    posterior explores nothing, too wide a one drowns the gradient in noise. The norm is
+    that over all variables.
     """
 
     def __init__(self, variables, learning_rate, stddev_learning_rate, epsilon, clip_norm):
@@ -29,11 +23,7 @@ class Optimizer(tf.Module):
         self._stddev_adam.build([v for v in variables if is_stddev(v)])
 
     def apply(self, gradients, variables):
-        """One step; gradients are already summed over replicas.
-
-        Returns:
-            [], the norm of the gradients before clipping.
-        """
+        """One step; gradients are summed over replicas. Their norm, [], is not clipped."""
         gradients, norm = tf.clip_by_global_norm(gradients, self._clip_norm)
         pairs = list(zip(gradients, variables, strict=True))
         for adam, group in (
@@ -46,13 +36,7 @@ class Optimizer(tf.Module):
 
 
 class ValueOptimizer(tf.Module):
-    """Adam for groups of variables, the gradient of each clipped by its own norm.
-
-    Args:
-        groups: lists of variables, such as those of critics and those of a policy.
-        learning_rate: Adam's.
-        clip_norm: largest global norm of the gradient of a group.
-    """
+    """Adam for groups of variables, the gradient of each clipped by its own norm."""
 
     def __init__(self, groups, learning_rate, clip_norm):
         super().__init__("value_optimizer")
@@ -87,11 +71,8 @@ class WeightAverage(tf.Module):
     behind is noisy: averages predict and plan better.
 
     Source: Shamir and Zhang, 2013, Stochastic Gradient Descent for Non-smooth Optimization,
-    section 4, polynomial-decay averaging with eta + 1 = 1 / share.
-
-    Args:
-        variables: those of which averages are kept.
-        share: above 0 and at most 1, which averages all steps alike.
+    section 4, polynomial-decay averaging with eta + 1 = 1 / share. A share of 1 averages
+    all steps alike.
 
     Example:
         >>> weight = tf.Variable(0.0)
@@ -114,11 +95,7 @@ class WeightAverage(tf.Module):
         self._exchange = tf.function(self._exchanged, autograph=False)
 
     def follow(self, step):
-        """Moves the averages on.
-
-        Args:
-            step: t, of the gradient step that was just taken, from 1.
-        """
+        """Moves the averages on, after gradient step t from 1."""
         rate = 1.0 / (1.0 + self._share * (tf.cast(step, tf.float32) - 1.0))
         for average, learned in zip(self._averages, self._variables, strict=True):
             average.assign_add(rate * (learned - average))

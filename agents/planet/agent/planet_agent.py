@@ -20,20 +20,14 @@ from bayes_rl.weights import hold
 class Drawn(NamedTuple):
     """What a gradient step draws that XLA would draw otherwise, and seeds of the rest.
 
-    Attributes:
-        latents: standard normal numbers [B, T, latent size], of this replica's rows.
-        weight_seed: [2], of the draws of weights.
-        image_seed: [2], of the noise that dequantizes images.
-        actions: standard normal numbers [2, B, T, A], of what a value's policy does; with
-            an explorer [4, B, T, A].
-        replica: the number of this replica, [].
+    The numbers are standard normal, and those of this replica's rows.
     """
 
-    latents: tf.Tensor
+    latents: tf.Tensor  # [B, T, latent size]
     weight_seed: tf.Tensor
-    image_seed: tf.Tensor
-    actions: tf.Tensor
-    replica: tf.Tensor
+    image_seed: tf.Tensor  # of the noise that dequantizes images
+    actions: tf.Tensor  # [2, B, T, A], of a value's policy; with an explorer [4, ...]
+    replica: tf.Tensor  # its number, []
 
 
 class PlaNetAgent(tf_agent.TFAgent):
@@ -58,21 +52,13 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     Source: Hafner et al., 2019; Tran et al., 2019, Bayesian Layers, section 3.2.
 
+    Where `compile` is true, XLA compiles gradient steps, of several replicas the loss with
+    its gradients, and decisions, which take about two thirds of the time then. Numbers
+    differ by rounding in training, and planners draw others.
+
     Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        policies: `agents.planet.agent.policy.Policies` of that model.
-        value: `agents.planet.value.actor_critic.ActorCritic` or None.
-        optimizer: `agents.planet.agent.optimizer.Optimizer` of the model.
-        value_optimizer: `agents.planet.agent.optimizer.ValueOptimizer` or None.
-        average: `agents.planet.agent.optimizer.WeightAverage` or None.
-        kl_weight: of the weight KL.
         kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
-        clock: `agents.planet.agent.clock.Clock`.
         seed: of training and acting, int from 0.
-        train_step_counter: int64 `tf.Variable`.
-        compile: whether XLA compiles gradient steps, of several replicas the loss with its
-            gradients, and decisions, which take about two thirds of the time then. Numbers
-            differ by rounding in training, and planners draw others.
     """
 
     def __init__(
@@ -157,9 +143,8 @@ class PlaNetAgent(tf_agent.TFAgent):
     def steps_to_divergence(self):
         """The first gradient step since `pop_metrics` of which a metric was not finite.
 
-        Returns:
-            Its number, from 1, and the names of those metrics; all steps and none, where
-            there was no such step.
+        That is its number, from 1, and the names of those metrics; all steps and none,
+        where there was no such step.
         """
         sums = zip(self.metric_names, self._metric_sums.numpy(), strict=True)
         names = [name for name, value in sums if not np.isfinite(value)]
@@ -313,14 +298,7 @@ def training_data_spec(model):
 
 
 def draw(seed, model, shape, explores=False) -> Drawn:
-    """Draws for the replica that calls it.
-
-    Args:
-        seed: [2], of the step.
-        model: `agents.planet.model.world_model.WorldModel`.
-        shape: B and T, of this replica's sequences.
-        explores: whether an explorer learns beside the value.
-    """
+    """Draws for the replica that calls it, whose sequences have the shape B and T."""
     of_latents, weight_seed, image_seed = tf.unstack(split(seed, 3))
     pairs = [
         _own_rows(shape, 2 * model.action_size, fold(seed, number))

@@ -36,25 +36,14 @@ class PlanningPolicy(tf_policy.TFPolicy):
     no two ever share a number.
 
     Args:
-        time_step_spec: observations are a dict; "observation" and images are read.
-        action_spec: float32 [A].
-        model: `agents.planet.model.world_model.WorldModel`.
-        planner: `agents.planet.planning.Planner`.
-        strategy: `agents.planet.explore.Strategy`.
-        noise: `agents.planet.explore.noise.GaussianNoise`, added to the chosen actions, or
-            None.
-        value: `agents.planet.value.actor_critic.ActorCritic`, or None: plans are worth
-            their rewards alone, and nobody proposes any.
+        strategy: by which plans are scored; refused where it wants draws and no weight of
+            the model is uncertain.
+        noise: added to the chosen actions, or None.
+        value: None: plans are worth their rewards alone, and nobody proposes any.
         act: "plan", or "policy": as the policy of `value` says, without planning.
         latents: "means" of what the filter and plans pass through, or "samples".
-        clock: `agents.planet.agent.clock.Clock`, gives the episode's number and the steps.
-        seed: [2], of the policy.
         compile: whether XLA compiles decisions.
         sharers: processes that take turns at one sequence of episodes.
-        space: of actions, see `agents.planet.action_space`.
-
-    Raises:
-        ValueError: the strategy wants draws and no weight of the model is uncertain.
     """
 
     def __init__(
@@ -106,12 +95,10 @@ class PlanningPolicy(tf_policy.TFPolicy):
         )
 
     def trace(self, batch_size):
-        """Traces the decisions from now on, if XLA compiles them.
+        """Traces the decisions of now; functions that XLA compiles at their first call.
 
-        Not those of a bonus that rests, for they may never be asked for.
-
-        Returns:
-            List of functions without arguments, which XLA compiles at their first call.
+        None where XLA compiles none; nor those of a bonus that rests, for they may never be
+        asked for.
         """
         if not self.compiles:
             return []
@@ -300,24 +287,11 @@ def _where(condition, rows, others):
 
 @dataclasses.dataclass(frozen=True)
 class Policies:
-    """Makes policies that share a model, a planner and a value.
+    """Makes policies that share a model, a planner and a value, see `PlanningPolicy`.
 
-    Args:
-        time_step_spec: of the environment; observations are a dict, "observation" is seen.
-        action_spec: float32 [A].
-        model: what they plan in.
-        planner: of both.
-        strategy: that the one which explores scores plans by.
-        exploit: likewise, the one which exploits.
-        noise: on its actions.
-        value: of states beyond the horizon, or None.
-        act: "plan" or "policy", see `agents.planet.agent.policy.PlanningPolicy`.
-        latents: "means" or "samples", of the one that exploits; the other draws samples.
-        clock: of the run.
-        seed: of the run, int from 0.
-        compile: whether XLA compiles decisions.
-        sharers: processes that collect, see `PlanningPolicy`.
-        space: of actions.
+    By `strategy` the one which explores scores plans, by `exploit` the one which exploits.
+    `latents` are those of the latter; the other draws samples. The seed is that of the run,
+    an int.
     """
 
     time_step_spec: Any
@@ -337,11 +311,7 @@ class Policies:
     space: Box | Categories = BOX
 
     def exploiting(self, act=None):
-        """Acts by the strategy that exploits, and without noise.
-
-        Args:
-            act: None: as the others do.
-        """
+        """Acts by the strategy that exploits, without noise; as the others, or by `act`."""
         act = act or self.act
         strategy = Greedy() if act == "policy" else self.exploit  # which scores nothing
         own = {"strategy": strategy, "noise": None, "act": act, "sharers": 1}

@@ -21,10 +21,6 @@ class GRUCell(tf.keras.layers.GRUCell):
     Source: Cho et al., 2014, Learning Phrase Representations using RNN Encoder-Decoder,
     equations 5 to 8.
 
-    Args:
-        units: of the belief h.
-        **kwargs: of `tf.keras.layers.Layer`.
-
     Example:
         >>> cell = GRUCell(4)
         >>> cell.build([None, 3])
@@ -38,9 +34,7 @@ class GRUCell(tf.keras.layers.GRUCell):
     def make_step(self):
         """The function of one step, to be made before the loop; the cell must be built.
 
-        Returns:
-            A function of inputs [N, X] and belief [N, units] that returns the next belief
-            [N, units], float32.
+        It maps inputs [N, X] and belief [N, units] to the next belief, float32.
         """
         parameters = (self.kernel, self.recurrent_kernel, self.bias)
         gates, candidate = zip(*map(self._split, parameters), strict=True)

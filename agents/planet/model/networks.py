@@ -22,13 +22,8 @@ def make_encoder(spec, settings, dtype="float32", name="") -> tf.keras.Sequentia
     """Observation [N, ...] -> embedding [N, embedding_size].
 
     Images pass convolutions of kernel 4 and stride 2 (Ha and Schmidhuber, 2018, World
-    Models, appendix A.1, as in PlaNet), vectors pass dense layers.
-
-    Args:
-        spec: `tf.TensorSpec` of one observation; uint8 [size, size, channels] is an image.
-        settings: `agents.runs.config.schema.WorldModel`.
-        dtype: Keras dtype policy.
-        name: appended to that of the network.
+    Models, appendix A.1, as in PlaNet), vectors pass dense layers. The name is appended to
+    that of the network.
     """
     name = f"encoder_{name}" if name else "encoder"
     if not is_image(spec):
@@ -73,11 +68,7 @@ def make_decoder(spec, settings, dtype="float32", name="") -> tf.keras.Sequentia
 def make_head(settings, name, dtype="float32", last=None) -> tf.keras.Sequential:
     """Features [N, latent_size + belief_size] -> one number [N, 1], such as a reward.
 
-    Args:
-        settings: `agents.runs.config.schema.WorldModel`.
-        name: of the head.
-        dtype: Keras dtype policy.
-        last: makes the last layer of a number of units; None: `Dense`.
+    `last` makes the last layer of a number of units; None: `Dense`.
     """
     hidden = [settings.reward_units] * settings.reward_layers
     layers = [Dense(size, "relu", dtype=dtype) for size in hidden]
@@ -95,14 +86,7 @@ def pooled(spec, settings) -> tf.TensorSpec:
 
 
 def average_pool(image, pool):
-    """Means over squares of `pool` pixels a side.
-
-    Args:
-        image: [..., height, width, channels].
-        pool: pixels, a divisor of height and width.
-
-    Returns:
-        [..., height / pool, width / pool, channels].
+    """Means over squares of `pool` pixels a side, of [..., height, width, channels].
 
     Example:
         >>> average_pool(tf.reshape(tf.range(4.0), [2, 2, 1]), 2).numpy().ravel()

@@ -19,19 +19,13 @@ class Observed(tf.Module):
 
         -log N(x | decoder(features), stddev),  summed over the numbers of x
 
-    Args:
-        spec: `tf.TensorSpec` of one: float32 [n], or uint8 [size, size, channels].
-        settings: `agents.runs.config.schema.WorldModel`.
-        dtype: Keras dtype policy of the networks.
-        name: appended to the names of the networks; "": the only array.
+    Its `spec` is float32 [n], or uint8 [size, size, channels]. The name is appended to the
+    names of the networks; "": the only array.
 
     Attributes:
-        spec: as given.
-        is_image: whether it is one.
-        seen_spec: likewise, as the networks see it: images are pooled.
+        seen_spec: as the networks see it: images are pooled.
         standardizer: None where `settings.standardize` is false.
         log_stddev: variable, where the likelihood's stddev is learned; else None.
-        encoder, decoder: Keras models.
     """
 
     def __init__(self, spec, settings, dtype="float32", name=""):

@@ -162,15 +162,10 @@ class RSSM(tf.Module):
         return self._make_imagine_step()(latent, action, noise)
 
     def imagine(self, latent: Latent, actions, noise) -> Latent:
-        """Rolls the prior forward without observations.
+        """Rolls the prior forward without observations: [H, ..., N, :] after each action.
 
-        Args:
-            latent: [..., N, :], where the rollouts start.
-            actions: [H, ..., N, A], time first.
-            noise: [H, ..., N, latent_size], standard normal.
-
-        Returns:
-            [H, ..., N, :], the latents after each action.
+        Latents [..., N, :] are where the rollouts start. Of actions [H, ..., N, A] and
+        standard normal noise [H, ..., N, latent_size] time comes first.
         """
         step = self._make_imagine_step()
         return tf.scan(lambda now, inputs: step(now, *inputs), (actions, noise), latent)
@@ -243,9 +238,7 @@ class RSSM(tf.Module):
 def by_draw(nest, draws):
     """[B, ...] -> [P, B / P, ...], in part p the rows p, p + P, p + 2 P and so on.
 
-    Args:
-        nest: of tensors.
-        draws: P; 0: nothing is changed.
+    Of 0 draws nothing is changed.
 
     Example:
         >>> by_draw(tf.range(6), 2).numpy().tolist()

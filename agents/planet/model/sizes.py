@@ -8,7 +8,6 @@ _OF_LATENT = 4  # units for each number of the stochastic state
 _UNITS = ("belief_size", "hidden_size", "embedding_size", "reward_units")
 SIZES = (*_UNITS, "latent_size")  # keys that may be None
 
-
 # An image beside a vector counts as so many numbers, in the loss and in the sizes of
 # networks, however many it has: so that it neither drowns the vector nor is drowned.
 IMAGE_NUMBERS = 20
@@ -19,11 +18,6 @@ def with_sizes(settings, observation_size, action_size):
 
         units = 32 + 4 (numbers of the observation + numbers of the action), 64 to 200
         latent_size = units / 4
-
-    Args:
-        settings: `agents.runs.config.schema.WorldModel`.
-        observation_size: numbers of an observation.
-        action_size: likewise.
 
     Example:
         >>> from agents.runs.config.overrides import load

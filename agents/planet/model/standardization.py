@@ -16,7 +16,8 @@ class Standardizer(tf.Module):
         stddev^2 = variance + (share size)^2 + floor^2,   size^2 = variance + mean^2
 
     The share is of what was seen, so that metres and kilometres come to the same. It is as
-    small as rounding allows: a pressure of 100,000 may move by 10.
+    small as rounding allows: a pressure of 100,000 may move by 10. The floor is in the
+    units of the array.
 
     The n-th episode moves the statistics by about 1 / n of what sets it apart, so the
     inputs of a network that learns beside them do not jump. Before the first update they
@@ -24,11 +25,6 @@ class Standardizer(tf.Module):
 
     Source of the update: Chan et al., 1979, Updating Formulae and a Pairwise Algorithm for
     Computing Sample Variances, equation 2.1.
-
-    Args:
-        shape: of an array, such as that of a vector or an image.
-        share: of the root mean square of each number, as which a smaller stddev counts.
-        floor: least stddev, in the units of the array.
 
     Example:
         >>> standardizer = Standardizer([1])

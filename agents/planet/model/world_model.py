@@ -117,11 +117,9 @@ class WorldModel(tf.Module):
                 self._reward_size.update(rewards[rewards != 0, np.newaxis])
 
     def embed(self, seen, seed):
-        """What the encoders make of an observation, [..., E].
+        """What the encoders make of `observation` and of images beside it, [..., E].
 
-        Args:
-            seen: mapping to `observation` [..., *observation], and to images beside it.
-            seed: [2], of the noise that dequantizes images.
+        The seed is of the noise that dequantizes images, here and elsewhere.
         """
         return self._encode(self._preprocess(seen, seed))
 
@@ -293,18 +291,10 @@ def overshooting_losses(model, batch, posterior, noise, settings, draws=0):
     with the same free nats as the one-step loss. Steps past the end of the sequence or of
     its episode count as zero. The cost grows with length times distance.
 
+    The losses are [B, T], at the step from which the prior was unrolled. A step's noise,
+    standard normal [B, T, D], is the same at all distances; `draws` as in `RSSM.observe`.
+
     Source: Hafner et al., 2019, section 4, equation 7, and the first release's scales.
-
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        batch: action [B, T, A], reward [B, T], is_first [B, T].
-        posterior: `Latent` [B, T, ...].
-        noise: [B, T, D], standard normal; a step's noise is the same at all distances.
-        settings: `agents.runs.config.schema.WorldModel`.
-        draws: as in `RSSM.observe`.
-
-    Returns:
-        Dict of losses [B, T], at the step from which the prior was unrolled.
     """
     length, distance = batch["reward"].shape[1], settings.overshooting_distance
     ahead = tf.range(length)[:, tf.newaxis] + tf.range(1, distance + 1)  # [T, distance]

@@ -112,10 +112,8 @@ class DenseLaplace(DenseReparameterization):
     0 where an output is certain. Where they are not held they are the trained ones.
 
     Args:
-        units: as in `tf.keras.layers.Dense`.
         uncertain: D, the first outputs, which have a posterior.
         prior_stddev: of each weight.
-        **kwargs: of `bayes_rl.layers.DenseReparameterization`.
     """
 
     own_arguments = ("uncertain", "prior_stddev")
@@ -132,8 +130,7 @@ class DenseLaplace(DenseReparameterization):
     def learn(self, gram):
         """Makes the posterior anew.
 
-        Args:
-            gram: [D, inputs + 1, inputs + 1], sum of x x^T / stddev^2 for each output.
+        The gram [D, inputs + 1, inputs + 1] is the sum of x x^T / stddev^2 of each output.
         """
         gram = tf.cast(gram, tf.float64)
         prior = tf.eye(gram.shape[-1], dtype=tf.float64) / self.prior_stddev**2
@@ -229,13 +226,7 @@ def _layers(model):
 def _grams(model, batch, seed):
     """Sums of x x^T / stddev^2 over a batch for the prior's mean, of x x^T for the reward.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        batch: as of the replay.
-        seed: [2].
-
-    Returns:
-        [D, inputs + 1, inputs + 1] and [1, inputs + 1, inputs + 1], float64.
+    They are [D, inputs + 1, inputs + 1] and [1, inputs + 1, inputs + 1], float64.
     """
     rssm, seeds = model.rssm, split(seed, 2)
     seen = model.embed(batch, seeds[0])

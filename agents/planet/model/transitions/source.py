@@ -110,14 +110,8 @@ class Deterministic(Source):
 def own_draws(model, size, seed, replica):
     """A replica's share of what a batch of sequences is trained under.
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        size: sequences of the replica.
-        seed: [2], the same on all replicas.
-        replica: its number.
-
-    Returns:
-        Weights to hold, and how many draws they are, see `Source.draw_for_training`.
+    Weights to hold, and how many draws they are, see `Source.draw_for_training`. The seed
+    is the same on all replicas, each of which has `size` sequences.
 
     Raises:
         ValueError: the sequences cannot be shared equally among the draws.
