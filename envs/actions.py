@@ -16,16 +16,14 @@ class Actions(NamedTuple):
         low: [A], what -1 stands for.
         high: [A], what 1 stands for.
         is_bounded: [A], whether the task bounds it on both sides.
-        categories: (), there are none.
-        limits: least and greatest number of a vector.
     """
 
     low: np.ndarray
     high: np.ndarray
     is_bounded: np.ndarray
 
-    categories = ()
-    limits = (-1.0, 1.0)
+    categories = ()  # there are none
+    limits = (-1.0, 1.0)  # least and greatest number of a vector
 
     @property
     def size(self):
@@ -64,7 +62,6 @@ class Categories(NamedTuple):
     Attributes:
         categories: how many each part has, a tuple; A is their sum.
         first: the number that the task gives the first category of each, [parts].
-        limits: least and greatest number of a vector.
 
     Example:
         >>> actions = Categories((2, 3), np.array([0, 1]))
@@ -82,11 +79,7 @@ class Categories(NamedTuple):
         return sum(self.categories)
 
     def checked(self, action):
-        """The action [A].
-
-        Raises:
-            ValueError: it is not one-hot.
-        """
+        """The action [A]; a ValueError where it is not one-hot."""
         if not np.array_equal(self.nearest(action), action):
             raise ValueError(
                 "an action must be one-hot, with a single 1 among the numbers of a part, "
@@ -113,11 +106,7 @@ class Categories(NamedTuple):
 
 
 def actions_of(simulation):
-    """The actions of a simulation: `Categories` of its choices, else `Actions`.
-
-    Args:
-        simulation: `envs.environment.Simulation`.
-    """
+    """The actions of a simulation: `Categories` of its choices, else `Actions`."""
     choices = getattr(simulation, "choices", None)
     if choices is not None:
         return Categories(*choices)
@@ -128,11 +117,8 @@ def make_actions(minimum, maximum):
     """The actions of a task with such bounds.
 
     Those without bounds stay as they are; those with one are moved inside where it is
-    narrower, so that the whole of [-1, 1] has an effect.
-
-    Args:
-        minimum: [A]; infinite, or -`UNBOUNDED` or less, where there is none.
-        maximum: [A], likewise.
+    narrower, so that the whole of [-1, 1] has an effect. A bound that is infinite, or at
+    least `UNBOUNDED` in size, is none.
 
     Example:
         >>> make_actions(np.array([-2.0, 5.0]), np.array([2.0, np.inf])).low

@@ -17,13 +17,7 @@ LARGEST = 1e15  # whose square, summed over a million steps, float32 still holds
 def vector(name, value, when):
     """Numbers of an observation as float32, of the shape that they have.
 
-    Args:
-        name: of the part, in messages.
-        value: array or nest of numbers.
-        when: words, in messages.
-
-    Raises:
-        EnvironmentFailedError: they are no real numbers, or too large, or not finite.
+    Here and below `name` and `when` are words for messages.
     """
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or np.ma.is_masked(value):
@@ -34,16 +28,12 @@ def vector(name, value, when):
 
 
 def reward(value, when):
-    """A reward as float32; errors as of `vector`."""
+    """A reward as float32."""
     return np.float32(_stored("reward", np.float64(value), when))
 
 
 def discount(value, when):
-    """The discount of a last step as float32.
-
-    Raises:
-        EnvironmentFailedError: it is not from 0 to 1.
-    """
+    """The discount of a last step as float32."""
     if not 0.0 <= value <= 1.0:  # nor nan
         raise EnvironmentFailedError(
             f"the environment's discount must be from 0 to 1, got {value} {when}"
@@ -52,11 +42,7 @@ def discount(value, when):
 
 
 def bounds(low, high):
-    """Refuses bounds of actions that none lies between.
-
-    Raises:
-        ValueError: there are none, or they are no numbers, or the other way round.
-    """
+    """Refuses bounds of actions that none lies between."""
     if not low.size:
         raise ValueError(
             "the environment has no actions: the shape of its actions is empty"
@@ -74,11 +60,7 @@ def bounds(low, high):
 
 
 def time_limit(value):
-    """A limit of steps that the environment tells; None where it tells none.
-
-    Raises:
-        ValueError: it is not a whole number of at least 1.
-    """
+    """A limit of steps that the environment tells; None where it tells none."""
     if value is None:
         return None
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -91,11 +73,7 @@ def time_limit(value):
 
 
 def timestep(value):
-    """Seconds of an environment step.
-
-    Raises:
-        ValueError: they are not above 0.
-    """
+    """Seconds of an environment step."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     if not is_number or not 0 < value < math.inf:
         raise ValueError(

@@ -128,11 +128,7 @@ def load_many(
 
 
 def batched(environments):
-    """Environments of one task as one, which says of itself what each of them says.
-
-    Args:
-        environments: list of `envs.environment.Environment`.
-    """
+    """A list of environments as one, which says of itself what each of them says."""
     from tf_agents.environments import batched_py_environment
 
     batch = batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)

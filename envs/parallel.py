@@ -23,14 +23,12 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     `tf_agents.environments.ParallelPyEnvironment` starts its processes in the way that is
     set for the whole program and tells of a dead process by an EOFError, hence this one.
 
+    What an environment raises is raised here; an `EnvironmentFailedError` where a process
+    has ended by itself, or an earlier call was interrupted.
+
     Args:
         arguments: one dict for `envs.making.make` per environment.
         pickled: function that a script has given for their task, pickled; or None.
-
-    Raises:
-        ValueError, RuntimeError: as `envs.load`.
-        EnvironmentFailedError: a process has ended by itself, or an earlier call was
-            interrupted.
     """
 
     _hint = '; a script must keep its work under if __name__ == "__main__":'

@@ -147,17 +147,7 @@ def check_task(
 ):
     """Checks the arguments of `envs.load` in an instant and resolves the task.
 
-    Args:
-        task: as in `envs.load`, and so are all others.
-        observation: one of `OBSERVATIONS`.
-        action_repeat: environment steps of a decision; None is the task's default.
-        seed: int from 0 to 2**32 - 1.
-        action_cost: at least 0.
-        image_size: pixels of a side, at least 1.
-        camera: number of a camera of the task; -1 is the free camera.
-        shadows: bool.
-        first_episode: at least 0.
-        time_limit: environment steps, at least 1; None is the task's own.
+    The arguments are those of `envs.load`; the seed is at most 2**32 - 1.
 
     Returns:
         A `Task`.

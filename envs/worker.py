@@ -11,12 +11,8 @@ def serve(connection, arguments, pickled=None):
 
     A request is (name of a method or attribute, arguments); an answer is (True, result)
     or (False, error), and the first answer says whether the environment could be made.
-    The request None ends the process, and so does the end of the parent.
-
-    Args:
-        connection: end of a `multiprocessing.Pipe`.
-        arguments: dict for `envs.making.make`.
-        pickled: function that a script has given for the task, pickled; or None.
+    The request None ends the process, and so does the end of the parent. What is given is
+    an end of a `multiprocessing.Pipe`, and as of `envs.parallel.ParallelEnvironment`.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _serve(connection, arguments, pickled)  # until the parent is gone

@@ -8,15 +8,10 @@ MOST = 1000  # categories of all parts of an action together
 
 
 class Choices(NamedTuple):
-    """What an action chooses.
+    """What an action chooses."""
 
-    Attributes:
-        categories: how many each of its parts has, a tuple.
-        first: the number of the first category of each, [parts].
-    """
-
-    categories: tuple
-    first: np.ndarray
+    categories: tuple  # how many each of its parts has
+    first: np.ndarray  # the number of the first category of each, [parts]
 
 
 def choices(actions):
@@ -24,9 +19,6 @@ def choices(actions):
 
     `Discrete`, `MultiDiscrete` and `MultiBinary` of gym and gymnasium; `DiscreteArray` of
     dm_env; and arrays of integers with bounds, each number of which is a part.
-
-    Args:
-        actions: a space of gym or gymnasium, or a spec of dm_env.
 
     Raises:
         ValueError: they are integers without bounds, or have no category, or more than
@@ -77,14 +69,7 @@ def _of_integers(actions):
 
 
 def shaped(action, actions):
-    """An action [A] or [parts] as an environment takes it.
-
-    Args:
-        action: numbers.
-        actions: as of `choices`.
-
-    Returns:
-        An array of the shape and type of `actions`, or a number of that type.
+    """An action [A] or [parts] as an array of the shape and type of `actions`, or a number.
 
     Example:
         >>> from dm_env import specs

@@ -34,17 +34,9 @@ class Physics:
     The state is all of the task's observations, flattened and concatenated in its order.
     Positions and velocities are MuJoCo's qpos and qvel.
 
-    Args:
-        domain: as in `suite.load`.
-        variant: name of the task in that domain.
-        seed: int; the first episode is the one `suite.load` gives with it (but for lqr,
-            which is always the system of seed 0).
-
-    Attributes:
-        entries: dict of the path of each part of the state -> its size, in order.
-
-    Raises:
-        EnvironmentFailedError: later, where the physics become invalid.
+    The first episode is the one that `suite.load` gives with the seed (but for lqr, which
+    is always the system of seed 0). Where the physics become invalid there is an
+    `EnvironmentFailedError`.
     """
 
     def __init__(self, domain, variant, seed):
@@ -103,14 +95,7 @@ def withhold(domain, observation):
     An entry of `VELOCITIES` is left out. Of an entry that holds both, only the positions
     are kept: `egocentric_state` is [joint angles, joint velocities, actuators] with 16,
     16 and 12 numbers, and `ball_state` starts with the 3 numbers of the ball's place.
-    Forces and touch are kept.
-
-    Args:
-        domain: of the suite.
-        observation: dict of name to array.
-
-    Returns:
-        A dict of what is kept, in the same order.
+    Forces and touch are kept. Both are dicts of name -> array, in the same order.
     """
     kept = {}
     for name, value in observation.items():

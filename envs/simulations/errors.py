@@ -12,12 +12,7 @@ _HERE = os.path.dirname(__file__)
 
 @contextlib.contextmanager
 def failing(task, method):
-    """Makes of any error that a simulation raises an `EnvironmentFailedError`.
-
-    Args:
-        task: canonical name.
-        method: `reset`, `step`, `render` or `observation`.
-    """
+    """Makes of any error that a task's method raises an `EnvironmentFailedError`."""
     try:
         yield
     except (Exception, SystemExit) as error:

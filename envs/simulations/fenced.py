@@ -7,10 +7,7 @@ def add_to(suite):
     """Adds the task to the suite, where it is not there yet.
 
     Its reward is that of `cartpole_swingup`, and -1 beyond `FENCE`; the episode goes on.
-
-    Args:
-        suite: `dm_control.suite`, which must not be imported before a library that draws is
-            chosen.
+    The suite must not be imported before a library that draws is chosen.
     """
     from dm_control.rl import control
 

@@ -34,12 +34,7 @@ def maker(name):
 
 
 def reset(env, seed):
-    """Starts an episode of an environment of gym or gymnasium; returns its observation.
-
-    Args:
-        env: of gym 0.23, of gym before, or of gymnasium.
-        seed: int or list of ints.
-    """
+    """Starts an episode of an environment of gym or gymnasium; returns its observation."""
     seed = one_number(seed)
     with without_deprecations():
         if _takes_seed(env):
@@ -76,11 +71,9 @@ def warn_of_starts(name):
 
 
 def step(env, action):
-    """Takes a step in an environment of gym or gymnasium.
+    """Observation, reward, whether the episode ended, and discount after an action.
 
-    Returns:
-        Observation, reward, whether the episode ended, discount: 0 where the task itself
-        ended it, 1 where time was up.
+    The discount is 0 where the task itself ended the episode, 1 where time was up.
     """
     given = env.step(action)
     if not isinstance(given, tuple | list) or len(given) not in (4, 5):
@@ -100,11 +93,7 @@ def step(env, action):
 
 
 def _flag(value):
-    """Whether an episode ended, as a bool.
-
-    Raises:
-        TypeError: it is neither true nor false.
-    """
+    """Whether an episode ended, as a bool."""
     if np.size(value) != 1 or np.ravel(value)[0] not in (0, 1):
         raise TypeError(
             f"terminated and truncated are true or false, got {repr(value):.100}"
@@ -113,22 +102,14 @@ def _flag(value):
 
 
 def one_reward(reward):
-    """A reward as a float.
-
-    Raises:
-        TypeError: it is none, or several.
-    """
+    """A reward as a float."""
     if np.size(reward) != 1 or np.asarray(reward).dtype.kind not in "biuf":
         raise TypeError(f"a reward is one number, got {repr(reward):.100}")
     return float(np.ravel(reward)[0])
 
 
 def picture(env, size):
-    """What an environment of gym or gymnasium shows, uint8 [size, size, 3].
-
-    Raises:
-        RuntimeError: it shows nothing.
-    """
+    """What an environment of gym or gymnasium shows, uint8 [size, size, 3]."""
     # gym draws with pygame, which else looks for a screen and a sound card.
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
     os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
@@ -153,11 +134,7 @@ def picture(env, size):
 
 
 def _colors(image):
-    """A picture as uint8.
-
-    Raises:
-        RuntimeError: it is none of red, green and blue from 0 to 255.
-    """
+    """A picture, of red, green and blue from 0 to 255, as uint8."""
     is_whole = image.dtype.kind in "iu" and image.size
     if (
         not is_whole
@@ -213,14 +190,7 @@ def entry_points():
 
 
 def shrink(image, size):
-    """Averages the pixels of an image over the cells of a square grid.
-
-    Args:
-        image: uint8 [height, width, 3].
-        size: cells of a side.
-
-    Returns:
-        uint8 [size, size, 3].
+    """Averages the pixels of an image, uint8 [height, width, 3], over a square grid.
 
     Example:
         >>> shrink(np.full([4, 6, 3], 7, np.uint8), 2).shape

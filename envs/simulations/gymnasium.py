@@ -7,44 +7,24 @@ _PICTURES = "rgb_array"
 
 
 def names(name):
-    """Names of the tasks that gymnasium has.
-
-    Args:
-        name: of one, as in `gymnasium.make`; of `module:Name`, the module is imported.
-
-    Raises:
-        ValueError: gymnasium is not installed, or the module cannot be imported.
-    """
-    gymnasium = _import(name)
-    _import_module_of(name)
-    return list(gymnasium.registry)
+    """Names of the tasks that gymnasium has, once the module of `module:Name` is there."""
+    return list(_import(name).registry)
 
 
 def maker(name):
     """A function that makes a task, with pictures where it can draw them."""
 
     def make():
-        return _make(name)
+        rendering.choose_library()
+        gymnasium = _import(name)
+        own = name.rpartition(":")[2]
+        can_draw = _PICTURES in _render_modes(gymnasium, own)
+        mode = {"render_mode": _PICTURES} if can_draw else {}
+        # What it observes and rewards is checked by us, in words that name the task.
+        return gymnasium.make(own, disable_env_checker=True, **mode)
 
     make.__name__ = "gymnasium.make"  # in messages
     return make
-
-
-def _make(name):
-    rendering.choose_library()
-    gymnasium = _import(name)
-    _import_module_of(name)
-    own = name.rpartition(":")[2]
-    can_draw = _PICTURES in _render_modes(gymnasium, own)
-    mode = {"render_mode": _PICTURES} if can_draw else {}
-    # What it observes and rewards is checked by us, in words that name the task.
-    return gymnasium.make(own, disable_env_checker=True, **mode)
-
-
-def _import_module_of(name):
-    module = name.rpartition(":")[0]
-    if module:
-        import_module(module, f"gymnasium:{name}")
 
 
 def _render_modes(gymnasium, name):
@@ -65,4 +45,7 @@ def _import(name):
             "pip install 'bayes_rl[agents]'"
         ) from None
     gymnasium.logger.min_level = gymnasium.logger.ERROR
+    module = name.rpartition(":")[0]
+    if module:
+        import_module(module, f"gymnasium:{name}")
     return gymnasium

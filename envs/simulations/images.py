@@ -12,28 +12,16 @@ _CHANNELS = (1, 3)
 
 @dataclasses.dataclass(frozen=True)
 class Image:
-    """How an array of an observation is an image.
-
-    Args:
-        shape: of the array.
-        has_channels_first: whether it is [channels, height, width].
-        is_whole: whether it is uint8.
-        low: what is black.
-        high: what is white.
-    """
+    """How an array of an observation is an image."""
 
     shape: tuple
-    has_channels_first: bool
-    is_whole: bool
-    low: float
-    high: float
+    has_channels_first: bool  # [channels, height, width]
+    is_whole: bool  # uint8
+    low: float  # black
+    high: float  # white
 
     def __call__(self, array, size):
-        """The image of an array, uint8 [size, size, 1 or 3]; pixels are averaged.
-
-        Raises:
-            ValueError: the array is not what was described.
-        """
+        """The image of an array, uint8 [size, size, 1 or 3]; pixels are averaged."""
         array = np.asarray(array)
         self._check(array)
         if self.has_channels_first:
@@ -67,10 +55,6 @@ def as_image(description):
     An image has 1 or 3 channels, first or last, and is uint8, or float in finite bounds
     that are the same for all pixels; or it is uint8 [height, width]. Its sides have 16
     pixels or more.
-
-    Args:
-        description: with `shape` and `dtype`, and bounds `low` and `high` of gym or
-            `minimum` and `maximum` of dm_env.
 
     Example:
         >>> import gymnasium

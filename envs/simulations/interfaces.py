@@ -101,14 +101,9 @@ def bounds(actions):
 
 
 def entries(observations, path=()):
-    """The arrays of an observation in the order of its description.
+    """Pairs (path of keys, description) of an observation's arrays, in their order.
 
-    Args:
-        observations: an array's description, or a nest of dicts, tuples and gym's spaces.
-        path: of keys that led here.
-
-    Returns:
-        List of pairs (path, description).
+    They are described by a nest of dicts, tuples and gym's spaces, to which `path` led.
 
     Example:
         >>> entries({"arm": {"angle": 1, "speed": 2}, "goal": 3})

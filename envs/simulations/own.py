@@ -78,12 +78,8 @@ def find(module, function):
     One that was given comes first. The module is looked for in what is installed and then
     in the current folder.
 
-    Args:
-        module: dotted name.
-        function: name of a function, or of a class, in it.
-
     Raises:
-        ValueError: the module cannot be imported, or has no such function.
+        ValueError: the module cannot be imported, or has no such function or class.
     """
     if (module, function) in _GIVEN:
         return _GIVEN[module, function]
@@ -160,7 +156,7 @@ class Own:
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
         entries = dict(interfaces.entries(self._env.observations))
-        found = {path: self._image(path, array) for path, array in entries.items()}
+        found = {path: _image(array) for path, array in entries.items()}
         images = {path: image for path, image in found.items() if image}
         if not takes_images and images:
             self._refuse_image(*next((path, entries[path]) for path in images))
@@ -270,13 +266,6 @@ class Own:
         low, high = self._bounds(actions)
         self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
 
-    def _image(self, path, array):
-        """How an array of the observation is an image; None where it is none."""
-        try:
-            return as_image(array)
-        except (AttributeError, TypeError, ValueError):
-            return None  # `_size` says what is wrong
-
     def _named(self, images):
         """Dict of `image_NAME` -> path and image, of those of paths.
 
@@ -317,6 +306,13 @@ class Own:
                 "channels"
             )
         return int(np.prod(shape))
+
+
+def _image(array):
+    try:
+        return as_image(array)
+    except (AttributeError, TypeError, ValueError):
+        return None  # `_size` says what is wrong
 
 
 def _is_continuous(actions):

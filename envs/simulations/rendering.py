@@ -16,9 +16,6 @@ def import_suite():
     """Imports `dm_control.suite` with EGL, else OSMesa, else no rendering at all.
 
     `MUJOCO_GL` decides if it is set. It has to be set before the first import.
-
-    Raises:
-        RuntimeError: the library that `MUJOCO_GL` names does not load.
     """
     choose_library()
     try:
@@ -67,17 +64,7 @@ def explained():
 
 
 def make_camera(physics, size, camera):
-    """A camera to be used again and again.
-
-    Args:
-        physics: of dm_control.
-        size: pixels of a side.
-        camera: number of one of the model's cameras; -1 is the free camera.
-
-    Raises:
-        ValueError: there is no such camera, or the picture is too large.
-        RuntimeError: no rendering library loads.
-    """
+    """A camera of physics of dm_control, to be used again and again; -1 is the free one."""
     from dm_control import _render
     from dm_control.mujoco import engine
 
