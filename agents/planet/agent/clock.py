@@ -3,6 +3,7 @@
 import tensorflow as tf
 
 from agents.planet.explore.strategy import Elapsed
+from agents.planet.model.standardization import statistic
 
 
 class Clock(tf.Module):
@@ -57,8 +58,4 @@ class Clock(tf.Module):
 
 
 def _counter(name):
-    # One value on all devices: replicas read it and never write it.
-    aggregation = tf.VariableAggregation.ONLY_FIRST_REPLICA
-    return tf.Variable(
-        0, trainable=False, dtype=tf.int64, name=name, aggregation=aggregation
-    )
+    return statistic(tf.constant(0, tf.int64), name)

@@ -9,6 +9,7 @@ import tensorflow as tf
 from tf_agents.agents import tf_agent
 from tf_agents.specs import tensor_spec
 
+from agents.planet.model.standardization import statistic
 from agents.planet.model.transitions.source import own_draws
 from agents.planet.planning.imagination import expect_replayed, predict_replayed
 from agents.planet.value.explorer import Sought
@@ -107,9 +108,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             synchronization=tf.VariableSynchronization.ON_READ,
             aggregation=tf.VariableAggregation.SUM,
         )
-        self._summed_steps = tf.Variable(
-            0.0, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
-        )
+        self._summed_steps = statistic(0.0)
 
     def averaged(self):
         """A context in which variables hold their averages, where the agent keeps some."""

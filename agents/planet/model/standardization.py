@@ -36,9 +36,9 @@ class Standardizer(tf.Module):
     def __init__(self, shape, share=SHARE, floor=NOTHING):
         super().__init__("standardizer")
         self._share, self._floor = share, floor
-        self._count = _statistic([], "count")
-        self._mean = _statistic(shape, "mean")
-        self._variance = _statistic(shape, "variance")
+        self._count = statistic(tf.zeros([], tf.float64), "count")
+        self._mean = statistic(tf.zeros(shape, tf.float64), "mean")
+        self._variance = statistic(tf.zeros(shape, tf.float64), "variance")
 
     @property
     def mean(self):
@@ -81,8 +81,7 @@ class Standardizer(tf.Module):
         return self.mean + self.stddev * standardized
 
 
-def _statistic(shape, name):
-    # One value on all devices: replicas read it and never write it.
+def statistic(start, name=None):
+    """A variable of one value on all devices, which no gradient reaches."""
     aggregation = tf.VariableAggregation.ONLY_FIRST_REPLICA
-    zeros = tf.zeros(shape, tf.float64)
-    return tf.Variable(zeros, trainable=False, name=name, aggregation=aggregation)
+    return tf.Variable(start, trainable=False, name=name, aggregation=aggregation)

@@ -5,16 +5,11 @@ import functools
 import tensorflow as tf
 
 from agents.planet.action_space import BOX
+from agents.planet.model.standardization import statistic
 from agents.planet.planning.rollouts import repeat_candidates
 from agents.planet.value.explorer import Explorer
 from agents.planet.value.networks import Critics, make_policy
-from agents.planet.value.targets import (
-    after,
-    critic_loss,
-    follow_spread,
-    make_scale,
-    worth_over_draws,
-)
+from agents.planet.value.targets import after, critic_loss, follow_spread, worth_over_draws
 from agents.system.seeds import normal
 
 
@@ -57,7 +52,7 @@ class ActorCritic(tf.Module):
         self._slow = Critics(*sizes, "slow_critics")
         self._policy = make_policy(features, space, *sizes[1:])
         self._slow.follow(self._critics, rate=1.0)
-        self._scale = make_scale(1.0)
+        self._scale = statistic(1.0)
         self.explorer = None
         if beta_rate is not None:
             self.explorer = Explorer(settings, sizes, beta_rate, space)

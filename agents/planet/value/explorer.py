@@ -7,8 +7,9 @@ from typing import NamedTuple
 import tensorflow as tf
 
 from agents.planet.action_space import BOX
+from agents.planet.model.standardization import statistic
 from agents.planet.value.networks import Critics, make_policy
-from agents.planet.value.targets import after, critic_loss, follow_spread, make_scale, move
+from agents.planet.value.targets import after, critic_loss, follow_spread, move
 
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
@@ -61,9 +62,9 @@ class Explorer(tf.Module):
         self._slow_policy = make_policy(features, space, *others)
         self._slow.follow(self._critics, rate=1.0)
         self._slow_policy.follow(self.policy, rate=1.0)
-        self._spread = make_scale(1.0)
-        self._size = make_scale(0.0)  # 0: nothing was seen
-        self._shift = make_scale(0.0)  # of the logarithm of beta
+        self._spread = statistic(1.0)
+        self._size = statistic(0.0)  # 0: nothing was seen
+        self._shift = statistic(0.0)  # of the logarithm of beta
 
     @property
     def metric_names(self):

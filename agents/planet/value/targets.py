@@ -95,13 +95,6 @@ def after(tensor, count, steps, stride):
     return tf.where(is_late.reshape([-1] + [1] * (len(tensor.shape) - 1)), late, early)
 
 
-def make_scale(start):
-    """A variable, [], the same on all replicas."""
-    return tf.Variable(
-        start, trainable=False, aggregation=tf.VariableAggregation.ONLY_FIRST_REPLICA
-    )
-
-
 def move(scale, size):
     """Moves a scale on by one hundredth towards what a gradient step has seen."""
     return scale + _SCALE_RATE * (size - scale)
