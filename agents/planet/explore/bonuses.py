@@ -151,19 +151,10 @@ class InformationGain(Bonus):
         >>> from agents.planet.planning.rollouts import Rollout
         >>> same = tf.zeros([5, 1, 2, 3, 4])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
-        >>> strategy = InformationGain(
-        ...     beta=1.0,
-        ...     final_beta=None,
-        ...     annealing_steps=None,
-        ...     annealing_rewards=None,
-        ...     bonus_from=0,
-        ...     return_floor=0.3,
-        ...     draws=5,
-        ...     critic=False,
-        ...     beta_rate=0.0,
-        ...     reward_from=0,
-        ...     estimate="moment_matched",
-        ... )
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0, "return_floor": 0.3}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
+        >>> strategy = InformationGain(**settings, draws=5, estimate="moment_matched")
         >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 0.0]]
     """

@@ -11,7 +11,7 @@ strategy of `agents.planet.explore` asks for one of them. Each is a function of
     weights: with a leading axis of B * S, S draws for each environment in turn,
     draws: S,
     seed: [2] or [B, 2], of what else is drawn,
-    value: `agents.planet.planning.rollouts.Value` of states, or None,
+    value: of states as in `agents.planet.planning.rollouts.Layout`, or None,
 
 and gives a `Rollout`. Axes: B environments, N candidates, H steps, S weight draws,
 D latent_size.

@@ -91,9 +91,7 @@ class PlannerOfGroups:
     one decision to the next. So a score that tells groups apart judges all that becomes of
     a candidate alike. In the end it judges the plan of each group.
 
-    Args:
-        planner: that the groups share; each gets an S-th of its candidates and elites.
-        groups: S, at least 1.
+    Of S groups each gets an S-th of the planner's candidates and elites.
 
     Example:
         >>> from agents.planet.planning import CrossEntropy
@@ -110,17 +108,14 @@ class PlannerOfGroups:
 
     @property
     def common_noise(self) -> bool:
-        """As in `Planner`."""
         return self.planner.common_noise
 
     @property
     def horizon(self) -> int:
-        """As in `Planner`."""
         return self.planner.horizon
 
     @property
     def evaluations(self) -> int:
-        """Plans scored for one decision."""
         return self.groups * (self._member.evaluations + 1)
 
     @property

@@ -3,7 +3,7 @@
 Axes: B environments, N candidates, H steps, S weight draws, D latent_size.
 """
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import tensorflow as tf
 
@@ -44,31 +44,14 @@ class Rollout(NamedTuple):
         return self._replace(reward=self.reward / reward, value=self.value / reward)
 
 
-class Value(Protocol):
-    """What states beyond the horizon are worth.
-
-    Attributes:
-        discount: of one decision.
-        return_lambda: see `Layout.counted`.
-    """
-
-    discount: float
-    return_lambda: float
-
-    def value(self, features):
-        """[...] of features [..., F], in the unit of a reward."""
-
-    def novelty(self, features):
-        """[...] of features [..., F], in the unit of a bonus."""
-
-
 class Layout:
     """The arrangements of [B, N] plans and S draws as the rows of one product.
 
     Args:
         plans: [B, N, H, A].
         draws: S.
-        value: `Value` of the states after actions, or None.
+        value: what states after the horizon are worth, or None: `discount` of a decision,
+            `return_lambda`, and `value` and `novelty` [...] of features [..., F].
     """
 
     def __init__(self, plans, draws, value=None):
