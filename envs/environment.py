@@ -73,11 +73,10 @@ class Environment(py_environment.PyEnvironment):
     beside it the positions and velocities of the physics. Where it sees images beside
     numbers, these are `image_NAME`, uint8 [image_size, image_size, channels]; what is
     rendered is `image_pixels`. Where it sees images alone, the first is `observation`.
-    Actions are float32 [A] in
-    [-1, 1], mapped to the bounds of the task; values beyond are clipped. Of categories they
-    are one-hot, one after the other where an action has several parts. An episode that
-    ends within a repeat ends the repeat. A time limit keeps discount 1. The step after the
-    last one starts the next episode.
+    Actions are float32 [A] in [-1, 1], mapped to the bounds of the task; values beyond are
+    clipped. Of categories they are one-hot, one after the other where an action has several
+    parts. An episode that ends within a repeat ends the repeat. A time limit keeps discount
+    1. The step after the last one starts the next episode.
 
     Episode n of a seed always starts the same, whatever was done before.
 
@@ -157,7 +156,8 @@ class Environment(py_environment.PyEnvironment):
         self._failed = 0  # episodes in a row
         # The specs need one observation; this episode counts for nothing.
         simulation.reset(seed)
-        self._observation_spec = self._make_observation_spec(self._observe())
+        seen = self._observe()
+        self._observation_spec = {name: _spec(name, seen[name]) for name in seen}
 
     def observation_spec(self):
         return self._observation_spec
@@ -312,17 +312,11 @@ class Environment(py_environment.PyEnvironment):
         """When something was given, for messages."""
         return f"after {self._steps} steps of episode {self._episode}"
 
-    def _make_observation_spec(self, example):
-        spec = {
-            name: array_spec.ArraySpec(value.shape, value.dtype, name=name)
-            for name, value in example.items()
-        }
-        for name, value in example.items():
-            if value.dtype == np.uint8:
-                spec[name] = array_spec.BoundedArraySpec(
-                    value.shape, np.uint8, 0, 255, name=name
-                )
-        return spec
+
+def _spec(name, array):
+    if array.dtype == np.uint8:
+        return array_spec.BoundedArraySpec(array.shape, np.uint8, 0, 255, name=name)
+    return array_spec.ArraySpec(array.shape, array.dtype, name=name)
 
 
 def _time_limit(simulation, wanted):

@@ -7,7 +7,7 @@ import cloudpickle
 import numpy as np
 
 from envs import quiet, tasks
-from envs.making import make
+from envs.making import TOLD, make
 
 _LOG = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ def batched(environments):
     from tf_agents.environments import batched_py_environment
 
     batch = batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)
-    for name in ("action_repeat", "episode_length", "entries", "actions"):
+    for name in TOLD:
         setattr(batch, name, getattr(environments[0], name))
     return batch
 

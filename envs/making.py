@@ -2,6 +2,9 @@
 
 from envs import quiet, tasks
 
+# What each environment of a task says of itself, and so do all of them together.
+TOLD = ("action_repeat", "episode_length", "entries", "actions")
+
 
 def make(
     task,

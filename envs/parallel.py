@@ -10,6 +10,7 @@ import tensorflow as tf
 from tf_agents.environments import py_environment
 
 from envs.failing import EnvironmentFailedError
+from envs.making import TOLD
 from envs.worker import serve
 
 
@@ -54,10 +55,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
                 _result(*self._receive(number, self._hint))
             self._observation_spec = self._ask(0, "observation_spec")
             self._action_spec = self._ask(0, "action_spec")
-            self.action_repeat = self._ask(0, "action_repeat")
-            self.episode_length = self._ask(0, "episode_length")
-            self.entries = self._ask(0, "entries")
-            self.actions = self._ask(0, "actions")
+            for name in TOLD:
+                setattr(self, name, self._ask(0, name))
         except BaseException:
             for process in self._processes:
                 process.terminate()  # it may still be starting, which takes seconds

@@ -80,21 +80,13 @@ _MUJOCO_PY = ("gym.envs.mujoco", "gym.envs.robotics")  # modules of tasks that n
 
 @dataclasses.dataclass(frozen=True)
 class Task:
-    """A task whose settings are known to be valid.
+    """A task whose settings are known to be valid."""
 
-    Args:
-        name: canonical name: `cheetah_run`, `gym:Pendulum-v1`, `python:hover:make`, `fake`.
-        suite: `dm_control`, `gym`, `gymnasium`, `python`, `fake` or `logged`.
-        domain: the domain of a DeepMind Control task, the module of a user's, else "".
-        variant: what to load of that domain, module or suite.
-        action_repeat: environment steps of a decision.
-    """
-
-    name: str
-    suite: str
-    domain: str
-    variant: str
-    action_repeat: int
+    name: str  # canonical: `cheetah_run`, `gym:Pendulum-v1`, `python:hover:make`, `fake`
+    suite: str  # `dm_control`, `gym`, `gymnasium`, `python`, `fake` or `logged`
+    domain: str  # the domain of a DeepMind Control task, the module of a user's, else ""
+    variant: str  # what to load of that domain, module or suite
+    action_repeat: int  # environment steps of a decision
 
 
 def dm_control_names():

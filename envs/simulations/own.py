@@ -17,8 +17,6 @@ from envs.simulations.images import as_image
 _MOST = 4096  # numbers of a table in a state
 _OURS = ("agents", "bayes_rl", "configs", "envs")
 _PREFIX = "python:"
-
-
 _GIVEN = {}  # (module, name) -> function that a script of this process has given
 
 
@@ -98,17 +96,12 @@ def find(module, function):
 def import_module(module, task):
     """Imports what makes a task, from what is installed or the current folder.
 
-    Args:
-        module: dotted name.
-        task: canonical name, for messages.
-
     Raises:
         ValueError: the module cannot be imported.
     """
     if not {"", os.getcwd()} & set(sys.path):
-        sys.path.append(
-            os.getcwd()
-        )  # last: what lies there must not hide what is installed
+        # Last: what lies there must not hide what is installed.
+        sys.path.append(os.getcwd())
     quiet.import_gym()  # before the module does, which would print a notice
     rendering.choose_library()
     try:
@@ -128,11 +121,7 @@ class Own:
     observations, as one vector. Images stand beside it, see `envs.simulations.images`. The
     velocity is of the entries that are known to be velocities, the position of the others.
 
-    Args:
-        task: canonical name.
-        make: the function.
-        velocities: which entries of the state are velocities.
-        takes_images: whether images are taken; else they are refused.
+    Images are taken where `takes_images` is true, else refused.
 
     Attributes:
         entries: dict of the path of each array of an observation -> its size, in order;
