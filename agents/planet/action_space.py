@@ -144,12 +144,10 @@ class Categories:
         """The parts of vectors [..., A], a list."""
         return tf.split(vectors, self.categories, -1)
 
-    def log_probabilities(self, logits, least=0.0):
+    def log_probabilities(self, logits, least):
         """log((1 - least) softmax(logits) + least / categories) of each part, [..., A]."""
 
         def normalized(part):
-            if not least:
-                return tf.nn.log_softmax(part)
             uniform = least / part.shape[-1]
             return tf.math.log((1.0 - least) * tf.nn.softmax(part) + uniform)
 

@@ -73,7 +73,7 @@ def test_uninformed_plans_hold_one_category_each():
 def test_probabilities_of_logits_are_a_softmax_of_each_part():
     logits = np.array([1.0, 0.0, -2.0, 3.0, 1.0], np.float32)
     soft = [np.exp(part) / np.exp(part).sum() for part in np.split(logits, [3])]
-    found = np.exp(SPACE.log_probabilities(tf.constant(logits)))
+    found = np.exp(SPACE.log_probabilities(tf.constant(logits), least=0.0))
     np.testing.assert_allclose(found, np.concatenate(soft), rtol=1e-5)
     mixed = np.concatenate([0.9 * p + 0.1 / len(p) for p in soft])
     found = np.exp(SPACE.log_probabilities(tf.constant(logits), least=0.1))
