@@ -21,23 +21,18 @@ _LOG = logging.getLogger(__name__)
 class Simulation(typing.Protocol):
     """What an environment needs of a task, one environment step at a time.
 
-    Attributes:
-        action_minimum: [A].
-        action_maximum: [A].
-        choices: `envs.simulations.choices.Choices` in place of both, where actions are
-            categories; other simulations need not have it.
-        time_limit: environment steps after which an episode is cut, or None.
-        timestep: seconds of an environment step.
-        entries: dict of path -> size of what `state` was put together from, in order;
-            simulations need not have it.
+    Attributes that a simulation need not have:
+        choices: `envs.simulations.choices.Choices` in place of both bounds, where actions
+            are categories.
+        entries: dict of path -> size of what `state` was put together from, in order.
         images: method `images(size)`: dict of `image_NAME` -> uint8 [size, size, channels],
-            of images that the task observes; simulations need not have it.
+            of images that the task observes.
     """
 
-    action_minimum: np.ndarray
-    action_maximum: np.ndarray
-    time_limit: int | None
-    timestep: float
+    action_minimum: np.ndarray  # [A]
+    action_maximum: np.ndarray  # [A]
+    time_limit: int | None  # environment steps after which an episode is cut
+    timestep: float  # seconds of an environment step
 
     def reset(self, seed):
         """Starts an episode; `seed` is an int or a list of ints."""
