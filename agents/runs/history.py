@@ -78,7 +78,6 @@ class History:
     metrics: list  # rows of metrics.jsonl
     scores: list  # rows of scores.csv
     diverged: Divergence | None = None  # where its newest session ended so
-    held_to: int | None = None  # environment steps up to which that keeps its last values
 
     def curve(self, x, key):
         """Returns (steps, values) of a metric, or None where the run has none."""

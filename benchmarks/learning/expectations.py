@@ -1,4 +1,4 @@
-"""What agents that learned from logs expected, beside what came; and seeds in pairs."""
+"""What agents that learned from logs expected, beside what came."""
 
 import csv
 import io
@@ -16,12 +16,11 @@ _VALUES = ("expected", "returned")
 def expectations(runs):
     """Rows of the last evaluations of runs that learned from logs, as text of a csv file.
 
-    Of each group the mean over seeds of
+    Of each task and group the mean over seeds of
 
-        score       return of evaluations
-        expected    value that critics gave their first states
-        returned    discounted return that came of them
-        difference  score minus that of the deterministic group, seed by seed
+        score     return of evaluations
+        expected  value that critics gave their first states
+        returned  discounted return that came of them
 
     with 95 % bootstrap intervals over seeds.
 
@@ -33,16 +32,7 @@ def expectations(runs):
     """
     loaded = [load(run) for run in runs]
     groups = arrange([run for run in loaded if run.config.get("data")])
-    ends = [{run.config["seed"]: _end(run) for run in group.runs} for group in groups]
-    twins = [
-        own
-        for group, own in zip(groups, ends, strict=True)
-        if group.runs[0].config["transition"] == "deterministic"
-    ]
-    rows = [
-        _row(group, own, twins[0] if len(twins) == 1 else {})
-        for group, own in zip(groups, ends, strict=True)
-    ]
+    rows = [_row(group) for group in groups]
     if not rows:
         return ""
     text = io.StringIO()
@@ -59,14 +49,12 @@ def _end(run):
     return score | {name: row[f"value/{name}"] for row in values for name in _VALUES}
 
 
-def _row(group, ends, twins):
+def _row(group):
+    ends = [_end(run) for run in group.runs]
     row = {"task": group.task, "group": group.label, "seeds": len(ends)}
     for name in ("score", *_VALUES):
-        row |= _mean(name, [end[name] for end in ends.values() if name in end])
-    paired = [ends[seed]["score"] - twins[seed]["score"] for seed in ends if seed in twins]
-    is_twin = ends is twins
-    row |= _mean("difference", [] if is_twin else paired)
-    return row | {"pairs": 0 if is_twin else len(paired)}
+        row |= _mean(name, [end[name] for end in ends if name in end])
+    return row
 
 
 def _mean(name, values):

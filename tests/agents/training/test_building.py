@@ -44,7 +44,7 @@ def test_generators_that_environments_may_draw_from_go_on_as_before(build_agent)
 
 def test_the_parts_are_those_of_the_config(agent, build_agent):
     planner = agent.collect_policy._planner
-    assert isinstance(planner, CrossEntropy)
+    assert type(planner) is CrossEntropy
     assert planner.horizon == 4
     assert agent.policies.strategy == Greedy()
     assert agent.collect_policy._noise.stddev == 0.2

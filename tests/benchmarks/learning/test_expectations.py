@@ -8,26 +8,23 @@ from agents.runs import records
 from benchmarks.learning.expectations import expectations
 
 
-def test_seeds_are_paired_with_those_of_the_twin_and_values_with_what_came(
-    make_run, tmp_path
-):
+def test_a_row_for_each_group_of_each_task_has_means_over_seeds(make_run, tmp_path):
     runs = []
-    scores = {"deterministic": [100.0, 300.0], "ensemble": [150.0, 310.0, 900.0]}
-    for transition, own in scores.items():
+    scores = {"fake": [100.0, 300.0], "fake_ending": [150.0, 310.0, 900.0]}
+    for task, own in scores.items():
         for seed, score in enumerate(own):
-            folder = tmp_path / transition / str(seed)
-            given = {"transition": transition, "data": "logs"}
+            folder = tmp_path / task / str(seed)
+            given = {"task": task, "data": "logs"}
             runs.append(make_run(folder, seed, [[0.0], [score, score]], **given))
             row = {"episodes": 3, "environment_steps": 2000}
             row |= {"value/expected": 9.0 + seed, "value/returned": 5.0}
             records.append_metrics(folder, row)
-    twin, other = csv.DictReader(expectations(runs).splitlines())
-    assert (twin["seeds"], twin["score"], twin["difference"]) == ("2", "200", "")
-    assert (other["seeds"], other["pairs"]) == ("3", "2")
-    assert float(other["difference"]) == (50.0 + 10.0) / 2  # the third has no partner
-    assert [float(other[f"difference_{end}"]) for end in ("low", "high")] == [10, 50]
-    assert (float(other["expected"]), float(other["returned"])) == (10.0, 5.0)
-    assert float(other["score"]) == pytest.approx(1360 / 3)
+    two, three = csv.DictReader(expectations(runs).splitlines())
+    assert (two["task"], two["seeds"], two["score"]) == ("fake", "2", "200")
+    assert (two["score_low"], two["score_high"]) == ("100", "300")
+    assert (three["task"], three["seeds"]) == ("fake_ending", "3")
+    assert (float(three["expected"]), float(three["returned"])) == (10.0, 5.0)
+    assert float(three["score"]) == pytest.approx(1360 / 3)
 
 
 def test_runs_that_collected_have_no_row(make_run, tmp_path):
