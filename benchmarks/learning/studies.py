@@ -54,7 +54,8 @@ def make(folder, study):
                 write({"paired": paired}, tables)
             finished = sum(map(has_all_steps, runs))
             counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
-            summary = {"commands": study["commands"], "runs": counts} | summarize(runs)
+            commands = [*study.get("data", ()), *study["commands"]]
+            summary = {"commands": commands, "runs": counts} | summarize(runs)
             text = json.dumps(summary, indent=1)
             (tables / SUMMARY).write_text(f"{text}\n")
             if expected := expectations(runs):
@@ -169,7 +170,8 @@ def _environment_steps(file):
 def missing(folder, study):
     """A command for each run that is not finished, the first seeds of all groups first.
 
-    A run that is packed and finished does not run again where its folder is gone.
+    A run that is packed and finished does not run again where its folder is gone. Before
+    them come the commands of the `data` that runs learn from, where these are not there.
 
     Args:
         folder: `pathlib.Path`, `results/<name>`.
@@ -187,4 +189,9 @@ def missing(folder, study):
         if not (is_packed or has_all_steps(root / name, wanted)):
             left.append((config.seed, shlex.join([*start, *words])))
     left.sort(key=lambda pair: pair[0])
-    return [command for _, command in left]
+    data = [
+        shlex.join([*start, *words])
+        for start, words in _commanded(study.get("data", ()) if left else ())
+        if not has_all_steps(pathlib.Path(load(words).logdir))
+    ]
+    return data + [command for _, command in left]

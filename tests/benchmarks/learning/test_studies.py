@@ -1,5 +1,6 @@
 """Tests of benchmarks.learning.studies."""
 
+import itertools
 import pathlib
 import shutil
 
@@ -183,3 +184,20 @@ def test_a_run_that_is_packed_is_not_missing_elsewhere(study, make_run, tmp_path
     lines = missing(tmp_path / "study", study)
     assert len(lines) == 3
     assert not [line for line in lines if "seed=0" in line and "noise" in line]
+
+
+def test_data_that_runs_learn_from_come_first_and_are_no_runs_of_the_study(
+    study, make_run, tmp_path
+):
+    logs = tmp_path / "logs"
+    study["data"] = [f"bayes-rl train task=fake environment_steps=4000 logdir={logs}"]
+    lines = missing(tmp_path / "study", study)
+    assert len(lines) == 5
+    assert lines[0].endswith(f"logdir={logs}")
+    make_run(logs, 0, [[1.0]] * 4, environment_steps=4000)
+    assert len(missing(tmp_path / "study", study)) == 4
+    for name, seed in itertools.product(("noise", "greedy"), (0, 1)):
+        run = tmp_path / "logdir" / name / str(seed)
+        make_run(run, seed, [[1.0]] * 4, environment_steps=4000)
+    shutil.rmtree(logs)
+    assert missing(tmp_path / "study", study) == []
