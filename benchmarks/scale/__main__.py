@@ -44,46 +44,38 @@ def main():
         layouts = LAYOUTS if is_wall else LAYOUTS[:1]
         clock = CLOCKS[options.clock]
         costs = measure_costs([*words, "actors=1"], clock=clock, layouts=layouts)
-        checks = check(costs, words, options.episodes) if is_wall else []
+        config = load(words)
+        steps = costs.episode_steps * costs.action_repeat
+        updates = round(config.updates_per_step * steps)  # after an episode
+        checks = []
+        if is_wall:
+            checks = check(costs, words, updates, config.batch_size, options.episodes)
     except UserError as error:
         sys.exit(f"benchmarks.scale: {error}")
-    outcomes = simulated(costs, updates_of_episode(costs, load(words)))
+    outcomes = simulated(costs, updates)
     with tempfile.TemporaryDirectory() as nowhere:
         folder = pathlib.Path(options.folder or nowhere)
         page.write_page(folder, options.title, facts, costs, checks, outcomes)
         print((folder / "scale.md").read_text())
 
 
-def check(costs, words, episodes):
-    """Rows of (actors, measured `Speed`, simulated environment steps a second)."""
-    from agents.runs.config.overrides import load
-    from benchmarks.scale.real import measure_run
+def check(costs, words, updates, batch_size, episodes):
+    """Rows of runs that are measured and simulated, see `benchmarks.scale.page`."""
+    from benchmarks.scale.processes import speeds
     from benchmarks.scale.simulation import Layout, simulate
 
-    updates, rows = updates_of_episode(costs, load(words)), []
+    rows = []
     for actors in CHECKED:
-        real = measure_run(words, actors, episodes)
-        model = simulate(costs, Layout(actors, updates=updates, cores=os.cpu_count()))
-        rows.append((actors, real, model.steps_per_second))
-        print(
-            f"{actors} actors: {real.steps:.0f}, simulated {rows[-1][2]:.0f}",
-            file=sys.stderr,
-        )
+        real, learned = speeds(words, actors, episodes)
+        layout = Layout(actors, updates=updates, cores=os.cpu_count())
+        model = simulate(costs, layout).steps_per_second
+        rows.append((actors, real, batch_size * learned, model))
+        print(f"{actors} actors: {real:.0f}, simulated {model:.0f}", file=sys.stderr)
     return rows
 
 
-def updates_of_episode(costs, config):
-    """Gradient steps after an episode."""
-    return round(config.updates_per_step * costs.episode_steps * costs.action_repeat)
-
-
 def simulated(costs, updates):
-    """List of (`Layout`, `Outcome`), with so many updates an episode and with few.
-
-    Args:
-        costs: `benchmarks.scale.costs.Costs`.
-        updates: of the run that was measured.
-    """
+    """Pairs of `Layout` and `Outcome`, with so many updates an episode and with few."""
     from benchmarks.scale.simulation import Layout, simulate
 
     layouts = [

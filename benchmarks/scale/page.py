@@ -22,10 +22,6 @@ _HELP = """\
 - More actors than the learners can follow make nothing faster and their weights older. Each
   waits until its last episode is learned from."""
 _DECISION = "a decision, one environment"
-_OUTCOMES = {
-    "environment steps / s": "steps_per_second",
-    "staleness, updates": "staleness",
-}
 
 
 def costs_table(costs):
@@ -46,52 +42,39 @@ def costs_table(costs):
     ]
 
 
-def layouts_table(costs):
-    """Rows of an actor's environments: milliseconds a call, decisions a second."""
-    return [
-        (
-            count,
-            _ms(costs.decision[count]),
-            f"{count / costs.decision[count]:.0f}",
-            f"{count / (costs.decision[count] + costs.step[count]):.0f}",
-        )
-        for count in costs.decision
-    ]
+def _layout_row(count, decision, step):
+    """Milliseconds of a call for so many environments, and decisions a second."""
+    return (
+        count,
+        _ms(decision),
+        f"{count / decision:.0f}",
+        f"{count / (decision + step):.0f}",
+    )
 
 
 def write_page(folder, title, facts, costs, checks, outcomes):
     """Writes scale.md, scale.json and scale.png.
 
-    Args:
-        folder: `pathlib.Path`.
-        title: of the page.
-        facts: dict of name -> text, see `benchmarks.measuring.report.origin`.
-        costs: `benchmarks.scale.costs.Costs`.
-        checks: rows of (actors, measured `Speed`, simulated environment steps a second).
-        outcomes: list of (`Layout`, `Outcome`).
+    `checks` are rows of actors, environment steps a second and sequences learned from a
+    second, both measured, and environment steps a second as simulated. `outcomes` are pairs
+    of a `Layout` and its `Outcome`.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    names = ["actors", "environment steps / s", "of one actor's", "simulated"]
-    names += ["simulated / real", "sequences learned from / s"]
+    layout, speed = ["updates an episode", "learners", "actors"], "environment steps / s"
+    checked = ["actors", speed, "of one actor's", "simulated", "simulated / real"]
     tables = {
-        "needed": [
-            [
-                "updates an episode",
-                "learners",
-                "actors",
-                "environment steps / s",
-                "busiest",
-            ],
-            *needed(outcomes),
-        ],
+        "needed": [[*layout, speed, "busiest"], *needed(outcomes)],
         "costs": [["what", "milliseconds"], *costs_table(costs)],
         "layouts": [
             ["environments", "milliseconds a call", "decisions / s", "with environments"],
-            *layouts_table(costs),
+            *(_layout_row(n, time, costs.step[n]) for n, time in costs.decision.items()),
         ],
-        "checks": [names, *(_check_row(*check, checks[0][1]) for check in checks)],
+        "checks": [
+            [*checked, "sequences learned from / s"],
+            *(_check_row(*check, checks[0][1]) for check in checks),
+        ],
         "outcomes": [
-            ["updates an episode", "learners", "actors", *_OUTCOMES, "busiest"],
+            [*layout, speed, "staleness, updates", "busiest"],
             *(_outcome_row(layout, outcome) for layout, outcome in outcomes),
         ],
     }
@@ -106,7 +89,9 @@ def write_page(folder, title, facts, costs, checks, outcomes):
 def remake(folder):
     """Writes scale.md anew, from the scale.json beside it."""
     found = json.loads((folder / "scale.json").read_text())
-    tables = {name: as_markdown(*_split(rows)) for name, rows in found["tables"].items()}
+    tables = {
+        name: as_markdown(head, rows) for name, (head, *rows) in found["tables"].items()
+    }
     sizes = (
         "Weights that actors act by: {weights} MB. Gradients that learners sum: "
         "{gradients} MB."
@@ -130,10 +115,6 @@ def remake(folder):
     write_text(folder / "scale.md", "\n\n".join(filter(None, parts)) + "\n")
 
 
-def _split(rows):
-    return rows[0], rows[1:]
-
-
 def _answer(tables):
     """How many actors one learner needs, in a sentence."""
     told = [
@@ -152,23 +133,24 @@ def _answer(tables):
 def needed(outcomes):
     """A row of each number of updates and learners: where more actors bring no more.
 
-    Returns:
-        Rows of updates an episode, learners, the fewest actors that reach nine tenths of
-        the highest speed, that highest speed, and what is busiest then.
+    It has the fewest actors that reach nine tenths of the highest speed, that highest
+    speed, and what is busiest then.
     """
     rows = []
-    for updates, learners in dict.fromkeys((a.updates, a.learners) for a, _ in outcomes):
-        own = [
-            (layout, outcome)
-            for layout, outcome in outcomes
-            if (layout.updates, layout.learners) == (updates, learners)
-        ]
-        best = max(outcome.steps_per_second for _, outcome in own)
-        layout, outcome = next(
-            pair for pair in own if pair[1].steps_per_second >= 0.9 * best
-        )
-        rows.append((updates, learners, layout.actors, f"{best:.0f}", _busiest(outcome)))
+    for learning, own in _by_learning(outcomes).items():
+        best = max(outcome.steps_per_second for outcome in own.values())
+        actors = next(n for n in own if own[n].steps_per_second >= 0.9 * best)
+        rows.append((*learning, actors, f"{best:.0f}", _busiest(own[actors])))
     return rows
+
+
+def _by_learning(outcomes):
+    """Dict of (updates, learners) -> dict of actors -> outcome."""
+    found = {}
+    for layout, outcome in outcomes:
+        own = found.setdefault((layout.updates, layout.learners), {})
+        own[layout.actors] = outcome
+    return found
 
 
 def _draw(file, outcomes):
@@ -178,40 +160,24 @@ def _draw(file, outcomes):
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.subplots()
-    for updates, learners in dict.fromkeys((a.updates, a.learners) for a, _ in outcomes):
-        own = [
-            (layout.actors, outcome.steps_per_second)
-            for layout, outcome in outcomes
-            if (layout.updates, layout.learners) == (updates, learners)
-        ]
+    for (updates, learners), own in _by_learning(outcomes).items():
+        speeds = [outcome.steps_per_second for outcome in own.values()]
         label = f"{updates} updates an episode, learners: {learners}"
-        axes.plot(*zip(*own, strict=True), marker="o", markersize=3, label=label)
+        axes.plot(list(own), speeds, marker="o", markersize=3, label=label)
     axes.set(xscale="log", yscale="log", xlabel="actors", ylabel="environment steps / s")
     axes.grid(alpha=0.3)
     axes.legend(fontsize=7)
     save_figure(figure, file)
 
 
-def _check_row(actors, real, model, of_one):
-    return (
-        actors,
-        f"{real.steps:.0f}",
-        f"{real.steps / of_one.steps:.2f}",
-        f"{model:.0f}",
-        f"{model / real.steps:.2f}",
-        f"{real.samples:.0f}",
-    )
+def _check_row(actors, steps, samples, model, of_one):
+    ratios = f"{steps / of_one:.2f}", f"{model:.0f}", f"{model / steps:.2f}"
+    return actors, f"{steps:.0f}", *ratios, f"{samples:.0f}"
 
 
 def _outcome_row(layout, outcome):
-    return (
-        layout.updates,
-        layout.learners,
-        layout.actors,
-        f"{outcome.steps_per_second:.0f}",
-        f"{outcome.staleness:.0f}",
-        _busiest(outcome),
-    )
+    numbers = f"{outcome.steps_per_second:.0f}", f"{outcome.staleness:.0f}"
+    return layout.updates, layout.learners, layout.actors, *numbers, _busiest(outcome)
 
 
 def _busiest(outcome):

@@ -95,15 +95,16 @@ def answer(rows, _):
     )
 
 
-def measure(home, words, actors, episodes):
-    """A row of the table.
+def speeds(words, actors, episodes):
+    """Environment steps and gradient steps a second of a run; arguments as of `measure`."""
+    with _running(HERE, [*words, f"actors={actors}"]) as (process, run):
+        _, before, after = _follow(process, Follower(run), episodes)
+    seconds = after["seconds"] - before["seconds"]
+    return [(after[name] - before[name]) / seconds for name in ("steps", "updates")]
 
-    Args:
-        home: folder of the code that runs.
-        words: of the config.
-        actors: how many.
-        episodes: that are measured, after the first ones.
-    """
+
+def measure(home, words, actors, episodes):
+    """A row of the table, of so many episodes after the first ones of a folder's code."""
     with _running(home, [*words, *_QUIET, f"actors={actors}"]) as (process, run):
         begun = time.monotonic()
         first, before, after = _follow(process, Follower(run), episodes)
@@ -167,6 +168,7 @@ def _follow(process, follower, episodes):
                 now = {
                     "seconds": time.monotonic(),
                     "steps": follower.newest["environment_steps"],
+                    "updates": follower.newest["train_steps"],
                     "cores": _by_kind(process.pid, _core_seconds),
                 }
                 first = first or now

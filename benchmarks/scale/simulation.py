@@ -19,7 +19,6 @@ class Layout:
 
     Args:
         actors: processes that collect.
-        environments: of each actor.
         learners: processes that learn as one.
         updates: gradient steps after each episode.
         cores: that all processes share; None: each process has one of its own.
@@ -28,7 +27,6 @@ class Layout:
     """
 
     actors: int
-    environments: int = 1
     learners: int = 1
     updates: int = 300
     cores: int | None = None
@@ -60,18 +58,18 @@ def simulate(costs, layout, episodes=None):
     """Runs a layout until so many episodes were learned from.
 
     A third of them at first is not measured, in whole waves: actors that start together go
-    on in waves, of an episode of each environment, and a part of one would count the time
-    of some actors and not of others.
+    on in waves, of an episode of each actor, and a part of one would count the time of some
+    actors and not of others.
 
     Args:
         costs: `benchmarks.scale.costs.Costs`.
         layout: `Layout`.
-        episodes: at least so many; None: three of each environment, at least 30.
+        episodes: at least so many; None: three of each actor, at least 30.
 
     Returns:
         `Outcome`.
     """
-    wave = layout.actors * layout.environments
+    wave = layout.actors
     waves = math.ceil((episodes or max(30, 3 * wave)) / wave)
     skipped = math.ceil(waves / 3)
     run = _Run(costs, layout)
@@ -92,7 +90,6 @@ class _Run:
         self.clock = simpy.Environment()
         self._cores = simpy.Resource(self.clock, layout.cores) if layout.cores else None
         self._ready = simpy.Store(self.clock)  # actor and train steps of its weights
-        self._untaken = [0] * layout.actors  # episodes of each that wait
         self._taken = [simpy.Store(self.clock) for _ in range(layout.actors)]
         self._train_steps = 0
         self.begin()
@@ -112,18 +109,15 @@ class _Run:
             self.clock.step()
 
     def _collect(self, actor):
-        costs, count = self._costs, self._layout.environments
-        decision = costs.decision[count] + costs.step[count]
+        costs = self._costs
+        decision = costs.decision[1] + costs.step[1]
         while True:
             steps = self._train_steps
             yield from self._work("actors", costs.receive)
             yield from self._work("actors", decision, costs.episode_steps)
-            for _ in range(count):
-                yield from self._work("actors", costs.pack)
-                self._untaken[actor] += 1
-                yield self._ready.put((actor, steps))
-            while self._untaken[actor] >= count:
-                yield self._taken[actor].get()
+            yield from self._work("actors", costs.pack)
+            yield self._ready.put((actor, steps))
+            yield self._taken[actor].get()
 
     def _learn(self):
         costs, layout = self._costs, self._layout
@@ -132,7 +126,6 @@ class _Run:
             actor, steps = yield self._ready.get()
             # Beside the first learner, the others wait.
             yield from self._work("learners", costs.hand + costs.write + costs.send)
-            self._untaken[actor] -= 1
             yield self._taken[actor].put(None)
             self.stalenesses.append(self._train_steps - steps)
             for _ in range(layout.updates):

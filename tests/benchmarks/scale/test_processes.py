@@ -4,6 +4,8 @@ import os
 import pathlib
 import shutil
 
+import pytest
+
 from benchmarks.scale import processes
 
 RESULTS = pathlib.Path(processes.__file__).parents[2] / "results"
@@ -25,6 +27,27 @@ def test_actors_are_held_against_one_process_of_the_same_code():
         "With 2 actors, 1000 environment steps take 8.0 core seconds, 5.0 of them the "
         "learner's, against 7.0 in one process; all processes hold 1500 MiB, against 900."
     )
+
+
+RUN = """\
+import json, pathlib, sys, time
+run = pathlib.Path(sys.argv[-1].removeprefix("logdir="))
+run.mkdir()
+for episode in range(100):
+    row = {"environment_steps": 1000 * episode, "train_steps": 250 * max(0, episode - 2)}
+    with open(run / "metrics.jsonl", "a") as file:
+        file.write(json.dumps(row) + "\\n")
+    time.sleep(0.05)
+"""
+
+
+def test_speeds_are_those_of_episodes_that_were_learned_from(tmp_path, monkeypatch):
+    (tmp_path / "agents").mkdir()
+    (tmp_path / "agents" / "__main__.py").write_text(RUN)
+    monkeypatch.setattr(processes, "HERE", tmp_path)
+    steps, updates = processes.speeds([], actors=1, episodes=5)
+    assert steps / updates == pytest.approx(4.0)
+    assert 0 < steps < 25_000
 
 
 def test_the_command_is_the_learner_where_no_other_process_is():

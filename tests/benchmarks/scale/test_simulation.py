@@ -8,8 +8,8 @@ from benchmarks.scale.costs import Costs
 from benchmarks.scale.simulation import Layout, simulate
 
 NOTHING = Costs(
-    decision={1: 0.0, 4: 0.0},
-    step={1: 0.0, 4: 0.0},
+    decision={1: 0.0},
+    step={1: 0.0},
     episode_steps=10,
     action_repeat=8,
     pack=0.0,
@@ -64,13 +64,6 @@ def test_a_learner_that_takes_one_after_another_can_be_what_all_wait_for():
     )
     assert rate == pytest.approx(4.0, rel=0.04)
     assert outcome.bottleneck == "learners"
-
-
-def test_environments_of_an_actor_share_its_decisions():
-    rate, _ = episodes_per_second(
-        Layout(1, environments=4, updates=1), decision={4: 0.1}, step={4: 0.1}
-    )
-    assert rate == pytest.approx(2.0, rel=0.02)
 
 
 def test_processes_that_share_a_core_take_turns():
