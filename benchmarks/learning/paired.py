@@ -27,20 +27,13 @@ def differences(runs, than):
         its pairs has, a row a task, and one over all tasks where there are several. `ahead`
         counts the pairs in which it scores more than its twin.
     """
-    table = evaluations(runs)
-    keys = ["task", "group", "environment_steps", "seed"]
-    scores = table.groupby(keys)["return"].mean()
+    keys = ["group", "environment_steps", "task", "seed"]
+    scores = evaluations(runs).groupby(keys)["return"].mean().unstack("group")
+    apart = scores.drop(columns=than, errors="ignore").sub(scores.get(than, np.nan), axis=0)
+    apart = apart.stack().dropna()
     rows = []
-    for (group, steps), own in scores.groupby(["group", "environment_steps"]):
-        if group == than:
-            continue
-        pairs = {}
-        for task, of_task in own.groupby("task"):
-            ours = of_task.droplevel(["task", "group", "environment_steps"])
-            if (task, than, steps) not in scores.index:
-                continue
-            if len(apart := (ours - scores[task, than, steps]).dropna()):
-                pairs[task] = apart.to_numpy()
+    for (group, steps), own in apart.groupby(["group", "environment_steps"]):
+        pairs = {task: each.to_numpy() for task, each in own.groupby("task")}
         start = {"group": group, "than": than, "environment_steps": steps}
         rows += [start | _row(task, [apart]) for task, apart in pairs.items()]
         if len(pairs) > 1:

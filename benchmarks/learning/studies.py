@@ -19,12 +19,11 @@ from agents.runs.grouping import group
 from agents.study.compare import compare
 from agents.study.compare.tables import write
 from agents.system.files import replacing_folder
-from benchmarks.learning.expectations import EXPECTATIONS, expectations
 from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
 from benchmarks.learning.paired import differences
-from benchmarks.learning.summary import summarize
+from benchmarks.learning.summary import expectations, summarize
 
 _FILMS = ("open_loop_*[0-9].png", "open_loop_*_strip.png", "episode_*_strip.png")
 _MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before options
@@ -49,17 +48,16 @@ def make(folder, study):
         with replacing_folder(folder / TABLES) as tables:
             with open(os.devnull, "w") as nowhere:
                 compare(runs, tables, Console(file=nowhere))
+            found = {"expectations": expectations(runs)}
             if "paired" in study:
-                paired = pd.DataFrame(differences(runs, study["paired"]))
-                write({"paired": paired}, tables)
+                found["paired"] = pd.DataFrame(differences(runs, study["paired"]))
+            write(found, tables)
             finished = sum(map(has_all_steps, runs))
             counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
             commands = [*study.get("data", ()), *study["commands"]]
             summary = {"commands": commands, "runs": counts} | summarize(runs)
             text = json.dumps(summary, indent=1)
             (tables / SUMMARY).write_text(f"{text}\n")
-            if expected := expectations(runs):
-                (tables / EXPECTATIONS).write_text(expected)
     for picture in (folder / TABLES).glob("*.png"):
         os.replace(picture, folder / picture.name)
     keep_shown(folder, study["pictures"])

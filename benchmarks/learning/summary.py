@@ -4,12 +4,16 @@ import json
 import pathlib
 
 import numpy as np
+import pandas as pd
 
 from agents.runs.grouping import arrange
 from agents.runs.history import load
 from agents.runs.records import read_sessions
+from agents.study import statistics
+from agents.study.compare.tables import with_interval
 
 _WEIGHTS = ("train/weight_kl", "train/weight_stddev", "train/weight_ratio")
+_VALUES = ("expected", "returned")
 
 
 def summarize(runs):
@@ -58,3 +62,37 @@ def sources_of(runs):
             }
             sources[json.dumps(source, sort_keys=True)] = source
     return list(sources.values())
+
+
+def expectations(runs):
+    """A table of what agents that learned from logs expected, beside what came.
+
+    Of each task and group the mean over seeds, of the last evaluation, of
+
+        score     return of evaluations
+        expected  value that critics gave their first states
+        returned  discounted return that came of them
+
+    with 95 % bootstrap intervals over seeds; empty where no run learned from logs.
+    """
+    loaded = [load(run) for run in runs]
+    groups = arrange([run for run in loaded if run.config.get("data")])
+    return pd.DataFrame([_expectation(group) for group in groups])
+
+
+def _expectation(group):
+    ends = [_end(run) for run in group.runs]
+    row = {"task": group.task, "group": group.label, "seeds": len(ends)}
+    for name in ("score", *_VALUES):
+        values = [end[name] for end in ends if name in end]
+        row |= dict.fromkeys((name, f"{name}_low", f"{name}_high"), np.nan)
+        if values:
+            row |= with_interval(name, [values], statistics.mean)
+    return row
+
+
+def _end(run):
+    """Dict of the numbers of the last evaluation of a run; fewer where it has no value."""
+    values = [row for row in run.metrics if "value/expected" in row][-1:]
+    score = {"score": float(np.nanmean(run.score_curve()[1][-1]))}
+    return score | {name: row[f"value/{name}"] for row in values for name in _VALUES}
