@@ -1,4 +1,7 @@
-"""What a study found, in words, with the numbers that its tables hold now."""
+"""What a study found, in words, with the numbers that its tables hold now.
+
+`folder` is that of a study, `study` its entry in experiments.yaml.
+"""
 
 import csv
 import math
@@ -18,15 +21,7 @@ _CELL = re.compile(r"\{(\w+)\.(\w+): ([^}]*)\}")
 
 
 def answer(folder, study):
-    """The shortest answer to the question of a study, or of another that it answers.
-
-    Args:
-        folder: of the study.
-        study: its entry in experiments.yaml, or one below its `also`.
-
-    Raises:
-        SystemExit: as of `filled`.
-    """
+    """The shortest answer to the question of a study, or of another below its `also`."""
     return filled(folder, study["answer"])
 
 
@@ -36,13 +31,6 @@ def table(folder, study):
     `table` of its entry has a `caption`, the heading of the `first` column, `rows` as their
     names with what `$row` stands for, or each of several such words, and `columns` as their
     headings with a cell each, see `filled`. Empty where a study has none.
-
-    Args:
-        folder: of the study.
-        study: its entry in experiments.yaml.
-
-    Raises:
-        SystemExit: as of `filled`.
     """
     if "table" not in study:
         return ""
@@ -74,10 +62,6 @@ def filled(folder, text):
     It names them as `{table.column: column=value; column=value}`: the cell of the only
     row of `table.csv` that has those values. An interval, with a mark where it is of too
     few seeds, or the extremes of seeds follow where the table has them.
-
-    Args:
-        folder: of the study.
-        text: of its entry in experiments.yaml.
 
     Raises:
         SystemExit: a table has several such rows.

@@ -1,6 +1,7 @@
 """The page of a study: its question and answer, a picture and a table; the rest folded.
 
-results/README.md has what was asked, the answer, and the page with its numbers.
+results/README.md has what was asked, the answer, and the page with its numbers. `folder` is
+that of a study, `study` its entry in experiments.yaml.
 """
 
 import json
@@ -29,12 +30,7 @@ _ABOUT = f"""
 
 
 def page(folder, study):
-    """The text of the README.md of a study that was measured.
-
-    Args:
-        folder: of the study; it has tables.
-        study: its entry in experiments.yaml.
-    """
+    """The text of the README.md of a study that has tables."""
     summary = json.loads((folder / TABLES / SUMMARY).read_text())
     shown = shown_pictures(folder, study["pictures"])
     first, *others = [picture(path.name) for path in shown] or [""]
@@ -54,42 +50,26 @@ def joined(*parts):
 
 
 def beginning(folder, study, first, numbers):
-    """What a reader in a hurry reads of a study.
-
-    Args:
-        folder: of the study.
-        study: its entry in experiments.yaml.
-        first: the picture.
-        numbers: the table.
-    """
+    """What a reader in a hurry reads: also the first picture, and the table of numbers."""
     parts = [f"# {study['title']}", study["question"], answer(folder, study)]
     return noted("\n\n".join(filter(None, [*parts, first, numbers])))
 
 
 def how(folder, study, summary, *more):
-    """How the numbers of a study were measured, folded.
+    """How the numbers were measured, with further paragraphs, folded.
 
-    Args:
-        folder: of the study.
-        study: its entry in experiments.yaml.
-        summary: dict with `commands` and `sources`.
-        more: further paragraphs.
+    `summary` has the `commands` of the study and the `sources` of its runs.
     """
     commands = "\n".join(
         [*summary["commands"], f"python -m benchmarks.learning --pack {folder.name}"]
     )
-    parts = [f"```\n{commands}\n```", sources(summary["sources"]), made_by(study)]
+    parts = [f"```\n{commands}\n```", sources(summary["sources"])]
+    if "agent" in study:
+        parts.append(
+            f"Made with an earlier version of the agent: {study['agent']}. Commands are of "
+            "the version at that commit."
+        )
     return folded("How it was measured", study["about"], *parts, *more)
-
-
-def made_by(study):
-    """Says how the agent of a study differed; nothing of the agent of today."""
-    if "agent" not in study:
-        return ""
-    return (
-        f"Made with an earlier version of the agent: {study['agent']}. Commands are of the "
-        "version at that commit."
-    )
 
 
 def picture(name):
@@ -152,12 +132,7 @@ def sources(sources):
 
 
 def readme(folder, studies):
-    """The text of README.md.
-
-    Args:
-        folder: results/.
-        studies: dict of experiments.yaml.
-    """
+    """The text of README.md in results/, of the studies of experiments.yaml."""
     rows = [
         [each["question"], answer(folder / name, each), _link(folder / name, study)]
         for name, study in studies.items()

@@ -16,16 +16,11 @@ def differences(runs, than):
         difference = mean over tasks of mean over seeds of (score - score of the twin)
 
     A score is the mean return of an evaluation. The interval draws the seeds of each task
-    anew, see `agents.study.statistics.interval`; tasks are the same in all draws.
-
-    Args:
-        runs: folders of runs.
-        than: group of the twins, as `agents.study.frames.evaluations` names it.
-
-    Returns:
-        List of dicts: for each other group and each number of environment steps that any of
-        its pairs has, a row a task, and one over all tasks where there are several. `ahead`
-        counts the pairs in which it scores more than its twin.
+    anew, see `agents.study.statistics.interval`; tasks are the same in all draws. `than` is
+    the group of the twins, as `agents.study.frames.evaluations` names it. For each other
+    group and each number of environment steps that any of its pairs has, there is a row a
+    task, and one over all tasks where there are several. `ahead` counts the pairs in which
+    it scores more than its twin.
     """
     keys = ["group", "environment_steps", "task", "seed"]
     scores = evaluations(runs).groupby(keys)["return"].mean().unstack("group")
@@ -35,7 +30,7 @@ def differences(runs, than):
     for (group, steps), own in apart.groupby(["group", "environment_steps"]):
         pairs = {task: each.to_numpy() for task, each in own.groupby("task")}
         start = {"group": group, "than": than, "environment_steps": steps}
-        rows += [start | _row(task, [apart]) for task, apart in pairs.items()]
+        rows += [start | _row(task, [each]) for task, each in pairs.items()]
         if len(pairs) > 1:
             rows.append(start | _row(ALL_TASKS, [*pairs.values()]))
     return rows

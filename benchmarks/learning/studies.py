@@ -1,4 +1,7 @@
-"""Makes the tables and pictures of a study from the runs that it has packed."""
+"""Makes the tables and pictures of a study from the runs that it has packed.
+
+`folder` is `results/<name>`, `study` its entry in experiments.yaml.
+"""
 
 import contextlib
 import itertools
@@ -33,10 +36,6 @@ _FIGURES = ("probe_*.png", "calibration.png")
 def make(folder, study):
     """Writes the tables of a study anew, and its pictures of all runs.
 
-    Args:
-        folder: `pathlib.Path`, `results/<name>`.
-        study: its entry in experiments.yaml.
-
     Raises:
         SystemExit: no run of it is finished; the message gives the commands.
     """
@@ -64,14 +63,7 @@ def make(folder, study):
 
 
 def take_pictures(folder, study):
-    """Copies the pictures of single runs that a study shows.
-
-    Those of runs that are gone stay.
-
-    Args:
-        folder: `pathlib.Path`, `results/<name>`.
-        study: its entry in experiments.yaml.
-    """
+    """Copies the pictures of single runs of a study; those of runs that are gone stay."""
     root = pathlib.Path(study["runs"])
     runs = [run for run in runs_below(root) if has_all_steps(run)]
     for run in runs:
@@ -88,12 +80,7 @@ def without_runs(study):
 
 
 def keep_shown(folder, patterns):
-    """Removes the pictures that a study does not show.
-
-    Args:
-        folder: of the study.
-        patterns: of the names of those that it shows.
-    """
+    """Removes the pictures of a study but those whose names have one of the patterns."""
     for picture in {*folder.glob("*.png")} - {*shown_pictures(folder, patterns)}:
         picture.unlink()
 
@@ -135,17 +122,10 @@ def _commanded(commands):
 
 
 def pictures(root, runs):
-    """What shows one run: the first of each group of seeds.
+    """Dict of a name that tells the run -> picture, of the first run of each group.
 
     The newest open-loop pictures and strip of an episode, and those of probes and of
-    calibration.
-
-    Args:
-        root: folder that holds all runs, or is the only one.
-        runs: their folders.
-
-    Returns:
-        Dict of a name that tells the run -> file.
+    calibration. `root` holds all runs, or is the only one.
     """
     configs = [read_config(run) for run in runs]
     found = {}
@@ -170,10 +150,6 @@ def missing(folder, study):
 
     A run that is packed and finished does not run again where its folder is gone. Before
     them come the commands of the `data` that runs learn from, where these are not there.
-
-    Args:
-        folder: `pathlib.Path`, `results/<name>`.
-        study: its entry in experiments.yaml.
     """
     root = pathlib.Path(study["runs"])
     left, packed = [], read_runs(folder)

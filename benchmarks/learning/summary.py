@@ -17,14 +17,7 @@ _VALUES = ("expected", "returned")
 
 
 def summarize(runs):
-    """How the weights of each group moved, and where all numbers come from.
-
-    Args:
-        runs: folders of runs.
-
-    Returns:
-        Dict with `groups`, and `sources`: the commits and machines of all sessions.
-    """
+    """How the weights of each group moved, and the sources of all numbers."""
     groups = arrange([load(pathlib.Path(run)) for run in runs])
     return {
         "groups": [

@@ -9,7 +9,6 @@ Methods without a file keep their rows of examples.csv; without any, the page is
 
 import argparse
 import collections
-import csv
 import json
 import pathlib
 
@@ -70,11 +69,7 @@ def claims(name, rows):
 
 
 def answer(found):
-    """How often a Bayesian method beats the plain one, in a sentence.
-
-    Args:
-        found: rows as from `claims`.
-    """
+    """How often a Bayesian method beats the plain one, by rows as from `claims`."""
     others = {words_of(each) for program in PROGRAMS.values() for each in program.others}
     better, of = collections.Counter(), collections.Counter()
     for _, test, _, _, *names in found:
@@ -98,23 +93,20 @@ def section(name, rows):
         own = [row for row in summary if row["test"] == test]
         parts += [f"**{title}**", table(own)] if own else []
     if name in _DRAWN:
-        parts.append(f"![{words_of(name)}](examples_{name}.png)")
+        parts.append(_picture(name))
     head = [f"## `examples/{name}.py`", program.about, origin]
     return "\n\n".join([*head, folded("Scores", *parts)])
 
 
-def page(rows, facts):
-    """The text of examples.md.
+def _picture(name):
+    return f"![{words_of(name)}](examples_{name}.png)"
 
-    Args:
-        rows: dict of program -> rows of examples.csv.
-        facts: as from `benchmarks.measuring.report.origin`.
-    """
+
+def page(rows, facts):
+    """The text of examples.md, of the rows of each program."""
     found = [row for name in rows for row in claims(name, rows[name])]
     every = [row for own in rows.values() for row in own]
-    pictures = [
-        f"![{words_of(name)}](examples_{name}.png)" for name in _DRAWN if name in rows
-    ]
+    pictures = [_picture(name) for name in _DRAWN if name in rows]
     parts = [
         f"# {_TITLE}",
         _QUESTION,
@@ -134,12 +126,10 @@ def page(rows, facts):
 def kept_rows(folder):
     """Dict of program -> rows of examples.csv, of programs that have any there."""
     found = {}
-    if (folder / "examples.csv").exists():
-        with open(folder / "examples.csv", newline="") as file:
-            for row in csv.DictReader(file):
-                seconds = float(row["seconds"]) if row["seconds"] else None
-                row |= {"seed": int(row["seed"]), "value": float(row["value"])}
-                found.setdefault(row["program"], []).append(row | {"seconds": seconds})
+    for row in report.rows_of(folder / "examples.csv"):
+        seconds = float(row["seconds"]) if row["seconds"] else None
+        row |= {"seed": int(row["seed"]), "value": float(row["value"])}
+        found.setdefault(row["program"], []).append(row | {"seconds": seconds})
     return found
 
 
@@ -154,10 +144,7 @@ def merged(before, new):
 def draw(paths, tests, file):
     """Reliability plots: accuracy over confidence, all seeds together, a panel a test.
 
-    Args:
-        paths: files of results, a method each.
-        tests: dict of name -> heading.
-        file: of the picture.
+    `paths` are files of results, a method each; `tests` is a dict of name -> heading.
     """
     figure = Figure(figsize=(11, 4.8), layout="constrained")
     panels = dict(zip(tests, figure.subplots(1, len(tests)), strict=True))

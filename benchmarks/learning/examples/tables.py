@@ -14,11 +14,7 @@ _USUAL = "--seed", "--method", "--out"  # words of runs that the page shows
 
 
 def read(program, paths):
-    """Rows of a program's files.
-
-    Returns:
-        List of dicts with program, method, seed, data, seconds, commit, test, score and
-        value, a row a score; seconds are None where nothing was trained.
+    """Rows of a program's files, one a score; seconds are None where nothing was trained.
 
     Raises:
         SystemExit: a file is of a run that was made small, or otherwise than the page says.
@@ -81,13 +77,8 @@ def interval(values):
 def summarize(rows, plain):
     """A row for each method, test and score: mean, interval, and that of differences.
 
-    Args:
-        rows: as `read` returns them.
-        plain: method that others are compared with.
-
-    Returns:
-        List of dicts; `verdict` is 1 where a method is better than the plain one with its
-        interval, -1 where worse, else 0.
+    `verdict` is 1 where a method is better than the plain one with its interval, -1 where
+    worse, else 0.
     """
     values = {}
     for row in rows:
@@ -107,12 +98,7 @@ def summarize(rows, plain):
 
 
 def verdicts(summary, program):
-    """Which methods beat the plain one, and which do not: a row for each claim.
-
-    Returns:
-        Rows of test, score, the plain method, and the methods that are better, that are not
-        shown to differ, and that are worse.
-    """
+    """A row for each claim: who is better than the plain method, not shown to differ, worse."""
     rows = []
     for test, score in program.claims:
         found = {

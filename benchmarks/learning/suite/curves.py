@@ -15,13 +15,9 @@ _COLOURS = ("#CC79A7", "#E69F00", "#F0D060", "#009E73", "#56B4E9", "0.3", "0.6",
 
 
 def curves(found):
-    """Draws a panel for each task that was evaluated.
+    """A figure with a panel for each task that was evaluated; None where none was.
 
-    Args:
-        found: dict of (task, transition) -> `benchmarks.learning.suite.standings.Standing`.
-
-    Returns:
-        A figure, or None where nothing was evaluated.
+    `found` are standings as of `benchmarks.learning.suite.standings.standings`.
     """
     groups = _groups(found, lambda run: run.scores)
     if not groups:
@@ -41,14 +37,7 @@ def curves(found):
 
 
 def weights(found):
-    """Draws the KL of weight posteriors to their priors, a panel for each task.
-
-    Args:
-        found: as of `curves`.
-
-    Returns:
-        A figure, or None where no weight is uncertain.
-    """
+    """A figure of the KL of weight posteriors to their priors, as of `curves`."""
     groups = _groups(found, lambda run: run.curve("environment_steps", _KL))
     if not groups:
         return None

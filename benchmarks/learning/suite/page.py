@@ -63,10 +63,6 @@ _NOTES = f"""
 def make(folder, study):
     """Writes tables, figures and page of the suite, from the runs that it has packed.
 
-    Args:
-        folder: `pathlib.Path`, `results/suite`.
-        study: its entry in experiments.yaml.
-
     Raises:
         SystemExit: there is no run yet; the message gives the commands.
     """
@@ -85,12 +81,7 @@ def make(folder, study):
 
 
 def take_pictures(folder, study):
-    """Copies films of the first seed of each task, where it is finished.
-
-    Args:
-        folder: `pathlib.Path`, `results/suite`.
-        study: its entry in experiments.yaml.
-    """
+    """Copies films of the first seed of each task, where it is finished."""
     for run in runs_below(study["runs"]):
         config = read_config(run)
         is_shown = (config["seed"], config["transition"]) == (0, default_transition())
@@ -138,7 +129,8 @@ def _progress(found):
         if len(group([run.config for run in each.runs])) > 1
     ]
     lines += [
-        _unfinished(each, run)
+        f"- in no table: {each.task}, {each.transition}, seed {run.config['seed']}, "
+        f"{each.reached[run.config['seed']]:,} steps; {run.diverged or 'under way'}"
         for each in found.values()
         for run in each.runs
         if run.config["seed"] in each.reached
@@ -146,21 +138,13 @@ def _progress(found):
     return "\n".join(lines)
 
 
-def _unfinished(each, run):
-    seed = run.config["seed"]
-    name = f"{each.task}, {each.transition}, seed {seed}"
-    reason = history.read_divergence(run.folder) or "under way"
-    return f"- in no table: {name}, {each.reached[seed]:,} steps; {reason}"
-
-
 def _shown(rows):
     """The scores of the default, beside those of few methods."""
     own = [row for row in rows if row["transition"] == default_transition()]
     title = f"Mean return after {STEPS:,} environment steps [95 % interval], n seeds."
     columns = {"task": "{task}", "ours": "{mean}", "n": "{n}"}
-    return _beside(
-        f"{title} Published means are of other protocols.", columns, own, _BESIDE
-    )
+    title += " Published means are of other protocols."
+    return _beside(title, columns, own, _BESIDE)
 
 
 def _scores(rows):
@@ -220,10 +204,8 @@ def _twins(rows):
     cells = [
         [
             row["task"],
-            *(
-                f"{row[f'{way}mean']:.0f} (n = {_count(row[f'{way}seeds'])})"
-                for way in ("", "than_")
-            ),
+            f"{row['mean']:.0f} (n = {_count(row['seeds'])})",
+            f"{row['than_mean']:.0f} (n = {_count(row['than_seeds'])})",
             _interval(row, "difference"),
         ]
         for row in rows

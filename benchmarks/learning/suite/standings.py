@@ -1,5 +1,6 @@
 """Where the suite's runs stand after its steps, beside what was published."""
 
+import collections
 import dataclasses
 import functools
 
@@ -51,24 +52,16 @@ class Standing:
 
 
 def standings(runs, wanted):
-    """Sorts runs by task and transition.
+    """Dict of (task, transition) -> `Standing`, in the order in which they are wanted.
 
-    Args:
-        runs: list of `agents.runs.history.History`.
-        wanted: words of each run that the study is to have.
-
-    Returns:
-        Dict of (task, transition) -> `Standing`, in the order in which they are wanted.
+    `runs` are of `agents.runs.history.History`; `wanted` are the words of each run that
+    the study is to have.
     """
-    seeds = {}
-    for task, transition, seed in map(identity, wanted):
-        seeds.setdefault((task, transition), []).append(seed)
-    found = {}
+    counts = collections.Counter(identity(words)[:2] for words in wanted)
+    found = collections.defaultdict(list)
     for run in runs:
-        found.setdefault((run.config["task"], run.config["transition"]), []).append(run)
-    return {
-        key: _standing(*key, len(own), found.get(key, [])) for key, own in seeds.items()
-    }
+        found[run.config["task"], run.config["transition"]].append(run)
+    return {key: _standing(*key, count, found[key]) for key, count in counts.items()}
 
 
 def identity(words):
@@ -101,11 +94,7 @@ def _standing(task, transition, wanted, runs):
 
 
 def score_of(run):
-    """Mean return of the first evaluation after `STEPS` or more, or None before it.
-
-    Args:
-        run: `agents.runs.history.History`.
-    """
+    """Mean return of the first evaluation of a run after `STEPS`; None before it."""
     later = [row for row in run.scores if row["environment_steps"] >= STEPS]
     if not later:
         return None

@@ -19,14 +19,7 @@ _CORE = 5  # seeds of a core task
 
 
 def tables(found):
-    """Rows of each table.
-
-    Args:
-        found: dict of (task, transition) -> `benchmarks.learning.suite.standings.Standing`.
-
-    Returns:
-        Dict of name -> list of dicts.
-    """
+    """Dict of name -> rows of a table, of standings as of `standings.standings`."""
     default = default_transition()
     own = {task: each for (task, kind), each in found.items() if kind == default}
     done = {task: each.values for task, each in own.items() if each.scores}
@@ -85,29 +78,23 @@ def _twin(name, ours, theirs):
 
 
 def against(own, method, stand_in=None):
-    """How scores of tasks stand against those of a published method.
+    """A row: how scores of tasks stand against those of a published method.
 
-    Args:
-        own: dict of task -> scores [seeds].
-        method: its name in published_scores.csv.
-        stand_in: a method whose scores count where this one has none, or None.
-
-    Returns:
-        Dict, a row: over the tasks that the method has, our finished runs; on how many
-        tasks the mean over seeds is higher; how many have as many seeds as an interval
-        needs (`report.FEWEST_SEEDS` of `agents.study.compare`), and on how many of those
-        its whole interval is; the least ratio and its task; the mean over tasks of our mean
-        less theirs, the task where that is greatest and the mean over the others; and the
-        interquartile means over tasks of both, which leave out the best and the worst
-        quarter of each, rounded down. Ours has its interval. None where there is no such
-        task.
+    `own` is a dict of task -> scores [seeds]; the scores of `stand_in` count where the
+    method has none. Over the tasks that it has: our finished runs; on how many tasks the
+    mean over seeds is higher; how many have as many seeds as an interval needs
+    (`report.FEWEST_SEEDS` of `agents.study.compare`), and on how many of those its whole
+    interval is; the least ratio and its task; the mean over tasks of our mean less theirs,
+    the task where that is greatest and the mean over the others; and the interquartile
+    means over tasks of both, which leave out the best and the worst quarter of each,
+    rounded down. Ours has its interval. None where there is no such task.
     """
-    theirs = {}
-    for task in own:
-        means = published_at_end(task)
-        found = means.get(method, means.get(stand_in))
-        if found is not None:
-            theirs[task] = found
+    known = {task: published_at_end(task) for task in own}
+    theirs = {
+        task: means.get(method, means.get(stand_in))
+        for task, means in known.items()
+        if means.keys() & {method, stand_in}
+    }
     if not theirs:
         return None
     means = {task: own[task].mean() for task in theirs}
@@ -141,9 +128,7 @@ def over_tasks(scores):
     """Interquartile mean of the means of tasks, with its stratified bootstrap interval.
 
     A task weighs alike whatever its number of seeds, and what was published are means.
-
-    Args:
-        scores: list with the scores of each task, [seeds].
+    `scores` has those of each task, [seeds].
     """
 
     def statistic(values):
@@ -156,11 +141,7 @@ def difference(ours, theirs):
     """Mean over tasks of the differences of means, with its interval.
 
     Seeds of both are drawn anew, not in pairs: two runs of one seed share their first
-    episodes and little else.
-
-    Args:
-        ours: scores of each task, [seeds].
-        theirs: the same of the other group.
+    episodes and little else. Both have the scores of each task, [seeds].
     """
 
     def statistic(values):
