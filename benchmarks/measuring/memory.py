@@ -1,18 +1,27 @@
 """Peak resident memory of a case, in a process of its own."""
 
+import json
 import pathlib
 import resource
+import subprocess
 import sys
 
-from benchmarks.measuring.processes import measured_by
+
+def measured_by(module, *words):
+    """The value that `python -m module *words` prints last, as JSON.
+
+    Raises:
+        RuntimeError: the process failed; tells its command and its standard error.
+    """
+    words = ["-m", module, *map(str, words)]
+    done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError(f"python {' '.join(words)} failed:\n{done.stderr}")
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def peak_of(case):
-    """MiB that a process needs which starts, then does a case three times.
-
-    Args:
-        case: `benchmarks.speed.cases.Case`, or None to import the libraries and do nothing.
-    """
+    """MiB that a process needs which starts, then does a case, or nothing, three times."""
     words = [] if case is None else [case.kind, *case.words]
     return measured_by("benchmarks.measuring.memory", *words)
 

@@ -6,15 +6,7 @@ from benchmarks.measuring.timing import CLOCKS
 
 
 def make_parser(prog, description):
-    """A parser with the options of every benchmark.
-
-    Args:
-        prog: the command, for its help.
-        description: of the command.
-
-    Returns:
-        An `argparse.ArgumentParser`.
-    """
+    """An `argparse.ArgumentParser` with the options of every benchmark."""
     parser = argparse.ArgumentParser(prog=prog, description=description)
     parser.add_argument("--repeats", type=int, default=15, help="calls of each case")
     parser.add_argument("--threads", type=int, default=0, help="0: all")
@@ -35,8 +27,7 @@ def add_folder(parser, files):
 def use_threads(count):
     """Lets TensorFlow use so many threads, within an operation and beside each other.
 
-    Args:
-        count: of threads; 0: as many as there are cores.
+    As many as there are cores where it is 0.
     """
     import tensorflow as tf
 

@@ -10,10 +10,7 @@ _INNER_FLOPS = 1e10
 
 
 def shapes(config, observation_size, action_size):
-    """Products (rows, inputs, units) that occur in a config's train step and decision.
-
-    Args: as in `benchmarks.measuring.flops.parts`.
-    """
+    """Products (rows, inputs, units) that occur in a config's train step and decision."""
     model = with_sizes(config.world_model, observation_size, action_size)
     planner = config.planner
     features = model.belief_size + model.latent_size
@@ -31,17 +28,7 @@ def shapes(config, observation_size, action_size):
 
 
 def matrix_speeds(products, dtype, clock, repeats=5):
-    """Best speed of each product.
-
-    Args:
-        products: list of (rows, inputs, units).
-        dtype: of the matrices.
-        clock: as in `benchmarks.measuring.timing.measure`.
-        repeats: of which the fastest counts.
-
-    Returns:
-        Dict of product -> operations per second.
-    """
+    """Dict of product -> operations per second, of the fastest of the repeats."""
     functions = {product: make_products(product, dtype) for product in products}
     seconds = measure(functions, repeats, warmup=1, clock=clock)
     return {product: flops(product) / seconds[product].min() for product in products}
@@ -60,12 +47,7 @@ def _calls(product):
 
 
 def make_products(product, dtype):
-    """A function without arguments that takes a product some times and waits for the end.
-
-    Args:
-        product: (rows, inputs, units).
-        dtype: of the matrices.
-    """
+    """A function that takes a product some times and waits for the end."""
     rows, inputs, units = product
     left = tf.cast(tf.random.normal([rows, inputs]), dtype)
     right = tf.cast(tf.random.normal([inputs, units]), dtype)

@@ -3,6 +3,7 @@
 import csv
 import dataclasses
 import datetime
+import pathlib
 import re
 import typing
 
@@ -59,7 +60,12 @@ def text(name, form=""):
 
 def spread(name, form):
     """A column: values of this name with their quartiles, `name`_low and `name`_high."""
-    return lambda row: _with_spread(row, name, form)
+
+    def column(row):
+        value, low, high = (_text(row[f"{name}{x}"], form) for x in ("", "_low", "_high"))
+        return f"{value} [{low}, {high}]" if low else value
+
+    return column
 
 
 COLUMNS = {
@@ -101,19 +107,16 @@ class Report:
     columns: dict
     also: typing.Callable = lambda folder: ""
 
-    def show(self, rows, facts):
-        """Prints the table; arguments as in `save`."""
+    def show(self, rows, command, folder=None, **more):
+        """Prints the table and where it comes from; saves them where `folder` says."""
+        facts = origin(command) | more
         show(self.columns, self._texts(rows))
         print(", ".join(f"{name}: {value}" for name, value in facts.items()))
+        if folder:
+            self.save(pathlib.Path(folder), rows, facts)
 
     def save(self, folder, rows, facts):
-        """Writes a csv and a Markdown file.
-
-        Args:
-            folder: `pathlib.Path`; made where it is missing.
-            rows: list of dicts of the same keys, with those of the columns.
-            facts: dict of strings, see `origin`.
-        """
+        """Writes a csv and a Markdown file of rows that have the keys of all columns."""
         folder.mkdir(parents=True, exist_ok=True)
         own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
         numbers = [{name: _number(value) for name, value in row.items()} for row in rows]
@@ -123,10 +126,9 @@ class Report:
     def remake(self, folder, facts=None):
         """Writes the Markdown file from the csv, so that both have the same digits.
 
-        Args:
-            folder: `pathlib.Path` of both.
-            facts: as in `save`; None: those on the earlier Markdown file.
+        Without `facts` it keeps those on the earlier Markdown file.
         """
+        folder = pathlib.Path(folder or "results")
         rows = [
             {name: _typed(word) for name, word in row.items()}
             for row in rows_of(folder / f"{self.name}.csv")
@@ -137,7 +139,7 @@ class Report:
         write_text(file, "\n".join(filter(None, parts)))
 
     def page(self, rows, facts):
-        """The Markdown file; arguments as in `save`."""
+        """The text of the Markdown file."""
         names = [*self.columns]
         places = [names.index(name) for name in self.shown]
         texts = self._texts(filter(self.is_shown, rows))
@@ -155,15 +157,6 @@ class Report:
 
     def _texts(self, rows):
         return [[column(row) for column in self.columns.values()] for row in rows]
-
-
-def _with_spread(row, name, form):
-    if row[name] is None:
-        return ""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    if low is None:
-        return _text(row[name], form)
-    return f"{row[name]:{form}} [{low:{form}}, {high:{form}}]"
 
 
 def _text(value, form):

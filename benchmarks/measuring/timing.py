@@ -11,13 +11,8 @@ def measure(functions, repeats, warmup=2, clock=time.perf_counter):
     """Seconds of each call.
 
     Rounds of one call of each function, in an order that moves on by one in every round.
-
-    Args:
-        functions: dict of name -> function without arguments that waits for its result.
-        repeats: rounds.
-        warmup: calls of each that are not counted.
-        clock: function without arguments to seconds; `time.process_time` does not count
-            what other processes take.
+    The functions, a dict, wait for their results; `warmup` calls of each are not counted.
+    The clock `time.process_time` does not count what other processes take.
 
     Returns:
         Dict of name -> [repeats] seconds.
@@ -48,3 +43,9 @@ def quartiles(values):
         [2.0, 3.0, 4.0]
     """
     return np.percentile(values, [25, 50, 75]).tolist()
+
+
+def spread(name, values):
+    """Dict of `name`, the median, `name`_low and `name`_high, the other quartiles."""
+    low, median, high = quartiles(values)
+    return {name: median, f"{name}_low": low, f"{name}_high": high}

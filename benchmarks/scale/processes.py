@@ -54,10 +54,8 @@ NOTES = """\
 
 def main():
     options = _parse()
-    table = make_report()
-    folder = pathlib.Path(options.folder or "results")
     if options.page:
-        table.remake(folder)
+        make_report().remake(options.folder)
         return
     homes = [HERE, *options.beside]
     rows = [
@@ -67,10 +65,8 @@ def main():
     ]
     checkouts = {str(home): f"CHECKOUT_OF_{_commit(home)}" for home in options.beside}
     words = [checkouts.get(word, word) for word in sys.argv[1:]]
-    facts = report.origin(" ".join(["python -m benchmarks.scale.processes", *words]))
-    table.show(rows, facts)
-    if options.folder:
-        table.save(folder, rows, facts)
+    command = " ".join(["python -m benchmarks.scale.processes", *words])
+    make_report().show(rows, command, options.folder)
 
 
 def make_report():

@@ -2,13 +2,12 @@
 
 import itertools
 import os
-import pathlib
 import sys
 import time
 
 from agents.system.errors import UserError
 from benchmarks.measuring.options import make_parser, use_threads
-from benchmarks.measuring.timing import CLOCKS, measure, quartiles
+from benchmarks.measuring.timing import CLOCKS, measure, quartiles, spread
 
 SHOWN = ("group", "case", "milliseconds", "GFLOP/s", "share of peak")
 SHOWN += ("time over reference",)
@@ -54,7 +53,7 @@ def make_report():
 def main(arguments=None):
     options = _parse(arguments)
     if options.page:
-        make_report().remake(pathlib.Path(options.folder or "results"))
+        make_report().remake(options.folder)
         return
     try:
         _measure(options, arguments or sys.argv[1:])
@@ -67,7 +66,6 @@ def _measure(options, arguments):
     from envs.quiet import import_gym
 
     import_gym()
-    from benchmarks.measuring import report
     from benchmarks.speed.cases import all_cases
 
     use_threads(options.threads)
@@ -80,44 +78,26 @@ def _measure(options, arguments):
         sys.exit(f"no case has {options.only!r} in its name")
     rows = run(chosen, options.repeats, options.memory, CLOCKS[options.clock])
     command = " ".join(["python -m benchmarks.speed", *arguments])
-    facts = report.origin(command)
-    facts |= {"threads": options.threads or "all", "clock": options.clock}
+    facts = {"threads": options.threads or "all", "clock": options.clock}
     facts["load"] = f"{os.getloadavg()[0]:.1f}"
-    table = make_report()
-    table.show(rows, facts)
-    if options.folder:
-        table.save(pathlib.Path(options.folder), rows, facts)
+    make_report().show(rows, command, options.folder, **facts)
 
 
 def run(cases, repeats, with_memory=True, clock=time.perf_counter):
-    """Measures cases.
+    """Rows of the matrix products of each type, then of cases; groups stand together.
 
-    Args:
-        cases: list of `benchmarks.speed.cases.Case`, those of a group next to each other.
-        repeats: calls of each case.
-        with_memory: whether to measure memory too, which starts a process for each case.
-        clock: as in `benchmarks.measuring.timing.measure`.
-
-    Returns:
-        List of dicts, one for each matrix product's type and then one a case.
+    Memory starts a process for each case.
     """
-    from benchmarks.measuring import memory
-    from benchmarks.measuring.peak import (
-        SQUARES,
-        flops,
-        make_products,
-        matrix_speeds,
-        shapes,
-    )
+    from benchmarks.measuring import memory, peak
     from benchmarks.speed.cases import ACTION_SIZE, OBSERVATION_SIZE
 
     types = sorted({case.config.compute_dtype for case in cases}, reverse=True)
     sizes = OBSERVATION_SIZE, ACTION_SIZE
-    found = {x for case in cases for x in shapes(case.config, *sizes)}
-    products = sorted({*SQUARES, *found})
+    found = {x for case in cases for x in peak.shapes(case.config, *sizes)}
+    products = sorted({*peak.SQUARES, *found})
     peaks = {}
     for dtype in types:
-        speeds = matrix_speeds(products, dtype, clock)
+        speeds = peak.matrix_speeds(products, dtype, clock)
         best = max(speeds, key=speeds.get)
         peaks[dtype] = (speeds[best], best)
     seconds, of_products = {}, {}
@@ -125,7 +105,7 @@ def run(cases, repeats, with_memory=True, clock=time.perf_counter):
         members = list(members)
         print(group, file=sys.stderr, flush=True)
         functions = {case: case.make() for case in members}
-        functions |= {x: make_products(peaks[x][1], x) for x in types}
+        functions |= {x: peak.make_products(peaks[x][1], x) for x in types}
         measured = measure(functions, repeats, clock=clock)
         of_products |= {case: measured[case.config.compute_dtype] for case in members}
         seconds |= {case: measured[case] for case in members}
@@ -135,31 +115,27 @@ def run(cases, repeats, with_memory=True, clock=time.perf_counter):
         rows.append(_row("process", "imports alone", "", memory_mib=memory.peak_of(None)))
     for case in cases:
         product = peaks[case.config.compute_dtype][1]
-        speeds = flops(product) / of_products[case]
+        speeds = peak.flops(product) / of_products[case]
         megabytes = memory.peak_of(case) if with_memory else None
         rows.append(_case_row(case, seconds, speeds, megabytes))
     return rows
 
 
 def _case_row(case, seconds, product_speeds, megabytes):
-    low, median, high = quartiles(seconds[case])
-    ratios = [None] * 3
+    ratios = {}
     for other in seconds:
         if (other.group, other.name) == (case.group, case.reference):
-            ratios = quartiles(seconds[case] / seconds[other])
+            ratios = spread("over_reference", seconds[case] / seconds[other])
+    times = spread("milliseconds", 1e3 * seconds[case])
     return _row(
         case.group,
         case.name,
         case.config.compute_dtype,
-        milliseconds=1e3 * median,
-        milliseconds_low=1e3 * low,
-        milliseconds_high=1e3 * high,
+        **times,
         gflop=case.flops / 1e9,
-        gflop_per_second=case.flops / median / 1e9,
+        gflop_per_second=case.flops / times["milliseconds"] / 1e6,
         share_of_peak=quartiles(case.flops / seconds[case] / product_speeds)[1],
-        over_reference=ratios[1],
-        over_reference_low=ratios[0],
-        over_reference_high=ratios[2],
+        **ratios,
         memory_mib=megabytes,
     )
 

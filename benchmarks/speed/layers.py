@@ -3,13 +3,12 @@
 import dataclasses
 import itertools
 import os
-import pathlib
 import sys
 import time
 import typing
 
 from benchmarks.measuring.options import make_parser, use_threads
-from benchmarks.measuring.timing import CLOCKS
+from benchmarks.measuring.timing import CLOCKS, measure, spread
 
 NOTES = """\
 - One training step: outputs, mean squared error plus KL divided by the number of examples,
@@ -42,11 +41,7 @@ class Case:
 
 
 def all_cases(scale=1.0):
-    """Every case of the benchmark.
-
-    Args:
-        scale: of all sizes; below 1 for tests.
-    """
+    """Every case of the benchmark; a scale of all sizes below 1 is for tests."""
     return [
         *itertools.chain.from_iterable(
             (*_dense(scale, xla), *_convolution(scale, xla), *_lstm(scale, xla))
@@ -137,13 +132,7 @@ def _kl(scale):
 
 
 def make_step(layers, shape, xla):
-    """A function without arguments that takes one gradient step on one fixed batch.
-
-    Args:
-        layers: list of Keras layers.
-        shape: of the inputs.
-        xla: whether to compile.
-    """
+    """A function without arguments that takes one gradient step on one fixed batch."""
     import tensorflow as tf
 
     model = tf.keras.Sequential([tf.keras.Input(shape[1:], shape[0]), *layers])
@@ -176,18 +165,7 @@ def make_kl(size):
 
 
 def run(cases, repeats, clock=time.perf_counter):
-    """Measures cases.
-
-    Args:
-        cases: list of `Case`, those of a group next to each other.
-        repeats: calls of each.
-        clock: as in `benchmarks.measuring.timing.measure`.
-
-    Returns:
-        List of dicts, one a case.
-    """
-    from benchmarks.measuring.timing import measure, quartiles
-
+    """A row for each case; those of a group stand next to each other."""
     rows = []
     for group, members in itertools.groupby(cases, key=lambda case: case.group):
         members = list(members)
@@ -196,23 +174,12 @@ def run(cases, repeats, clock=time.perf_counter):
         seconds = measure(functions, repeats, clock=clock)
         reference = seconds[members[0]]
         for case in members:
-            low, median, high = (1e3 * x for x in quartiles(seconds[case]))
-            ratios = quartiles(seconds[case] / reference)
+            ratios = spread("over_reference", seconds[case] / reference)
             if case is members[0]:
-                ratios = [None] * 3
-            rows.append(
-                {
-                    "group": group,
-                    "case": case.name,
-                    "milliseconds": median,
-                    "milliseconds_low": low,
-                    "milliseconds_high": high,
-                    "over_reference": ratios[1],
-                    "over_reference_low": ratios[0],
-                    "over_reference_high": ratios[2],
-                    "at_most": case.target,
-                }
-            )
+                ratios = dict.fromkeys(ratios)
+            row = {"group": group, "case": case.name}
+            row |= spread("milliseconds", 1e3 * seconds[case]) | ratios
+            rows.append(row | {"at_most": case.target})
     return rows
 
 
@@ -266,32 +233,32 @@ def make_report():
 
 
 def main(arguments=None, scale=1.0):
-    options = _parse(arguments)
+    options = parse("python -m benchmarks.speed.layers", __doc__, arguments)
     if options.page:
-        make_report().remake(pathlib.Path(options.folder or "results"))
+        make_report().remake(options.folder)
         return
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    from benchmarks.measuring import report
+    rows = run_chosen(options, all_cases, scale)
+    words = sys.argv[1:] if arguments is None else arguments
+    command = " ".join(["python -m benchmarks.speed.layers", *words])
+    facts = {"threads": options.threads or "all", "clock": options.clock}
+    make_report().show(rows, command, options.folder, **facts)
 
+
+def parse(command, about, arguments):
+    """The options of a benchmark of single training steps."""
+    parser = make_parser(command, about.splitlines()[0])
+    parser.set_defaults(clock="processor", threads=1, repeats=40)
+    return parser.parse_args(arguments)
+
+
+def run_chosen(options, all_cases, scale):
+    """Rows of the cases that the options choose, of a function of a scale to all cases."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     use_threads(options.threads)
     chosen = choose(all_cases(scale), options.only)
     if not chosen:
         sys.exit(f"no case has {options.only!r} in its name")
-    rows = run(chosen, options.repeats, CLOCKS[options.clock])
-    words = sys.argv[1:] if arguments is None else arguments
-    command = " ".join(["python -m benchmarks.speed.layers", *words])
-    facts = report.origin(command)
-    facts |= {"threads": options.threads or "all", "clock": options.clock}
-    table = make_report()
-    table.show(rows, facts)
-    if options.folder:
-        table.save(pathlib.Path(options.folder), rows, facts)
-
-
-def _parse(arguments):
-    parser = make_parser("python -m benchmarks.speed.layers", __doc__.splitlines()[0])
-    parser.set_defaults(clock="processor", threads=1, repeats=40)
-    return parser.parse_args(arguments)
+    return run(chosen, options.repeats, CLOCKS[options.clock])
 
 
 if __name__ == "__main__":

@@ -5,22 +5,13 @@ Cases of a group are called in turn in one process; `time over reference` is the
 the ratios of a round [quartiles].
 """
 
-import os
-import sys
-
-from benchmarks.measuring.options import make_parser, use_threads
-from benchmarks.measuring.timing import CLOCKS
-from benchmarks.speed.layers import Case, choose, run
+from benchmarks.speed.layers import Case, parse, run_chosen
 
 MOST = "1.2"  # of the time of a step with Adam
 
 
 def all_cases(scale=1.0):
-    """Every case of the benchmark; those with XLA come last.
-
-    Args:
-        scale: of all sizes; below 1 for tests.
-    """
+    """Every case of the benchmark; those with XLA come last."""
     return [
         case
         for xla in (False, True)
@@ -75,11 +66,7 @@ def _lstm(scale):
 def make_step(name, layers, shape, xla):
     """A function without arguments that takes one step of `fit` on one fixed batch.
 
-    Args:
-        name: Adam or IVON.
-        layers: list of Keras layers, before a last one of 10 units.
-        shape: of the inputs.
-        xla: whether to compile.
+    A last layer of 10 units follows the given ones.
     """
     import tensorflow as tf
 
@@ -110,15 +97,8 @@ def line(row):
 
 def main(arguments=None, scale=1.0):
     """Prints a line a case."""
-    parser = make_parser("python -m benchmarks.speed.optimizers", __doc__.splitlines()[0])
-    parser.set_defaults(clock="processor", threads=1, repeats=40)
-    options = parser.parse_args(arguments)
-    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    use_threads(options.threads)
-    chosen = choose(all_cases(scale), options.only)
-    if not chosen:
-        sys.exit(f"no case has {options.only!r} in its name")
-    for row in run(chosen, options.repeats, CLOCKS[options.clock]):
+    options = parse("python -m benchmarks.speed.optimizers", __doc__, arguments)
+    for row in run_chosen(options, all_cases, scale):
         print(line(row))
 
 

@@ -10,7 +10,7 @@ blocks in a `tf.keras.Sequential`.
 import argparse
 import sys
 
-from benchmarks.measuring.processes import measured_by
+from benchmarks.measuring.memory import measured_by, own_peak
 
 DEPTHS = (8, 64)
 KINDS = ("plain", "reversible")
@@ -41,18 +41,14 @@ def row(memories):
 
 
 def activations_of(kind, mode, depth):
-    """MiB that a large batch needs beyond a tiny one; arguments as in `peak`."""
+    """MiB that a large batch needs beyond a tiny one."""
     return peak(kind, mode, depth, BATCH) - peak(kind, mode, depth, TINY)
 
 
 def peak(kind, mode, depth, batch):
     """MiB that a process needs for two training gradients beyond what it starts with.
 
-    Args:
-        kind: "plain" or "reversible".
-        mode: "eager", "graph" or "xla".
-        depth: number of blocks.
-        batch: number of examples.
+    The kind is one of `KINDS`, the mode one of `MODES`, the depth a number of blocks.
     """
     return measured_by("benchmarks.speed.reversible", "--measure", kind, mode, depth, batch)
 
@@ -60,8 +56,6 @@ def peak(kind, mode, depth, batch):
 def measure(kind, mode, depth, batch):
     """Prints the growth of this process's peak while it takes gradients."""
     import tensorflow as tf
-
-    from benchmarks.measuring.memory import own_peak
 
     model = make(kind, depth)
     inputs = tf.random.stateless_normal([batch, SIZE], [0, 1])

@@ -98,7 +98,7 @@ def summarize(rows, plain):
 
 
 def verdicts(summary, program):
-    """A row for each claim: who is better than the plain method, not shown to differ, worse."""
+    """A row for each claim: who is better than the plain method, is not, is worse."""
     rows = []
     for test, score in program.claims:
         found = {

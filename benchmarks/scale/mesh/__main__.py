@@ -1,7 +1,6 @@
 """Memory of a Bayesian Transformer whose weights are split, and the largest that fits."""
 
 import argparse
-import pathlib
 import sys
 
 from benchmarks.measuring import report
@@ -29,11 +28,7 @@ NOTES = """\
 
 
 def run(hidden, filter, meshes=MESHES):
-    """Measures a model of one layer on meshes; then the largest model.
-
-    Returns:
-        List of dicts, one a row.
-    """
+    """Rows of a model of one layer on meshes; then of the largest model."""
     from examples import translation
 
     words = {
@@ -108,15 +103,12 @@ def main(arguments=None):
     add_folder(parser, "csv and md")
     options = parser.parse_args(arguments)
     if options.page:
-        make_report().remake(pathlib.Path(options.folder or "results"))
+        make_report().remake(options.folder)
         return
     rows = run(options.hidden, options.filter)
     words = sys.argv[1:] if arguments is None else arguments
-    facts = report.origin(" ".join(["python -m benchmarks.scale.mesh", *words]))
-    table = make_report()
-    table.show(rows, facts)
-    if options.folder:
-        table.save(pathlib.Path(options.folder), rows, facts)
+    command = " ".join(["python -m benchmarks.scale.mesh", *words])
+    make_report().show(rows, command, options.folder)
 
 
 if __name__ == "__main__":

@@ -9,19 +9,13 @@ import functools
 import json
 import sys
 
-from benchmarks.measuring.processes import measured_by
+from benchmarks.measuring.memory import measured_by, own_peak
 
 TINY = 4, 8  # hidden and filter
 
 
 def measure(mesh, hidden, layers, filter):
-    """What a training step takes, with Adam.
-
-    Args:
-        mesh: such as "1x4".
-        hidden: as in `benchmarks.scale.mesh.formula.Transformer`, as all that follows.
-        layers: number of layers.
-        filter: hidden units.
+    """What a training step with Adam takes on a mesh such as "1x4".
 
     Returns:
         (bytes of weights and optimizer on each device, a list; bytes of the process beyond
@@ -36,7 +30,6 @@ def measure(mesh, hidden, layers, filter):
 def main(mesh, hidden, layers, filter):
     """Prints both for a model, the peak with all that the process needs."""
     from bayes_rl import parallel
-    from benchmarks.measuring.memory import own_peak
     from examples import translation
 
     sizes = dataclasses.replace(

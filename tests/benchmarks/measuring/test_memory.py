@@ -1,8 +1,8 @@
-"""Tests of benchmarks.measuring.processes."""
+"""Tests of benchmarks.measuring.memory."""
 
 import pytest
 
-from benchmarks.measuring.processes import measured_by
+from benchmarks.measuring.memory import measured_by
 
 
 @pytest.fixture
