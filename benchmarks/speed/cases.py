@@ -64,24 +64,26 @@ class Case:
 
 
 def all_cases(words=()):
-    """Every case of the benchmark.
-
-    Args:
-        words: of the command line, that change the config of each.
-    """
+    """Every case of the benchmark; words of the command line change the config of each."""
     makers = (_train_cases, _decide_cases, _explore_cases, _source_cases)
     return [case for make in makers for size in _SIZES for case in make(size, words)]
 
 
+def _maker(group, kind, size, words, reference):
+    """A function of a name and words of its own to a case, compared with the reference."""
+
+    def case(name, *own):
+        beside = None if name == reference else reference
+        every = (*_SIZES[size], *own, *words)
+        return Case(f"{group}, {size} size", name, kind, every, beside)
+
+    return case
+
+
 def _train_cases(size, words):
-    group = f"train step, {size} size"
-    twin = DETERMINISTIC
-
-    def case(name, *own, reference=twin):
-        return Case(group, name, "train", (*_SIZES[size], *own, *words), reference)
-
+    case = _maker("train step", "train", size, words, DETERMINISTIC)
     return [
-        case(twin, f"transition={twin}", "explore=noise", reference=None),
+        case(DETERMINISTIC, f"transition={DETERMINISTIC}", "explore=noise"),
         *(case(name, *own) for name, own in _sources(size).items()),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
         case("not compiled", "transition=reparameterization", "compile=false"),
@@ -90,17 +92,13 @@ def _train_cases(size, words):
 
 
 def _decide_cases(size, words):
-    group = f"decision, {size} size"
-
-    def case(name, *own, reference="cem"):
-        return Case(group, name, "decide", (*_SIZES[size], *own, *words), reference)
-
+    case = _maker("decision", "decide", size, words, "cem")
     cem, icem = (
         (f"planner={name}", *of_size(size))
         for name, of_size in (("cem", _cem_size), ("icem", _icem_size))
     )
     return [
-        case("cem", *cem, reference=None),
+        case("cem", *cem),
         case("cem not compiled", *cem, "compile=false"),
         case("cem bfloat16", *cem, "compute_dtype=bfloat16"),
         case(f"cem {_OTHER_VALUE[size]}", *cem, _OTHER_VALUE[size]),
@@ -113,33 +111,21 @@ def _decide_cases(size, words):
 
 def _explore_cases(size, words):
     """What S = 5 draws cost beside one, at the paper's planner or the default one."""
-    group = f"exploring decision, {size} size"
-    one = "one draw"
+    case = _maker("exploring decision", "explore", size, words, "one draw")
     planner = () if size == "cpu" else ("planner=cem", *_cem_size(size))
-
-    def case(name, *own, reference=one):
-        return Case(
-            group, name, "explore", (*_SIZES[size], *planner, *own, *words), reference
-        )
-
     return [
-        case(one, "explore=thompson", reference=None),
-        case("five draws", "explore=upper_confidence", "explore.draws=5"),
-        case("information gain", "explore=information_gain", "explore.draws=5"),
+        case("one draw", *planner, "explore=thompson"),
+        case("five draws", *planner, "explore=upper_confidence", "explore.draws=5"),
+        case("information gain", *planner, "explore=information_gain", "explore.draws=5"),
     ]
 
 
 def _source_cases(size, words):
     """What a decision by information gain costs beside the deterministic twin's."""
-    group = f"information gain, {size} size"
-    twin = "deterministic, greedy"
-
-    def case(name, *own, reference=twin):
-        return Case(group, name, "explore", (*_SIZES[size], *own, *words), reference)
-
-    explore = "explore=information_gain"
+    twin, explore = "deterministic, greedy", "explore=information_gain"
+    case = _maker("information gain", "explore", size, words, twin)
     return [
-        case(twin, f"transition={DETERMINISTIC}", "explore=greedy", reference=None),
+        case(twin, f"transition={DETERMINISTIC}", "explore=greedy"),
         *(case(name, *own, explore) for name, own in _sources(size).items()),
     ]
 
@@ -187,11 +173,7 @@ class Specs:
 
 
 def make_train_step(config):
-    """A function without arguments that takes one gradient step on one fixed batch.
-
-    Args:
-        config: `agents.runs.config.schema.Train`, from states.
-    """
+    """A function without arguments that takes one gradient step on one fixed batch."""
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     agent.initialize()
     agent.clock.agent_steps.assign(10_000)
@@ -201,12 +183,7 @@ def make_train_step(config):
 
 
 def make_decision(config, explores=False):
-    """A function without arguments that chooses one action: filter, plan, act.
-
-    Args:
-        config: `agents.runs.config.schema.Train`, from states.
-        explores: whether by the policy that collects, or by the one that exploits.
-    """
+    """A function without arguments that chooses one action: filter, plan, act."""
     agent = make_agent(config, Specs(), tf.distribute.get_strategy())
     observation = {"observation": tf.zeros([1, OBSERVATION_SIZE])}
     time_step = ts.transition(observation, tf.zeros([1]))

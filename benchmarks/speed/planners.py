@@ -51,15 +51,7 @@ def planners(horizon):
 
 
 def compare(run, episodes):
-    """Scores every planner on the model of a run.
-
-    Args:
-        run: folder of a trained run.
-        episodes: evaluation episodes of each planner.
-
-    Returns:
-        List of dicts, one a planner.
-    """
+    """A row for each planner on the model of a run, by so many evaluation episodes."""
     from agents.episodes.evaluation import Evaluator
     from agents.episodes.layout import episode_return
     from agents.training.loading import load_agent

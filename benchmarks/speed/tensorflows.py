@@ -126,11 +126,7 @@ def _measured_by(python, repeats):
 
 
 def section(folder):
-    """The part of the page of benchmarks that these rows make; empty where there are none.
-
-    Args:
-        folder: `pathlib.Path` of the csv.
-    """
+    """The part of the page of benchmarks that these rows make; empty without any."""
     from agents.system.screen.text import folded
     from benchmarks.measuring.report import rows_of
 

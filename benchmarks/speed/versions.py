@@ -80,11 +80,7 @@ def _score(run):
 
 
 def section(folder):
-    """The part of the page of benchmarks that these rows make; empty where there are none.
-
-    Args:
-        folder: `pathlib.Path` of the csv.
-    """
+    """The part of the page of benchmarks that these rows make; empty without any."""
     rows = rows_of(folder / f"{NAME}.csv")
     if not rows:
         return ""
