@@ -18,6 +18,7 @@ from agents.system.processes import command_of
 ACTOR, EVALUATOR, RAYLET, HEAD = "ray::Actor", "ray::Judge", "raylet/raylet", "gcs_server"
 COMMAND = "command"  # the learner
 OF_AN_EPISODE, UPDATES, EVALUATED = 20, 2, 20
+STANDS_STILL = 16_000  # steps of a run that goes on until a stopped actor is back
 SPARED = 0.8  # share of the kills before which the run has come further
 ORPHANED = 30.0  # seconds after the end
 
@@ -187,7 +188,8 @@ def test_after_sixty_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
 def test_an_actor_that_stands_still_is_noticed_and_its_episode_taken_over(tmp_path):
-    run = Killed(tmp_path, steps=6_000)
+    # Slow enough that the other actor does not end the run before this one is back.
+    run = Killed(tmp_path, "updates_per_step=1", steps=STANDS_STILL)
     for _ in range(8):
         run.wait_for_a_line()
     os.kill(run.find(ACTOR).pid, signal.SIGSTOP)
@@ -197,7 +199,7 @@ def test_an_actor_that_stands_still_is_noticed_and_its_episode_taken_over(tmp_pa
         time.sleep(0.1)
     while run.status != 0:
         run.wait_for_a_line()
-    assert_whole(run, set(), 6_000)
+    assert_whole(run, set(), STANDS_STILL)
     numbers = sorted(run.numbers())
     assert numbers[:20] == list(range(20))
 
