@@ -74,7 +74,7 @@ def expectations(runs):
 
 
 def _expectation(group):
-    ends = [_end(run) for run in group.runs]
+    ends = [_end(run) for run in group.runs if run.scores]  # else it diverged before
     row = {"task": group.task, "group": group.label, "seeds": len(ends)}
     for name in ("score", *_VALUES):
         values = [end[name] for end in ends if name in end]

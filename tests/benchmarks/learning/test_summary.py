@@ -50,5 +50,13 @@ def test_a_row_for_each_group_of_each_task_has_means_over_seeds(make_run, tmp_pa
     assert three["score"] == pytest.approx(1360 / 3)
 
 
+def test_a_run_that_diverged_before_it_was_scored_is_no_seed(make_run, tmp_path):
+    runs = [make_run(tmp_path / "0", 0, [[5.0]], data="logs")]
+    runs.append(make_run(tmp_path / "1", 1, [], data="logs"))
+    records.append_metrics(runs[1], {"episodes": 1, "environment_steps": 1000})
+    (row,) = expectations(runs).to_dict("records")
+    assert (row["seeds"], row["score"]) == (1, 5.0)
+
+
 def test_runs_that_collected_have_no_row(make_run, tmp_path):
     assert expectations([make_run(tmp_path / "0", 0, [[1.0]])]).empty
