@@ -72,7 +72,7 @@ setuptools.setup(
             for name in (package, f"{package}.*")
         ]
     ),
-    package_data={"agents": ["*/*/*.csv"], "configs": ["*.yaml", "*/*.yaml"]},
+    package_data={"agents": ["*/*.csv", "*/*/*.csv"], "configs": ["*.yaml", "*/*.yaml"]},
     python_requires=">=3.11,<3.14",
     install_requires=_LAYERS,
     extras_require=_EXTRAS,

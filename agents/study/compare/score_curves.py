@@ -11,6 +11,7 @@ from agents.study.compare.published import FURTHEST, protocol
 from agents.study.compare.scores import curves_of, held, scale
 from agents.study.figures.drawing import (
     DIVERGED,
+    band,
     count_diverged,
     count_seeds,
     finish,
@@ -83,8 +84,8 @@ def sample_efficiency(frames, points, methods, unit):
     title = textwrap.fill(f"Sample efficiency over {', '.join(tasks)}", 70)
     axes.set_title(title, fontsize="medium")
     legends_below(figure, grid)
-    band = "band: its 95 % bootstrap interval, of two seeds and more."
-    say(figure, f"Line: IQM over seeds and tasks; {band}")
+    about = "band: its 95 % bootstrap interval, of two seeds and more."
+    say(figure, f"Line: IQM over seeds and tasks; {about}")
     return figure
 
 
@@ -102,8 +103,7 @@ def profiles(frames, methods, unit):
         group = _group(frames, name)
         text = label(group, f"n = {_count(own)}")
         axes.step(thresholds, share, where="post", label=text, **style(group))
-        band = {"color": style(group)["color"], "alpha": 0.2, "linewidth": 0}
-        axes.fill_between(thresholds, low, high, step="post", **band)
+        band(axes, group, thresholds, low, high, step="post")
     axes.set_xlabel(f"threshold ({unit})")
     axes.set_ylim(0, 1.02)
     tidy(axes, "share of runs that score more")
@@ -149,8 +149,7 @@ def _with_legends(figure, drawn):
 def _band(axes, group, curve, count, with_band=True):
     steps, middle, low, high = curve
     if with_band:
-        colour = style(group)["color"]
-        axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+        band(axes, group, steps, low, high)
     text = label(group, f"n = {count}")
     axes.plot(steps, middle, label=text, marker="o", markersize=2.5, **style(group))
 

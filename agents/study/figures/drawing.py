@@ -78,6 +78,15 @@ def _legend_below(axes):
     return sum(1 + entry.get_text().count("\n") for entry in legend.get_texts())
 
 
+def legend_of_all(figure, panels, **look):
+    """One legend below a figure, of what any of its panels shows."""
+    entries = {}
+    for axes in panels:
+        handles, names = axes.get_legend_handles_labels()
+        entries |= dict(zip(names, handles, strict=True))
+    figure.legend(entries.values(), entries, loc="outside lower center", **look)
+
+
 def wrapped(text, width):
     """A text in lines of so many characters, which end after commas alone."""
     fixed = "\N{NO-BREAK SPACE}"
@@ -107,6 +116,12 @@ def style(group):
 def thin(group):
     """The style of the lines of single seeds."""
     return style(group) | {"linewidth": 0.7, "alpha": 0.45}
+
+
+def band(axes, group, x, low, high, **look):
+    """Fills what is between two edges of a group's line."""
+    look |= {"color": style(group)["color"], "alpha": 0.2, "linewidth": 0}
+    axes.fill_between(x, low, high, **look)
 
 
 def count_seeds(number):

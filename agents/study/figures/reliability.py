@@ -5,11 +5,12 @@ import math
 import numpy as np
 from matplotlib.figure import Figure
 
-from agents.study.figures.drawing import save_figure, tidy
-from agents.study.insight.calibration import LEVELS, SHOWN
+from agents.study.figures.drawing import legend_of_all, save_figure, tidy
+from agents.study.insight.calibration import LEVELS
 from agents.study.insight.spread_worth import VISITS
 
-_LEVEL = SHOWN.index(0.8)  # of the interval that is drawn over all steps ahead
+_LEVEL = 0.8  # of the interval that is drawn over all steps ahead
+_COVERAGE, _DEVIATION = "coverage_80", "deviation_80"
 _EDGES = ("value", "low", "high")
 
 
@@ -35,10 +36,12 @@ def save(file, curves, title):
             (each for each in own if each.name == own[0].name),
             key=lambda each: each.draws,
         )
-        _draw_dimensions(axes[0], most, colours[most.label])
+        inside = most.scores.coverage.mean(axis=(0, 1))  # [levels, D]
+        if inside.shape[1] > 1:
+            thin = {"color": colours[most.label], "linewidth": 0.6, "alpha": 0.5}
+            axes[0].plot(LEVELS, inside, **thin)
         _finish(axes, kind)
-    handles, labels = grid[0, 0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    legend_of_all(figure, grid[0, :1], ncols=4)
     bands = "thin: single dimensions; bands: 95 % over episodes"
     figure.suptitle(f"{title}; {bands}", fontsize="medium")
     save_figure(figure, file)
@@ -48,20 +51,12 @@ def _draw(axes, curves, colour):
     reliability, coverage, deviation, likelihood = axes
     inside = curves.scores.coverage.mean(axis=(0, 1, 3))
     reliability.plot(LEVELS, inside, color=colour, label=curves.label)
-    summary = curves.summary
-    for panel, (mean, low, high) in (
-        (coverage, [each[:, _LEVEL] for each in summary.coverage]),
-        (likelihood, summary.negative_log_likelihood),
-    ):
-        panel.fill_between(curves.steps, low, high, color=colour, alpha=0.15, linewidth=0)
-        panel.plot(curves.steps, mean, color=colour)
-    deviation.plot(curves.steps, summary.deviation[:, _LEVEL], color=colour)
-
-
-def _draw_dimensions(panel, curves, colour):
-    inside = curves.scores.coverage.mean(axis=(0, 1))  # [levels, D]
-    if inside.shape[1] > 1:
-        panel.plot(LEVELS, inside, color=colour, linewidth=0.6, alpha=0.5)
+    steps, columns = curves.steps, curves.summary
+    for panel, name in ((coverage, _COVERAGE), (likelihood, "negative_log_likelihood")):
+        low, high = columns[f"{name}_low"], columns[f"{name}_high"]
+        panel.fill_between(steps, low, high, color=colour, alpha=0.15, linewidth=0)
+        panel.plot(steps, columns[name], color=colour)
+    deviation.plot(steps, columns[_DEVIATION], color=colour)
 
 
 def _finish(axes, kind):
@@ -69,10 +64,10 @@ def _finish(axes, kind):
     line = {"color": "0.4", "linestyle": "--", "linewidth": 1}
     reliability.plot([0, 1], [0, 1], **line)
     reliability.set(xlim=(0, 1), ylim=(0, 1), title=f"actions: {kind}")
-    coverage.axhline(SHOWN[_LEVEL], **line)
+    coverage.axhline(_LEVEL, **line)
     coverage.set(ylim=(0, 1))
     deviation.set(ylim=(0, None))
-    level = f"{SHOWN[_LEVEL]:.0%}"
+    level = f"{_LEVEL:.0%}"
     labels = {
         reliability: "observations inside, all steps",
         coverage: f"observations inside {level} interval",
@@ -116,8 +111,7 @@ def save_worth(file, worth, title):
     shrinking.set(xticks=range(len(VISITS)), xticklabels=ranges)
     shrinking.set(xlabel="rows of training in the cell of the state", yscale="log")
     tidy(shrinking, "median spread, over its largest")
-    handles, labels = correlation.get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=min(4, len(labels)))
+    legend_of_all(figure, [correlation], ncols=4)
     figure.suptitle(f"{title}; bars: 95 % over episodes", fontsize="medium")
     save_figure(figure, file)
 

@@ -11,11 +11,14 @@ import numpy as np
 
 from agents.runs.grouping import arrange
 from agents.runs.history import load
+from agents.runs.metrics import of_chart
 from agents.study import statistics
 from agents.study.figures.drawing import (
+    band,
     count_seeds,
     finish,
     label,
+    legend_of_all,
     legends_below,
     panels,
     save,
@@ -25,34 +28,12 @@ from agents.study.figures.drawing import (
 from agents.system.errors import UserError
 from agents.system.files import output_folder
 
-_LOSSES = {
-    "train/loss": "loss",
-    "train/observation_loss": "observation loss",
-    "train/image_loss": "image loss",
-    "train/reward_loss": "reward loss",
-    "train/continuation_loss": "continuation loss",
-    "train/latent_kl": "latent KL (nats)",
-}
-_VALUE = {
-    "value/expected": "value expected of first states",
-    "value/returned": "discounted return that came",
-    "value/error": "mean of | value - return |",
-    "train/value_loss": "value loss",
-    "train/value_mean": "mean value, per environment step",
-    "train/policy_entropy": "policy entropy (nats)",
-}
-
 
 def plot(runs, out=None):
-    """Draws score, weight KL, weight stddev, return, loss and value curves.
+    """Draws score, weight KL, weight stddev, return, loss and value curves as PNG files.
 
-    Args:
-        runs: folders of runs, or one folder.
-        out: folder of the figures; None: `figures` in the run, or in the common parent of
-            several runs.
-
-    Returns:
-        The paths of the PNG files; a figure without data is left out.
+    Those go to `out`, or to `figures` in the run, or in the common parent of several runs.
+    Returns their paths; a figure without data is left out.
 
     Raises:
         UserError: a folder is no run, nothing was recorded in it yet, or `out` is a file.
@@ -82,8 +63,8 @@ def _training(groups):
     stddevs = {stddev + layer: f"stddev, {layer}" for layer in layers}
     ratios = {ratio + layer: f"stddev / size, {layer}" for layer in layers}
     return {
-        "losses": _grid(groups, _LOSSES, columns=2),
-        "value": _grid(groups, _VALUE),
+        "losses": _grid(groups, of_chart("losses"), columns=2),
+        "value": _grid(groups, of_chart("value")),
         "weight_kl": _grid(
             groups, {"train/weight_kl": "all layers"} | parts, "weight KL (nats)"
         ),
@@ -129,8 +110,7 @@ def _score(axes, group):
     episodes = f"{least}" if least == most else f"{least} to {most}"
     name = label(group, f"n = {count_seeds(len(seeds))} x {episodes} episodes")
     median, low, high = statistics.spread(returns)
-    colour = style(group)["color"]
-    axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+    band(axes, group, steps, low, high)
     axes.plot(steps, median, label=name, marker="o", markersize=3, **style(group))
 
 
@@ -169,12 +149,7 @@ def _grid(groups, titles, unit="", columns=3):
         axes.set_title(titles[key], fontsize="medium")
         finish(axes, "train_steps", unit)
         _limit(axes)
-    entries = {}
-    for axes in grid.values():
-        handles, names = axes.get_legend_handles_labels()
-        entries |= dict(zip(names, handles, strict=True))
-    place = {"loc": "outside lower center", "fontsize": "small", "frameon": False}
-    figure.legend(entries.values(), entries, **place)
+    legend_of_all(figure, grid.values(), fontsize="small", frameon=False)
     if groups[0].task:
         figure.suptitle(groups[0].task)
     return figure

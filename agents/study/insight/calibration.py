@@ -33,30 +33,24 @@ from bayes_rl.uncertainty import log_score
 
 LEVELS = tuple(np.arange(5, 100, 5) / 100)
 SHOWN = (0.5, 0.8, 0.95)
+COVERAGES, DEVIATIONS = (  # columns of calibration.csv
+    [f"{kind}_{round(100 * level)}" for level in SHOWN]
+    for kind in ("coverage", "deviation")
+)
+_SCORE = "negative_log_likelihood"
 _REPETITIONS = 2000  # of the episodes; each step and dimension has its own interval
 
 
 class Scores(NamedTuple):
     """Of the forecasts of one episode, averaged over starts and mixtures.
 
-    Those of several episodes are stacked along a first axis.
-
-    Attributes:
-        coverage: [steps, levels, D], share of observations inside the interval of `LEVELS`.
-        negative_log_likelihood: [steps, D], nats, of each dimension on its own. A density
-            of all together would need far more components than one can imagine.
+    Those of several episodes are stacked along a first axis. The likelihood is of each
+    dimension on its own: a density of all together would need far more components than one
+    can imagine.
     """
 
-    coverage: np.ndarray
-    negative_log_likelihood: np.ndarray
-
-
-class Summary(NamedTuple):
-    """Of some dimensions over episodes; three are those of `mean_over_episodes`."""
-
-    coverage: tuple  # three of [steps, shown], pooled, of the intervals of `SHOWN`
-    deviation: np.ndarray  # [steps, shown], of the coverages over all episodes
-    negative_log_likelihood: tuple  # three of [steps], nats, the mean over dimensions
+    coverage: np.ndarray  # share of observations inside of `LEVELS`, [steps, levels, D]
+    negative_log_likelihood: np.ndarray  # nats, [steps, D]
 
 
 class Curves(NamedTuple):
@@ -68,7 +62,7 @@ class Curves(NamedTuple):
     recalibrated: bool  # whether their spread was fitted to other episodes
     steps: np.ndarray  # agent steps ahead, [steps]
     scores: Scores  # of the episodes, stacked
-    summary: Summary  # of all dimensions
+    summary: dict  # of all dimensions, see `summarize`
 
     @property
     def label(self):
@@ -86,33 +80,12 @@ class Curves(NamedTuple):
         for dimension, summary in summaries.items():
             for place, step in enumerate(self.steps):
                 row = {"dimension": dimension, "step": int(step)}
-                yield row | _numbers(summary, place)
+                yield row | {name: float(each[place]) for name, each in summary.items()}
 
     def line(self, place):
         """What a table shows at one of the steps."""
-        summary = self.summary
-        return [
-            self.label,
-            f"{self.steps[place]}",
-            *summary.coverage[0][place],
-            *summary.deviation[place],
-            summary.negative_log_likelihood[0][place],
-        ]
-
-
-def _numbers(summary, place):
-    """A `Summary` at one step."""
-    row = {}
-    for index, name in enumerate(f"{round(100 * level)}" for level in SHOWN):
-        row |= _triple(f"coverage_{name}", [x[place, index] for x in summary.coverage])
-        row[f"deviation_{name}"] = float(summary.deviation[place, index])
-    scores = [each[place] for each in summary.negative_log_likelihood]
-    return row | _triple("negative_log_likelihood", scores)
-
-
-def _triple(name, values):
-    names = (name, f"{name}_low", f"{name}_high")
-    return dict(zip(names, map(float, values), strict=True))
+        numbers = [self.summary[name][place] for name in (*COVERAGES, *DEVIATIONS, _SCORE)]
+        return [self.label, f"{self.steps[place]}", *numbers]
 
 
 def judge(model, episodes, seed, actions, name, fit=None):
@@ -173,19 +146,24 @@ def score(mixtures, truth):
 
 
 def summarize(scores, dimension=None):
-    """The `Summary` of one dimension, or of all pooled, with intervals over episodes.
+    """Columns of calibration.csv, [steps] each, of one dimension or of all pooled.
 
-    Scores are those of the episodes, stacked.
+    Scores are those of the episodes, stacked; coverages and likelihood have an interval.
     """
     chosen = slice(None) if dimension is None else [dimension]
     shown = [LEVELS.index(level) for level in SHOWN]
     coverage = scores.coverage[:, :, shown][..., chosen]
-    off = np.abs(coverage.mean(axis=0) - np.array(SHOWN)[:, np.newaxis])
-    return Summary(
-        mean_over_episodes(coverage.mean(axis=-1)),
-        off.mean(axis=-1),
-        mean_over_episodes(scores.negative_log_likelihood[..., chosen].mean(axis=-1)),
-    )
+    off = np.abs(coverage.mean(axis=0) - np.array(SHOWN)[:, np.newaxis]).mean(axis=-1)
+    pooled = np.array(mean_over_episodes(coverage.mean(axis=-1)))  # [3, steps, shown]
+    columns = {}
+    for place, (inside, deviation) in enumerate(zip(COVERAGES, DEVIATIONS, strict=True)):
+        columns |= _with_edges(inside, pooled[:, :, place]) | {deviation: off[:, place]}
+    likelihood = scores.negative_log_likelihood[..., chosen].mean(axis=-1)
+    return columns | _with_edges(_SCORE, mean_over_episodes(likelihood))
+
+
+def _with_edges(name, values):
+    return dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
 
 
 def mean_over_episodes(values):

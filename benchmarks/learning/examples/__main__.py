@@ -16,7 +16,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from agents.study.figures.drawing import save_figure, tidy, with_palette
+from agents.study.figures.drawing import legend_of_all, save_figure, tidy, with_palette
 from agents.system.files import replacing, write_csv, write_text
 from agents.system.screen.text import as_markdown, folded
 from benchmarks.learning.examples.programs import PROGRAMS, SHIFT
@@ -160,8 +160,7 @@ def draw(paths, tests, file):
         panel.plot([0, 1], [0, 1], color="0.4", linestyle="--", linewidth=1)
         panel.set(xlim=(0, 1), ylim=(0, 1), title=tests[test], xlabel="confidence")
         tidy(panel, "accuracy (bins of 10 or more)")
-    handles, labels = panels["test"].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=5)
+    legend_of_all(figure, [panels["test"]], ncols=5)
     save_figure(figure, file)
 
 

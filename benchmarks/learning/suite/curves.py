@@ -6,7 +6,7 @@ from matplotlib.ticker import EngFormatter
 from agents.runs.grouping import Group
 from agents.study import statistics
 from agents.study.compare.published import published_scores
-from agents.study.figures.drawing import finish, panels, style, thin
+from agents.study.figures.drawing import band, finish, legend_of_all, panels, style, thin
 from benchmarks.learning.suite.standings import METHODS, STEPS
 
 _KL = "train/weight_kl"
@@ -32,7 +32,13 @@ def curves(found):
         finish(axes, "environment_steps", "")
         axes.set_xlabel("")
         axes.set(xlim=(0, 1.05 * STEPS), ylim=(-20, 1020))
-    _legend(figure, grid)
+    legend_of_all(figure, grid.values(), ncols=5, fontsize="small", frameon=False)
+    figure.suptitle(
+        "Return of evaluation episodes over environment steps. Thick: mean over the n "
+        "finished seeds; band: its 95 % bootstrap interval; thin: each seed.\n"
+        "Dotted, with signs: published means over seeds.",
+        fontsize="small",
+    )
     return figure
 
 
@@ -81,8 +87,7 @@ def _own(axes, group):
         axes.plot(steps, values, **thin(group))
     steps, values = statistics.align(_finished(group) or own)
     low, high = statistics.interval([values], statistics.mean, repetitions=2000)
-    colour = style(group)["color"]
-    axes.fill_between(steps, low, high, color=colour, alpha=0.2, linewidth=0)
+    band(axes, group, steps, low, high)
     mean = statistics.mean(values)
     axes.plot(steps, mean, label=group.label, linewidth=2, **style(group))
 
@@ -107,18 +112,3 @@ def _published(axes, task):
         look = {"marker": sign, "color": colour, "linestyle": ":", "linewidth": 1}
         look |= {"label": method, "markersize": 4, "alpha": 0.9}
         axes.plot(own["environment_steps"], own["mean"], **look)
-
-
-def _legend(figure, grid):
-    entries = {}
-    for axes in grid.values():
-        handles, names = axes.get_legend_handles_labels()
-        entries |= dict(zip(names, handles, strict=True))
-    place = {"loc": "outside lower center", "ncols": 5, "fontsize": "small"}
-    figure.legend(entries.values(), entries, frameon=False, **place)
-    figure.suptitle(
-        "Return of evaluation episodes over environment steps. Thick: mean over the n "
-        "finished seeds; band: its 95 % bootstrap interval; thin: each seed.\n"
-        "Dotted, with signs: published means over seeds.",
-        fontsize="small",
-    )

@@ -7,7 +7,6 @@ from tensorflow_probability import distributions as tfd
 
 from agents.study.insight.calibration import (
     LEVELS,
-    SHOWN,
     Scores,
     mean_over_episodes,
     score,
@@ -93,19 +92,18 @@ def opposite():
 
 def test_opposite_errors_cancel_in_the_pooled_coverage_and_not_in_the_deviation(opposite):
     found = summarize(opposite)
-    np.testing.assert_allclose(found.coverage[0], 0.8)
-    place = SHOWN.index(0.8)
-    np.testing.assert_allclose(found.deviation[:, place], (0.2 + 0.2) / 2)
-    np.testing.assert_allclose(found.deviation[:, SHOWN.index(0.5)], (0.5 + 0.1) / 2)
-    np.testing.assert_allclose(found.negative_log_likelihood[0], 2.5)
+    np.testing.assert_allclose([found[f"coverage_{level}"] for level in (50, 80, 95)], 0.8)
+    np.testing.assert_allclose(found["deviation_80"], (0.2 + 0.2) / 2)
+    np.testing.assert_allclose(found["deviation_50"], (0.5 + 0.1) / 2)
+    np.testing.assert_allclose(found["negative_log_likelihood"], 2.5)
 
 
 def test_one_dimension_is_summarized_alone(opposite):
     found = summarize(opposite, 1)
-    for values, expected in zip(found.coverage, (0.6, 0.5, 0.7), strict=True):
-        np.testing.assert_allclose(values, expected)
-    np.testing.assert_allclose(found.deviation[:, SHOWN.index(0.95)], 0.35)
-    np.testing.assert_allclose(found.negative_log_likelihood, 4)
+    for end, expected in (("", 0.6), ("_low", 0.5), ("_high", 0.7)):
+        np.testing.assert_allclose(found[f"coverage_50{end}"], expected)
+        np.testing.assert_allclose(found[f"negative_log_likelihood{end}"], 4)
+    np.testing.assert_allclose(found["deviation_95"], 0.35)
 
 
 def test_deviation_of_right_forecasts_is_that_of_chance():
@@ -116,7 +114,7 @@ def test_deviation_of_right_forecasts_is_that_of_chance():
     scores = score([tfd.Normal(np.zeros([1, *truth.shape]), 1.0)], truth)
     found = summarize(Scores(*(each[np.newaxis] for each in scores)))
     expected = 0.8 * np.sqrt(level * (1 - level) / n)
-    assert found.deviation[0, SHOWN.index(level)] == pytest.approx(expected, rel=0.1)
+    assert found["deviation_80"][0] == pytest.approx(expected, rel=0.1)
 
 
 def test_mixtures_are_judged_one_by_one_and_averaged(drawn):

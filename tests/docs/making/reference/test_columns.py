@@ -41,7 +41,7 @@ def test_column_that_nobody_explained_is_named():
 def test_a_metric_says_what_its_table_says():
     assert columns.meaning("train/weight_kl/gru").startswith("the same for one layer")
     assert columns.meaning("agent_steps") == "actions chosen until then"
-    with pytest.raises(KeyError, match="agents/runs/metrics.py does not say"):
+    with pytest.raises(KeyError, match="agents/runs/metrics.csv does not say"):
         columns.meaning("train/new")
 
 
