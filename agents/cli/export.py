@@ -7,9 +7,9 @@ import pathlib
 
 from tf_agents.policies.policy_saver import PolicySaver
 
+from agents.runs.checkpoints import is_pattern
 from agents.system.errors import UserError
 from agents.system.files import output_folder, replacing_folder, write_text
-from agents.system.patterns import is_pattern
 from agents.training.loading import ObservationPolicy, load_parts
 from agents.training.measurements import entries_in_words
 
@@ -35,18 +35,13 @@ _CHOICE = """
 _ENTRIES = "    # an observation is {}, in this order"
 _IMAGES = "    # seen is a dict: observation as above, and beside it {}"
 INTERFACE = "interface.json"
-_LOGGERS = ("absl", "tensorflow")
 
 
 def export(run, out=None):
     """Writes the policy of the newest checkpoint of a run as a SavedModel.
 
-    Prints how it is used. `interface.json` in the folder has the bounds of actions and the
-    order of an observation's entries.
-
-    Args:
-        run: folder of the run.
-        out: folder to write; None: `policy/` of the run.
+    Prints how it is used. `interface.json` in the folder, `policy/` of the run or `out`,
+    has the bounds of actions and the order of an observation's entries.
 
     Raises:
         UserError: something else lies in the folder, or TensorFlow could not read it.
@@ -97,6 +92,14 @@ def _images(model):
 def _interface(config, agent, entries, actions):
     seen = agent.model.observation_spec
     parts = [{"path": [*path], "size": size} for path, size in entries.items()]
+    if actions.categories:
+        meaning = {"categories": [*actions.categories], "first": actions.first.tolist()}
+    else:
+        meaning = {
+            "minus_one": actions.low.tolist(),
+            "one": actions.high.tolist(),
+            "is_bounded": actions.is_bounded.tolist(),
+        }
     return {
         "task": config.task,
         "environment_steps": agent.counts["environment_steps"],
@@ -106,17 +109,7 @@ def _interface(config, agent, entries, actions):
             "entries": parts,
             "images": _images(agent.model),
         },
-        "action": _meaning(actions),
-    }
-
-
-def _meaning(actions):
-    if actions.categories:
-        return {"categories": [*actions.categories], "first": actions.first.tolist()}
-    return {
-        "minus_one": actions.low.tolist(),
-        "one": actions.high.tolist(),
-        "is_bounded": actions.is_bounded.tolist(),
+        "action": meaning,
     }
 
 
@@ -136,15 +129,9 @@ def _save(agent, folder, interface):
 @contextlib.contextmanager
 def _quiet():
     """Keeps two notices off the screen: no distribution of actions; where the files lie."""
-    loggers = [logging.getLogger(name) for name in _LOGGERS]
-    for logger in loggers:  # a filter, since TensorFlow sets levels while it saves
-        logger.addFilter(_is_error)
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)  # TensorFlow sets levels while it saves
     try:
         yield
     finally:
-        for logger in loggers:
-            logger.removeFilter(_is_error)
-
-
-def _is_error(record):
-    return record.levelno >= logging.ERROR
+        logging.disable(before)

@@ -1,5 +1,6 @@
 """Checkpoints that are whole or not used: folders with a checksum of every file."""
 
+import contextlib
 import errno
 import hashlib
 import json
@@ -7,10 +8,10 @@ import os
 import pathlib
 import re
 import sys
+import tempfile
 
 from agents.system.errors import UserError
 from agents.system.files import remove_temporary, replacing_folder, sync, write_text
-from agents.system.patterns import plain_path
 
 _MANIFEST = "manifest.json"
 _DAMAGED = "damaged"
@@ -26,11 +27,8 @@ class Checkpoints:
     SHA-256: such a checkpoint is not used but the one before, and the run's owner moves it
     to `<folder>/damaged/`.
 
-    Args:
-        folder: of all checkpoints of a run; made when the first is saved.
-        warn: called with one line for each checkpoint that is not used.
-        owned: whether this process alone writes to the run; others move nothing.
-        **objects: what `tf.train.Checkpoint` takes; created before `restore`.
+    What `tf.train.Checkpoint` takes is created before `restore`. `warn` gets one line for
+    each checkpoint that is not used. `owned`: whether this process alone writes to the run.
 
     Example:
         >>> import tempfile, tensorflow as tf
@@ -76,8 +74,7 @@ class Checkpoints:
     def restore(self):
         """Restores the newest checkpoint that is whole.
 
-        Returns:
-            The number of episodes that it was saved with; None if there is none.
+        Returns the number of episodes that it was saved with; None if there is none.
 
         Raises:
             UserError: the checkpoint is whole, but of other objects; or the run's owner
@@ -163,6 +160,29 @@ def _error_of_disk(error):
     return None
 
 
+def is_pattern(path):
+    """Whether TensorFlow takes a path that it reads from for a pattern of names.
+
+    Example:
+        >>> is_pattern("runs/lr[0.1]"), is_pattern("runs/0.1")
+        (True, False)
+    """
+    return any(sign in str(path) for sign in "*?[\\")
+
+
+@contextlib.contextmanager
+def plain_path(folder):
+    """A path to a folder that is no pattern: its own, or a link, removed at the end."""
+    folder = pathlib.Path(folder)
+    if not is_pattern(folder):
+        yield folder
+        return
+    with tempfile.TemporaryDirectory() as place:
+        link = pathlib.Path(place) / "folder"
+        link.symlink_to(folder.absolute(), target_is_directory=True)
+        yield link
+
+
 def saved_checkpoints(folder):
     """Folders of the checkpoints in a folder, oldest first, whether whole or not."""
     found = [path for path in folder.glob("*") if _NAME.fullmatch(path.name)]
@@ -183,8 +203,7 @@ def order(folder):
 def _verify(folder):
     """The number of episodes and None, or None and what is damaged.
 
-    Raises:
-        OSError: of the system's, which tells nothing about the files.
+    An `OSError` of another kind tells nothing about the files.
     """
     try:
         manifest = json.loads((folder / _MANIFEST).read_bytes())

@@ -82,13 +82,9 @@ _LATER_OF_BONUSES = {
 
 
 def parse(text):
-    """Reads a config.yaml, which may be cut.
+    """Reads the bytes of a config.yaml, which may be cut.
 
-    Args:
-        text: bytes of the file.
-
-    Returns:
-        (nested plain values as they stand there, None), or (None, what is damaged).
+    Returns (nested plain values as they stand there, None), or (None, what is damaged).
     """
     try:
         values = yaml.safe_load(text.decode())
@@ -125,9 +121,6 @@ def is_earlier(values):
     What no run wrote, such as a file that lacks keys of all versions, is left to those
     who check it.
 
-    Args:
-        values: nested plain values, unchecked.
-
     Example:
         >>> is_earlier({"task": "fake", "strategy": "default"})
         True
@@ -145,25 +138,25 @@ def updated(values, episode_steps=_EPISODE_STEPS):
 
     Keys get the names of today. What it lacks is added, as that version did it; a class
     becomes its kind; the end of a schedule that changes nothing is None, and shares of the
-    run, or numbers of episodes, become environment steps.
-
-    Args:
-        values: nested plain values, unchecked; those of today stay as they are.
-        episode_steps: environment steps of an episode of the run, on average.
+    run, or numbers of episodes, become environment steps; `episode_steps` is how many an
+    episode of the run has on average. What is of today stays as it is.
 
     Example:
         >>> updated({"planner": {"_target_": "agents.planner.CrossEntropy"}})["planner"]
         {'kind': 'cem'}
     """
-    _count_steps(values, episode_steps)
-    _rename(values)
-    _name_the_task(values)
-    _tell_the_repeat(values)  # which keys are lacking tells it
-    _add_later_keys(values)
-    _add_continuation(values)
-    _name_kinds(values)  # which tell the schedules
-    _end_no_noise(values)
-    _schedule_bonuses(values)
+    _name_as_today(values, episode_steps)
+    if values.get("action_repeat") is None and _repeats_otherwise(values):
+        values["action_repeat"] = _REPEAT
+    _add_later_keys(values)  # those that are lacking have told the repeat
+    for name, kinds in _KINDS.items():
+        if isinstance(values.get(name), dict) and "_target_" in values[name]:
+            values[name] = _with_kind(values[name], kinds)
+    noise = values.get("action_noise")
+    if isinstance(noise, dict) and noise.get("steps") == 0:
+        noise["final_stddev"] = None
+    if isinstance(values.get("explore"), dict):
+        _schedule_bonuses(values)  # those of the kinds named above
     return values
 
 
@@ -172,14 +165,7 @@ def cut_before(values, known=None):
 
     A config is written in the order of its keys. One of an earlier version lacks keys that
     came later, and with one of these all that came after it; what else is missing at the
-    end was cut off.
-
-    Args:
-        values: nested plain values, in the order of the file.
-        known: names of keys, in the order in which they are written; None: today's.
-
-    Returns:
-        A list of names; empty where the config is whole, or was not written by a run.
+    end was cut off. The list is empty where the config is whole, or no run wrote it.
 
     Example:
         >>> known = ["task", "averaging", "planner", "latents"]
@@ -205,71 +191,43 @@ def _came_later(own, missing):
     return all(name in came and came.index(name) > newest for name in missing)
 
 
-def _rename(values):
-    for old, new in RENAMED.items():
-        _replace(values, old, new)
-
-
-def _count_steps(values, episode_steps):
-    for old, new in COUNTED_IN_EPISODES.items():
-        _replace(
-            values, old, new, lambda value, old=old: in_steps(old, value, episode_steps)
-        )
-
-
-def _replace(values, old, new, convert=lambda value: value):
-    *group, last = old.split(".")
-    parent = values.get(group[0]) if group else values
-    if isinstance(parent, dict) and last in parent:
-        value = parent.pop(last)
-        is_number = isinstance(value, int | float)
-        parent[new.rpartition(".")[2]] = convert(value) if is_number else value
-
-
-def _name_the_task(values):
-    task = values.get("task")
-    if task in tuple(ALIASES):  # not yet by its own name
-        values["task"] = ALIASES[task]
-
-
-def _tell_the_repeat(values):
-    if values.get("action_repeat") is None and _repeats_otherwise(values):
-        values["action_repeat"] = _REPEAT
+def _name_as_today(values, episode_steps):
+    """Keys, their units, and the task."""
+    for old, new in _TODAY.items():
+        parent, last = _place(values, old)
+        if last in parent:
+            value = parent.pop(last)
+            if old in COUNTED_IN_EPISODES and isinstance(value, int | float):
+                value = in_steps(old, value, episode_steps)
+            parent[new.rpartition(".")[2]] = value
+    if values.get("task") in tuple(ALIASES):
+        values["task"] = ALIASES[values["task"]]
 
 
 def _add_later_keys(values):
     for name, value in _LATER.items():
-        *group, last = name.split(".")
-        parent = values.get(group[0]) if group else values
-        has_others = group == ["value"] and _kind_of(parent) != "td"
-        if isinstance(parent, dict) and not has_others:
+        parent, last = _place(values, name)
+        has_others = name.startswith("value.") and parent.get("kind") != "td"
+        if not has_others:
             parent.setdefault(last, value)
-
-
-def _add_continuation(values):
-    """No model had a continuation head; where no episode can end, none has one now."""
+    # No model had a continuation head; where no episode can end, none has one now.
     task, model = values.get("task"), values.get("world_model")
     if isinstance(task, str) and isinstance(model, dict):
         model.setdefault("continuation_scale", 0.0 if envs.can_end(task) else 1.0)
 
 
-def _name_kinds(values):
-    for name, kinds in _KINDS.items():
-        if isinstance(values.get(name), dict) and "_target_" in values[name]:
-            values[name] = _with_kind(values[name], kinds)
-
-
-def _end_no_noise(values):
-    noise = values.get("action_noise")
-    if isinstance(noise, dict) and noise.get("steps") == 0:
-        noise["final_stddev"] = None
+def _place(values, name):
+    """The group that has a dotted key, an empty one where it is lacking, and its name."""
+    group, _, last = name.rpartition(".")
+    parent = values.get(group) if group else values
+    return (parent if isinstance(parent, dict) else {}), last
 
 
 def _schedule_bonuses(values):
-    explore = values.get("explore")
-    if not isinstance(explore, dict):
-        return
-    scores = explore.get("kind") in _SCORING and not _filters_by_a_draw(explore)
+    explore = values["explore"]
+    told = [explore.get(name) for name in ("kind", "draws", "redraw")]
+    filters_by_a_draw = told == ["thompson", 1, "episode"]
+    scores = explore.get("kind") in _SCORING and not filters_by_a_draw
     if values.get("act") == "policy" and scores:
         explore = values["explore"] = {"kind": "greedy"}  # nothing was scored
     if explore.get("kind") in _BONUSES:
@@ -285,15 +243,6 @@ def _repeats_otherwise(values):
     if "value" in values or task in (None, *_PLANET_TASKS, *FAKE):
         return False
     return isinstance(task, str) and ":" not in task
-
-
-def _kind_of(group):
-    return group.get("kind") if isinstance(group, dict) else None
-
-
-def _filters_by_a_draw(explore):
-    found = (explore.get(name) for name in ("kind", "draws", "redraw"))
-    return tuple(found) == ("thompson", 1, "episode")
 
 
 def _with_kind(group, kinds):

@@ -29,18 +29,13 @@ CHANGEABLE += ("probe_every_steps", "checkpoint_every_steps", "logger")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """The places in the folder of a run.
-
-    Args:
-        folder: `pathlib.Path`.
-        lock: open file that keeps other processes out, or None.
-        whole: the run of which this is the part of one of several learners, or None.
-        changed: words for each value of `CHANGEABLE` that this session changes.
-    """
+    """The places in the folder of a run."""
 
     folder: pathlib.Path
+    # open file that keeps other processes out
     lock: typing.IO | None = dataclasses.field(default=None, compare=False, repr=False)
-    whole: typing.Self | None = None
+    whole: typing.Self | None = None  # the run, where this is the part of a later learner
+    # words for each value of `CHANGEABLE` that this session changes
     changed: tuple = dataclasses.field(default=(), compare=False)
 
     @property
@@ -95,7 +90,11 @@ def open_run(config):
         ValueError: the config leaves a key open.
     """
     make_config(as_dict(config))  # one whose parts were replaced was not checked
-    _refuse_open(config)
+    if left := open_keys(as_dict(config)):
+        raise ValueError(
+            f"{', '.join(left)} must be set before a run is saved; "
+            "agents.training.checking.check sets what a config leaves open"
+        )
     check_run(config)
     run = Run(pathlib.Path(config.logdir))
     try:
@@ -114,14 +113,6 @@ def open_run(config):
         run.close()
         raise
     return run
-
-
-def _refuse_open(config):
-    if left := open_keys(as_dict(config)):
-        raise ValueError(
-            f"{', '.join(left)} must be set before a run is saved; "
-            "agents.training.checking.check sets what a config leaves open"
-        )
 
 
 def as_text(config):
@@ -148,6 +139,8 @@ def check_run(config):
         UserError: the folder holds a run with other values, or one that cannot go on, or is
             no folder.
     """
+    from agents.runs.records import read_metrics, read_scores
+
     run = Run(pathlib.Path(config.logdir))
     parent = run.folder
     while not os.path.lexists(parent):
@@ -158,8 +151,13 @@ def check_run(config):
         raise UserError(f"cannot write to logdir {run.folder}: Permission denied")
     can_go_on = _has_files(run.checkpoints) or _has_files(run.episodes)
     if run.config_file.exists():
-        _refuse_changes(run, as_dict(config))
-        if not can_go_on and _has_numbers(run):
+        changes = _changes(run, as_dict(config)).items()
+        if fixed := [words for name, words in changes if name not in CHANGEABLE]:
+            raise UserError(
+                f"{run.folder} holds a run with other values ({', '.join(fixed)}); "
+                "set them back to resume it, or start a new run with another logdir"
+            )
+        if not can_go_on and (read_scores(run.folder) or read_metrics(run.folder)):
             raise UserError(
                 f"{run.folder} has the metrics of a run, but its checkpoints and episodes "
                 "are missing; put them back to resume it, or start a new run with another "
@@ -176,12 +174,6 @@ def _has_files(folder):
     return any(path.is_file() and path.name != LOCK for path in folder.rglob("*"))
 
 
-def _has_numbers(run):
-    from agents.runs.records import read_metrics, read_scores
-
-    return bool(read_scores(run.folder) or read_metrics(run.folder))
-
-
 def load_config(folder):
     """The config of the run in a folder, an `agents.runs.config.schema.Train`.
 
@@ -193,11 +185,7 @@ def load_config(folder):
 
 
 def checked(folder, values):
-    """The config that values of the config.yaml in a folder make.
-
-    Raises:
-        UserError: it is not valid; the message names the file.
-    """
+    """The config that values of the config.yaml in a folder make; errors name the file."""
     try:
         return make_config(values)
     except UserError as error:
@@ -206,11 +194,7 @@ def checked(folder, values):
 
 
 def read_config(folder):
-    """The nested plain values of the config of the run in a folder, unchecked.
-
-    Raises:
-        UserError: as `load_config`, but that it is not checked.
-    """
+    """The nested plain values of the config of the run in a folder, unchecked."""
     values = read_values(folder)
     if is_earlier(values):
         raise UserError(
@@ -221,11 +205,7 @@ def read_config(folder):
 
 
 def read_values(folder):
-    """As `read_config`, of a run of any version, in the words of then.
-
-    Raises:
-        UserError: the folder is not that of a run, or its config.yaml is damaged.
-    """
+    """As `read_config`, of a run of any version, in the words of then."""
     run = Run(pathlib.Path(folder))
     if not run.folder.is_dir():
         what = "it is a file" if run.folder.exists() else "there is no such folder"
@@ -250,12 +230,9 @@ def read_values(folder):
 
 
 def runs_below(folder):
-    """Finds the runs in a folder: itself, or those at any depth below it.
+    """Yields the path of each run in a folder: itself, or those at any depth below it.
 
     Neither hidden folders, such as `.venv`, nor those of runs are searched.
-
-    Yields:
-        The `pathlib.Path` of each run, in order.
     """
     for place, folders, _ in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
@@ -273,15 +250,6 @@ def _is_run(run):
     except OSError:
         return False
     return bool(re.search(rb"(?m)^task:", text)) or (run.folder / METRICS).exists()
-
-
-def _refuse_changes(run, values):
-    changes = _changes(run, values)
-    if fixed := [words for name, words in changes.items() if name not in CHANGEABLE]:
-        raise UserError(
-            f"{run.folder} holds a run with other values ({', '.join(fixed)}); "
-            "set them back to resume it, or start a new run with another logdir"
-        )
 
 
 def _changes(run, values):

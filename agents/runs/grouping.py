@@ -22,13 +22,9 @@ _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image
 
 
 def group(configs):
-    """Finds the runs that differ in their seed, their length or what watches them alone.
+    """Lists of the indices of configs that differ in what `_SAME` names alone.
 
-    Args:
-        configs: nested dicts, one for each run.
-
-    Returns:
-        Lists of indices into `configs`, groups and indices in order of appearance.
+    Groups and indices stand in order of appearance.
 
     Example:
         >>> group([{"seed": 0, "beta": 1}, {"seed": 0, "beta": 2}, {"seed": 1, "beta": 1}])
@@ -47,18 +43,12 @@ def labels(configs, most=4):
     What differs in one task is told in all, so that one experiment has one name. What
     differs between tasks alone is not told: see `unlike`.
 
-    Where choices of a group differ, such as those of `value`, each is named by its file
-    in configs/ alone, and by the keys that differ from it: two choices may differ in all of
+    Where choices of a group differ, such as those of `value`, each is named by its file in
+    configs/ alone, and by the keys that differ from it: two choices may differ in all of
     their keys. Where too many keys differ, but each config in few of them from what most
     have, as where one setting is changed at a time, it is named by those few, and one that
-    has all the others share by `USUAL`.
-
-    Args:
-        configs: nested dicts, one for each group of runs.
-        most: differences to spell out; of more, the number is given.
-
-    Returns:
-        One text for each config; empty ones where there is no difference.
+    has all the others share by `USUAL`. Of more than `most` differences the number is
+    given; where there is none, the text is empty.
 
     Example:
         >>> labels([{"explore": {"kind": "mine"}}, {"explore": {"kind": "yours"}}])
@@ -78,7 +68,8 @@ def labels(configs, most=4):
         told = _unusual(flats, told, most) or told
     texts = []
     for flat, own in zip(flats, told, strict=True):
-        parts = [_text(key, flat[key]) for key in own[:most]] or [USUAL] * bool(differing)
+        parts = [f"{key.removesuffix('.kind')}={flat[key]}" for key in own[:most]]
+        parts = parts or [USUAL] * bool(differing)
         if len(own) > most:
             parts.append(f"and {len(own) - most} more")
         texts.append((flat.get("task"), ", ".join(parts)))
@@ -120,9 +111,6 @@ def unlike(configs):
 
     What a config may leave to the task, such as sizes of networks, is left out: it differs
     between tasks as a matter of course.
-
-    Args:
-        configs: nested dicts, of groups with one label.
 
     Example:
         >>> unlike([{"task": "a", "kl_weight": 0.1}, {"task": "b", "kl_weight": 1.0}])
@@ -256,25 +244,14 @@ def _below(flat, prefix):
     return {key: value for key, value in flat.items() if key.startswith(prefix)}
 
 
-def _text(key, value):
-    return f"{key.removesuffix('.kind')}={value}"
-
-
 @dataclasses.dataclass(frozen=True)
 class Group:
-    """Runs of one experiment, see `group`: they differ in their seed.
+    """Runs of one experiment, see `group`: they differ in their seed."""
 
-    Attributes:
-        label: what tells it from other groups of the task.
-        task: of the runs.
-        runs: list of `agents.runs.history.History`.
-        number: of the label among all, from 0; groups of one label look alike.
-    """
-
-    label: str
+    label: str  # what tells it from other groups of the task
     task: str
-    runs: list
-    number: int
+    runs: list  # of `agents.runs.history.History`
+    number: int  # of the label among all, from 0; groups of one label look alike
 
 
 def arrange(runs):

@@ -29,19 +29,14 @@ log = logging.getLogger(__name__)
 class Divergence:
     """The first gradient step of a run whose loss or gradient was not finite.
 
-    Args:
-        episode: after which the step was taken, from 1.
-        train_step: number of the step, from 1.
-        terms: names of what was not finite, a tuple.
-
     Example:
         >>> print(Divergence(12, 2071, ("reward_loss", "latent_loss")))
         the model diverged after episode 12: not finite at gradient step 2071: reward_loss, latent_loss
     """  # noqa: E501
 
-    episode: int
-    train_step: int
-    terms: tuple
+    episode: int  # after which the step was taken, from 1
+    train_step: int  # number of the step, from 1
+    terms: tuple  # names of what was not finite
 
     def __str__(self):
         return (
@@ -118,19 +113,15 @@ def load(folder):
         why = "no evaluation has finished yet"
         if scores_were_written(folder):
             why = f"no line of {SCORES} can be read"
-        log.warning("%s has no scores: %s", folder, why)
+        log.warning(f"{folder} has no scores: {why}")
     return run
 
 
 class Follower:
-    """Reads the lines of metrics.jsonl as they come.
+    """Reads the lines of metrics.jsonl as they come; the folder need not exist yet.
 
-    Args:
-        folder: of a run; it need not exist yet.
-
-    Attributes:
-        newest: dict of the newest value of each metric.
-        added: rows that the last `update` has read.
+    `newest` is a dict of the newest value of each metric, `added` the rows that the last
+    `update` has read.
     """
 
     def __init__(self, folder):

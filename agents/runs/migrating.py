@@ -15,12 +15,9 @@ def migrate(folder, resolve):
     """Writes the config of a run anew, if an earlier version wrote it.
 
     Whenever the process is killed, config.yaml is either the old one or the new one, and
-    an old one that was replaced lies beside it. `resolve` is a function of a `Train` that
-    leaves keys open, which returns one that does not.
-
-    Returns:
-        The `pathlib.Path` of the old file; None where the config is of today's form, and
-        nothing was written.
+    an old one that was replaced lies beside it: its path is returned, or None where the
+    config is of today's form, and nothing was written. `resolve` makes of a `Train` that
+    leaves keys open one that does not.
 
     Raises:
         UserError: the folder is not that of a run; its config.yaml is damaged, or has

@@ -18,6 +18,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import psutil
 
 from agents.system.files import sync, write_text
 
@@ -136,11 +137,8 @@ def _keep_aside(file):
     aside = next(each for name in names if not (each := file.with_name(name)).exists())
     shutil.copyfile(file, aside)
     sync(file.parent)
-    log.warning(
-        "%s: the run starts from the beginning; its earlier numbers are in %s",
-        file,
-        aside.name,
-    )
+    begins = "the run starts from the beginning"
+    log.warning(f"{file}: {begins}; its earlier numbers are in {aside.name}")
 
 
 def _score(line):
@@ -166,12 +164,8 @@ def _lines(file, parse):
             if min(row["episodes"], row["environment_steps"]) < 0:
                 raise ValueError("a count")
         except (ValueError, TypeError, KeyError):
-            log.warning(
-                "%s: line %d is incomplete or damaged, and left out: %.60r",
-                file,
-                number,
-                line,
-            )
+            what = "is incomplete or damaged, and left out"
+            log.warning(f"{file}: line {number} {what}: {line!r:.60}")
             continue
         yield line, row
 
@@ -207,9 +201,7 @@ def provenance():
         "commit": _commit(),
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)),
-        "memory_gib": round(
-            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-        ),
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
         "python": platform.python_version(),
         "libraries": {
             name: _version(name) or _version(f"{name}-cpu") for name in _LIBRARIES
@@ -220,10 +212,8 @@ def provenance():
 def note_session(folder, counts, changed=()):
     """Adds a line to `sessions.jsonl` of a run: when, where and with what it went on.
 
-    Args:
-        folder: of the run.
-        counts: dict of the run's counts at the start of the session.
-        changed: words for each value of the config that is another from now on.
+    Counts are a dict of the run's at the start of the session; `changed` has words for each
+    value of the config that is another from now on.
     """
     started = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     words = {"changed": list(changed)} if changed else {}

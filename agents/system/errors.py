@@ -18,10 +18,7 @@ class GoneError(UserError):
 def nearest(word, choices, least=0.5):
     """The end of an error message: `; did you mean 'flipout'?`, or nothing.
 
-    Args:
-        word: what was given; a number is not misspelt.
-        choices: words that would be right.
-        least: similarity, 1 where words are equal.
+    A number is not misspelt. `least` is a similarity, which is 1 where words are equal.
 
     Example:
         >>> nearest("flipot", ["deterministic", "flipout"])

@@ -10,6 +10,8 @@ import re
 import shutil
 import tempfile
 
+import psutil
+
 from agents.system.errors import UserError
 
 # What a disk answers where the program is right; else an error is ours. The last three tell
@@ -23,14 +25,8 @@ _REFUSALS = {getattr(errno, name) for name in _REFUSALS}
 def replacing(file):
     """Opens a temporary file that takes the place of `file` once it is safely on disk.
 
-    The temporary file lies in the same folder, `.<name>.<process>.tmp`; it is flushed,
+    It is binary, and lies in the same folder, `.<name>.<process>.tmp`; it is flushed,
     synchronised and renamed at the end, and removed when an error leaves the block.
-
-    Args:
-        file: path to write, in a folder that exists.
-
-    Yields:
-        A binary file open for writing.
 
     Example:
         >>> import pathlib, tempfile
@@ -70,15 +66,9 @@ def refusal(error):
 
 @contextlib.contextmanager
 def replacing_folder(folder):
-    """Makes a temporary folder that takes the place of `folder` at the end.
+    """Makes a temporary folder, empty, that takes the place of `folder` at the end.
 
     As `replacing`, but for a moment between two renames there may be no `folder`.
-
-    Args:
-        folder: path to write, in a folder that exists.
-
-    Yields:
-        The `pathlib.Path` of an empty folder.
     """
     folder = pathlib.Path(folder)
     temporary = folder.with_name(f".{folder.name}.{os.getpid()}.tmp")
@@ -143,17 +133,7 @@ def remove_temporary(folder):
 def _is_of_another(name):
     found = re.fullmatch(r"\..+\.(\d{1,7})(\.old)?\.tmp", name)
     process = int(found[1]) if found else os.getpid()
-    return process != os.getpid() and _lives(process)
-
-
-def _lives(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:  # it is another user's
-        pass
-    return True
+    return process != os.getpid() and psutil.pid_exists(process)
 
 
 def write_csv(file, rows):

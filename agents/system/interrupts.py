@@ -20,7 +20,9 @@ def kept():
     _wish.clear()
     handler = signal.signal(signal.SIGINT, _interrupt)
     hook = sys.unraisablehook
-    sys.unraisablehook = lambda dropped: _is_interrupt(dropped) or hook(dropped)
+    sys.unraisablehook = lambda dropped: (
+        dropped.exc_type is KeyboardInterrupt or hook(dropped)
+    )
     try:
         yield
     finally:
@@ -44,7 +46,3 @@ def pause(seconds=0.05):
 def _interrupt(*_):
     _wish.set()
     raise KeyboardInterrupt
-
-
-def _is_interrupt(dropped):
-    return dropped.exc_type is KeyboardInterrupt

@@ -13,8 +13,7 @@ def lock_folder(
 ):
     """Keeps other processes out of a folder until the file is closed or this process ends.
 
-    Returns:
-        The open file; where the file system has no locks, nobody is kept out.
+    Returns the file. Where the file system has no locks, nobody is kept out.
 
     Raises:
         InUseError: another process has it; the message tells which, and ends in `advice`.

@@ -37,14 +37,8 @@ class LoggedProcess(subprocess.Popen):
     """A process that reads nothing and whose output goes to the end of a log.
 
     One of `bayes-rl` dies with this process, or with the thread that started it: a killed
-    sweep leaves no run that keeps its folder from the same command.
-
-    Args:
-        command: list of words, as of `command_of`.
-        log: `pathlib.Path`, in a folder that exists.
-
-    Raises:
-        OSError: it cannot be started, or the log not be written.
+    sweep leaves no run that keeps its folder from the same command. An `OSError`: it cannot
+    be started, or the log not be written.
     """
 
     def __init__(self, command, log):

@@ -40,12 +40,8 @@ def of_all(tensor):
 def told_by_all(devices, numbers):
     """What each replica's process says, for those that learn together.
 
-    Args:
-        devices: a `tf.distribute.Strategy`.
-        numbers: whole, of this process, equally many of each.
-
-    Returns:
-        int64 [replicas, len(numbers)].
+    Each says equally many whole numbers; int64 [replicas, len(numbers)]. The devices are a
+    `tf.distribute.Strategy`.
     """
 
     @tf.function

@@ -80,7 +80,8 @@ def _converted(hint, value, name):
         return str(value)
     if kind in (bool, str) and isinstance(value, kind) and value != "":
         return value
-    raise UserError(f"{name} must be {_WORDS[kind]}, got {_show(value)}")
+    shown = "nothing" if value is None or value == "" else repr(value)
+    raise UserError(f"{name} must be {_WORDS[kind]}, got {shown}")
 
 
 def check_settings(kind, name):
@@ -140,7 +141,3 @@ def _check_limits(value, name, least, above, below, most, choices):
         raise UserError(f"{name} must be at most {most}, got {value}")
     if below is not None and value >= below:
         raise UserError(f"{name} must be below {below}, got {value}")
-
-
-def _show(value):
-    return "nothing" if value is None or value == "" else repr(value)

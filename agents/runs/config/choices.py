@@ -17,11 +17,10 @@ def groups():
         >>> groups()["planner"]
         ['cem', 'icem']
     """
-    files = sorted(FOLDER.glob("*/*.yaml"))
-    names = sorted({file.parent.name for file in files})
-    return {
-        name: [file.stem for file in files if file.parent.name == name] for name in names
-    }
+    found = {}
+    for file in sorted(FOLDER.glob("*/*.yaml")):
+        found.setdefault(file.parent.name, []).append(file.stem)
+    return found
 
 
 def defaults():

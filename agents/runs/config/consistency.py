@@ -17,11 +17,7 @@ _OFF |= dict.fromkeys(("final_beta", *_PHASES))
 
 
 def check_together(config):
-    """Refuses a `Train` whose values, each in its range, do not go together.
-
-    Raises:
-        UserError: some of them change nothing, or cannot be had at once. One line.
-    """
+    """Refuses a `Train` some of whose values change nothing, or cannot be had at once."""
     pool = config.world_model.image_pool
     may_see_images = config.observation not in ("state", "position")
     if may_see_images and config.image.size // pool < 32:

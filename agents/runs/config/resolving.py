@@ -17,23 +17,14 @@ OPEN += tuple(f"world_model.{size}" for size in SIZES)
 
 @dataclasses.dataclass(frozen=True)
 class Surroundings:
-    """What decides: the task's environment, and the machine.
+    """What decides: the task's environment, and the machine."""
 
-    Args:
-        action_repeat: environment steps of a decision.
-        episode_length: decisions of a full episode; None where nobody knows.
-        observation_size: numbers of an observation; an image beside a vector counts as 20.
-        action_size: numbers of an action.
-        has_images: whether images are observed.
-        has_gpu: whether TensorFlow has one here.
-    """
-
-    action_repeat: int
-    episode_length: int | None
-    observation_size: int
+    action_repeat: int  # environment steps of a decision
+    episode_length: int | None  # decisions of a full episode; None where nobody knows
+    observation_size: int  # numbers; an image beside a vector counts as 20
     action_size: int
-    has_images: bool = False
-    has_gpu: bool = False
+    has_images: bool = False  # whether images are observed
+    has_gpu: bool = False  # whether TensorFlow has one here
 
 
 def open_keys(values):
@@ -54,13 +45,6 @@ def resolve(config, surroundings):
     `agents.planet.value.discount_of`. Vectors are compiled, except in bfloat16 on a
     processor, where XLA leaves matrix units unused: a gradient step takes it two to six
     times as long. Pictures are not: its convolutions on a processor are slower.
-
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        surroundings: `Surroundings`.
-
-    Returns:
-        A `Train` of which `open_keys` finds none.
 
     Example:
         >>> from agents.runs.config.overrides import load

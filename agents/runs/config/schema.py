@@ -36,12 +36,7 @@ COUNTED_IN_EPISODES = {
 
 
 def in_steps(name, value, episode_steps):
-    """What the key of today has, where one that counted episodes had this value.
-
-    Args:
-        name: one of `COUNTED_IN_EPISODES`.
-        value: a number.
-        episode_steps: environment steps of an episode.
+    """What the key of today has, where one of `COUNTED_IN_EPISODES` had this number.
 
     Example:
         >>> in_steps("updates_per_episode", 300, 1000), in_steps("seed_episodes", 5, 1000)
@@ -178,11 +173,7 @@ class Train(Settings):
 
 
 def make_config(values):
-    """Checks nested plain values, groups as dicts, and makes a `Train` of them.
-
-    Raises:
-        UserError: a key is unknown, missing or out of its range. One line.
-    """
+    """Checks nested plain values, groups as dicts, and makes a `Train` of them."""
     config = validate(Train, values)
     check_together(config)
     return config

@@ -10,14 +10,10 @@ from agents.system.settings import check_choice, check_settings
 def validate(schema, values, prefix=""):
     """Makes settings from nested plain values.
 
-    Args:
-        schema: dataclass of `agents.system.settings.Settings`; a field may be one too.
-        values: dict of every field, nested ones as dicts. Where a field may be one of
-            several classes, its `kind` tells which.
-        prefix: of the keys in messages, such as `planner.`.
-
-    Raises:
-        UserError: a key is unknown, missing, of another type or out of its range.
+    The schema is a dataclass of `agents.system.settings.Settings`; a field may be one too.
+    Where it may be one of several classes, its `kind` tells which. The prefix is that of
+    the keys in messages, such as `planner.`. A `UserError`: a key is unknown, missing, of
+    another type or out of its range.
     """
     check_settings(schema, schema.__name__)
     fields = {field.name: field for field in dataclasses.fields(schema)}

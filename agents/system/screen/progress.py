@@ -3,6 +3,7 @@
 Elsewhere there are plain lines.
 """
 
+import io
 import time
 
 from rich.console import Console, Group
@@ -14,7 +15,6 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from agents.system.screen.notebook import NotebookLive
 from agents.system.screen.text import number
 
 _SHOWN = {
@@ -38,13 +38,13 @@ _ON_A_LINE = (
     "speed/train_steps",
 )
 
+_NOTEBOOK_WIDTH = 100  # characters
+_NOTEBOOK_PAUSE = 0.25  # seconds between two pictures
+_FORMAT = "<pre style='line-height:normal'>{code}</pre>"
+
 
 class Progress:
-    """Shows how a run goes on.
-
-    Args:
-        total_steps: length of the run in environment steps.
-        console: a `rich.console.Console`; None: standard output.
+    """Shows how a run of so many environment steps goes on.
 
     Example:
         >>> console = Console(force_terminal=False, width=200)
@@ -58,8 +58,6 @@ class Progress:
     """
 
     def __init__(self, total_steps, console=None):
-        if total_steps < 1:
-            raise ValueError(f"total_steps must be at least 1, got {total_steps}")
         self._console = console or Console()
         self._in_notebook = self._console.is_jupyter
         if self._in_notebook:
@@ -97,11 +95,9 @@ class Progress:
             self._live = None
 
     def start(self, info, environment_steps=0):
-        """Prints the banner and starts the clock.
+        """Prints the banner, name -> text or number, and starts the clock.
 
-        Args:
-            info: what is shown, name -> text or number.
-            environment_steps: those that earlier sessions of the run have done.
+        The environment steps are those that earlier sessions of the run have done.
         """
         width = max(map(len, info), default=0)
         for name, value in info.items():
@@ -191,11 +187,48 @@ class _TimeLeft(ProgressColumn):
         return Text(f"{self._clock.left()} left" if task.description == "run" else "")
 
 
-class Pace:
-    """Predicts the time left, from whole episodes only.
+class NotebookLive:
+    """As `rich.live.Live`, below a notebook's cell; needs IPython, which notebooks have.
 
-    Args:
-        total: environment steps of the whole run.
+    `get_renderable` returns what Rich shows now.
+    """
+
+    def __init__(self, get_renderable, show=None):
+        self._get = get_renderable
+        self._show = show
+        self._shown = None
+        self._at = 0.0
+
+    def start(self):
+        """Shows it for the first time."""
+        if self._show is None:
+            from IPython.display import display
+
+            self._show = display
+        self._shown = self._show(self._picture(), raw=True, display_id=True)
+
+    def refresh(self):
+        """Shows it again, unless it was a moment ago; cheap at each step."""
+        now = time.monotonic()
+        if now - self._at >= _NOTEBOOK_PAUSE:
+            self._at = now
+            self._shown.update(self._picture(), raw=True)
+
+    def stop(self):
+        """Shows it for the last time."""
+        self._at = 0.0
+        self.refresh()
+
+    def _picture(self):
+        wide = {"record": True, "width": _NOTEBOOK_WIDTH}
+        console = Console(file=io.StringIO(), force_jupyter=False, **wide)
+        console.print(self._get())
+        html = console.export_html(inline_styles=True, code_format=_FORMAT)
+        return {"text/html": html, "text/plain": console.file.getvalue()}
+
+
+class Pace:
+    """Predicts the time left of a run of so many environment steps, from whole episodes.
 
     Example:
         >>> pace = Pace(2000)

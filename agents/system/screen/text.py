@@ -12,13 +12,7 @@ _WIDE = 10_000  # characters
 
 
 def show(header, rows, title=None, console=None):
-    """Prints a table; columns of numbers to the right.
-
-    Args:
-        header: words, one for each column.
-        rows: lists of words or numbers; numbers get two decimals.
-        title: above it, or None.
-        console: a `rich.console.Console`; None: standard output.
+    """Prints a table; numbers get two decimals, and columns of them stand to the right.
 
     Example:
         >>> show(["what", "share"], [["all", 1.0], ["none", math.nan]])
@@ -44,11 +38,7 @@ def unbroken(console=None):
 
 
 def as_markdown(header, rows):
-    """A table of Markdown.
-
-    Args:
-        header: words, one for each column.
-        rows: lists of cells, written as they are.
+    """A table of Markdown, whose cells are written as they are.
 
     Example:
         >>> print(as_markdown(["task", "n"], [["reacher_easy", 5]]))
@@ -64,10 +54,6 @@ def folded(summary, *parts):
     """A part of a Markdown page that a click opens; nothing where all of it is empty.
 
     It may hold no heading: the site nests what follows one, and would close the part there.
-
-    Args:
-        summary: the line that is seen.
-        parts: Markdown.
 
     Example:
         >>> print(folded("Weights", "All of them."))
@@ -85,6 +71,13 @@ def folded(summary, *parts):
 def decimals(value):
     """A number with two decimals; a dash where it is not known."""
     return f"{value:.2f}" if math.isfinite(value) else "-"
+
+
+def readable(value):
+    """A number, whole ones without decimals; what never came is infinite."""
+    if not math.isfinite(value):
+        return "never"
+    return f"{value:,.0f}" if value == int(value) else number(value)
 
 
 def number(value):

@@ -7,7 +7,7 @@ import pytest
 import tensorflow as tf
 
 from agents.runs import checkpoints as checkpoints_module
-from agents.runs.checkpoints import Checkpoints
+from agents.runs.checkpoints import Checkpoints, is_pattern, plain_path
 from agents.system.errors import UserError
 from tests.agents.disks import files_up_to
 
@@ -231,3 +231,22 @@ def test_checkpoints_are_read_where_their_path_is_like_a_pattern(tmp_path, name)
     saved(tmp_path / "seed1", episodes=[3], value=7.0)  # which two of the patterns match
     saved(tmp_path / name)
     assert restored(tmp_path / name) == (3, 3.0, [])
+
+
+@pytest.mark.parametrize("name", ["a[1]", "a*", "a?", "a\\b"])
+def test_folder_is_reached_by_a_path_that_is_no_pattern(tmp_path, monkeypatch, name):
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "file").write_text("here")
+    monkeypatch.chdir(tmp_path)
+    for given in (folder, name):
+        with plain_path(given) as plain:
+            assert not is_pattern(plain)
+            assert (plain / "file").read_text() == "here"
+        assert not os.path.lexists(plain)
+    assert (folder / "file").exists()
+
+
+def test_other_paths_stay_as_they_are(tmp_path):
+    with plain_path(tmp_path) as plain:
+        assert plain == tmp_path

@@ -2,11 +2,11 @@
 
 import io
 
-import pytest
 from rich.console import Console
+from rich.text import Text
 
 from agents.system.screen import progress as module
-from agents.system.screen.progress import Progress
+from agents.system.screen.progress import NotebookLive, Progress
 
 ROW = {
     "episodes": 3,
@@ -95,6 +95,24 @@ def test_time_left_counts_this_session_only(monkeypatch):
     assert progress._clock.left() == "2 min 10 s"
 
 
-def test_run_without_steps_is_an_error():
-    with pytest.raises(ValueError, match="at least 1, got 0"):
-        Progress(0)
+def test_one_place_is_shown_first_and_last_and_not_at_every_step(monkeypatch):
+    shown, now, left = [], [0.0], iter("abcd")
+
+    class Handle:
+        def update(self, picture, raw):
+            shown.append(picture)
+
+    def display(picture, raw, display_id):
+        shown.append(picture)
+        return Handle()
+
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    live = NotebookLive(lambda: Text(next(left), style="bold"), display)
+    live.start()
+    now[0] = 10.0
+    live.refresh()
+    live.refresh()  # a moment later
+    live.stop()
+    assert [picture["text/plain"] for picture in shown] == ["a\n", "b\n", "c\n"]
+    assert shown[0]["text/html"].startswith("<pre")
+    assert "font-weight: bold" in shown[0]["text/html"]
