@@ -97,13 +97,8 @@ def calibrate(run, twin, episodes, out=None):
     `agents.study.insight.spread_worth`: a row for each `spread` and `measure`, its `value`
     with the interval over episodes, `low` and `high`, and of how many `steps` it is.
 
-    All goes to RUN, or to another folder; tables are printed.
-
-    Args:
-        run: folder of the run.
-        twin: folder of a run to compare with, such as a deterministic one, or None.
-        episodes: of each kind, at least 1; files name as many, whatever was left out.
-        out: folder to write to; None: that of the run.
+    All goes to RUN, or to the folder `out`; tables are printed. Files name `episodes`,
+    those of each kind, whatever was left out.
 
     Raises:
         UserError: the runs do not predict the same observations or are one, or all episodes

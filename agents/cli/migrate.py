@@ -12,16 +12,8 @@ from envs.quiet import import_gym
 def migrate(runs):
     """Brings the config.yaml of runs to today's form; says a line of each run.
 
-    A run that cannot be migrated is told, and stops no other.
-
-    Args:
-        runs: folders of runs, or folders that hold runs.
-
-    Returns:
-        Exit status: 0, 1 where a process has one of them, 2 where one is not right.
-
-    Raises:
-        UserError: there is no run in one of the folders.
+    A run that cannot be migrated is told, and stops no other. The exit status is 1 where a
+    process has one of them, 2 where one is not right. A `UserError`: a folder has no run.
     """
     status = 0
     for run in [each for folder in runs for each in _runs_in(folder)]:

@@ -23,12 +23,8 @@ def probe(run, episodes, out=None):
     comparable.
 
     Prints a table; writes `probe.csv`, and to `figures/` the velocities of a held-out
-    episode as the network reads them from latents, filtered and open loop.
-
-    Args:
-        run: folder of the run.
-        episodes: of each kind, at least 2.
-        out: folder to write to; None: the run.
+    episode as the network reads them from latents, filtered and open loop. All goes to the
+    run, or to the folder `out`.
 
     Raises:
         UserError: there are too few episodes, or nothing to probe for.

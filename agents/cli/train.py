@@ -12,21 +12,16 @@ _LAUNCHERS = ("hydra/launcher", "hydra.launcher")
 
 
 def train(overrides, multirun, jobs, print_config, print_commands):
-    """Trains one run, or with -m all combinations of values.
+    """Trains one run, or with -m all combinations of values; returns the exit status.
 
-    Args:
-        overrides: words of the config, as typed.
-        multirun: whether values may be several.
-        jobs: runs at the same time, with `multirun`; or None.
-        print_config: whether the config is printed in place of training.
-        print_commands: whether, with `multirun`, commands are.
-
-    Returns:
-        Exit status.
+    The overrides are words of the config as typed, the others options of the command.
     """
     _check(overrides, multirun, jobs, print_commands)
     if print_config:
-        return _print_configs(overrides, multirun)
+        jobs = expand(overrides) if multirun else [overrides]
+        configs = [as_dict(load(job)) for job in jobs]
+        print(yaml.safe_dump_all(configs, sort_keys=False), end="")
+        return None
     if multirun:
         from agents.cli.sweep import sweep
 
@@ -58,9 +53,3 @@ def _check(overrides, multirun, jobs, print_commands):
                 f"Hydra's launchers are not supported, got {word!r}; use --print-commands: "
                 "it prints a command for each run, for sbatch, xargs or parallel"
             )
-
-
-def _print_configs(overrides, multirun):
-    jobs = expand(overrides) if multirun else [overrides]
-    configs = [as_dict(load(job)) for job in jobs]
-    print(yaml.safe_dump_all(configs, sort_keys=False), end="")

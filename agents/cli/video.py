@@ -25,12 +25,7 @@ def video(run, out=None):
         open_loop_<environment steps>   see `film`
 
     and prints the files. Without a rendering library the episode is run but not filmed,
-    which a line on stderr says.
-
-    Args:
-        run: folder of the run.
-        out: folder to write to, where a fit of `calibrate --out` is used as well; None:
-            `videos/` of the run.
+    which a line on stderr says. A fit of `calibrate --out` in the other folder is used.
     """
     config, agent, entries, _ = load_parts(run)
     folder = output_folder(out or pathlib.Path(run) / "videos")

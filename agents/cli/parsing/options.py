@@ -44,10 +44,9 @@ def whole_number(text, least=1):
 
 
 def add_commands(commands):
-    """Adds a parser for each command.
+    """Adds a parser for each command to what `add_subparsers` returned.
 
-    Args:
-        commands: what `add_subparsers` of a parser returns that knows `late_help`.
+    The class of these parsers knows `late_help`.
     """
 
     def add(name, about, *options, **settings):

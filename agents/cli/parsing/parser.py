@@ -12,9 +12,8 @@ _OF_A_CONFIG = ("train", "learn")
 def parse(argv):
     """Reads the words of a command line after the program's name.
 
-    Returns:
-        An `argparse.Namespace` of the options of the command, with its `name`; those of
-        train have `overrides`, the words that are of the config.
+    The `argparse.Namespace` of the options has the `name` of the command, and for train the
+    words of the config, `overrides`.
 
     Raises:
         UserError: there is no such command or option. One line.
@@ -45,9 +44,7 @@ def parse(argv):
 class _Parser(argparse.ArgumentParser):
     """A parser that says in one line what is wrong.
 
-    Args:
-        late_help: function of the end of its help, called when help is asked for.
-        **settings: of `argparse.ArgumentParser`.
+    `late_help` makes the end of its help, once help is asked for.
     """
 
     def __init__(self, late_help=str, **settings):

@@ -18,12 +18,8 @@ _POLL_SECONDS = 0.2
 def joined(config, cores):
     """Joins the cluster of a run's config, of whose cores each run keeps some busy.
 
-    Yields:
-        How many runs it has room for, at least 1, and what starts one: a function of a
-        `agents.cli.sweep.launching.Job` that returns a `RemoteRun`.
-
-    Raises:
-        UserError: there is no such cluster.
+    Yields how many runs it has room for, at least 1, and what starts the `RemoteRun` of an
+    `agents.cli.sweep.launching.Job`. A `UserError`: there is no such cluster.
     """
     with cluster.connected(config, processes=0):
         there = ray.cluster_resources()

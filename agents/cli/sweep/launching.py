@@ -28,23 +28,24 @@ class Job:
         return command_of("train", *self.words)
 
 
+def start_here(job):
+    """The process of a `Job`, on this machine."""
+    job.folder.mkdir(parents=True, exist_ok=True)
+    return LoggedProcess(job.command, job.folder / LOG)
+
+
 class ProcessLauncher:
     """Runs each job in a process whose output goes to `output.log` in the run's folder.
 
     A job that fails does not stop the others. Ctrl-C, or the end of the terminal, starts
     no more jobs and tells those that run, once each, so that they stop; a second Ctrl-C
-    kills them, at the cost of the episode in flight.
-
-    Args:
-        at_once: jobs that run at the same time, at least 1.
-        table: is told what happens, see `agents.cli.sweep.table.SweepTable`.
-        start: function of a `Job` that returns its process; None: one of this machine.
+    kills them, at the cost of the episode in flight. A `SweepTable` is told what happens.
     """
 
-    def __init__(self, at_once, table, start=None):
+    def __init__(self, at_once, table, start=start_here):
         self._at_once = at_once
         self._table = table
-        self._start_process = start or _start_here
+        self._start_process = start
         self._running = {}  # job -> its process
 
     def launch(self, jobs):
@@ -92,8 +93,3 @@ class ProcessLauncher:
             else:
                 process.send_signal(signal.SIGINT)
         self._table.stopping(kill)
-
-
-def _start_here(job):
-    job.folder.mkdir(parents=True, exist_ok=True)
-    return LoggedProcess(job.command, job.folder / LOG)

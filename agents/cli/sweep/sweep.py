@@ -1,13 +1,12 @@
 """Several runs: every combination of comma-separated values, side by side."""
 
 import contextlib
-import dataclasses
 import os
 import pathlib
 import shlex
 import sys
 
-from agents.cli.sweep.launching import FAILED, STOPPED, Job, ProcessLauncher
+from agents.cli.sweep.launching import FAILED, STOPPED, Job, ProcessLauncher, start_here
 from agents.cli.sweep.table import SweepTable
 from agents.runs.config import overrides
 from agents.runs.folder import check_run
@@ -18,41 +17,15 @@ from agents.training.distributed.cluster import need_ray
 _GPU = "/dev/nvidia0"
 
 
-@dataclasses.dataclass(frozen=True)
-class Sweep:
-    """The runs that words stand for."""
-
-    jobs: list
-    finished: list  # those of the jobs that earlier sessions have finished
-    configs: list  # `agents.runs.config.schema.Train` of each job
-
-    @property
-    def missing(self):
-        return [job for job in self.jobs if job not in self.finished]
-
-    @property
-    def is_of_cluster(self):
-        """Whether a cluster has whole runs; those of several processes join it."""
-        config = self.configs[0]
-        return bool(config.address) and not config.has_processes
-
-
-def plan(words):
-    """The checked `Sweep` of overrides as typed, such as `seed=0,1`.
-
-    Raises:
-        UserError: a config is not right, or two runs would share a folder.
-    """
+def _plan(words):
+    """Dict of `Job` -> config of the runs of words such as `seed=0,1`, all checked."""
     runs = overrides.expand(words)
     configs = [overrides.load(run) for run in runs]
     _check(runs, configs)
-    jobs = [
-        Job(tuple(run), pathlib.Path(config.logdir), config.environment_steps, name)
+    return {
+        Job(tuple(run), pathlib.Path(config.logdir), config.environment_steps, name): config
         for run, config, name in zip(runs, configs, _names(runs), strict=True)
-    ]
-    pairs = zip(jobs, configs, strict=True)
-    finished = [job for job, config in pairs if is_finished(config)]
-    return Sweep(jobs, finished, configs)
+    }
 
 
 def sweep(words, at_once=None):
@@ -62,30 +35,26 @@ def sweep(words, at_once=None):
     alone, so that the same command does what is missing. A run that fails does not stop
     the others; Ctrl-C stops all.
 
-    Args:
-        words: as of `plan`, and so are the errors.
-        at_once: runs at the same time; None: as many as there are cores for, of this
-            machine or of the cluster that `address` names.
-
-    Returns:
-        Exit status: 0 if all runs ended well, 1 if one failed, 130 after Ctrl-C.
+    `at_once` runs train at the same time; None: as many as there are cores for, of this
+    machine or of the cluster that `address` names. The exit status is 0 if all runs ended
+    well, 1 if one failed, 130 after Ctrl-C.
     """
-    planned = plan(words)
+    planned = _plan(words)
+    configs = list(planned.values())
+    finished = [job for job, config in planned.items() if is_finished(config)]
     with contextlib.ExitStack() as stack:
-        start = None
-        if planned.is_of_cluster:
+        if configs[0].address and not configs[0].has_processes:  # those join it themselves
             need_ray()
             from agents.cli.sweep import in_cluster
 
-            cores = max(map(_cores, planned.configs))
-            joined = in_cluster.joined(planned.configs[0], cores)
+            joined = in_cluster.joined(configs[0], max(map(_cores, configs)))
             room, start = stack.enter_context(joined)
         else:
-            room = default_at_once(planned.configs)
+            room, start = default_at_once(configs), start_here
         at_once = at_once or room
-        table = SweepTable(planned.jobs, at_once, planned.finished)
+        table = SweepTable(planned, at_once, finished)
         launcher = ProcessLauncher(at_once, stack.enter_context(table), start)
-        return _status(launcher.launch(planned.missing))
+        return _status(launcher.launch([job for job in planned if job not in finished]))
 
 
 def print_commands(words):
@@ -94,11 +63,11 @@ def print_commands(words):
     Whoever reads them decides where and when each runs: `xargs`, GNU parallel, or the queue
     of a cluster whose machines see the same files.
     """
-    planned = plan(words)
-    for job in planned.missing:
+    planned = _plan(words)
+    missing = [job for job, config in planned.items() if not is_finished(config)]
+    for job in missing:
         print(shlex.join(["bayes-rl", "train", *job.words]))
-    missing, runs = len(planned.missing), len(planned.jobs)
-    print(f"{missing} of {runs} runs are missing", file=sys.stderr)
+    print(f"{len(missing)} of {len(planned)} runs are missing", file=sys.stderr)
 
 
 def default_at_once(configs):

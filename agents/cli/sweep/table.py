@@ -21,11 +21,7 @@ _COLUMNS = ("episodes", "environment steps", "return", "evaluation", "left")
 class SweepTable:
     """Shows how the runs of a sweep go on, from their folders.
 
-    Args:
-        jobs: list of `agents.cli.sweep.launching.Job`.
-        at_once: jobs that run at the same time.
-        finished: those of `jobs` that earlier sessions have finished.
-        console: a `rich.console.Console`; None: standard output.
+    Some of the jobs, see `agents.cli.sweep.launching.Job`, earlier sessions have finished.
     """
 
     def __init__(self, jobs, at_once, finished=(), console=None):
