@@ -30,18 +30,12 @@ class Frames(NamedTuple):
 
     In each frame `place` says of which of the groups a row is; in the last two `run` is the
     index of its run in the first.
-
-    Attributes:
-        groups: list of `agents.runs.grouping.Group`.
-        runs: a row a run, as `runs` makes them, with `place`.
-        evaluations: a row an evaluation episode, as `evaluations` makes them.
-        episodes: a row an episode of training; nan where a number was not logged.
     """
 
-    groups: list
-    runs: pd.DataFrame
-    evaluations: pd.DataFrame
-    episodes: pd.DataFrame
+    groups: list  # of `agents.runs.grouping.Group`
+    runs: pd.DataFrame  # a row a run, as `runs` makes them, with `place`
+    evaluations: pd.DataFrame  # a row an evaluation episode, as `evaluations` makes them
+    episodes: pd.DataFrame  # a row an episode of training; nan where nothing was logged
 
     def by_group(self, table):
         """(group, its rows of a table with `place`) of each that has any, in order."""
@@ -172,12 +166,12 @@ def _groups(folders, warns=False):
             errors.append(error)
     for folder in found.values() if warns else ():
         if ended := history.read_divergence(folder):
-            log.warning("%s ended early: %s; it keeps its last score", folder, ended)
+            log.warning(f"{folder} ended early: {ended}; it keeps its last score")
     if not loaded:
         some = f" in {len(found)} runs, for one: {errors[0]}" if errors else ": no folders"
         raise UserError(f"nothing to compare{some}")
     for error in errors:
-        log.warning("left out: %s", error)
+        log.warning(f"left out: {error}")
     return grouping.arrange(loaded)
 
 

@@ -55,26 +55,16 @@ def interval(scores, statistic, confidence=0.95, repetitions=50_000, seed=0):
     return edges(statistic(np.concatenate(drawn, axis=-1)), confidence)
 
 
-def interval_over_parts(statistic, kinds, confidence=0.95, repetitions=500, seed=0):
+def interval_over_parts(statistic, kinds, repetitions=500):
     """A statistic of what parts such as episodes have together, and its interval.
 
     The parts are drawn anew, whole, because what is in one is alike; as many of each kind
     as there are, because that was not left to chance. Draws of which the statistic is nan
-    are left out.
+    are left out. Edges are nan where they are not known, as where there is one part of a
+    kind. A part is [..., values], which the statistic makes a number of.
 
     Source: Davison and Hinkley, 1997, Bootstrap Methods and their Application, sections
     3.2 (strata) and 3.8.
-
-    Args:
-        statistic: function from [..., values] to a number.
-        kinds: list with a list of parts for each kind, arrays [..., values].
-        confidence: share of repetitions inside.
-        repetitions: as of `interval`.
-        seed: of the draws.
-
-    Returns:
-        The statistic, lower and upper edge; nan for edges that are not known, as where
-        there is one part of a kind.
 
     Example:
         >>> [float(x) for x in interval_over_parts(np.mean, [[np.ones(2), np.ones(3)]])]
@@ -84,7 +74,7 @@ def interval_over_parts(statistic, kinds, confidence=0.95, repetitions=500, seed
     value = statistic(np.concatenate(parts, axis=-1))
     if min(map(len, kinds)) < 2 or np.isnan(value):
         return value, np.nan, np.nan
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(0)
     firsts = np.cumsum([0, *map(len, kinds[:-1])])
     drawn = [
         first + draw_seeds(random, repetitions, len(some))
@@ -97,7 +87,7 @@ def interval_over_parts(statistic, kinds, confidence=0.95, repetitions=500, seed
         ]
     )
     known = found[~np.isnan(found)]
-    return value, *(edges(known, confidence) if known.size else (np.nan, np.nan))
+    return value, *(edges(known, 0.95) if known.size else (np.nan, np.nan))
 
 
 def draw_seeds(random, repetitions, seeds):

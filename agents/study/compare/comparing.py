@@ -38,15 +38,9 @@ log = logging.getLogger(__name__)
 def compare(folders, out="comparison", console=None, at=None):
     """Compares groups of runs; draws, prints and writes what differs.
 
-    Args:
-        folders: of runs, or folders that hold runs.
-        out: folder of the figures and csv files.
-        console: a `rich.console.Console`; None: standard output.
-        at: environment steps at which runs are compared; None: where the shortest finished
-            run of a task ends, see `agents.study.compare.ends`.
-
-    Returns:
-        The paths of the files: PNG, csv, and the tables as `comparison.md`.
+    The folders are of runs, or hold runs. They are compared at so many environment steps,
+    or where the shortest finished run of a task ends, see `agents.study.compare.ends`.
+    Returns the paths of the files in `out`: PNG, csv, and the tables as `comparison.md`.
 
     Raises:
         UserError: there are no runs, nothing was recorded in them, or `out` is no folder,
@@ -66,15 +60,15 @@ def compare(folders, out="comparison", console=None, at=None):
         compared = taking_part(every, at)
         parts, drawn = _compare(every, compared, at)
     _warn_of_few(compared)
-    told = report(parts, [record.getMessage() for record in notes.buffer])
+    shown, told = report(parts, [record.getMessage() for record in notes.buffer])
     files = save(drawn, folder) + tables.write(parts, folder)
-    if told.tables:
+    if shown:
         files.append(folder / _MARKDOWN)
-        write_text(files[-1], f"{markdown(told)}\n")
+        write_text(files[-1], f"{markdown(shown, told)}\n")
     known = [*(f"{name}.csv" for name in parts), *(f"{name}.png" for name in drawn)]
     for file in {folder / name for name in [*known, _MARKDOWN]} - {*files}:
         file.unlink(missing_ok=True)  # of an earlier comparison, of other runs
-    show(told, console or Console())
+    show(shown, told, console or Console())
     return files
 
 
@@ -137,19 +131,15 @@ def _published(configs):
 def _warn_of_few(frames):
     for group, own in frames.by_group(frames.runs):
         if len(own) < FEWEST_SEEDS:
-            log.warning(
-                "%s: n = %d is below %d; do not rely on its intervals",
-                _name(group),
-                len(own),
-                FEWEST_SEEDS,
-            )
+            few = f"n = {len(own)} is below {FEWEST_SEEDS}"
+            log.warning(f"{_name(group)}: {few}; do not rely on its intervals")
 
 
 def _warn_of_twins(frames):
     for group, own in frames.by_group(frames.runs):
         twice = sorted(own.loc[own["seed"].duplicated(), "seed"], key=str)
         if twice:
-            log.warning("%s: has seed %s more than once", _name(group), twice[0])
+            log.warning(f"{_name(group)}: has seed {twice[0]} more than once")
 
 
 def _warn_of_unlike(groups):
@@ -165,10 +155,8 @@ def _warn_of_unlike(groups):
             names.append(name or "the only groups")
     for (tasks, keys), alike in joined.items():
         log.warning(
-            "over %s, groups of one name count as one method, though they differ in %s: %s",
-            tasks,
-            keys,
-            "; ".join(alike),
+            f"over {tasks}, groups of one name count as one method, though they differ in "
+            f"{keys}: {'; '.join(alike)}"
         )
 
 

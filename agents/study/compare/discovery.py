@@ -83,9 +83,8 @@ def _of_task(runs, episodes, at):
     if share <= _RARE:
         return found
     log.warning(
-        "no first rewards for %s: random actions are rewarded in %.0f %% of their steps",
-        task,
-        100 * share,
+        f"no first rewards for {task}: random actions are rewarded in {100 * share:.0f} % "
+        "of their steps"
     )
     return found.assign(**dict.fromkeys(_OF_REWARD, math.nan))
 
@@ -99,11 +98,8 @@ def _explored(episodes):
 def _warn_of_left_out(runs, end):
     if len(runs):
         log.warning(
-            "left out of exploration: %d runs without a planned episode in the first "
-            "%s environment steps, such as %s",
-            len(runs),
-            f"{end:,}",
-            runs["folder"].iloc[0],
+            f"left out of exploration: {len(runs)} runs without a planned episode in the "
+            f"first {end:,} environment steps, such as {runs['folder'].iloc[0]}"
         )
 
 

@@ -54,12 +54,8 @@ def common_end(what, runs, ends, at=None):
     if longest > end:
         shortest = runs.loc[going_on.idxmin()]
         log.warning(
-            "%s of %s are compared at %s environment steps, where %s ends; others reach %s",
-            what,
-            shortest["task"],
-            f"{end:,}",
-            shortest["folder"],
-            f"{longest:,}",
+            f"{what} of {shortest['task']} are compared at {end:,} environment steps, "
+            f"where {shortest['folder']} ends; others reach {longest:,}"
         )
     return end
 
@@ -82,14 +78,10 @@ def _of_task(runs, at):
     if at is not None:
         runs["diverged"] &= runs["reached"] < at
     runs["held_to"] = np.where(runs["diverged"], furthest, np.nan)
-    for _, run in runs[runs["evaluated"] == 0].iterrows():
-        if run["diverged"] or at is not None:
-            when = (
-                "before it diverged" if run["diverged"] else f"in {at:,} environment steps"
-            )
-            log.warning(
-                "%s has no score: no evaluation had finished %s", run["folder"], when
-            )
+    for run in runs[runs["evaluated"] == 0].itertuples():
+        if run.diverged or at is not None:
+            when = "before it diverged" if run.diverged else f"in {at:,} environment steps"
+            log.warning(f"{run.folder} has no score: no evaluation had finished {when}")
     return runs
 
 
@@ -109,10 +101,5 @@ def _warn_of_late(runs, at):
         total = run.get("environment_steps")
         of = f" of {total:,.0f}" if total and not np.isnan(total) else ""
         why = "others are finished" if at is None else f"compared are {at:,} (--at)"
-        log.warning(
-            "left out: %s has come to %s%s environment steps; %s",
-            run["folder"],
-            f"{run['reached']:,}",
-            of,
-            why,
-        )
+        come = f"has come to {run['reached']:,}{of} environment steps"
+        log.warning(f"left out: {run['folder']} {come}; {why}")

@@ -122,5 +122,5 @@ def _read(file, command, keys, columns):
             return [{key: types[key](line[key]) for key in types} for line in reader]
     except (OSError, TypeError, ValueError, csv.Error):  # a short line has None
         problem = "is damaged"
-    log.warning("left out: %s %s; run bayes-rl %s again", file, problem, command)
+    log.warning(f"left out: {file} {problem}; run bayes-rl {command} again")
     return []

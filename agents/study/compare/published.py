@@ -40,13 +40,9 @@ _BESIDE = {"mean_return": "mean", "min_return": "low", "max_return": "high"}  # 
 def published_scores(config):
     """What was published of a run's task, for the same observations.
 
-    Args:
-        config: nested dict of a run. With a cost of actions returns mean something else,
-            and nothing is comparable.
-
-    Returns:
-        A `pandas.DataFrame`, a row a point of a method's curve, by environment steps;
-        `low` and `high` are the extremes over seeds, or nan.
+    A row is a point of a method's curve, by environment steps; `low` and `high` are the
+    extremes over seeds, or nan. Nothing is comparable where the run's config has a cost of
+    actions: returns mean something else.
 
     Example:
         >>> config = {"task": "cheetah_run", "observation": "pixels"}

@@ -1,12 +1,11 @@
 """The tables of a comparison as a person reads them: on the terminal and in Markdown."""
 
 import math
-from typing import NamedTuple
 
 import pandas as pd
 
 from agents.system.screen import text
-from agents.system.screen.text import as_markdown, decimals, number
+from agents.system.screen.text import as_markdown, decimals, number, readable
 
 _SHOWN_STEPS = (1, 10, 50)  # agent steps ahead
 _CENTRAL = ("central weights", "mean weights")  # the second in files of earlier versions
@@ -24,22 +23,11 @@ _REPEAT_NOTE = (
 )
 
 
-class Table(NamedTuple):
-    """A title, and a `pandas.DataFrame` of text."""
-
-    title: str
-    cells: pd.DataFrame
-
-
-class Report(NamedTuple):
-    """Tables, and what a reader of them has to know, a line each."""
-
-    tables: list
-    notes: list
-
-
 def report(parts, notes=()):
-    """The `Report` of those of some named tables that have rows, and of warnings."""
+    """Those of some named tables that have rows, and what a reader of them has to know.
+
+    They are pairs of a title and a `pandas.DataFrame` of text; and lines, with those given.
+    """
     forms = {
         "scores": lambda table: _scores(table, parts["published"]),
         "improvement": _improvement,
@@ -49,34 +37,32 @@ def report(parts, notes=()):
         "spread": _spread,
     }
     found = [form(parts[name]) for name, form in forms.items() if len(parts[name])]
-    found = [table for table in found if len(table.cells)]
+    found = [(title, cells) for title, cells in found if len(cells)]
     is_few = any(
-        table.cells.map(lambda cell: str(cell).endswith(FEW)).any(axis=None)
-        for table in found
+        cells.map(lambda cell: str(cell).endswith(FEW)).any(axis=None) for _, cells in found
     )
     own = [FEW_NOTE] if is_few else []
     if len(parts["published"]):
         own.append(_REPEAT_NOTE)
-    return Report(found, [*own, *notes])
+    return found, [*own, *notes]
 
 
-def show(read, console):
-    """Prints a `Report` on a `rich.console.Console`."""
+def show(tables, notes, console):
+    """Prints a report on a `rich.console.Console`."""
     console = text.unbroken(console)
-    for each in read.tables:
-        cells = each.cells.to_numpy().tolist()
-        text.show(each.cells.columns, cells, each.title, console)
-    for note in read.notes:
+    for title, cells in tables:
+        text.show(cells.columns, cells.to_numpy().tolist(), title, console)
+    for note in notes:
         console.print(f"- {note}", markup=False, highlight=False)
 
 
-def markdown(read):
-    """A `Report` as a text of Markdown."""
+def markdown(tables, notes):
+    """A report as a text of Markdown."""
     parts = [
-        f"{each.title}\n\n{as_markdown(each.cells.columns, each.cells.to_numpy())}"
-        for each in read.tables
+        f"{title}\n\n{as_markdown(cells.columns, cells.to_numpy())}"
+        for title, cells in tables
     ]
-    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in read.notes)]).strip()
+    return "\n\n".join([*parts, "\n".join(f"- {note}" for note in notes)]).strip()
 
 
 def _scores(table, others):
@@ -92,7 +78,7 @@ def _scores(table, others):
     both = [pd.DataFrame(cells)] + ([_published(others)] if len(others) else [])
     every = [own[own["task"] == task] for task in table["task"].unique() for own in both]
     title = "Scores: returns of evaluation episodes, mean weights, no noise"
-    return Table(title, pd.concat(every).fillna(""))
+    return title, pd.concat(every).fillna("")
 
 
 def _median(row):
@@ -104,7 +90,9 @@ def _median(row):
 def _published(table):
     """Their mean stands where ours have an IQM, their extremes where ours have a spread."""
     extremes = [
-        "" if math.isnan(low) else f"({_text(low)} to {_text(high)}: extremes of seeds)"
+        ""
+        if math.isnan(low)
+        else f"({readable(low)} to {readable(high)}: extremes of seeds)"
         for low, high in zip(table["low"], table["high"], strict=True)
     ]
     cells = {
@@ -128,7 +116,7 @@ def _improvement(table):
         runs=table["runs"] + _few(table),
         **{"P [95 % interval]": _interval(table, "probability")},
     )
-    return Table(title, cells)
+    return title, cells
 
 
 def _exploration(table):
@@ -152,7 +140,7 @@ def _exploration(table):
         "by random actions and by plans; first planned episodes as medians over seeds, "
         "other numbers as IQMs [95 % interval]."
     )
-    return Table(title, pd.DataFrame(cells))
+    return title, pd.DataFrame(cells)
 
 
 def _of_seeds(table, name):
@@ -166,7 +154,7 @@ def _probes(table):
     cells = _start(table) | {"episodes of": acted, "target": table["target"]}
     columns = (table["input"] + " " + table["probe"]).str.strip()
     title = "Probes: R squared on held-out episodes, median over seeds (lowest to highest)"
-    return Table(title, _beside(cells, columns, _range(table, "r_squared")).fillna(""))
+    return title, _beside(cells, columns, _range(table, "r_squared")).fillna("")
 
 
 def _calibration(table):
@@ -192,7 +180,7 @@ def _calibration(table):
         f"{', '.join(map(str, shown))} agent steps ahead in an open loop. Medians over "
         "seeds; their ranges are in calibration.csv."
     )
-    return Table(title, found)
+    return title, found
 
 
 def _spread(table):
@@ -212,7 +200,7 @@ def _spread(table):
         "Uncertainty of one step: median over seeds (lowest to highest). Intervals over "
         "episodes are in each run's spread.csv."
     )
-    return Table(title, found[[*cells, *measured]].rename(columns=columns))
+    return title, found[[*cells, *measured]].rename(columns=columns)
 
 
 def _beside(cells, columns, values):
@@ -245,7 +233,8 @@ def _interval(table, name):
 def _with_edges(value, low, high):
     if math.isnan(value):
         return ""
-    return _text(value) + ("" if math.isnan(low) else f" [{_text(low)}, {_text(high)}]")
+    edges = "" if math.isnan(low) else f" [{readable(low)}, {readable(high)}]"
+    return readable(value) + edges
 
 
 def _range(table, name):
@@ -259,10 +248,4 @@ def _range(table, name):
 
 
 def _known(counts):
-    return ["" if pd.isna(count) else _text(count) for count in counts]
-
-
-def _text(value):
-    if not math.isfinite(value):
-        return "never"
-    return f"{value:,.0f}" if value == int(value) else number(value)
+    return ["" if pd.isna(count) else readable(count) for count in counts]

@@ -93,17 +93,15 @@ def comparable(seeds):
     """The scores of those groups that every task has, on one scale.
 
     Returns on DeepMind Control are divided by 1000, the highest there is. Tasks whose
-    highest return is not known are compared only one at a time, as they are.
-
-    Returns:
-        (methods, unit of the scores).
+    highest return is not known are compared only one at a time, as they are. The unit of
+    the scores follows.
     """
     scales = {task: scale(task) for task in seeds["task"].unique()}
     known = all(scales.values())
     if not known:
         if len(scales) > 1:
             unknown = next(task for task in scales if scales[task] is None)
-            log.warning("no figures over all tasks: the scale of %s is not known", unknown)
+            log.warning(f"no figures over all tasks: the scale of {unknown} is not known")
             return {}, ""
         scales = dict.fromkeys(scales, 1.0)
     scaled = seeds.assign(score=seeds["score"] / seeds["task"].map(scales))
@@ -128,10 +126,8 @@ def with_equal_seeds(methods):
         fewest = min(map(len, tasks))
         if any(len(seeds) > fewest for seeds in tasks):
             log.warning(
-                "figures over all tasks: %s has %d seeds of one task, so only as many "
-                "seeds of each other task count",
-                name or "the only group",
-                fewest,
+                f"figures over all tasks: {name or 'the only group'} has {fewest} seeds of "
+                "one task, so only as many seeds of each other task count"
             )
         alike[name] = [seeds[:fewest] for seeds in tasks]
     return alike

@@ -64,8 +64,7 @@ def save_open_loop_video(folder, name, truth, prediction, context):
     open-loop video predictions; the strip has the columns of Tran et al., 2019, Bayesian
     Layers: the last context frame, the first predicted one and then every fifth.
 
-    Returns:
-        The paths of `<name>.gif`, `<name>.mp4` and `<name>_strip.png`.
+    Returns the paths of `<name>.gif`, `<name>.mp4` and `<name>_strip.png`.
     """
     error = ((255 + prediction.astype(np.int16) - truth) // 2).astype(np.uint8)
     rows = (truth, prediction, error)
@@ -115,17 +114,9 @@ def _label(frames, context):
 
 
 def save_strip(folder, name, rows, columns, title=""):
-    """Saves frames beside each other, a row of them for each kind.
+    """Saves frames beside each other as `<name>.png`, whose path it returns.
 
-    Args:
-        folder: where to; made where it is missing.
-        name: of the file, without ending.
-        rows: dict of name -> frames [K, height, width, 3], uint8.
-        columns: K names.
-        title: of the figure.
-
-    Returns:
-        The path of `<name>.png`.
+    Rows are a dict of name -> frames [K, height, width, 3], uint8; columns K names.
     """
     height = (_FRAME + 0.1) * len(rows) + 0.2 + (_TITLE if title else 0)
     figure = Figure(figsize=(_FRAME * len(columns) + 0.9, height), layout="constrained")

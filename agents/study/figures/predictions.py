@@ -22,18 +22,10 @@ LEVEL = 0.95  # of the interval that is drawn
 def save_state_prediction(folder, name, truth, predictions, context, labels, interval=None):
     """Saves curves of predicted against true observations, one panel each, of 24 at most.
 
-    Args:
-        folder: where to; made where it is missing.
-        name: of the file, without ending.
-        truth: [T, D].
-        predictions: [S, T, D], one open-loop prediction for each weight draw.
-        context: number of rows that the model saw, from 1 to T.
-        labels: D names.
-        interval: lower and upper edge of where `LEVEL` of the truths are expected, [T, D],
-            nan where they are not known; None: the spread over draws is drawn.
-
-    Returns:
-        The path of `<name>.png`.
+    The truth is [T, D], with D labels; open-loop predictions are [S, T, D], one for each
+    weight draw. The model saw the first `context` rows. The interval has a lower and an
+    upper edge of where `LEVEL` of the truths are expected, [T, D], nan where they are not
+    known; without it the spread over draws is drawn. Returns the path of `<name>.png`.
     """
     draws, length, numbers = predictions.shape
     size = min(numbers, _MOST)

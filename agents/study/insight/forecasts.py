@@ -38,12 +38,8 @@ def long_enough(episodes, ahead=1):
 class ForecastTimes:
     """Which rows of held-out episodes are forecast, and from which.
 
-    Attributes:
-        starts: rows whose latents forecasts start from; rows up to there were seen.
-        steps: agent steps ahead that are judged.
-
-    Raises:
-        UserError: the episodes are too short.
+    Forecasts start from the latents of the rows `starts`, up to which all were seen, and
+    are judged `steps` agent steps ahead. A `UserError`: the episodes are too short.
     """
 
     def __init__(self, model, episodes):
@@ -90,9 +86,8 @@ def forecasts(model, episodes, times, seed):
         S draws          K / S latents for each draw; as many mixtures as the draws make,
                          of which each is judged
 
-    Yields:
-        For each episode a dict from S (0: the central weights) to an array
-        [mixtures, K, steps, starts, *observation].
+    Yields for each episode a dict from S (0: the central weights) to an array
+    [mixtures, K, steps, starts, *observation].
     """
     count = count_components(model)
     for imagine, draw in _imaginations(model, episodes, times, seed, count):
@@ -106,9 +101,8 @@ def forecasts(model, episodes, times, seed):
 def broadest(model, episodes, times, seed):
     """As `forecasts`, one mixture alone: of as many draws as there are, at a small cost.
 
-    Yields:
-        For each episode S, the draws of the mixture, 0 where the weights are certain, and
-        an array [K, steps, starts, *observation], of which each draw has K / S in a row.
+    Yields for each episode S, the draws of the mixture, 0 where the weights are certain,
+    and an array [K, steps, starts, *observation], of which each draw has K / S in a row.
     """
     count, is_uncertain = count_components(model), bool(posteriors(model))
     size = max(SIZES) if is_uncertain else 1

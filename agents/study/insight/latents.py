@@ -20,11 +20,8 @@ DRAWS = 20  # weight draws whose spread is shown
 def traced_once(**time_axes):
     """Makes a function a `tf.function` that leaves the lengths of some axes open.
 
-    A trace for each length of an episode takes seconds, and TensorFlow keeps every one.
-
-    Args:
-        **time_axes: for each argument with an axis of time, the number of that axis; the
-            argument may be a nest of tensors.
+    A trace for each length of an episode takes seconds, and TensorFlow keeps every one. Of
+    each argument with an axis of time, a tensor or a nest of them, the axis is given.
 
     Example:
         >>> @traced_once(rows=0)

@@ -65,10 +65,9 @@ def probe_inputs(model, encoded, positions):
     those of the physics, a list of [T, P]; where observations are pictures, a linear
     readout of them from the latents stands for decoded positions.
 
-    Returns:
-        Dict of lists of [T - 1, F]: `latent`, the features of every head under the mean
-        weights; `embedding`, of the newest observation alone; `differences`, decoded
-        positions and what they changed by since the row before.
+    The dict has lists of [T - 1, F]: `latent`, the features of every head under the mean
+    weights; `embedding`, of the newest observation alone; `differences`, decoded positions
+    and what they changed by since the row before.
     """
     latent = encoded.latents(model, model.central_weights())
     features = encoded.cut(latent.features)
@@ -142,14 +141,9 @@ class Probes:
 def score_probes(inputs, names, targets):
     """Judges every probe on every input, and the mean, on held-out episodes.
 
-    Args:
-        inputs: dict of lists of [T, F].
-        names: of the D targets.
-        targets: list of [T, D].
-
-    Returns:
-        Rows: dicts of `target`, `input`, `probe`, `r_squared` and the interval over
-        episodes, `low` and `high`.
+    Inputs are a dict of lists of [T, F], targets a list of [T, D] with D names. Rows have
+    `target`, `input`, `probe`, `r_squared` and the interval over episodes, `low` and
+    `high`.
     """
     pairs = [(name, probe) for name in inputs for probe in PROBES] + [("mean", "")]
     rows = []

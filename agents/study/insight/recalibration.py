@@ -51,26 +51,16 @@ class Recalibration:
     """How the forecasts of a model are changed, from one agent step ahead on.
 
     Arrays are [steps, D]; further ahead all is as at the last.
-
-    Attributes:
-        draws: of the weights, in the forecasts that it is of; 0: the central weights.
-        shift: of the mean, in units of the task.
-        stddev: that every forecast has, in units of the task.
-        tails: degrees of freedom.
-        latent: factor of what latents of one draw differ by.
-        epistemic: factor of what draws differ by.
-        levels: of Student's intervals, [steps, len(SHARES), D].
-        widening: width of an interval of 95 per cent over 4 stddevs of the draws' means; 1
-            where draws agree.
     """
 
-    draws: int
-    shift: np.ndarray
-    stddev: np.ndarray
-    tails: np.ndarray
-    latent: np.ndarray
-    epistemic: np.ndarray
-    levels: np.ndarray
+    draws: int  # of the weights, in the forecasts that it is of; 0: the central weights
+    shift: np.ndarray  # of the mean, in units of the task
+    stddev: np.ndarray  # that every forecast has, in units of the task
+    tails: np.ndarray  # degrees of freedom
+    latent: np.ndarray  # factor of what latents of one draw differ by
+    epistemic: np.ndarray  # factor of what draws differ by
+    levels: np.ndarray  # of Student's intervals, [steps, len(SHARES), D]
+    # width of an interval of 95 per cent over 4 stddevs of the draws' means; 1: they agree
     widening: np.ndarray
 
     def __call__(self, components, steps):
@@ -107,14 +97,8 @@ class Recalibration:
         """Where numbers are expected that are read from the latents of an open loop.
 
         What draws say of them is as much too sure as what they say of observations: the
-        factor is the median of `widening` over dimensions.
-
-        Args:
-            values: [S, T, V], of each draw.
-            context: rows that the model saw, of which nothing is said.
-
-        Returns:
-            Lower and upper edge, [T, V]; nan in the context.
+        factor is the median of `widening` over dimensions. Of values [S, T, V] of each draw
+        the edges are [T, V], nan in the context, the rows that the model saw.
         """
         ahead = np.arange(1, values.shape[1] - context + 1)
         factor = np.full([values.shape[1], 1], np.nan)

@@ -33,14 +33,8 @@ def fit_ridge(rows, targets, episodes):
     """Linear regression; each target has its own quadratic penalty.
 
     That is the one under which the target is predicted best in episodes that were held out.
-
-    Args:
-        rows: [N, F].
-        targets: [N, D].
-        episodes: [N], the number of the episode that a row is from.
-
-    Returns:
-        A function from [T, F] to [T, D].
+    Of rows [N, F], targets [N, D] and the number of each row's episode, [N], it makes a
+    function from [T, F] to [T, D].
     """
     many = np.tile(targets, len(_PENALTIES))  # all penalties share the products of inputs
     every = Ridge(np.repeat(_PENALTIES, targets.shape[1]))
@@ -107,10 +101,8 @@ def split(count):
 def predict_held_out(regression, inputs, targets):
     """Predictions for each episode, [T, D], by a regression fitted to others alone.
 
-    Args:
-        regression: such as `fit_ridge`; None predicts the mean.
-        inputs: list of [T, F], one for each episode, at least 2.
-        targets: list of [T, D].
+    It is one such as `fit_ridge`; None predicts the mean. Inputs and targets are lists of
+    [T, F] and [T, D], one for each episode, at least 2.
     """
     predictions = [None] * len(targets)
     for training, held_out in split(len(targets)):

@@ -44,12 +44,8 @@ def newest(folders, steps, actions):
 def load(folder, steps, actions):
     """A fit that `save` wrote of a model that has seen so many environment steps.
 
-    Returns:
-        `Recalibration`; None where there is none, or of another time, or of an earlier
-        version, which fitted otherwise.
-
-    Raises:
-        UserError: the file is damaged.
+    None where there is none, or one of another time, or of an earlier version, which fitted
+    otherwise. A `UserError`: the file is damaged.
     """
     file = pathlib.Path(folder) / FILE
     if not file.exists():
