@@ -4,12 +4,11 @@
 """
 
 import csv
-import math
 import re
 import string
 
 from agents.study.compare.report import FEW, FEWEST_SEEDS
-from agents.system.screen.text import as_markdown, folded, number
+from agents.system.screen.text import as_markdown, folded, readable
 
 TABLES = "tables"  # folder of the csv files of a study
 ONE = "‡"  # marks a number of one seed
@@ -110,9 +109,6 @@ def _few(row):
 def _text(cell):
     """A number as it is read; anything else as it stands."""
     try:
-        value = float(cell)
+        return readable(float(cell))
     except ValueError:
         return cell
-    if value == math.inf:
-        return "never"
-    return f"{value:,.0f}" if value == int(value) else number(value)

@@ -21,11 +21,9 @@ _EVALUATED = "evaluation_episode"  # a column that evaluations alone have
 
 
 def read_metrics(folder, run):
-    """The rows of metrics.jsonl of a run, to five digits.
+    """The rows of metrics.jsonl of a run of a study, to five digits.
 
-    Args:
-        folder: of a study, such as results/suite.
-        run: its folder below that of all, such as cheetah_run/reparameterization/0.
+    The folder is such as results/suite, the run such as cheetah_run/reparameterization/0.
     """
     return read_curves(folder)[run][0]
 

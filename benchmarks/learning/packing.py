@@ -34,9 +34,7 @@ def pack(root, folder):
     it did and has as many steps, lacks it: another machine may have measured it. Of
     forecasts the rows of all dimensions are packed: the others are megabytes.
 
-    Args:
-        root: folder that holds runs; it need not be there.
-        folder: `pathlib.Path` of the study.
+    The folder is that of the study; `root`, which holds runs, need not be there.
     """
     with unpacked(folder) as kept:
         found = _furthest(pathlib.Path(root), kept)
@@ -64,12 +62,7 @@ def unpacked(folder):
 
 
 def unpack(folder, place):
-    """Makes folders of the runs that a study has packed.
-
-    Args:
-        folder: of the study.
-        place: folder that takes them, such as `bayes-rl compare` reads.
-    """
+    """Makes folders of the runs that a study has packed, for `bayes-rl compare`."""
     folder, place = pathlib.Path(folder), pathlib.Path(place)
     if not (folder / packed.CONFIGS).exists():
         return
@@ -93,12 +86,8 @@ def unpack(folder, place):
 def migrate(folder, resolve):
     """Brings the configs of the runs that a study has packed to today's form.
 
-    Args:
-        folder: `pathlib.Path` of the study.
-        resolve: as of `agents.runs.migrating.migrate`.
-
-    Returns:
-        How many of them an earlier version wrote; where none, nothing is written.
+    Returns how many of them an earlier version wrote; where none, nothing is written. The
+    last argument is that of `agents.runs.migrating.migrate`.
     """
     with unpacked(folder) as kept:
         runs = list(runs_below(kept)) if kept.is_dir() else []
@@ -113,11 +102,9 @@ def migrate(folder, resolve):
 
 
 def has_all_steps(run, steps=None):
-    """Whether a run has seen all its environment steps.
+    """Whether a run, which need not be there, has seen so many environment steps.
 
-    Args:
-        run: `pathlib.Path` of its folder, which need not be there.
-        steps: environment steps; None: those of its config.
+    None: those of its config.
     """
     if not (run / _CONFIG).is_file():
         return False

@@ -12,6 +12,7 @@ import re
 import shlex
 import shutil
 
+import numpy as np
 import pandas as pd
 from rich.console import Console
 
@@ -20,17 +21,20 @@ from agents.runs.config.overrides import expand, load
 from agents.runs.folder import read_config, runs_below
 from agents.runs.grouping import group
 from agents.study.compare import compare
-from agents.study.compare.tables import write
+from agents.study.compare.tables import with_interval, write
+from agents.study.frames import evaluations
+from agents.study.statistics import mean
 from agents.system.files import replacing_folder
 from benchmarks.learning.packed import read_runs
 from benchmarks.learning.packing import has_all_steps, unpacked
 from benchmarks.learning.pages import SUMMARY, TABLES, shown_pictures
-from benchmarks.learning.paired import differences
+from benchmarks.learning.suite.tables import means_of_tasks
 from benchmarks.learning.summary import expectations, summarize
 
 _FILMS = ("open_loop_*[0-9].png", "open_loop_*_strip.png", "episode_*_strip.png")
 _MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before options
 _FIGURES = ("probe_*.png", "calibration.png")
+ALL_TASKS = "mean over tasks"
 
 
 def make(folder, study):
@@ -60,6 +64,44 @@ def make(folder, study):
     for picture in (folder / TABLES).glob("*.png"):
         os.replace(picture, folder / picture.name)
     keep_shown(folder, study["pictures"])
+
+
+def differences(runs, than):
+    """What each group scores more than its twin, of the same seeds, at every evaluation.
+
+        difference = mean over tasks of mean over seeds of (score - score of the twin)
+
+    A score is the mean return of an evaluation. The interval draws the seeds of each task
+    anew, see `agents.study.statistics.interval`; tasks are the same in all draws. `than` is
+    the group of the twins, as `agents.study.frames.evaluations` names it. For each other
+    group and each number of environment steps that any of its pairs has, there is a row a
+    task, and one over all tasks where there are several. `ahead` counts the pairs in which
+    it scores more than its twin.
+    """
+    keys = ["group", "environment_steps", "task", "seed"]
+    scores = evaluations(runs).groupby(keys)["return"].mean().unstack("group")
+    apart = scores.drop(columns=than, errors="ignore").sub(scores.get(than, np.nan), axis=0)
+    apart = apart.stack().dropna()
+    rows = []
+    for (name, steps), own in apart.groupby(["group", "environment_steps"]):
+        pairs = {task: each.to_numpy() for task, each in own.groupby("task")}
+        start = {"group": name, "than": than, "environment_steps": steps}
+        rows += [start | _difference(task, [each]) for task, each in pairs.items()]
+        if len(pairs) > 1:
+            rows.append(start | _difference(ALL_TASKS, [*pairs.values()]))
+    return rows
+
+
+def _difference(task, apart):
+    """Of one task, or of several: a list of arrays [seeds]; the fewest seeds count."""
+
+    def statistic(values):
+        return mean(means_of_tasks(values, apart))
+
+    pairs = np.concatenate(apart)
+    row = {"task": task, "seeds": min(map(len, apart))}
+    row |= {"pairs": len(pairs), "ahead": int(np.sum(pairs > 0))}
+    return row | with_interval("difference", apart, statistic)
 
 
 def take_pictures(folder, study):
@@ -127,22 +169,21 @@ def pictures(root, runs):
     The newest open-loop pictures and strip of an episode, and those of probes and of
     calibration. `root` holds all runs, or is the only one.
     """
+
+    def environment_steps(file):  # in its name, which copies keep, unlike times
+        return int(re.search(r"\d+", file.stem)[0])
+
     configs = [read_config(run) for run in runs]
     found = {}
     for run in (runs[indices[0]] for indices in group(configs)):
         films = [
-            sorted(run.glob(f"videos/{name}"), key=_environment_steps)[-1:]
+            sorted(run.glob(f"videos/{name}"), key=environment_steps)[-1:]
             for name in _FILMS
         ]
         figures = [sorted(run.glob(f"figures/{name}")) for name in _FIGURES]
         for file in itertools.chain(*films, *figures):
             found["_".join([*run.relative_to(root).parts, file.name])] = file
     return found
-
-
-def _environment_steps(file):
-    """The number in a name such as open_loop_20000_strip; copies keep it, unlike times."""
-    return int(re.search(r"\d+", file.stem)[0])
 
 
 def missing(folder, study):

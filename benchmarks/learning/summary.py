@@ -34,15 +34,11 @@ def _weights(runs):
     names = dict.fromkeys(key for row in rows for key in row if key.startswith(_WEIGHTS))
     table = {}
     for name in names:
-        values = [_finite(run, name) for run in runs]
+        # what was not finite is None in metrics.jsonl
+        values = [[r[name] for r in run.metrics if r.get(name) is not None] for run in runs]
         ends = [float(np.median([v[at] for v in values if v])) for at in (0, -1)]
         table[name.removeprefix("train/")] = ends
     return table
-
-
-def _finite(run, name):
-    """Values of a metric; what was not finite is None in metrics.jsonl."""
-    return [row[name] for row in run.metrics if row.get(name) is not None]
 
 
 def sources_of(runs):

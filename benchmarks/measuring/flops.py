@@ -14,10 +14,7 @@ _CRITICS = 2
 
 
 def products(*sizes):
-    """Operations per row of dense layers in a chain.
-
-    Args:
-        *sizes: inputs of the first layer, then the units of each.
+    """Operations per row of dense layers in a chain: inputs of the first, units of each.
 
     Example:
         >>> products(3, 4, 2)
@@ -41,14 +38,7 @@ def gru(inputs, units):
 def parts(config, observation_size, action_size):
     """Operations per row, which is one step of one sequence, of each part of the model.
 
-    Args:
-        config: `agents.runs.config.schema.Train`, from states.
-        observation_size: of the state vector.
-        action_size: of the action.
-
-    Returns:
-        Dict of ints: encoder, transition (the step to the next belief), prior, posterior,
-        decoder, reward.
+    The config is one from states; the transition is the step to the next belief.
     """
     model = with_sizes(config.world_model, observation_size, action_size)
     features = model.belief_size + model.latent_size
@@ -73,13 +63,7 @@ def parts(config, observation_size, action_size):
 
 
 def value_parts(config, observation_size, action_size):
-    """Operations per row, which is one state, of each part of the value.
-
-    Args: as in `parts`.
-
-    Returns:
-        Dict of ints: policy, critics (both of them); 0 without a value.
-    """
+    """Operations per row, which is one state, of the policy and of both critics."""
     value = config.value
     if isinstance(value, NoValue):
         return {"policy": 0, "critics": 0}
@@ -94,13 +78,7 @@ def value_parts(config, observation_size, action_size):
 
 
 def train_step(config, observation_size, action_size):
-    """Operations of one gradient step of the model and of the value.
-
-    Args: as in `parts`.
-
-    Returns:
-        Int.
-    """
+    """Operations of one gradient step of the model and of the value."""
     sizes = observation_size, action_size
     return _model_step(config, *sizes) + _value_step(config, *sizes)
 
@@ -138,28 +116,18 @@ def _value_step(config, observation_size, action_size):
     return config.batch_size * learned * (policy + critics)
 
 
-def decision(config, strategy, observation_size, action_size, environments=1):
+def decision(config, strategy, observation_size, action_size):
     """Operations of one decision: filter once, propose plans, then imagine every plan.
 
     Every draw rolls each plan out; on a "shared" trajectory each predicts the latents
     alone, beside one rollout. Each state of a rollout costs a policy and two critics.
     With `act=policy` nothing is imagined.
-
-    Args:
-        config: as in `parts`.
-        strategy: `agents.planet.explore.Strategy` by which plans are scored.
-        observation_size: as in `parts`.
-        action_size: as in `parts`.
-        environments: acted in side by side.
-
-    Returns:
-        Int.
     """
     sizes = observation_size, action_size
     part = parts(config, *sizes) | value_parts(config, *sizes)
     filtering = part["encoder"] + part["transition"] + part["posterior"]
     if config.act == "policy":
-        return environments * (filtering + part["policy"])
+        return filtering + part["policy"]
     horizon = config.planner.horizon
     latent = part["transition"] + part["prior"]
     valued = part["policy"] + part["critics"]
@@ -169,7 +137,7 @@ def decision(config, strategy, observation_size, action_size, environments=1):
     elif strategy.trajectories not in ("mean", "group"):
         plan *= strategy.draws
     proposing = _proposals(config) * horizon * (part["policy"] + latent)
-    return environments * (filtering + proposing + evaluations(config, strategy) * plan)
+    return filtering + proposing + evaluations(config, strategy) * plan
 
 
 def _predicted(config, draws, observation_size, action_size):

@@ -8,11 +8,7 @@ import sys
 
 
 def measured_by(module, *words):
-    """The value that `python -m module *words` prints last, as JSON.
-
-    Raises:
-        RuntimeError: the process failed; tells its command and its standard error.
-    """
+    """The value that `python -m module *words` prints last, as JSON."""
     words = ["-m", module, *map(str, words)]
     done = subprocess.run([sys.executable, *words], capture_output=True, text=True)
     if done.returncode:

@@ -83,29 +83,17 @@ COLUMNS = {
 
 @dataclasses.dataclass(frozen=True)
 class Report:
-    """How rows of one kind are shown and saved.
+    """How rows of one kind are shown and saved."""
 
-    Args:
-        name: of the files.
-        title: of the Markdown file.
-        question: that it answers.
-        answer: function of rows and facts to a sentence, empty where it takes others.
-        is_shown: function of a row: whether it stands in the first table.
-        shown: headings of that table.
-        notes: what the columns mean.
-        columns: heading -> function of a row to its text.
-        also: function of the folder to Markdown that ends the page.
-    """
-
-    name: str
-    title: str
-    question: str
-    answer: typing.Callable
-    is_shown: typing.Callable
-    shown: tuple
-    notes: str
-    columns: dict
-    also: typing.Callable = lambda folder: ""
+    name: str  # of the files
+    title: str  # of the Markdown file
+    question: str  # that it answers
+    answer: typing.Callable  # of rows and facts: a sentence, empty where it takes others
+    is_shown: typing.Callable  # of a row: whether it stands in the first table
+    shown: tuple  # headings of that table
+    notes: str  # what the columns mean
+    columns: dict  # heading -> function of a row to its text
+    also: typing.Callable = lambda folder: ""  # of the folder: Markdown that ends the page
 
     def show(self, rows, command, folder=None, **more):
         """Prints the table and where it comes from; saves them where `folder` says."""

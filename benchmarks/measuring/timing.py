@@ -8,14 +8,11 @@ CLOCKS = {"processor": time.process_time, "wall": time.perf_counter}
 
 
 def measure(functions, repeats, warmup=2, clock=time.perf_counter):
-    """Seconds of each call.
+    """Seconds of each call, a dict of name -> [repeats].
 
     Rounds of one call of each function, in an order that moves on by one in every round.
     The functions, a dict, wait for their results; `warmup` calls of each are not counted.
     The clock `time.process_time` does not count what other processes take.
-
-    Returns:
-        Dict of name -> [repeats] seconds.
 
     Example:
         >>> measure({"nothing": lambda: None}, repeats=3)["nothing"].shape

@@ -27,51 +27,29 @@ SHARES = 1, 2, 4, 8, 16  # learners that share a batch
 
 @dataclasses.dataclass(frozen=True)
 class Costs:
-    """Seconds, if nothing else is said.
+    """Seconds, if nothing else is said."""
 
-    Args:
-        decision: environments of an actor -> one call of the planner for all of them.
-        step: environments -> one agent step of all of them.
-        episode_steps: agent steps of an episode.
-        action_repeat: environment steps of an agent step.
-        pack: an episode into bytes.
-        hand: those from an actor to the learner, through Ray.
-        write: an episode to disk.
-        send: weights into Ray's store.
-        receive: weights out of it, into the variables of an actor.
-        train: learners -> one gradient step on the share of one.
-        save: a checkpoint.
-        weights: bytes of all that is sent.
-        gradients: bytes of what learners sum.
-    """
-
-    decision: dict
-    step: dict
-    episode_steps: int
-    action_repeat: int
-    pack: float
-    hand: float
-    write: float
-    send: float
-    receive: float
-    train: dict
-    save: float
-    weights: int
-    gradients: int
+    decision: dict  # environments of an actor -> one call of the planner for all of them
+    step: dict  # environments -> one agent step of all of them
+    episode_steps: int  # agent steps of an episode
+    action_repeat: int  # environment steps of an agent step
+    pack: float  # an episode into bytes
+    hand: float  # those from an actor to the learner, through Ray
+    write: float  # an episode to disk
+    send: float  # weights into Ray's store
+    receive: float  # weights out of it, into the variables of an actor
+    train: dict  # learners -> one gradient step on the share of one
+    save: float  # a checkpoint
+    weights: int  # bytes of all that is sent
+    gradients: int  # bytes of what learners sum
 
 
 def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
-    """Measures a run of these words.
+    """Measures the `Costs` of a run of these words of the config; `actors` is needed.
 
-    Args:
-        words: of the config; `actors` is needed.
-        repeats: of each thing; the median counts.
-        clock: function without arguments to seconds.
-        layouts: environments of an actor. Those of several have processes of their own,
-            whose work `time.process_time` does not count.
-
-    Returns:
-        `Costs`.
+    Each thing is repeated; the median counts. The layouts are environments of an actor.
+    Those of several have processes of their own, whose work `time.process_time` does not
+    count.
     """
     with tempfile.TemporaryDirectory() as folder, contextlib.ExitStack() as stack:
         words = [*words, f"logdir={folder}/run"]
@@ -87,7 +65,8 @@ def measure_costs(words, repeats=30, clock=time.perf_counter, layouts=LAYOUTS):
         stack.enter_context(cluster.connected(config, processes=1))
         store, content = EpisodeStore(run.episodes), pack(episode)
         decision, step = _layouts(config, agent, repeats, clock, layouts)
-        gradients = (*agent.model.trainable_variables, *_of_value(agent))
+        gradients = [*agent.model.trainable_variables]
+        gradients += agent.value.trainable_variables if agent.value else []
         return Costs(
             decision=decision,
             step=step,
@@ -176,10 +155,6 @@ def _saver(run, agent):
     checkpoints = make_checkpoints(run, agent)
     numbers = iter(range(1000))
     return lambda: checkpoints.save(next(numbers))
-
-
-def _of_value(agent):
-    return agent.value.trainable_variables if agent.value else ()
 
 
 def _bytes(variables):

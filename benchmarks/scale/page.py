@@ -42,16 +42,6 @@ def costs_table(costs):
     ]
 
 
-def _layout_row(count, decision, step):
-    """Milliseconds of a call for so many environments, and decisions a second."""
-    return (
-        count,
-        _ms(decision),
-        f"{count / decision:.0f}",
-        f"{count / (decision + step):.0f}",
-    )
-
-
 def write_page(folder, title, facts, costs, checks, outcomes):
     """Writes scale.md, scale.json and scale.png.
 
@@ -67,7 +57,10 @@ def write_page(folder, title, facts, costs, checks, outcomes):
         "costs": [["what", "milliseconds"], *costs_table(costs)],
         "layouts": [
             ["environments", "milliseconds a call", "decisions / s", "with environments"],
-            *(_layout_row(n, time, costs.step[n]) for n, time in costs.decision.items()),
+            *(
+                (n, _ms(time), f"{n / time:.0f}", f"{n / (time + costs.step[n]):.0f}")
+                for n, time in costs.decision.items()
+            ),
         ],
         "checks": [
             [*checked, "sequences learned from / s"],

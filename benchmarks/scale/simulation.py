@@ -15,38 +15,23 @@ import simpy
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """How many of everything.
+    """How many of everything."""
 
-    Args:
-        actors: processes that collect.
-        learners: processes that learn as one.
-        updates: gradient steps after each episode.
-        cores: that all processes share; None: each process has one of its own.
-        bandwidth: bytes a second between learners that sum gradients.
-        latency: seconds of a sum beside that.
-    """
-
-    actors: int
-    learners: int = 1
-    updates: int = 300
-    cores: int | None = None
-    bandwidth: float = 1.25e9
-    latency: float = 1e-4
+    actors: int  # processes that collect
+    learners: int = 1  # processes that learn as one
+    updates: int = 300  # gradient steps after each episode
+    cores: int | None = None  # that all processes share; None: each has one of its own
+    bandwidth: float = 1.25e9  # bytes a second between learners that sum gradients
+    latency: float = 1e-4  # seconds of a sum beside that
 
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """What a layout does.
+    """What a layout does."""
 
-    Args:
-        steps_per_second: environment steps learned from.
-        staleness: mean gradient steps by which the weights of an episode were old.
-        busy: dict of actors, learners -> share of the time that they work.
-    """
-
-    steps_per_second: float
-    staleness: float
-    busy: dict
+    steps_per_second: float  # environment steps learned from
+    staleness: float  # mean gradient steps by which the weights of an episode were old
+    busy: dict  # actors, learners -> share of the time that they work
 
     @property
     def bottleneck(self):
@@ -59,15 +44,7 @@ def simulate(costs, layout, episodes=None):
 
     A third of them at first is not measured, in whole waves: actors that start together go
     on in waves, of an episode of each actor, and a part of one would count the time of some
-    actors and not of others.
-
-    Args:
-        costs: `benchmarks.scale.costs.Costs`.
-        layout: `Layout`.
-        episodes: at least so many; None: three of each actor, at least 30.
-
-    Returns:
-        `Outcome`.
+    actors and not of others. None: three episodes of each actor, at least 30.
     """
     wave = layout.actors
     waves = math.ceil((episodes or max(30, 3 * wave)) / wave)

@@ -27,21 +27,13 @@ _OTHER_VALUE = {"cpu": "value=none", "paper": "value=td"}
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One thing to time.
+    """One thing to time."""
 
-    Args:
-        group: those of a group are timed in turn, so that drift meets all alike.
-        name: within the group.
-        kind: train, decide or explore: a decision that exploits, or one that explores.
-        words: of the config, as on the command line.
-        reference: name of the case of the group that this one is compared with, or None.
-    """
-
-    group: str
-    name: str
-    kind: str
-    words: tuple
-    reference: str | None = None
+    group: str  # those of a group are timed in turn, so that drift meets all alike
+    name: str  # within the group
+    kind: str  # train, decide or explore: a decision that exploits, or one that explores
+    words: tuple  # of the config, as on the command line
+    reference: str | None = None  # name of the case that this one is compared with
 
     @functools.cached_property
     def config(self):
@@ -93,15 +85,12 @@ def _train_cases(size, words):
 
 def _decide_cases(size, words):
     case = _maker("decision", "decide", size, words, "cem")
-    cem, icem = (
-        (f"planner={name}", *of_size(size))
-        for name, of_size in (("cem", _cem_size), ("icem", _icem_size))
-    )
+    cem, icem = "planner=cem", _icem(size)
     return [
-        case("cem", *cem),
-        case("cem not compiled", *cem, "compile=false"),
-        case("cem bfloat16", *cem, "compute_dtype=bfloat16"),
-        case(f"cem {_OTHER_VALUE[size]}", *cem, _OTHER_VALUE[size]),
+        case("cem", cem),
+        case("cem not compiled", cem, "compile=false"),
+        case("cem bfloat16", cem, "compute_dtype=bfloat16"),
+        case(f"cem {_OTHER_VALUE[size]}", cem, _OTHER_VALUE[size]),
         case("icem", *icem),
         case("icem not compiled", *icem, "compile=false"),
         case(f"icem {_OTHER_VALUE[size]}", *icem, _OTHER_VALUE[size]),
@@ -112,7 +101,7 @@ def _decide_cases(size, words):
 def _explore_cases(size, words):
     """What S = 5 draws cost beside one, at the paper's planner or the default one."""
     case = _maker("exploring decision", "explore", size, words, "one draw")
-    planner = () if size == "cpu" else ("planner=cem", *_cem_size(size))
+    planner = () if size == "cpu" else ("planner=cem",)
     return [
         case("one draw", *planner, "explore=thompson"),
         case("five draws", *planner, "explore=upper_confidence", "explore.draws=5"),
@@ -137,24 +126,12 @@ def _sources(size):
     return words
 
 
-def _cem_size(size):
-    """The paper's candidates at paper size, the group's own at CPU size."""
-    if size == "cpu":
-        return ()
-    return _planner(horizon=12, candidates=1000, elites=100, iterations=10)
-
-
-def _icem_size(size):
-    """The numbers of planner=icem, which the preset of the paper's planner would hide."""
-    if size == "cpu":
-        return ()
+def _icem(size):
+    """Words of planner=icem, whose numbers the preset of the paper would hide."""
     planner = load(["planner=icem"]).planner
-    names = ("horizon", "candidates", "elites", "iterations")
-    return _planner(**{name: getattr(planner, name) for name in names})
-
-
-def _planner(**values):
-    return tuple(f"planner.{name}={value}" for name, value in values.items())
+    hidden = ("horizon", "candidates", "elites", "iterations") if size == "paper" else ()
+    numbers = (f"planner.{name}={getattr(planner, name)}" for name in hidden)
+    return "planner=icem", *numbers
 
 
 class Specs:

@@ -24,31 +24,22 @@ EXAMPLES = 60_000
 
 @dataclasses.dataclass(frozen=True)
 class Case:
-    """One thing to time.
+    """One thing to time."""
 
-    Args:
-        group: those of a group are timed in turn; the first is the reference.
-        name: within the group.
-        make: function without arguments to a function without arguments that does the
-            work once and waits for its end.
-        target: the most time over reference or, in milliseconds, where it is alone.
-    """
-
-    group: str
-    name: str
-    make: typing.Callable
-    target: str = ""
+    group: str  # those of a group are timed in turn; the first is the reference
+    name: str  # within the group
+    make: typing.Callable  # returns what does the work once and waits for its end
+    target: str = ""  # most time over reference; in milliseconds, where it is alone
 
 
 def all_cases(scale=1.0):
     """Every case of the benchmark; a scale of all sizes below 1 is for tests."""
-    return [
-        *itertools.chain.from_iterable(
-            (*_dense(scale, xla), *_convolution(scale, xla), *_lstm(scale, xla))
-            for xla in (False, True)
-        ),
-        *_kl(scale),
-    ]
+    size = max(2, int(scale * 256))
+    group = f"KL of a {size}x{size} layer, eager"
+    kl = Case(group, "DenseReparameterization", lambda: make_kl(size), "1 ms")
+    kinds = (_dense, _convolution, _lstm)
+    steps = (kind(scale, xla) for xla in (False, True) for kind in kinds)
+    return [*itertools.chain.from_iterable(steps), kl]
 
 
 def _cases(group, xla, shape, layers):
@@ -123,12 +114,6 @@ def _lstm(scale, xla):
     ]
     group = f"LSTM {units} over {steps} steps, batch {batch}"
     return _cases(group, xla, [batch, steps, units], layers)
-
-
-def _kl(scale):
-    size = max(2, int(scale * 256))
-    group = f"KL of a {size}x{size} layer, eager"
-    return [Case(group, "DenseReparameterization", lambda: make_kl(size), "1 ms")]
 
 
 def make_step(layers, shape, xla):

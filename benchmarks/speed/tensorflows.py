@@ -35,14 +35,10 @@ _IMPORT = "import"
 
 
 def measure_here(repeats):
-    """Times the cases in this process.
+    """Times the cases in this process, so many calls of each.
 
-    Args:
-        repeats: calls of each.
-
-    Returns:
-        Dict of name -> milliseconds, with "first call" of each in seconds; and what
-        versions these are under "versions".
+    Dict of what was `measured`, name -> milliseconds, with "first call" of each and
+    "import" in seconds; and by what `versions`.
     """
     started = time.process_time()
     import bayes_rl  # noqa: F401
@@ -59,7 +55,10 @@ def measure_here(repeats):
             taken[f"first call, {name}"] = time.process_time() - before
         seconds = measure(functions, repeats, warmup=1, clock=time.process_time)
         taken |= {name: 1e3 * quartiles(seconds[name])[1] for name in functions}
-    return {"versions": _versions(), "measured": taken}
+    import tensorflow as tf
+
+    versions = {"python": sys.version.split()[0], "tensorflow": tf.__version__}
+    return {"versions": versions, "measured": taken}
 
 
 def _cases():
@@ -72,26 +71,14 @@ def _cases():
     return agent + [case for case in layers.all_cases() if case.name in _LAYERS]
 
 
-def _versions():
-    import tensorflow as tf
-
-    return {"python": sys.version.split()[0], "tensorflow": tf.__version__}
-
-
 def measure_all(pythons, rounds, repeats):
-    """Runs `measure_here` by each interpreter, in turn.
+    """Runs `measure_here` by each interpreter in turn, a process in each round.
 
-    Args:
-        pythons: paths of interpreters.
-        rounds: processes of each.
-        repeats: calls of each case in a process.
-
-    Returns:
-        List of dicts: case, python, tensorflow, value (milliseconds; seconds of first
-        calls and of the import) and `over_first`, all as medians over the rounds, with
-        the quartiles of `over_first` as `_low` and `_high`.
+    Rows have case, python, tensorflow, value (milliseconds; seconds of first calls and of
+    the import) and `over_first`, all as medians over the rounds, with the quartiles of
+    `over_first` as `_low` and `_high`.
     """
-    from benchmarks.measuring.timing import quartiles
+    from benchmarks.measuring.timing import quartiles, spread
 
     found = {python: [] for python in pythons}
     for turn in range(rounds):
@@ -105,11 +92,9 @@ def measure_all(pythons, rounds, repeats):
         for python in pythons:
             values = [each["measured"][case] for each in found[python]]
             ratios = [x / y for x, y in zip(values, reference, strict=True)]
-            low, middle, high = quartiles(ratios)
-            spread = {"over_first_low": low, "over_first_high": high}
-            value = quartiles(values)[1]
-            own = {"case": case, **found[python][0]["versions"], "value": value}
-            rows.append({**own, "over_first": middle, **spread})
+            row = {"case": case, **found[python][0]["versions"]}
+            row["value"] = quartiles(values)[1]
+            rows.append(row | spread("over_first", ratios))
     return rows
 
 
@@ -164,13 +149,11 @@ def _version(row):
 
 
 def _cell(row, first):
-    text = f"{float(row['value']):.3g}" if float(row["value"]) >= 10 else None
-    text = text or f"{float(row['value']):.2f}"
+    value = float(row["value"])
+    text = f"{value:.3g}" if value >= 10 else f"{value:.2f}"
     if _version(row) == first:
         return text
-    low, middle, high = (
-        float(row[name]) for name in ("over_first_low", "over_first", "over_first_high")
-    )
+    middle, low, high = (float(row[f"over_first{end}"]) for end in ("", "_low", "_high"))
     return f"{text} ({middle:.2f} [{low:.2f}, {high:.2f}])"
 
 

@@ -29,15 +29,11 @@ step."""
 
 
 def measure(folder):
-    """Compares runs of two versions, seed by seed.
+    """Compares runs `<task>/<version>/<seed>` of two versions, seed by seed.
 
-    Args:
-        folder: `pathlib.Path` of runs `<task>/<version>/<seed>`.
-
-    Returns:
-        List of dicts, one a task and seed: versions as `first` and `second`, the relative
-        differences of loss and weight KL of the first and of the last training
-        (`loss_first`, `loss_last`, `weight_kl_first`, `weight_kl_last`) and the scores.
+    A row a task and seed: versions as `first` and `second`, the relative differences of
+    loss and weight KL of the first and of the last training (`loss_first`, `loss_last`,
+    `weight_kl_first`, `weight_kl_last`) and the scores.
 
     Raises:
         ValueError: there is no such folder, a task has not two versions, or a seed has one.

@@ -5,22 +5,14 @@ import dataclasses
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """How the results of a program are shown.
+    """How the results of a program are shown."""
 
-    Args:
-        about: what is judged.
-        plain: method that others are compared with.
-        tests: dict of name -> heading.
-        claims: pairs of test and score of which the first table has the verdicts.
-        others: methods that are not Bayesian, beside the plain one.
-        means: dict of a test -> those of which it is the mean, for each seed.
-    """
-
-    about: str
-    plain: str
-    tests: dict
-    claims: tuple
-    others: tuple = ()
+    about: str  # what is judged
+    plain: str  # method that others are compared with
+    tests: dict  # name -> heading
+    claims: tuple  # pairs of test and score of which the first table has the verdicts
+    others: tuple = ()  # methods that are not Bayesian, beside the plain one
+    # test -> those of which it is the mean, for each seed
     means: dict = dataclasses.field(default_factory=dict)
 
 

@@ -25,25 +25,15 @@ METHODS = {
 
 @dataclasses.dataclass(frozen=True)
 class Standing:
-    """The runs of a task and transition.
-
-    Args:
-        task: of the suite.
-        transition: of the model.
-        wanted: how many seeds the study is to have.
-        scores: dict of seed -> mean return of the evaluation after `STEPS`.
-        minutes: of each of those runs up to there.
-        reached: dict of seed -> environment steps of the runs that are under way.
-        runs: list of `agents.runs.history.History` of all.
-    """
+    """The runs of a task and transition."""
 
     task: str
     transition: str
-    wanted: int
-    scores: dict
-    minutes: list
-    reached: dict
-    runs: list
+    wanted: int  # seeds that the study is to have
+    scores: dict  # seed -> mean return of the evaluation after `STEPS`
+    minutes: list  # of each of those runs up to there
+    reached: dict  # seed -> environment steps of the runs that are under way
+    runs: list  # of `agents.runs.history.History`, all
 
     @property
     def values(self):

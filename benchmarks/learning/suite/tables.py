@@ -1,8 +1,7 @@
 """The numbers of the suite: each task, against each published method, and twins."""
 
-import math
-
 import numpy as np
+import pandas as pd
 
 from agents.study import statistics
 from agents.study.compare.report import FEWEST_SEEDS
@@ -97,29 +96,29 @@ def against(own, method, stand_in=None):
     }
     if not theirs:
         return None
-    means = {task: own[task].mean() for task in theirs}
-    # a published mean may be 0
-    ratios = {task: means[task] / max(theirs[task], 1.0) for task in theirs}
-    least = min(ratios, key=ratios.get)
-    row = {"method": method, "stand_in": stand_in or "", "n": len(theirs)}
-    row["runs"] = sum(len(own[task]) for task in theirs)
-    row["above"] = sum(means[task] > theirs[task] for task in theirs)
-    many = [task for task in theirs if len(own[task]) >= FEWEST_SEEDS]
+    theirs, scores = pd.Series(theirs), [own[task] for task in theirs]
+    means = pd.Series([each.mean() for each in scores], theirs.index)
+    ratios, leads = means / theirs.clip(lower=1.0), means - theirs  # theirs may be 0
+    greatest = leads.idxmax()
+    many = [task for task in theirs.index if len(own[task]) >= FEWEST_SEEDS]
     lows = {task: statistics.interval([own[task]], statistics.mean)[0] for task in many}
-    row["with_interval"] = len(many)
-    row["surely"] = sum(lows[task] > theirs[task] for task in many)
-    row |= {"least": float(ratios[least]), "least_task": least}
-    leads = {task: means[task] - theirs[task] for task in theirs}
-    greatest = max(leads, key=leads.get)
-    others = [lead for task, lead in leads.items() if task != greatest]
-    row["greatest_task"] = greatest
-    row["ahead_elsewhere"] = statistics.mean(others) if others else math.nan
-    row["published"] = float(statistics.interquartile_mean(list(theirs.values())))
-    scores = [own[task] for task in theirs]
-    published = statistics.mean(list(theirs.values()))
+    row = {
+        "method": method,
+        "stand_in": stand_in or "",
+        "n": len(theirs),
+        "runs": sum(map(len, scores)),
+        "above": int((leads > 0).sum()),
+        "with_interval": len(many),
+        "surely": sum(lows[task] > theirs[task] for task in many),
+        "least": ratios.min(),
+        "least_task": ratios.idxmin(),
+        "greatest_task": greatest,
+        "ahead_elsewhere": leads.drop(greatest).mean(),  # of one task it is nan
+        "published": float(statistics.interquartile_mean(theirs)),
+    }
 
     def ahead(values):
-        return statistics.mean(means_of_tasks(values, scores)) - published
+        return statistics.mean(means_of_tasks(values, scores)) - theirs.mean()
 
     return row | with_interval("ahead", scores, ahead) | over_tasks(scores)
 

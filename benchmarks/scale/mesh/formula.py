@@ -9,25 +9,15 @@ STATE = 3
 
 @dataclasses.dataclass(frozen=True)
 class Transformer:
-    """Arguments of `bayes_rl.models.build_transformer` that its size depends on.
+    """Arguments of `bayes_rl.models.build_transformer` that its size depends on."""
 
-    Args:
-        hidden: size of each position.
-        layers: of the encoder, and of the decoder.
-        heads: of attention.
-        filter: hidden units of the dense layers.
-        source_values: words of the source.
-        target_values: words of the target.
-        positions: of sources and of targets together.
-    """
-
-    hidden: int
-    layers: int
-    heads: int
-    filter: int
-    source_values: int = 32
-    target_values: int = 32
-    positions: int = 32
+    hidden: int  # size of each position
+    layers: int  # of the encoder, and of the decoder
+    heads: int  # of attention
+    filter: int  # hidden units of the dense layers
+    source_values: int = 32  # words of the source
+    target_values: int = 32  # words of the target
+    positions: int = 32  # of sources and of targets together
 
     @property
     def kernels(self):
@@ -60,17 +50,10 @@ class Transformer:
 
 
 def largest(devices, memory, bytes_a_weight, **sizes):
-    """The deepest Transformer whose training step fits.
+    """The deepest Transformer whose training step fits; None: one layer is too much.
 
-    Args:
-        devices: along `model`.
-        memory: bytes of each device.
-        bytes_a_weight: that a step needs for each weight with a posterior, see
-            `benchmarks.scale.mesh.step`.
-        **sizes: of `Transformer`, without `layers`.
-
-    Returns:
-        A `Transformer`, or None where one layer is too much.
+    Devices are along `model`, each with so much memory. A step needs so many bytes for each
+    weight with a posterior, see `benchmarks.scale.mesh.step`.
 
     Example:
         >>> largest(8, 80e9, 40, hidden=4096, heads=32, filter=16384).layers

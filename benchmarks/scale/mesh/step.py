@@ -17,9 +17,8 @@ TINY = 4, 8  # hidden and filter
 def measure(mesh, hidden, layers, filter):
     """What a training step with Adam takes on a mesh such as "1x4".
 
-    Returns:
-        (bytes of weights and optimizer on each device, a list; bytes of the process beyond
-        those of a tiny model).
+    Bytes of weights and optimizer on each device, a list, and bytes of the process beyond
+    those of a tiny model.
     """
     step = functools.partial(measured_by, "benchmarks.scale.mesh.step", mesh)
     state, peak = step(hidden, layers, filter)

@@ -1,6 +1,7 @@
 """Tests of benchmarks.learning.studies."""
 
 import itertools
+import math
 import pathlib
 import shutil
 
@@ -10,7 +11,9 @@ import yaml
 from agents.runs import history
 from benchmarks.learning.packing import pack
 from benchmarks.learning.studies import (
+    ALL_TASKS,
     commanded_runs,
+    differences,
     finished_runs,
     keep_shown,
     make,
@@ -201,3 +204,46 @@ def test_data_that_runs_learn_from_come_first_and_are_no_runs_of_the_study(
         make_run(run, seed, [[1.0]] * 4, environment_steps=4000)
     shutil.rmtree(logs)
     assert missing(tmp_path / "study", study) == []
+
+
+TWIN = "transition=deterministic"
+SCORES = {  # task, transition, seed: score after 1,000 and 2,000 steps
+    ("a", "laplace", 0): [5.0, 10.0],
+    ("a", "laplace", 1): [7.0, 30.0],
+    ("a", "laplace", 2): [9.0, 99.0],  # without a twin
+    ("a", "deterministic", 0): [2.0, 2.0],
+    ("a", "deterministic", 1): [6.0, 10.0],
+    ("b", "laplace", 0): [1.0, 1.0],
+    ("b", "deterministic", 0): [2.0, 5.0],
+}
+
+
+@pytest.fixture
+def pairs(make_run, tmp_path):
+    runs = [
+        make_run(
+            tmp_path / task / transition / str(seed),
+            seed,
+            [[score] for score in scores],
+            task=task,
+            transition=transition,
+            environment_steps=2000,
+        )
+        for (task, transition, seed), scores in SCORES.items()
+    ]
+    return {(row["task"], row["environment_steps"]): row for row in differences(runs, TWIN)}
+
+
+def test_each_seed_is_compared_with_its_twin(pairs):
+    assert {row["than"] for row in pairs.values()} == {TWIN}
+    assert (pairs["a", 2000]["seeds"], pairs["a", 2000]["difference"]) == (2, 14.0)
+    assert pairs["a", 1000]["difference"] == 2.0
+    ends = pairs["a", 2000]["difference_low"], pairs["a", 2000]["difference_high"]
+    assert ends == (8.0, 20.0)
+    assert math.isnan(pairs["b", 2000]["difference_low"])
+
+
+def test_each_task_counts_alike(pairs):
+    assert pairs[ALL_TASKS, 2000]["difference"] == 0.5 * (14.0 - 4.0)
+    assert pairs[ALL_TASKS, 2000]["seeds"] == 1
+    assert (pairs[ALL_TASKS, 2000]["ahead"], pairs[ALL_TASKS, 2000]["pairs"]) == (2, 3)

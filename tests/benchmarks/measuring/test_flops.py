@@ -100,7 +100,6 @@ def test_a_decision_filters_once_and_imagines_every_plan():
     step = part["transition"] + part["prior"] + part["reward"]
     whole = filtering + 30 * 4 * step
     assert flops.decision(config, Greedy(), 17, 6) == whole
-    assert flops.decision(config, Greedy(), 17, 6, environments=3) == 3 * whole
 
 
 def test_a_value_judges_every_plan_and_proposes_some_in_every_iteration():
