@@ -50,8 +50,8 @@ def probe(run, episodes, out=None):
         scores = probes.scores()
         rows += [counts | {"actions": actions} | score for score in scores]
         _print_table(config, actions, counts, scores)
-        for kind, (truth, values, context, names) in probes.readings().items():
-            told = (truth, values, context, names)
+        for kind, told in probes.readings().items():
+            truth, values, context, _ = told
             if fit and len(values) > 1 and context < len(truth):
                 told = (*told, fit.interval_of_readings(values, context))
             name = f"probe_{actions}_{kind}"

@@ -9,8 +9,6 @@ Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, 
 Tran et al., 2019, Bayesian Layers, figure 13. Their probes are trained beside the model.
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
 from agents.episodes.layout import first_rows
@@ -84,15 +82,6 @@ def probe_inputs(model, encoded, positions):
     }
 
 
-class Reading(NamedTuple):
-    """Velocities of an episode as a probe reads them from latents, beside the truth."""
-
-    truth: np.ndarray  # [T, V]
-    values: np.ndarray  # [S, T, V], from each weight draw; S is 1 where weights are certain
-    context: int  # rows that the model saw; the latents of all others are imagined
-    names: list  # of the V velocities
-
-
 class Probes:
     """All probes of a model, fitted to episodes and judged on those held out.
 
@@ -114,8 +103,10 @@ class Probes:
     def readings(self):
         """Velocities of the last episode, read by a network fitted to the others.
 
-        Dict of `Reading`: `filtered`, and `open_loop` after the first rows; empty where
-        nothing has a velocity.
+        Dict of `filtered`, and `open_loop` after the first rows, as
+        `agents.study.figures.predictions.save_state_prediction` takes them: the truth,
+        [T, V], what is read from each weight draw, [S, T, V], the number of rows that the
+        model saw, and the names. Empty where nothing has a velocity.
         """
         if not self._velocities:
             return {}
@@ -131,11 +122,10 @@ class Probes:
             "open_loop": (context, open_loop_features(model, episode, context, seed)),
         }
         truth, names = self._targets[-1][:rows, columns], self._names[columns]
-        read_from = {
-            kind: (np.stack([read(draw)[:, columns] for draw in draws]), seen)
+        return {
+            kind: (truth, np.stack([read(each)[:, columns] for each in draws]), seen, names)
             for kind, (seen, draws) in features.items()
         }
-        return {kind: Reading(truth, *found, names) for kind, found in read_from.items()}
 
 
 def score_probes(inputs, names, targets):

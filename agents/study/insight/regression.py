@@ -8,7 +8,6 @@ is given. A single one is cut into `FOLDS` spans of time that stand for episodes
 
 import itertools
 import warnings
-from typing import NamedTuple
 
 import numpy as np
 from sklearn.linear_model import Ridge
@@ -124,14 +123,6 @@ def fit(regression, inputs, targets, training):
     return lambda rows: predict(rows).reshape(len(rows), -1)
 
 
-class Share(NamedTuple):
-    """Explained shares of the variance, [D] each: the estimate and its interval."""
-
-    value: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-
 def r_squared(targets, predictions):
     """Share of the variance of each target that the predictions explain, [D].
 
@@ -150,21 +141,22 @@ def r_squared(targets, predictions):
 def r_squared_and_interval(targets, predictions, resamples=2000):
     """R squared, and the interval that holds 95 per cent of it for resampled episodes.
 
-    It says how much the episodes matter, not how much the fit would vary. Resamples in
-    which a target never changes have no R squared and are left out; where none is left,
-    or for one episode, the interval is nan.
+    These are [3, D]: the estimate and the two edges. The interval says how much the
+    episodes matter, not how much the fit would vary. Resamples in which a target never
+    changes have no R squared and are left out; where none is left, or for one episode, the
+    interval is nan.
 
     Source: Efron, 1979, Bootstrap Methods: Another Look at the Jackknife.
     """
     sums = _sums(targets, predictions)
     value = _share(*sums)
     if len(targets) < 2:
-        return Share(value, np.full_like(value, np.nan), np.full_like(value, np.nan))
+        return np.stack([value, *np.full([2, len(value)], np.nan)])
     drawn = draw_seeds(np.random.default_rng(0), resamples, len(targets))
     found = _share(*(each[:, drawn] for each in sums))  # [D, resamples]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "All-NaN slice", RuntimeWarning)
-        return Share(value, *np.nanpercentile(found, [2.5, 97.5], axis=-1))
+        return np.stack([value, *np.nanpercentile(found, [2.5, 97.5], axis=-1)])
 
 
 def _sums(targets, predictions):

@@ -130,12 +130,12 @@ def test_what_never_changes_is_left_out_of_the_metrics(model, episodes):
 
 def test_velocities_of_the_last_episode_are_read_from_its_latents(model, episodes):
     readings = Probes(model, episodes, (1,), SEED).readings()
-    contexts = {kind: reading.context for kind, reading in readings.items()}
+    contexts = {kind: context for kind, (_, _, context, _) in readings.items()}
     assert contexts == {"filtered": 9, "open_loop": 5}
-    for reading in readings.values():
-        assert reading.names == ["velocity 0"]
-        assert reading.values.shape == (20, 9, 1)
-        np.testing.assert_array_equal(reading.truth, episodes[-1]["velocity"])
+    for truth, values, _, names in readings.values():
+        assert names == ["velocity 0"]
+        assert values.shape == (20, 9, 1)
+        np.testing.assert_array_equal(truth, episodes[-1]["velocity"])
     still = [
         episode | {"velocity": np.zeros([len(episode["reward"]), 0])}
         for episode in episodes
