@@ -86,16 +86,11 @@ def calibrate(run, twin, episodes, out=None):
     episodes: planned ones that the run held out, and where these are fewer, fresh ones of
     its policy beside them; and fresh ones of random actions. What is too short for any
     forecast is left out, and of what is fitted to also what is shorter than those judged
-    need, unless nothing else is left; a line says how many. `calibration.csv` and
-    `figures/calibration.png` have, for the intervals of 50, 80 and 95 %, the pooled
-    coverage and the deviation, see `agents.study.insight.calibration`; the file has each
-    dimension in rows of its own, beside those of `all`. The fits of RUN,
-    `recalibration.json`, are what its films and probes use from there on; a kind without
-    episodes to fit to has none.
-
-    `spread.csv` and `figures/spread.png` say what the spread of single steps is worth, see
-    `agents.study.insight.spread_worth`: a row for each `spread` and `measure`, its `value`
-    with the interval over episodes, `low` and `high`, and of how many `steps` it is.
+    need, unless nothing else is left; a line says how many. `calibration.csv`, which has
+    each dimension in rows of its own beside those of `all`, and its picture are explained
+    in `agents.study.insight.calibration`, `spread.csv` and its picture in
+    `agents.study.insight.spread_worth`. The fits of RUN, `recalibration.json`, are what its
+    films and probes use from there on; a kind without episodes to fit to has none.
 
     All goes to RUN, or to the folder `out`; tables are printed. Files name `episodes`,
     those of each kind, whatever was left out.
@@ -197,7 +192,7 @@ def _worth(judged, trained_on, fresh, seed):
         own = steps.setdefault(actions.partition(" ")[0], [])
         own += itertools.islice(looks, len(some))
     return [
-        (judged.name, {"spread": spread} | found._asdict())
+        (judged.name, {"spread": spread} | found)
         for spread in SPREADS
         for found in measure(steps, spread)
     ]

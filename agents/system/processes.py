@@ -90,12 +90,9 @@ def end_as_started():
 
 
 def die_with_parent(parent=None):
-    """Lets the calling process be killed when the one that started it dies.
+    """Lets the calling process be killed when the one that started it dies, or has died.
 
-    Linux does that; elsewhere a thread looks twice in a second.
-
-    Args:
-        parent: number of that process, which may be dead already; None: the present one.
+    Linux does that; elsewhere a thread looks twice in a second. None: the present parent.
     """
     parent = parent or os.getppid()
     if sys.platform == "linux":

@@ -44,16 +44,6 @@ class Steps(NamedTuple):
     visits: np.ndarray  # rows of training in the cell of the state; -1: there is no grid
 
 
-class Measure(NamedTuple):
-    """A number on a spread, with the interval of 95 per cent over episodes of each kind."""
-
-    measure: str  # its name, such as `rank_correlation`
-    value: float  # nan where there is none, as the edges
-    low: float
-    high: float
-    steps: int  # that it is of
-
-
 def look(model, episodes, coverage, seed):
     """Predicts every step of episodes from the step before.
 
@@ -98,9 +88,11 @@ def measure(steps, spread):
         spread: one of `SPREADS`.
 
     Returns:
-        List of `Measure`: `rank_correlation` with the error (Spearman) over all steps and,
-        where there are several kinds, `rank_correlation_<kind>` over those of each; `auroc`
-        of telling states of unvisited regions; `spread_<least>`, the median where a cell
+        Dicts of a `measure`, its `value`, the interval of 95 per cent over episodes of each
+        kind, `low` and `high`, nan where they are not known, and the number of `steps` that
+        it is of: `rank_correlation` with the error (Spearman) over all steps and, where
+        there are several kinds, `rank_correlation_<kind>` over those of each; `auroc` of
+        telling states of unvisited regions; `spread_<least>`, the median where a cell
         had that many visits or more, up to the next of `VISITS`; and `exponent`, a of the
         fit spread = c visits^-a, 1 / 2 for a posterior to which every visit is news. Empty
         where all draws agree.
@@ -134,8 +126,9 @@ def _of_visits(tables, least, beyond):
 
 
 def _measure(name, statistic, tables):
-    numbers = interval_over_parts(statistic, tables)
-    return Measure(name, *numbers, sum(t.shape[1] for some in tables for t in some))
+    value, low, high = interval_over_parts(statistic, tables)
+    steps = sum(table.shape[1] for some in tables for table in some)
+    return {"measure": name, "value": value, "low": low, "high": high, "steps": steps}
 
 
 def rank_correlation(table):
