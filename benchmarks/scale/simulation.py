@@ -44,7 +44,7 @@ def simulate(costs, layout, episodes=None):
 
     A third of them at first is not measured, in whole waves: actors that start together go
     on in waves, of an episode of each actor, and a part of one would count the time of some
-    actors and not of others. None: three episodes of each actor, at least 30.
+    actors and not of others. Without `episodes` each actor has three, all at least 30.
     """
     wave = layout.actors
     waves = math.ceil((episodes or max(30, 3 * wave)) / wave)
