@@ -1,8 +1,9 @@
 """What the processes of a run cost: in core seconds, in memory, and until it starts.
 
-    python -m benchmarks.scale.processes experiment=debug value=none --actors 0,1,2
+    python -m benchmarks.scale.processes --actors 0,1,2
 
 With `--beside` another checkout runs in turn with this one, such as one of another engine.
+Words of the config take the place of the two kinds of runs that are measured else.
 """
 
 import argparse
@@ -26,7 +27,13 @@ _SKIPPED = 3  # learned episodes, while functions are traced and compiled
 _QUIET = "evaluation.every_steps=0", "video_every_steps=0", "environment_steps=100_000_000"
 _KINDS = {"ray::Actor": "actor", " actor ": "actor", "ray::Judge": "evaluator"}
 _KINDS |= {" learner ": "learner"}  # of versions with Reverb, where the command supervises
+# What is measured where no words say it: the words, and how many episodes.
+CASES = {
+    "the default": (["transition=deterministic", "explore=noise"], 15),
+    "episodes of 20 steps": (["experiment=debug", "value=none"], 600),
+}
 COLUMNS = {
+    "run": report.text("run"),
     "code": report.text("code"),
     "actors": report.text("actors"),
     "environment steps / s": report.text("speed", ".1f"),
@@ -41,15 +48,16 @@ COLUMNS = {
     "load": report.text("load", ".0f"),
 }
 NOTES = """\
-- Each row is a run of its own, of the command below with so many actors; the learner trains
-  after each episode. `experiment=debug` is the smallest run, so what processes cost is much
-  of it. Rows of both codes were measured in turn, in the order of `All cases`: 6de44f6 is
-  the last version with Reverb, later ones have Ray.
+- Each row is a run of its own with so many actors; the learner trains after each episode.
+  "The default" is `transition=deterministic explore=noise`, cartpole_swingup. "Episodes of
+  20 steps" is `experiment=debug value=none`, the smallest run, where what processes cost is
+  much of it. Rows of both codes were measured in turn, in the order of the table: 6de44f6
+  is the last version with Reverb, later ones have Ray.
 - Core seconds: processor time of all processes of the run, between two learned episodes.
-  They do not count other programs, with which this machine was shared. Seconds and steps a
-  second do: compare them only where the load is low and alike.
+  They do not count other programs; seconds and steps a second do. With two cores, four
+  actors and a learner take turns.
 - Memory: what no other process shares.
-- End: from Ctrl-C until the command has ended."""
+- Neither evaluates. End: from Ctrl-C until the command has ended."""
 
 
 def main():
@@ -58,8 +66,11 @@ def main():
         make_report().remake(options.folder)
         return
     homes = [HERE, *options.beside]
+    words = options.words
+    cases = {" ".join(words): (words, options.episodes or 60)} if words else CASES
     rows = [
-        measure(home, options.words, int(actors), options.episodes)
+        {"run": name} | measure(home, words, int(actors), options.episodes or episodes)
+        for name, (words, episodes) in cases.items()
         for actors in options.actors.split(",")
         for home in (homes if int(actors) else homes[:1])  # one process needs no engine
     ]
@@ -73,22 +84,26 @@ def make_report():
     """How the rows are shown and saved."""
     title = "Costs of the processes of a run"
     question = "What do actors in processes of their own cost?"
-    shown = tuple(name for name in tuple(COLUMNS)[:8] if not name.endswith("/ s"))
+    shown = tuple(COLUMNS)[:10]
     words = (title, question, answer, bool, shown, NOTES, COLUMNS)
     return report.Report("processes", *words)
 
 
 def answer(rows, _):
-    """What actors cost beside one process, in a sentence or two."""
-    own = [row for row in rows if row["code"] == rows[0]["code"]]
+    """What actors bring beside one process, in a sentence or two."""
+    own = [row for row in rows if (row["run"], row["code"]) == _kind(rows[0])]
     alone = next(row for row in own if row["actors"] == 0)
-    most = max(own, key=lambda row: row["actors"])
+    best = max(own, key=lambda row: row["speed"])
     return (
-        f"With {most['actors']} actors, 1000 environment steps take {most['spent']:.1f} "
-        f"core seconds, {most['learner']:.1f} of them the learner's, against "
-        f"{alone['spent']:.1f} in one process; all processes hold {most['memory']:.0f} "
-        f"MiB, against {alone['memory']:.0f}."
+        f"With {best['actors']} actors a run makes {best['speed']:.0f} environment steps a "
+        f"second on this machine, in one process {alone['speed']:.0f}. The first episode "
+        f"comes {best['first'] - alone['first']:.0f} seconds later, and all processes hold "
+        f"{best['memory']:.0f} MiB, against {alone['memory']:.0f}."
     )
+
+
+def _kind(row):
+    return row["run"], row["code"]
 
 
 def speeds(words, actors, episodes):
@@ -101,7 +116,8 @@ def speeds(words, actors, episodes):
 
 def measure(home, words, actors, episodes):
     """A row of the table, of so many episodes after the first ones of a folder's code."""
-    with _running(home, [*words, *_QUIET, f"actors={actors}"]) as (process, run):
+    words = _known(home, [*words, *_QUIET, f"actors={actors}"])
+    with _running(home, words) as (process, run):
         begun = time.monotonic()
         first, before, after = _follow(process, Follower(run), episodes)
         memory = _by_kind(process.pid, lambda each: each.memory_full_info().uss / 2**20)
@@ -131,13 +147,22 @@ def measure(home, words, actors, episodes):
     }
 
 
+def _known(home, words):
+    """Keys as a checkout writes them: 6de44f6 counts in episodes what is now in steps."""
+    if "every_steps" in (home / "configs" / "train.yaml").read_text():
+        return words
+    return [word.replace("every_steps", "every") for word in words]
+
+
 @contextlib.contextmanager
 def _running(home, words):
     """A run: its process, and its folder."""
     with tempfile.TemporaryDirectory() as folder:
         run, log = pathlib.Path(folder, "run"), pathlib.Path(folder, "log")
         own = os.environ | {"PYTHONPATH": str(home), "TF_CPP_MIN_LOG_LEVEL": "3"}
-        command = [sys.executable, "-m", "agents", "train", *words, f"logdir={run}"]
+        python = home / ".venv/bin/python"
+        command = [python if python.exists() else sys.executable, "-m", "agents", "train"]
+        command += [*words, f"logdir={run}"]
         with open(log, "w") as output:
             process = subprocess.Popen(
                 command, cwd=home, env=own, stdout=output, stderr=output
@@ -212,7 +237,7 @@ def _parse():
     )
     parser.add_argument("words", nargs="*", metavar="KEY=VALUE", help="of the config")
     parser.add_argument("--actors", default="0,1,2,4", help="numbers of actors")
-    parser.add_argument("--episodes", type=int, default=60, help="that are measured")
+    parser.add_argument("--episodes", type=int, help="that are measured")
     parser.add_argument(
         "--beside",
         type=pathlib.Path,

@@ -20,13 +20,25 @@ def test_the_page_of_this_repository_stands_as_it_is_made(tmp_path):
 
 
 def test_actors_are_held_against_one_process_of_the_same_code():
-    own = {"code": "a", "spent": 7.04, "learner": 5.0, "memory": 900.0}
-    rows = [own | {"actors": 0}, own | {"actors": 2, "spent": 8.0, "memory": 1500.0}]
-    rows.append(own | {"code": "b", "actors": 2, "spent": 1.0})
+    own = {"run": "x", "code": "a", "speed": 200.0, "first": 5.0, "memory": 900.0}
+    rows = [own | {"actors": 0}]
+    rows.append(own | {"actors": 2, "speed": 300.0, "first": 12.0, "memory": 1500.0})
+    rows.append(own | {"actors": 4, "speed": 250.0})
+    rows.append(own | {"code": "b", "actors": 2, "speed": 400.0})
+    rows.append(own | {"run": "y", "actors": 2, "speed": 500.0})
     assert processes.answer(rows, {}) == (
-        "With 2 actors, 1000 environment steps take 8.0 core seconds, 5.0 of them the "
-        "learner's, against 7.0 in one process; all processes hold 1500 MiB, against 900."
+        "With 2 actors a run makes 300 environment steps a second on this machine, in one "
+        "process 200. The first episode comes 7 seconds later, and all processes hold 1500 "
+        "MiB, against 900."
     )
+
+
+def test_keys_are_written_as_another_checkout_knows_them(tmp_path):
+    words = ["video_every_steps=0", "seed=1"]
+    assert processes._known(processes.HERE, words) == words
+    (tmp_path / "configs").mkdir()
+    (tmp_path / "configs" / "train.yaml").write_text("video_every: 20")
+    assert processes._known(tmp_path, words) == ["video_every=0", "seed=1"]
 
 
 RUN = """\
