@@ -37,6 +37,7 @@ _LATER = {
     "logger": "tensorboard",
     "data": None,
     "exploit": {"kind": "greedy"},
+    "ensemble_shares_batch": True,
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,

@@ -71,7 +71,8 @@ def check_devices(config, devices):
     """
     count = devices.num_replicas_in_sync
     members = config.ensemble_members
-    if config.transition == "ensemble" and config.batch_size % (count * members):
+    shared = config.transition == "ensemble" and config.ensemble_shares_batch
+    if shared and config.batch_size % (count * members):
         raise UserError(
             f"batch_size must be a multiple of ensemble_members ({members}) on each of the "
             f"{count} devices (devices={config.devices}), got {config.batch_size}"

@@ -86,6 +86,7 @@ ELSEWHERE = {
     "value.return_lambda": "planet/planning/test_rollouts.py",
     "value.target_draws": "planet/value/test_actor_critic.py",
     "value.pessimism": "planet/value/test_actor_critic.py",
+    "ensemble_shares_batch": "planet/model/transitions/test_ensemble.py",
     "averaging": "planet/agent/test_optimizer.py",
     "act": "planet/agent/policy/test_policy_with_value.py",
     "latents": "planet/agent/policy/test_policy_with_value.py",

@@ -102,7 +102,7 @@ def check_source(source, name, sequences):
     central = _weights(source.central(model), f"{name}: central")
     shapes = {weight: value.shape for weight, value in central.items()}
     _check_drawing(source, model, name, shapes)
-    _check_training(source, model, name, shapes, sequences)
+    _check_training(source, model, name, shapes, source.copies * sequences)
     _check_costs(source.costs(model), name)
 
 

@@ -216,28 +216,28 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def _losses(self, batch, drawn: Drawn):
         """This replica's shares of loss and terms, which sum to the mean; its values."""
-        size = batch["reward"].shape[0]
-        global_size = size * replicas.count()
-        weights, draws = own_draws(self.model, size, drawn.weight_seed, drawn.replica)
+        size, copies = batch["reward"].shape[0], self.model.source.copies
+        copied = {"batch": batch, "latents": drawn.latents}
+        if copies > 1:
+            copied = tf.nest.map_structure(lambda x: tf.repeat(x, copies, 0), copied)
+        own = self.model, size * copies, drawn.weight_seed, drawn.replica
+        weights, draws = own_draws(*own)
         with hold(self.model, weights):
             image_seed = fold(drawn.image_seed, drawn.replica)
             losses, metrics, features = self.model.losses(
-                batch, drawn.latents, image_seed, draws
+                copied["batch"], copied["latents"], image_seed, draws
             )
+        terms = _means(losses | metrics)
         values = ()
         if self.value:
             of_value, values = self.value.losses(
                 batch,
-                features,
+                features[::copies],
                 drawn.actions,
                 self._sought(drawn.weight_seed),
                 self._expecting(drawn.weight_seed),
             )
-            metrics |= of_value
-        terms = {
-            name: tf.reduce_sum(value) / global_size
-            for name, value in (losses | metrics).items()
-        }
+            terms |= _means(of_value)
         total = tf.add_n([terms[name] for name in losses])
         if self._costs:
             costs = self.model.source.costs(self.model).values()
@@ -310,6 +310,15 @@ def draw(seed, model, shape, explores=False) -> Drawn:
         tf.concat([tf.stack(tf.split(pair, 2, axis=-1)) for pair in pairs], 0),
         replicas.number(),
     )
+
+
+def _means(terms):
+    """This replica's shares of the means over a batch of what each row has, dict of [B]."""
+    count = replicas.count()
+    return {
+        name: tf.reduce_sum(value) / (value.shape[0] * count)
+        for name, value in terms.items()
+    }
 
 
 def _own_rows(shape, size, seed):

@@ -145,7 +145,8 @@ def _check_exploit(config):
 
 def _check_members(config):
     members = config.ensemble_members * config.learners
-    if config.transition == "ensemble" and config.batch_size % members:
+    shared = config.transition == "ensemble" and config.ensemble_shares_batch
+    if shared and config.batch_size % members:
         each = " times learners" if config.learners > 1 else ""
         raise UserError(
             f"batch_size must be a multiple of ensemble_members{each} ({members}), "

@@ -127,6 +127,7 @@ class Train(Settings):
     posterior_scale: float = key(least=1e-5)  # initial stddev times sqrt(fan-in)
     prior_scale: float = key(above=0)  # stddev of the prior of a weight
     ensemble_members: int = key(least=2)
+    ensemble_shares_batch: bool = key()  # each learns from its share, else from all of it
     dropout_rate: float = key(above=0, below=1)
     optimizer: Optimizer = key()
     averaging: float = key(least=0, most=1)  # age of averages, share of gradient steps

@@ -9,7 +9,7 @@ class, and a line in `SOURCES`; a class may stand there itself.
     posterior.py  a normal posterior over the kernels of all layers, or of the last alone
     rank1.py      a kernel times vectors with a posterior
     dropout.py    units that are there in a draw, or not
-    ensemble.py   members that learn from other sequences of a batch
+    ensemble.py   members with weights of their own
     laplace.py    the last layer of each head as a regression, in closed form
 """
 
@@ -37,7 +37,7 @@ def make_source(name, settings, dtype="float32"):
     Args:
         name: key of `SOURCES`.
         settings: has what the source asks of it: `posterior_scale`, `prior_scale`,
-            `ensemble_members`, `dropout_rate`, `world_model`, as
+            `ensemble_members`, `ensemble_shares_batch`, `dropout_rate`, `world_model`, as
             `agents.runs.config.schema.Train`.
         dtype: Keras dtype policy of the layers.
 

@@ -1,4 +1,4 @@
-"""Members with weights of their own, which learn from other sequences of a batch."""
+"""Members with weights of their own, of which a draw is one."""
 
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
@@ -20,6 +20,10 @@ class Ensemble(Source):
     initial values and by the order of what they see, as in the source; none has a
     bootstrap sample of its own.
 
+    Where members do not share batches, each learns from all sequences: of each there are M
+    copies, and copy m is of member m. Of the features of the filter, a value then learns
+    from those of the first member, which filters when the agent acts.
+
     S draws are members in a random order; none comes twice before all have come once. The
     average of the members' weights is no member, nor near one: central is the first member,
     at the cost of one. Strategies that average predictions over draws, such as
@@ -30,6 +34,11 @@ class Ensemble(Source):
 
     Args: as in `Source`.
     """
+
+    @property
+    def copies(self):
+        settings = self.settings
+        return 1 if settings.ensemble_shares_batch else settings.ensemble_members
 
     def dense(self, units, activation, name):
         count = self.settings.ensemble_members

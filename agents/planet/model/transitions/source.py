@@ -19,6 +19,7 @@ class Source(abc.ABC):
             0: none.
         shares_belief: whether all draws predict the same belief, and differ in what the
             last layer says of it.
+        copies: of each sequence of a batch, one after another, that the model learns from.
 
     Args:
         settings: see `agents.planet.model.transitions.make_source`.
@@ -27,6 +28,7 @@ class Source(abc.ABC):
 
     batches = 0
     shares_belief = False
+    copies = 1
 
     def __init__(self, settings, dtype="float32"):
         self.settings = settings

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+from agents.planet.agent.planet_agent import draw
 from agents.planet.model.transitions.ensemble import members_of_draws
+from agents.system.seeds import fold
 from bayes_rl.weights import hold, posteriors
 
 MEMBERS = 3
@@ -85,3 +87,26 @@ def test_a_sequence_moves_its_member_alone(model, make_batch, noise):
     )
     moved = np.abs(tape.gradient(loss, variable)).max(axis=(1, 2)) > 0
     assert moved.tolist() == [False, True, False]
+
+
+def test_each_member_may_learn_from_the_whole_batch(build_agent, make_batch):
+    words = "transition=ensemble", f"ensemble_members={MEMBERS}", "value=td"
+    agent = build_agent(*words, "ensemble_shares_batch=false")  # of 4, no multiple of 3
+    batch = make_batch(4, 3)
+    found = agent.loss(batch).extra
+    drawn = draw(fold(tf.constant([0, 0]), 0), agent.model, [4, 3])
+    members, _ = agent.model.source.draw_for_training(agent.model, 4, None)
+    each = []
+    for number in range(MEMBERS):
+        with hold(agent.model, {name: own[number] for name, own in members.items()}):
+            losses, *_, features = agent.model.losses(
+                batch, drawn.latents, drawn.image_seed
+            )
+        each.append(np.mean(losses["observation_loss"]))
+        if not number:
+            of_value, _ = agent.value.losses(batch, features, drawn.actions)
+    np.testing.assert_allclose(found["observation_loss"], np.mean(each), rtol=1e-5)
+    np.testing.assert_allclose(
+        found["value_loss"], np.mean(of_value["value_loss"]), rtol=1e-5
+    )
+    assert np.std(each) > 1e-4 * np.mean(each)
