@@ -93,23 +93,11 @@ class StochasticLayer:
         return with_draws(inputs, draws)
 
     def sign_sizes(self):
-        """Sizes of the signs per example that estimators such as Flipout can hold.
-
-        Returns:
-            Dict of name within the layer -> size of the last axis.
-        """
+        """Sizes of the signs per example that an estimator such as Flipout can hold."""
         return {}
 
     def add_weight(self, name=None, shape=None, **kwargs):
-        """Adds a weight; a stochastic one where the initializer is a Keras layer.
-
-        Args:
-            name: of the weight.
-            shape: of the weight.
-            **kwargs: of `tf.keras.layers.Layer.add_weight`.
-
-        Returns:
-            A variable, or a `StochasticWeight`.
+        """Adds a variable, or a `StochasticWeight` where the initializer is a Keras layer.
 
         Raises:
             ValueError: a stochastic weight is given a constraint.
@@ -166,13 +154,9 @@ class StochasticLayer:
         return copy
 
     def set_regularizer(self, key, regularizer):
-        """Replaces the cost of a stochastic weight that has one.
+        """Replaces the cost of a stochastic weight that has one; with None it has none.
 
         Functions that were traced before keep the old one.
-
-        Args:
-            key: name within the layer.
-            regularizer: as in the layer's constructor; None for no cost from now on.
 
         Raises:
             ValueError: the weight has no regularizer.
@@ -197,14 +181,7 @@ class StochasticLayer:
         setattr(self, names[0] if names else default, new)
 
     def random_variable(self, key):
-        """Random variable of a weight, seen by tracers under its full name.
-
-        Args:
-            key: name within the layer.
-
-        Returns:
-            A `RandomVariable`; its value is the held one where the weight is held.
-        """
+        """Random variable of a weight, seen by tracers; its value is the held one."""
         weight = self.stochastic_weights[key]
         posterior, value = weight.posterior(), held(self, key)
         if value is not None:
@@ -222,37 +199,18 @@ class StochasticLayer:
         return {key: self.random_variable(key) for key in self.stochastic_weights}
 
     def given(self, key):
-        """A weight where it needs no draw: held, set by a tracer or without posterior.
-
-        Args:
-            key: name within the layer.
-
-        Returns:
-            [*shape] or, where S draws are held, [S, *shape]; None for a weight to draw.
-        """
+        """A weight that is held, set by a tracer or without posterior; else None."""
         value, is_given = self._draw(key, fresh=False)
         return value if is_given else None
 
     def draw(self, key, dtype=None):
-        """The weight to compute with.
-
-        Args:
-            key: name within the layer.
-            dtype: of the result; default: the compute type.
-
-        Returns:
-            [*shape] or, where S draws are held, [S, *shape].
-        """
+        """The weight to compute with, [*shape] or, where S draws are held, [S, *shape]."""
         return tf.cast(self._draw(key)[0], dtype or self.compute_dtype)
 
     def draw_perturbation(self, key):
         """Mean of a stochastic weight and what its draw adds to it.
 
-        Args:
-            key: name within the layer.
-
-        Returns:
-            (mean, perturbation), or (weight, None) where a weight is set without signs.
+        Of a weight that is set without signs, (weight, None).
         """
         weight = self.stochastic_weights[key]
         value, is_given = self._draw(key, fresh=False)

@@ -8,20 +8,7 @@ from bayes_rl.random_variables.random_variable import RandomVariable
 
 
 def with_draws(inputs, draws):
-    """Inputs with an axis of draws in front, the same for each of them.
-
-    Args:
-        inputs: tensor, or a random variable, whose distribution is kept.
-        draws: [S].
-
-    Returns:
-        [S, ...], of the kind of `inputs`.
-
-    Example:
-        >>> x = RandomVariable(tfd.Normal(tf.zeros([4, 3]), 1.0))
-        >>> with_draws(x, [2]).stddev().shape
-        TensorShape([2, 4, 3])
-    """
+    """Inputs with an axis of draws, [S], in front; a random variable stays one."""
     if not isinstance(inputs, RandomVariable):
         return _broadcast(tf.convert_to_tensor(inputs), draws)
     ones = [1] * inputs.distribution.batch_shape.rank

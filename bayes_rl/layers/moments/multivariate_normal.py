@@ -12,19 +12,6 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
     `mean`, `variance` and `covariance` are those that were given. Only draws, log
     probabilities, entropy and KL factorize, after adding 100 units of rounding of the
     largest variance to the diagonal.
-
-    Args:
-        loc: [..., size].
-        covariance_matrix: [..., size, size].
-        validate_args: as in TFP.
-        allow_nan_stats: as in TFP.
-        name: of the distribution.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> singular = MultivariateNormal(tf.zeros([2]), tf.ones([2, 2]))
-        >>> singular.variance().numpy(), singular.sample().shape
-        (array([1., 1.], dtype=float32), TensorShape([2]))
     """
 
     def __init__(

@@ -84,22 +84,9 @@ class DenseQuadrature(DenseReparameterization):
 
 
 def normal_expectation(function, mean, stddev, num_points=16):
-    """Mean of a function of a normal variable.
+    """Mean [...] of a function of normal variables, element by element, smooth but at zero.
 
-    Args:
-        function: maps each element on its own; smooth except at zero.
-        mean: [...].
-        stddev: [...], above 0.
-        num_points: number of evaluations on each side of zero.
-
-    Returns:
-        [...].
-
-    Example:
-        >>> import tensorflow as tf
-        >>> zero, one = tf.zeros([]), tf.ones([])
-        >>> round(float(normal_expectation(tf.nn.relu, zero, one)), 4)
-        0.3989
+    On each side of zero it is evaluated at `num_points`.
     """
     nodes, weights = (
         tf.reshape(tf.constant(x / 2, mean.dtype), [-1] + [1] * mean.shape.rank)

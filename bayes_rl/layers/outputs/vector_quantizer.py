@@ -18,7 +18,7 @@ def _squared_distances(inputs, codebook):
 
 
 class RandomCode(tfd.AutoCompositeTensorDistribution):
-    """One row of a codebook, drawn at random.
+    """One row of a codebook [num_codes, size], drawn at random by logits [..., num_codes].
 
         P(value = codebook_k) = softmax(logits)_k
 
@@ -27,17 +27,6 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
 
     Source: Bengio et al., 2013, Estimating or Propagating Gradients Through Stochastic
     Neurons for Conditional Computation, section 4.
-
-    Args:
-        logits: [..., num_codes].
-        codebook: [num_codes, size].
-        name: of the distribution.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> code = RandomCode(tf.zeros([2]), tf.constant([[1.0, 0.0], [3.0, 0.0]]))
-        >>> code.mean().numpy(), round(float(code.entropy()), 3)
-        (array([2., 0.], dtype=float32), 0.693)
     """
 
     def __init__(self, logits, codebook, name="RandomCode"):

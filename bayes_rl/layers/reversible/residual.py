@@ -96,22 +96,11 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
 
 
 def gradients_through(function, inputs, gradient, sources):
-    """Evaluates a function and goes back through it.
-
-    Args:
-        function: from a tensor to a tensor; it may read variables.
-        inputs: of the function.
-        gradient: of a loss with respect to its outputs.
-        sources: further tensors that it may depend on.
+    """Evaluates a function of inputs, variables and sources, and goes back through it.
 
     Returns:
         The outputs, the loss's gradient with respect to the inputs, and a list of pairs of
         a variable or source and its gradient, without those that it does not depend on.
-
-    Example:
-        >>> x = tf.constant(3.0)
-        >>> [float(value) for value in gradients_through(tf.square, x, 1.0, [])[:2]]
-        [9.0, 6.0]
     """
     with tf.GradientTape() as tape:
         tape.watch([inputs, *sources])

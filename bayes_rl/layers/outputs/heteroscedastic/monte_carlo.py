@@ -31,13 +31,8 @@ _LEAST_SCALE = 1e-3
 def averaged_outputs(logits, is_softmax, log_mean, eps):
     """(logits, log_probs, probs) of averaged probabilities, each [..., K].
 
-    Of binary outputs, log_probs - logits are those of the complement.
-
-    Args:
-        logits: of all samples or members.
-        is_softmax: whether classes exclude each other, or outputs are binary.
-        log_mean: function from log probabilities to the logarithm of their average.
-        eps: least probability.
+    `log_mean` maps log probabilities of all samples or members to the logarithm of their
+    average. Of binary outputs, log_probs - logits are those of the complement.
     """
     least, most = math.log(eps), math.log1p(-eps)
     if is_softmax:

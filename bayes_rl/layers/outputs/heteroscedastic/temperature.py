@@ -6,22 +6,12 @@ import tensorflow as tf
 
 
 def compute_temperature(pre_sigmoid_temperature, lower=None, upper=None):
-    """Temperature between bounds, from an unconstrained number.
+    """Temperature [] between bounds, from an unconstrained number.
 
         temperature = lower + (upper - lower) sigmoid(x)
         temperature = lower + softplus(x)    without upper
 
-    Args:
-        pre_sigmoid_temperature: x, [].
-        lower: least temperature, default 0.
-        upper: greatest temperature, or None.
-
-    Returns:
-        [], above `lower`.
-
-    Example:
-        >>> float(compute_temperature(tf.constant(0.0), 1.0, 3.0))
-        2.0
+    Without lower that is 0.
     """
     lower = 0.0 if lower is None else lower
     if upper is None:

@@ -9,20 +9,7 @@ KINDS = ("uniform", "laplace", "dot_product", "multihead")
 
 
 def multilayer_perceptron(sizes, dtype, name):
-    """Dense layers with ReLU between them, the last one linear.
-
-    Args:
-        sizes: units of each layer.
-        dtype: policy of the layers.
-        name: of the network.
-
-    Returns:
-        `tf.keras.Sequential`.
-
-    Example:
-        >>> multilayer_perceptron([4, 2], "float32", "encoder")(tf.ones([1, 5, 3])).shape
-        TensorShape([1, 5, 2])
-    """
+    """Dense layers of these sizes with ReLU between them, the last one linear."""
     hidden = [
         tf.keras.layers.Dense(size, "relu", dtype=dtype, name=f"hidden_{index}")
         for index, size in enumerate(sizes[:-1])

@@ -14,21 +14,12 @@ from bayes_rl.serialization import config_of, register
 
 @register
 class StandardCauchy(tf.keras.initializers.Initializer):
-    """Initial values from the standard Cauchy distribution.
-
-    Args:
-        seed: int; with it every call gives the same values.
-
-    Example:
-        >>> StandardCauchy(seed=1)([2, 3]).shape
-        TensorShape([2, 3])
-    """
+    """Initial values from the standard Cauchy distribution; with a seed always the same."""
 
     def __init__(self, seed=None):
         self.seed = seed
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """Values [*shape] of a floating type, default float32."""
         del kwargs
         uniform = tf.keras.initializers.RandomUniform(1e-6, 1 - 1e-6, seed=self.seed)
         dtype = tf.as_dtype(dtype or tf.float32)
@@ -49,30 +40,13 @@ class RandomFeatures(tf.keras.layers.Layer):
         features = scale activation(inputs @ frequencies / lengthscale + phase)
 
     With a cosine, phases uniform in [0, 2 pi] and scale = sqrt(2 / num_features), the
-    expected product of two features is, for standard normal frequencies,
-    exp(-|x1 - x2|^2 / (2 lengthscale^2)), and for standard Cauchy ones
-    exp(-|x1 - x2|_1 / lengthscale).
+    expected product of two features is, for standard normal frequencies ("gaussian"),
+    exp(-|x1 - x2|^2 / (2 lengthscale^2)), and for standard Cauchy ones ("laplacian")
+    exp(-|x1 - x2|_1 / lengthscale). The frequencies [features of the inputs, num_features]
+    may come from an initializer instead; not `is_scaled`, the scale is 1.
 
     Source: Rahimi and Recht, 2007, Random Features for Large-Scale Kernel Machines,
     algorithm 1 and figure 1.
-
-    Args:
-        num_features: number of features, at least 1.
-        lengthscale: number, variable or `tfp.util.TransformedVariable`, above 0.
-        kernel_type: "gaussian" or "laplacian", where no initializer is given.
-        frequencies_initializer: of the frequencies [features of the inputs, num_features].
-        activation: function of the projection, None for the cosine.
-        is_scaled: whether the scale is sqrt(2 / num_features), not 1.
-        **kwargs: of `tf.keras.layers.Layer`.
-
-    Raises:
-        ValueError: an argument is out of its range or unknown.
-
-    Example:
-        >>> features = RandomFeatures(1000, lengthscale=2.0)(tf.constant([[0.0], [2.0]]))
-        >>> covariance = features @ tf.transpose(features)
-        >>> bool(abs(covariance[0, 1] - tf.exp(-0.5)) < 0.15)
-        True
     """
 
     def __init__(
