@@ -6,18 +6,10 @@ from bayes_rl.weights.drawing import as_size
 
 
 def batches_of(data, batch_size):
-    """Batches of inputs and targets.
-
-    Args:
-        data: pair of inputs [N, ...], or a structure of such, and targets [N, ...]; or a
-            finite `tf.data.Dataset` of batches of these.
-        batch_size: where they are no dataset.
-
-    Returns:
-        `tf.data.Dataset`.
+    """Batches of inputs and targets: a dataset of a pair of such, or a finite one as it is.
 
     Raises:
-        ValueError: they are no pair, are empty or never end.
+        ValueError: they are no pair, or never end.
     """
     if isinstance(data, tf.data.Dataset):
         if data.cardinality() == tf.data.INFINITE_CARDINALITY:

@@ -132,11 +132,7 @@ def _check_starts(models):
 
 
 class _AtOnce(tf.keras.Model):
-    """Models whose training steps are made in one function.
-
-    Args:
-        models: list of compiled Keras models.
-    """
+    """Compiled models whose training steps are made in one function."""
 
     def __init__(self, models):
         super().__init__(name="ensemble")

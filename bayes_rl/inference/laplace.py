@@ -235,11 +235,7 @@ def _check_choice(name, given, known):
 
 
 def _summed(model, likelihood, sums, batches):
-    """Lets sums see all batches.
-
-    Returns:
-        Dict of the number of examples, of all targets, and their log likelihood.
-    """
+    """Lets sums see all batches; numbers of examples and targets, and log likelihood."""
     facts = {"examples": 0, "numbers": 0, "log_likelihood": 0.0}
     at_once = min(getattr(each, "examples_at_once", lambda: 2**30)() for each in sums)
     functions = {}

@@ -180,16 +180,7 @@ def _named(arrays):
 
 
 def standard_normals(shapes, count, seed):
-    """Standard normal draws for named weights, that depend on the name and the seed alone.
-
-    Args:
-        shapes: dict of name -> shape.
-        count: S.
-        seed: int tensor [2].
-
-    Returns:
-        Dict of name -> float32 [S, *shape].
-    """
+    """Standard normal draws of named shapes, [S, *shape], that name and seed determine."""
     return {
         name: stateless_normal([count, *shape], seed_of(name, seed))
         for name, shape in shapes.items()
@@ -216,11 +207,7 @@ def _stored(variable):
 
 
 def check_has_no_posterior(model, method):
-    """Checks that a model has no stochastic weights.
-
-    Raises:
-        ValueError: it has.
-    """
+    """Raises a ValueError where a model has stochastic weights."""
     if named := named_weights(model):
         raise ValueError(
             f"{method} takes models without stochastic weights, got {next(iter(named))!r}, "

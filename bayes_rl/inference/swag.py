@@ -247,11 +247,7 @@ def _train(model, batches, learning_rate, momentum, epochs):
 
 
 class _Moments:
-    """Running mean and second moment of weights, and the last deviations.
-
-    Args:
-        rank: number of deviations that are kept.
-    """
+    """Running mean and second moment of weights, and the last `rank` deviations."""
 
     def __init__(self, rank):
         self._rank, self._count = rank, 0

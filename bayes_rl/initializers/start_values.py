@@ -54,17 +54,7 @@ class ScaledNormalStdDev(tf.keras.initializers.Initializer):
         self.seed = seed
 
     def __call__(self, shape, dtype=None, fan_shape=None, **kwargs):
-        """Initial values.
-
-        Args:
-            shape: of the values.
-            dtype: floating type, default float32.
-            fan_shape: shape of the weight where it is another one than `shape`.
-            **kwargs: unused.
-
-        Returns:
-            [*shape], above 0.
-        """
+        """Initial values [*shape]; `fan_shape` is the weight's, if that is another one."""
         del kwargs
         dtype = tf.as_dtype(dtype or tf.float32)
         center = math.sqrt(
@@ -153,11 +143,7 @@ class OrthogonalRandomFeatures(tf.keras.initializers.Initializer):
         self.seed = seed
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """Matrix [inputs, features].
-
-        Raises:
-            ValueError: `shape` has another number of axes than 2.
-        """
+        """Matrix of a shape [inputs, features]; a ValueError where it has other axes."""
         del kwargs
         if len(shape) != 2:
             raise ValueError(f"shape must be [inputs, features], got {list(shape)}")

@@ -141,14 +141,9 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             variable.assign(unconstrained(name, value, constraint))
 
     def __call__(self, shape, dtype=None):
-        """Random variable of the weight; builds the parameters at the first call.
+        """Random variable of a weight of this shape; the first call builds the parameters.
 
-        Args:
-            shape: of the weight.
-            dtype: unused; the parameters have the layer's type.
-
-        Returns:
-            A `RandomVariable` of a distribution with event_shape = shape.
+        `dtype` is unused: the parameters have the layer's type.
 
         Raises:
             ValueError: it was built for another shape.
@@ -181,21 +176,9 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
 def unconstrained(name, value, constraint):
     """What a constraint maps to a value: its inverse, or the value where it has none.
 
-    Args:
-        name: of the parameter.
-        value: tensor of the parameter after the constraint.
-        constraint: function of a tensor, maybe with a method `inverse`; or None.
-
-    Returns:
-        Tensor of the variable.
-
     Raises:
-        ValueError: the constraint does not map that to the value; not checked in graphs.
-
-    Example:
-        >>> exp = constraints.get("exp")
-        >>> round(float(unconstrained("stddev", tf.constant(10.0), exp)), 4)
-        2.3026
+        ValueError: the constraint does not map that to the value of a parameter; this is
+            not checked in graphs.
     """
     if constraint is None:
         return value

@@ -4,18 +4,7 @@ import tensorflow as tf
 
 
 def mean_over_replicas(tensor):
-    """Mean of a tensor over the replicas that compute it; itself where there is one.
-
-    Args:
-        tensor: floating, of the same shape in each replica.
-
-    Returns:
-        Tensor of that shape, the same in each replica; gradients flow to all.
-
-    Example:
-        >>> float(mean_over_replicas(tf.constant(2.0)))
-        2.0
-    """
+    """Mean of a floating tensor over the replicas that compute it; it has gradients."""
     if replica_count() == 1:
         return tensor
     context = tf.distribute.get_replica_context()
@@ -23,11 +12,6 @@ def mean_over_replicas(tensor):
 
 
 def replica_count():
-    """Number of replicas that run the code from which this is called, each for itself.
-
-    Example:
-        >>> replica_count()
-        1
-    """
+    """Number of replicas that run the code from which this is called, each for itself."""
     context = tf.distribute.get_replica_context()
     return 1 if context is None else context.num_replicas_in_sync

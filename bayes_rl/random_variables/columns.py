@@ -22,24 +22,17 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
 
     Args:
         loc: [..., rows, columns].
-        shared: [..., rows, rows], covariance of all columns, positive semidefinite, or
-            None for 0.
+        shared: [..., rows, rows], positive semidefinite, or None for 0.
         projection: [..., rows, latents], or None for the identity.
         scale_diag: [latents, columns], above 0, or None.
         scale_tril: [columns, latents, latents], lower triangular, or None.
-        jitter: broadcasts to [...]; added to the diagonal of the covariance where it is
-            factorized (`bayes_rl.numerics.linear_algebra.stable_cholesky`).
+        jitter: [...], of `stable_cholesky`.
         dtype: of draws; moments and densities are at least float32. What is inside is
             computed in the type of `loc`, by default the same.
         name: of the distribution.
 
     Raises:
         ValueError: no or two scales are given where they are needed.
-
-    Example:
-        >>> matrix = MultivariateNormalColumns(tf.zeros([5, 2]), tf.eye(5))
-        >>> matrix.sample().shape, matrix.variance().shape, matrix.covariance().shape
-        (TensorShape([5, 2]), TensorShape([5, 2]), TensorShape([2, 5, 5]))
     """
 
     def __init__(

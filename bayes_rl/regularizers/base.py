@@ -173,18 +173,7 @@ class LocationScaleKLDivergence(KLDivergence):
             raise ValueError(f"{name} of the prior must be above 0, got {scale}")
 
     def prior_parameters(self, shape, dtype):
-        """Location and scale of the prior for a weight.
-
-        Args:
-            shape: of the weight.
-            dtype: of the result.
-
-        Returns:
-            Two tensors that broadcast to `shape`.
-
-        Raises:
-            ValueError: one of them does not broadcast to it.
-        """
+        """Location and scale of the prior, which broadcast to the shape of a weight."""
         return [
             prior_parameter(getattr(self, name), name, shape, dtype)
             for name in self.parameter_names
@@ -211,20 +200,7 @@ def shape_of(distribution):
 
 
 def prior_parameter(value, name, shape, dtype):
-    """Value of a prior's parameter for a weight.
-
-    Args:
-        value: number, array, variable, initializer or function of the shape.
-        name: for the error.
-        shape: of the weight.
-        dtype: of the result.
-
-    Returns:
-        Tensor that broadcasts to `shape`.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Value of a prior's parameter, which must broadcast to the shape of a weight."""
     if isinstance(value, (int, float)):
         return tf.constant(value, dtype)
     if isinstance(value, tf.keras.initializers.Initializer):

@@ -20,12 +20,7 @@ from bayes_rl.weights import forget_functions, named_weights, renew_templates
 
 
 class PriorLayer(KLDivergence, tf.keras.layers.Layer):
-    """KL divergence to a prior whose parameters are variables of this Keras layer.
-
-    Args:
-        scale_factor, num_samples, seed: as in `KLDivergence`.
-        **kwargs: of `tf.keras.layers.Layer`.
-    """
+    """KL divergence to a prior whose parameters are variables of this Keras layer."""
 
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None, **kwargs):
         tf.keras.layers.Layer.__init__(self, **kwargs)
@@ -271,15 +266,7 @@ def _without_costs(initializer):
 
 
 def keep_prior(prior, regularizer):
-    """Cost with a prior that is kept, scaled and estimated as another cost.
-
-    Args:
-        prior: trainable initializer.
-        regularizer: the cost it takes the place of.
-
-    Returns:
-        A `PriorKLDivergence`.
-    """
+    """Cost with a prior that is kept, scaled and estimated as the cost that it replaces."""
     names = ("scale_factor", "num_samples", "seed")
     options = {
         name: getattr(regularizer, name) for name in names if hasattr(regularizer, name)

@@ -23,19 +23,10 @@ def is_array(prediction):
 
 
 def distribution_of(prediction, name="prediction"):
-    """Distribution with an axis of draws, that computes in float32 or more.
-
-    Args:
-        prediction: [S, ...], random variable or distribution.
-        name: of the argument.
+    """Distribution with an axis of draws, [S, ...], that computes in float32 or more.
 
     Raises:
-        ValueError: it is neither, or has no axis of draws.
-
-    Example:
-        >>> half = tfd.Normal(tf.zeros([2], tf.float16), tf.ones([2], tf.float16))
-        >>> distribution_of(half).dtype.name
-        'float32'
+        ValueError: it is none, nor a random variable, or has no axis of draws.
     """
     if isinstance(prediction, RandomVariable):
         prediction = prediction.distribution
@@ -83,15 +74,12 @@ def _is_half(dtype):
 
 
 def outcomes_of(distribution, targets):
-    """Targets as outcomes of a distribution with an axis of draws.
+    """Targets as outcomes of a distribution with an axis of draws, and of its type.
 
-    Args:
-        distribution: batch [S, ...].
-        targets: [..., *event_shape]; a last axis of size 1 that one alone has is dropped.
+    A last axis of size 1 that targets or outcomes alone have is dropped.
 
     Returns:
-        Targets, of the distribution's type, and whether the density has a last axis of
-        size 1 more than they.
+        Targets, and whether the density has a last axis of size 1 more than they.
 
     Raises:
         ValueError: they are of another shape, or no outcomes.

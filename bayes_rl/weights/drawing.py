@@ -75,16 +75,7 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
 
 
 class SignsOfSeed:
-    """Signs for as many rows as the layer has that asks for them, always the same.
-
-    Args:
-        seed: int tensor [2].
-        size: of the last axis.
-
-    Example:
-        >>> SignsOfSeed([1, 2], size=3)(rows=2).shape
-        TensorShape([2, 3])
-    """
+    """Signs for as many rows as the layer has that asks for them, always the same."""
 
     def __init__(self, seed, size):
         self._seed, self._size = seed, size
@@ -97,20 +88,7 @@ def sample_with_signs(model):
     """One new draw of the weights of a model, and of signs for any number of rows.
 
     A layer may have more rows than a model has examples, as inside of `TimeDistributed`.
-
-    Args:
-        model: as in `sample_weights`.
-
-    Returns:
-        Two dicts, of weights and of `SignsOfSeed`, to be held together.
-
-    Example:
-        >>> import bayes_rl as ed
-        >>> layer = ed.layers.DenseFlipout(4, name="dense")
-        >>> layer.build([None, 3])
-        >>> weights, signs = sample_with_signs(layer)
-        >>> signs["dense/kernel/sign_output"](rows=7).shape
-        TensorShape([7, 4])
+    The two dicts, of weights and of `SignsOfSeed`, are to be held together.
     """
     seed, labels = as_seed(None), seed_labels(model)
     signs = {

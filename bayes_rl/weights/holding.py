@@ -123,15 +123,9 @@ def _with_shape(name, value, shape):
 
 
 def held(layer, key):
-    """The held tensor of a layer's weight or signs, or None.
+    """The held tensor of a layer's weight or signs, such as "kernel/sign_input", or None.
 
-    Args:
-        layer: the layer itself.
-        key: name within the layer, such as "kernel" or "kernel/sign_input".
-
-    Returns:
-        The tensor of the innermost `hold` that names it, or None; of signs maybe
-        `SignsOfSeed`.
+    It is that of the innermost `hold` that names it; of signs maybe `SignsOfSeed`.
 
     Raises:
         RuntimeError: it was entered outside of the `tf.function` being traced.

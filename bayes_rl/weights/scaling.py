@@ -84,11 +84,7 @@ def _is_in_fit():
 
 
 def warn_of_whole_kl(kl):
-    """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns.
-
-    Args:
-        kl: function of no arguments to the KL of a weight, [] in nats.
-    """
+    """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns."""
     if not _is_in_fit():
         return
     with tf.init_scope():
@@ -102,11 +98,7 @@ def warn_of_whole_kl(kl):
 
 
 def warn_of_no_kl(weight):
-    """Warns where `fit` trains the scale of a posterior without regularizer, so without KL.
-
-    Args:
-        weight: `StochasticWeight`.
-    """
+    """Warns where `fit` trains the scale of a posterior that has no KL."""
     names = getattr(weight.initializer, "parameter_names", ())  # location, then scale
     if len(names) < 2 or not weight.initializer.trainable or not _is_in_fit():
         return

@@ -8,16 +8,12 @@ _ZERO = tf.UnconnectedGradients.ZERO
 
 
 class Linearized(tf.keras.Model):
-    """The tangent of a model at given weights.
+    """The tangent of a model at given weights, a dict of name -> array.
 
         outputs = f(inputs) + J(inputs) change,  J = d f / d weights
 
     Source: Immer et al., 2021, Improving predictions of Bayesian neural nets via local
     linearization, equation 6.
-
-    Args:
-        model: Keras model, not changed.
-        mean: dict of name -> array, the weights; the others are those of the model.
     """
 
     def __init__(self, model, mean):

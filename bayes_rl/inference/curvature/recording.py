@@ -20,11 +20,7 @@ def has_factors(layer):
 
 
 class Record:
-    """What a layer multiplied in one pass of a model.
-
-    Args:
-        layer: Keras layer for which `has_factors` is true.
-    """
+    """What a layer, for which `has_factors` is true, multiplied in one pass of a model."""
 
     def __init__(self, layer):
         self.layer = layer
@@ -65,14 +61,7 @@ def _examples(values, inputs):
 
 @contextlib.contextmanager
 def recorded(layers):
-    """Records calls of layers while it lasts.
-
-    Args:
-        layers: list of Keras layers.
-
-    Yields:
-        List of `Record`.
-    """
+    """Records calls of layers while it lasts; yields a list of `Record`."""
     records = [Record(layer) for layer in layers]
     kept = [layer.activation for layer in layers]
     for record in records:

@@ -20,13 +20,7 @@ _NUMBERS_AT_ONCE = 64 * _MEGABYTES
 
 
 class LastLayer:
-    """Sums of the last layer, whose kernel multiplies features that do not change.
-
-    Args:
-        layer: Keras `Dense`, whose outputs are those of the model.
-        variables: its kernel, and bias, as dict of name -> variable.
-        structure: a key of `blocks.STRUCTURES`.
-    """
+    """Sums of the last layer, a `Dense` whose kernel multiplies features that stay."""
 
     def __init__(self, layer, variables, structure):
         self.layer, self.structure = layer, structure
@@ -52,11 +46,7 @@ class LastLayer:
         return [_block(self.structure, self.shapes, self.sums, count)]
 
     def check(self, model, inputs):
-        """Checks that the outputs of a model are those of the layer.
-
-        Raises:
-            ValueError: they are not.
-        """
+        """Raises a ValueError where the outputs of the model are not those of the layer."""
         with recorded([self.layer]) as (record,):
             outputs = model(inputs, training=False)
         if len(record.outputs) == 1:
@@ -74,11 +64,7 @@ _NOT_LAST = (
 
 
 def last_dense(model):
-    """The `Dense` layer whose variables are the last of a model.
-
-    Raises:
-        ValueError: the last layer with variables is another one.
-    """
+    """The `Dense` layer whose variables are the last of a model; else a ValueError."""
     layers = [x for x in model._flatten_layers() if x._trainable_weights]
     if not layers or type(layers[-1]) is not tf.keras.layers.Dense:
         raise ValueError(_NOT_LAST.format(layers[-1].name if layers else model.name))
@@ -92,10 +78,8 @@ def _added(sums, parts):
 def _factors(structure, inputs, gradients):
     """What a batch adds to the curvature of a kernel, and bias.
 
-    Args:
-        structure: a key of `blocks.STRUCTURES`.
-        inputs: [N, rows, inputs], what the kernel multiplies.
-        gradients: [N, rows, units, roots], of the loss's root by the products.
+    The kernel multiplies inputs [N, rows, inputs]; gradients [N, rows, units, roots] are
+    those of the loss's root by the products.
     """
     if structure == "kronecker":
         count = tf.cast(tf.shape(inputs)[1], tf.float32)
@@ -122,11 +106,7 @@ def _block(structure, shapes, sums, count):
 
 
 class Layers:
-    """Sums of layers of which the Kronecker factors are known, one block each.
-
-    Args:
-        model: Keras model.
-    """
+    """Sums of layers of which the Kronecker factors are known, one block each."""
 
     def __init__(self, model):
         own = {id(x): (name, x) for name, x in trainable_variables(model).items()}
@@ -197,12 +177,7 @@ def _roots(model, inputs):
 
 
 class Variables:
-    """Sums of any variables, from the gradients of each example: one block.
-
-    Args:
-        variables: dict of name -> variable.
-        structure: full or diagonal.
-    """
+    """Sums of any variables, from the gradients of each example: one block."""
 
     def __init__(self, variables, structure):
         self.variables, self.structure = variables, structure
@@ -265,16 +240,7 @@ def _one_by_one(function, inputs):
 
 
 def make_sums(model, subset, structure):
-    """What collects the curvature of a subset of a model's variables.
-
-    Args:
-        model: built Keras model.
-        subset: "last_layer" or "all".
-        structure: a key of `blocks.STRUCTURES`.
-
-    Returns:
-        List of `LastLayer`, `Layers` or `Variables`.
-    """
+    """What collects the curvature of a model's variables, "last_layer" or "all": a list."""
     variables = trainable_variables(model)
     if subset == "last_layer":
         layer = last_dense(model)
