@@ -6,7 +6,7 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl import initializers, layers, regularizers
+from bayes_rl import checks, initializers, layers, regularizers
 from bayes_rl.compatibility.versions import check_keras
 
 # Keras class -> first part of the names of its twins in `bayes_rl.layers`. Classes that
@@ -69,10 +69,7 @@ def to_bayesian(
         True
     """
     check_keras(model)
-    if estimator not in _ESTIMATORS:
-        raise ValueError(
-            f"estimator must be one of {sorted(_ESTIMATORS)}, got {estimator!r}"
-        )
+    checks.one_of(_ESTIMATORS, estimator=estimator)
     swap = _Swap(_ESTIMATORS[estimator], initializer, regularizer, select)
     if not model.built:
         raise ValueError(f"{model.name!r} must be built first: call it once on its inputs")

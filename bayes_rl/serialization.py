@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.spelling import did_you_mean
+from bayes_rl import checks
 
 # Classes whose own `from_config` gives the constructor what it finds.
 _PLAIN = (
@@ -146,7 +146,8 @@ def _from_name(name, aliases, keras_module):
         found = name
     if isinstance(found, str):  # as Keras gives some back that it does not know
         kind = keras_module.__name__.rpartition(".")[2]
-        raise ValueError(f"{name!r} is not among the {kind}{did_you_mean(name, aliases)}")
+        hint = checks.did_you_mean(name, aliases)
+        raise ValueError(f"{name!r} is not among the {kind}{hint}")
     return found
 
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl.weights.drawing import as_size
+from bayes_rl import checks
 
 
 def batches_of(data, batch_size):
@@ -12,11 +12,7 @@ def batches_of(data, batch_size):
         ValueError: they are no pair, or never end.
     """
     if isinstance(data, tf.data.Dataset):
-        if data.cardinality() == tf.data.INFINITE_CARDINALITY:
-            raise ValueError(
-                "the dataset repeats for ever; give a finite one, such as "
-                "dataset.take(number of batches)"
-            )
+        checks.finite(data)
         return data
     if not isinstance(data, (tuple, list)) or len(data) != 2:
         raise ValueError(
@@ -25,4 +21,5 @@ def batches_of(data, batch_size):
         )
     # A dataset would make one tensor of a list.
     data = tuple(tuple(part) if isinstance(part, list) else part for part in data)
-    return tf.data.Dataset.from_tensor_slices(data).batch(as_size("batch_size", batch_size))
+    batch_size = checks.as_size("batch_size", batch_size)
+    return tf.data.Dataset.from_tensor_slices(data).batch(batch_size)

@@ -5,9 +5,10 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.inference.curvature.blocks import STRUCTURES
 from bayes_rl.inference.curvature.evidence import Evidence
-from bayes_rl.inference.curvature.likelihoods import make_likelihood, rows_of
+from bayes_rl.inference.curvature.likelihoods import LIKELIHOODS, rows_of
 from bayes_rl.inference.curvature.linearized import Linearized
 from bayes_rl.inference.curvature.sums import as_float64, make_sums
 from bayes_rl.inference.data import batches_of
@@ -200,15 +201,12 @@ def laplace(
         TensorShape([3, 2])
     """
     check_has_no_posterior(model, "ed.inference.laplace")
-    _check_choice("subset", subset, _SUBSETS)
-    _check_choice("structure", structure, STRUCTURES)
-    for name, value in (
-        ("prior_precision", prior_precision),
-        ("noise_stddev", noise_stddev),
-    ):
-        if value is not None and value <= 0:
-            raise ValueError(f"{name} must be above 0, got {value}")
-    kind = make_likelihood(likelihood)
+    checks.one_of(_SUBSETS, subset=subset)
+    checks.one_of(STRUCTURES, structure=structure)
+    given = {"prior_precision": prior_precision, "noise_stddev": noise_stddev}
+    checks.above_0(**{name: x for name, x in given.items() if x is not None})
+    checks.one_of(LIKELIHOODS, likelihood=likelihood)
+    kind = LIKELIHOODS[likelihood]()
     if noise_stddev is not None and likelihood != "normal":
         raise ValueError(f"noise_stddev is of likelihood='normal', got {likelihood!r}")
     sums = make_sums(model, subset, structure)
@@ -225,13 +223,6 @@ def laplace(
         noise_stddev=noise_stddev,
     )
     return Laplace(model, mean, blocks, evidence, subset)
-
-
-def _check_choice(name, given, known):
-    if given not in known:
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, known))}, got {given!r}"
-        )
 
 
 def _summed(model, likelihood, sums, batches):

@@ -6,10 +6,10 @@ import os
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.noise import as_seed, stateless_normal
-from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights import named_variables, named_weights, predict
-from bayes_rl.weights.drawing import as_sizes, seed_of
+from bayes_rl.weights.drawing import seed_of
 
 _KINDS = {}  # name in files -> class
 
@@ -70,7 +70,7 @@ class Posterior:
         Raises:
             ValueError: `sample_shape` or `seed` is malformed.
         """
-        sizes = as_sizes(sample_shape)
+        sizes = checks.as_sizes(sample_shape)
         if sizes is None or len(sizes) > 1:
             raise ValueError(f"sample_shape must be () or [S], got {sample_shape!r}")
         draws = self._draws(sizes[0] if sizes else 1, as_seed(seed))
@@ -158,7 +158,7 @@ def load(path, model, data=None):
 def _check_names(mean, variables):
     for name, value in mean.items():
         if name not in variables:
-            hint = did_you_mean(name, variables)
+            hint = checks.did_you_mean(name, variables)
             raise ValueError(
                 f"the posterior is of another model: this has no variable {name!r}{hint}"
             )

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+from bayes_rl import checks
 from bayes_rl.inference.batch_norm import layers_of, with_statistics
 from bayes_rl.inference.data import batches_of
 from bayes_rl.inference.posterior import (
@@ -19,7 +20,7 @@ from bayes_rl.inference.posterior import (
 )
 from bayes_rl.numerics.noise import stateless_normal
 from bayes_rl.weights import named_variables, trainable_variables
-from bayes_rl.weights.drawing import as_size, seed_of
+from bayes_rl.weights.drawing import seed_of
 
 _SMALLEST = 1e-30  # variance
 
@@ -173,7 +174,7 @@ def swag(
             "model.compile(optimizer, loss) first"
         )
     for name, value in (("epochs", epochs), ("rank", rank)):
-        if as_size(name, value) < 2:
+        if checks.as_size(name, value) < 2:
             raise ValueError(f"{name} must be at least 2, got {value}")
     batches = _shuffled(data, batch_size, seed)
     variables, moments = trainable_variables(model), []

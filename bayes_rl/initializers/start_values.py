@@ -4,6 +4,7 @@ import math
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.initializers.seeding import fresh, seed_of
 from bayes_rl.serialization import register
 
@@ -40,14 +41,9 @@ class ScaledNormalStdDev(tf.keras.initializers.Initializer):
     def __init__(
         self, scale=1.0, mode="fan_in", distribution="untruncated_normal", seed=None
     ):
-        if scale <= 0:
-            raise ValueError(f"scale must be above 0, got {scale}")
-        if mode not in self.modes:
-            raise ValueError(f"mode must be one of {self.modes}, got {mode!r}")
-        if distribution not in self.distributions:
-            raise ValueError(
-                f"distribution must be one of {self.distributions}, got {distribution!r}"
-            )
+        checks.above_0(scale=scale)
+        checks.one_of(self.modes, mode=mode)
+        checks.one_of(self.distributions, distribution=distribution)
         self.scale = scale
         self.mode = mode
         self.distribution = distribution
@@ -136,8 +132,7 @@ class OrthogonalRandomFeatures(tf.keras.initializers.Initializer):
     """
 
     def __init__(self, stddev=1.0, random_norm=True, seed=None):
-        if stddev <= 0:
-            raise ValueError(f"stddev must be above 0, got {stddev}")
+        checks.above_0(stddev=stddev)
         self.stddev = stddev
         self.random_norm = random_norm
         self.seed = seed

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.layers.flipout import Flipout
@@ -57,8 +58,7 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     bias = WeightAttribute()
 
     def __init__(self, *, units, **kwargs):
-        if units is None or units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         super().__init__(units=units, **kwargs)
 
     def channels(self, shape):

@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.initializers.seeding import seed_of
 from bayes_rl.regularizers.divergence import kl_divergence, minus_log_prior
 from bayes_rl.serialization import configured
@@ -70,8 +71,7 @@ class KLDivergence(
     """
 
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
-        if num_samples < 1:
-            raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+        checks.at_least_1(num_samples=num_samples)
         _check_scale_factor(scale_factor)
         self._scale_factor = ScaleFactor(scale_factor)
         self.num_samples = num_samples

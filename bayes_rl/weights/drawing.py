@@ -7,9 +7,9 @@ of their own.
 
 import zlib
 
-import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.noise import as_seed, rademacher
 from bayes_rl.random_variables.families import draw_from, mean_of
 from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
@@ -57,11 +57,11 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         >>> weights["dense/kernel"].shape
         TensorShape([5, 3, 4])
     """
-    given, sample_shape = sample_shape, as_sizes(sample_shape)
+    given, sample_shape = sample_shape, checks.as_sizes(sample_shape)
     if sample_shape is None or len(sample_shape) > 1:
         raise ValueError(f"sample_shape must be () or [S], got {given!r}")
     if not (batch_size is None or tf.is_tensor(batch_size)):
-        batch_size = as_size("batch_size", batch_size)
+        batch_size = checks.as_size("batch_size", batch_size)
     seed, labels = as_seed(seed), seed_labels(model)
     draws = {}
     for name, (_, weight) in named_weights(model).items():
@@ -96,24 +96,6 @@ def sample_with_signs(model):
         for name, (_, _, size) in named_signs(model).items()
     }
     return sample_weights(model, seed=seed), signs
-
-
-def as_sizes(shape):
-    """Whole numbers above 0 as a list of ints; None where there are others."""
-    sizes = np.ravel(shape).tolist()
-    return [int(size) for size in sizes] if all(map(_is_size, sizes)) else None
-
-
-def _is_size(size):
-    return isinstance(size, (int, float)) and size >= 1 and size % 1 == 0
-
-
-def as_size(name, given):
-    """One size as an int; a ValueError where it is none."""
-    size = as_sizes(given)
-    if size is None or len(size) != 1:
-        raise ValueError(f"{name} must be a whole number above 0, got {given!r}")
-    return size[0]
 
 
 def mean_weights(model):

@@ -4,6 +4,7 @@ import warnings
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics import graphs
 from bayes_rl.weights.naming import modules_of
 from bayes_rl.weights.templates import renew_backward_layers, with_templates
@@ -46,8 +47,7 @@ def scale_kl(model, scale):
         >>> round(whole / float(sum(model.losses)))
         100
     """
-    if scale < 0:
-        raise ValueError(f"scale must not be negative, got {scale}")
+    checks.not_negative(scale=scale)
     if scale > 1:
         warnings.warn(
             f"a scale of {scale} lets the KL count more than once; 1 / (number of training "

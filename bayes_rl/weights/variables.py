@@ -11,9 +11,9 @@ import threading
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics import graphs
 from bayes_rl.scopes import Scopes
-from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.naming import layers_with_variables, modules_of
 
 _scopes = Scopes("held variables")
@@ -79,7 +79,7 @@ def held_variables(model, weights, slots):
             continue
         if name not in named:
             kind = "stochastic weight" if slots else "variable"
-            hint = did_you_mean(name, [*slots, *named])
+            hint = checks.did_you_mean(name, [*slots, *named])
             raise ValueError(f"{name!r} is not a {kind} of the model{hint}")
         value = tf.convert_to_tensor(value)
         if not value.shape.is_compatible_with(named[name].shape):

@@ -54,15 +54,7 @@ class Normal:
         return tf.linalg.diag(tf.ones_like(outputs))
 
 
-_LIKELIHOODS = {kind.name: kind for kind in (Categorical, Bernoulli, Normal)}
-
-
-def make_likelihood(name):
-    """A likelihood by its name; a ValueError where it is unknown."""
-    if name not in _LIKELIHOODS:
-        known = ", ".join(map(repr, _LIKELIHOODS))
-        raise ValueError(f"likelihood must be one of {known}, got {name!r}")
-    return _LIKELIHOODS[name]()
+LIKELIHOODS = {kind.name: kind for kind in (Categorical, Bernoulli, Normal)}
 
 
 def rows_of(outputs):

@@ -6,13 +6,13 @@ import math
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import checks, initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import REQUIRED, takes
 from bayes_rl.layers.convolutions.convolution import Filters
 from bayes_rl.layers.convolutions.depthwise import Depthwise
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.members import align, check_sizes
+from bayes_rl.layers.ensembles.members import align
 from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
 from bayes_rl.regularizers.base import LocationScaleKLDivergence
 from bayes_rl.serialization import register
@@ -29,7 +29,7 @@ class _Conditional:
     own_arguments = ("num_experts",)
 
     def __init__(self, *, num_experts, **kwargs):
-        check_sizes(num_experts=num_experts)
+        checks.at_least_1(num_experts=num_experts)
         super().__init__(num_experts=num_experts, **kwargs)
         self._expert_shapes = {}
 

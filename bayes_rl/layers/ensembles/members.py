@@ -6,19 +6,12 @@ has a row for each member too.
 
 import tensorflow as tf
 
-from bayes_rl import initializers
+from bayes_rl import checks, initializers
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
 from bayes_rl.layers.base import WeightAttribute
 from bayes_rl.random_variables.families import draw_from
 from bayes_rl.random_variables.tracing import is_tracing
-
-
-def check_sizes(**sizes):
-    """Raises a ValueError that names the first size below 1."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
 
 
 def add_vectors(layer, key, size, rank=1):
@@ -134,7 +127,7 @@ class MemberLayer:
     gamma = WeightAttribute()
 
     def __init__(self, *, ensemble_size, rank=1, **kwargs):
-        check_sizes(rank=rank, ensemble_size=ensemble_size)
+        checks.at_least_1(rank=rank, ensemble_size=ensemble_size)
         super().__init__(ensemble_size=ensemble_size, **kwargs)
         self.rank_of_vectors = rank  # Keras' convolutions have another `rank`.
 

@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
@@ -63,8 +64,7 @@ class DenseQuadrature(DenseReparameterization):
 
     def __init__(self, *, num_points, **kwargs):
         super().__init__(num_points=num_points, **kwargs)
-        if num_points < 1:
-            raise ValueError(f"num_points must be at least 1, got {num_points}")
+        checks.at_least_1(num_points=num_points)
         if self.activation in _JOINT:
             raise ValueError(
                 "activation of DenseQuadrature must act on each unit on its own, got "

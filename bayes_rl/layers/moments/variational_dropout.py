@@ -3,6 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers.base import takes
 from bayes_rl.layers.convolutions.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
@@ -22,8 +23,7 @@ _MODES = ("sample", "mean")
 
 def check_mode(at_test):
     """Raises a ValueError where a layer cannot do this at test time."""
-    if at_test not in _MODES:
-        raise ValueError(f"at_test must be one of {_MODES}, got {at_test!r}")
+    checks.one_of(_MODES, at_test=at_test)
 
 
 def train_or_predict(layer, inputs, training):

@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.outputs.radial_flow import radial_flow, radial_parameters
 from bayes_rl.layers.precision import parameter_dtype
@@ -198,10 +199,7 @@ class PosteriorNetworkLayer(tf.keras.layers.Layer):
         name=None,
         **kwargs,
     ):
-        if flow_type not in _FLOWS:
-            raise ValueError(
-                f"flow_type must be one of {', '.join(_FLOWS)}, got {flow_type!r}"
-            )
+        checks.one_of(_FLOWS, flow_type=flow_type)
         if min(num_classes - 1, flow_depth) < 1:
             raise ValueError(
                 "num_classes must be at least 2 and flow_depth at least 1, got "

@@ -4,6 +4,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.numerics.costs import mean_cost
@@ -138,10 +139,8 @@ class VectorQuantizer(tf.keras.layers.Layer):
         codebook_initializer=None,
         **kwargs,
     ):
-        if num_codes < 1:
-            raise ValueError(f"num_codes must be at least 1, got {num_codes}")
-        if temperature <= 0:
-            raise ValueError(f"temperature must be above 0, got {temperature}")
+        checks.at_least_1(num_codes=num_codes)
+        checks.above_0(temperature=temperature)
         super().__init__(**kwargs)
         self.num_codes = num_codes
         self.commitment = commitment

@@ -41,9 +41,7 @@ class ParametricCovariance(Covariance):
         if parameters.is_variable(value):
             setattr(self, name, value)
             return
-        parameters.check_not_negative(**{name: value})
-        if not can_be_zero:
-            parameters.check_positive(**{name: value})
+        parameters.check(name, value, can_be_zero)
         if self.trainable_parameters:
             value = parameters.positive(value, self.variable_dtype, name)
         else:

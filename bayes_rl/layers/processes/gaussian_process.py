@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
@@ -25,8 +26,7 @@ class GaussianProcessBase(tf.keras.layers.Layer):
     """
 
     def __init__(self, units, mean_fn=None, covariance_fn=None, **kwargs):
-        if units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         # Inputs rounded to float16 are too coarse for a covariance function.
         super().__init__(**{"autocast": False, **kwargs})
         self.units = units
@@ -163,7 +163,7 @@ class GaussianProcess(GaussianProcessBase):
         self.conditional_inputs = _data(conditional_inputs)
         self.conditional_outputs = _data(conditional_outputs)
         self.noise_variance = parameters.from_config(noise_variance)
-        parameters.check_not_negative(noise_variance=self.noise_variance)
+        parameters.check("noise_variance", self.noise_variance)
         self._check_data()
 
     def _check_data(self):

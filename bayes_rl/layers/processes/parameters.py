@@ -11,6 +11,8 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+from bayes_rl import checks
+
 Kernel = tfp.math.psd_kernels.PositiveSemidefiniteKernel
 _COMBINED = {"_SumKernel": operator.add, "_ProductKernel": operator.mul}
 _PLAIN = (type(None), bool, int, float, str)
@@ -58,38 +60,11 @@ def is_variable(parameter):
     return isinstance(parameter, (tf.Variable, tfp.util.TransformedVariable))
 
 
-def check_positive(**parameters):
-    """Checks numbers and arrays; the values of variables are not looked at.
-
-    Args:
-        **parameters: name -> parameter.
-
-    Raises:
-        ValueError: one is not above 0.
-
-    Example:
-        >>> check_positive(variance=tf.Variable(-1.0), lengthscale=0.1)
-    """
-    for name, value in parameters.items():
-        if not is_variable(value) and not np.all(np.greater(value, 0.0)):
-            raise ValueError(f"{name} must be above 0, got {value}")
-
-
-def check_not_negative(**parameters):
-    """Checks numbers and arrays; the values of variables are not looked at.
-
-    Args:
-        **parameters: name -> parameter.
-
-    Raises:
-        ValueError: one is below 0.
-
-    Example:
-        >>> check_not_negative(variance=tf.Variable(-1.0), noise_variance=0.0)
-    """
-    for name, value in parameters.items():
-        if not is_variable(value) and np.any(np.less(value, 0.0)):
-            raise ValueError(f"{name} must not be negative, got {value}")
+def check(name, parameter, can_be_zero=True):
+    """Refuses numbers and arrays below 0, or 0; values of variables are not looked at."""
+    if not is_variable(parameter):
+        check_number = checks.not_negative if can_be_zero else checks.above_0
+        check_number(**{name: parameter})
 
 
 def value_of(parameter, dtype):

@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base import WeightAttribute, takes
 from bayes_rl.layers.ensembles.members import (
     add_vectors,
-    check_sizes,
     examples_of,
     repeat,
     rows_of_examples,
@@ -106,7 +106,7 @@ class LSTMCellRank1(LSTMCellReparameterization):
     recurrent_gamma = WeightAttribute()
 
     def __init__(self, *, ensemble_size, **kwargs):
-        check_sizes(ensemble_size=ensemble_size)
+        checks.at_least_1(ensemble_size=ensemble_size)
         super().__init__(ensemble_size=ensemble_size, **kwargs)
 
     def add_weight(self, name=None, shape=None, **kwargs):

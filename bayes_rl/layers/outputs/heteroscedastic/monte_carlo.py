@@ -15,6 +15,7 @@ import math
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import takes
 from bayes_rl.layers.outputs.heteroscedastic.temperature import (
@@ -133,9 +134,8 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
         self.temperature_upper_bound = temperature_upper_bound
         if self.num_classes < 2 and self.is_softmax:
             raise ValueError(f"num_classes must be at least 2, got {self.num_classes}")
-        for option in ("temperature", "train_mc_samples", "test_mc_samples", "eps"):
-            if getattr(self, option) <= 0:
-                raise ValueError(f"{option} must be above 0, got {getattr(self, option)}")
+        checks.above_0(temperature=temperature, eps=eps)
+        checks.above_0(train_mc_samples=train_mc_samples, test_mc_samples=test_mc_samples)
         lower, upper = self._bounds
         if not 0 <= (lower or 0.0) < (math.inf if upper is None else upper):
             raise ValueError(

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.serialization import register
 
 REPRESENTATIONS = ("identity", "mlp")
@@ -62,14 +63,11 @@ class Attention(tf.keras.layers.Layer):
         num_heads=8,
         **kwargs,
     ):
-        if rep not in REPRESENTATIONS:
-            raise ValueError(f"rep must be one of {REPRESENTATIONS}, got {rep!r}")
-        if att_type not in KINDS:
-            raise ValueError(f"att_type must be one of {KINDS}, got {att_type!r}")
+        checks.one_of(REPRESENTATIONS, rep=rep)
+        checks.one_of(KINDS, att_type=att_type)
         if rep == "mlp" and not output_sizes:
             raise ValueError(f"rep 'mlp' needs output_sizes, got {output_sizes!r}")
-        if scale <= 0:
-            raise ValueError(f"scale must be above 0, got {scale}")
+        checks.above_0(scale=scale)
         super().__init__(**kwargs)
         self.rep = rep
         self.output_sizes = output_sizes

@@ -3,7 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import distributions
+from bayes_rl import checks, distributions
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.layers.processes.neural.attention import (
     Attention,
@@ -58,8 +58,7 @@ class NeuralProcess(tf.keras.Model):
         attention_wrapper=None,
         **kwargs,
     ):
-        if num_latents < 1:
-            raise ValueError(f"num_latents must be at least 1, got {num_latents}")
+        checks.at_least_1(num_latents=num_latents)
         if decoder_sizes[-1] % 2:
             raise ValueError(
                 "the last of decoder_sizes must be twice the size of y, got "

@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import checks, initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.processes import parameters
@@ -59,16 +59,12 @@ class RandomFeatures(tf.keras.layers.Layer):
         is_scaled=True,
         **kwargs,
     ):
-        if num_features < 1:
-            raise ValueError(f"num_features must be at least 1, got {num_features}")
-        if kernel_type not in FREQUENCIES:
-            raise ValueError(
-                f"kernel_type must be one of {tuple(FREQUENCIES)}, got {kernel_type!r}"
-            )
+        checks.at_least_1(num_features=num_features)
+        checks.one_of(FREQUENCIES, kernel_type=kernel_type)
         super().__init__(**{"autocast": False, **kwargs})
         self.num_features = num_features
         self.lengthscale = parameters.from_config(lengthscale)
-        parameters.check_positive(lengthscale=self.lengthscale)
+        parameters.check("lengthscale", self.lengthscale, can_be_zero=False)
         self.kernel_type = kernel_type
         self.frequencies_initializer = initializers.get(frequencies_initializer)
         self.activation = tf.keras.activations.get(activation) if activation else None
@@ -155,12 +151,11 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
         kernel_type="gaussian",
         **kwargs,
     ):
-        if units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         super().__init__(**{"autocast": False, **kwargs})
         self.units = units
         self.variance = parameters.from_config(variance)
-        parameters.check_positive(variance=self.variance)
+        parameters.check("variance", self.variance, can_be_zero=False)
         self.features = RandomFeatures(
             num_features,
             lengthscale,

@@ -247,7 +247,7 @@ def test_bad_arguments_are_named():
         make(3, temperature=0)
     with pytest.raises(ValueError, match=r"in tfp.distributions, got 'Norml'"):
         make(3, "Norml")
-    with pytest.raises(ValueError, match="num_factors must not be below 0, got -1"):
+    with pytest.raises(ValueError, match="num_factors must not be negative, got -1"):
         ed.layers.MCSoftmaxDenseFA(3, -1)
 
 
