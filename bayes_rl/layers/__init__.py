@@ -106,8 +106,7 @@ from bayes_rl.layers.processes.covariances import (
     Zeros,
 )
 from bayes_rl.layers.processes.gaussian_process import GaussianProcess
-from bayes_rl.layers.processes.neural.attention import Attention
-from bayes_rl.layers.processes.neural.neural_process import NeuralProcess
+from bayes_rl.layers.processes.neural_process import Attention, NeuralProcess
 from bayes_rl.layers.processes.poisson_process import PoissonProcess
 from bayes_rl.layers.processes.random_features.fourier_features import RandomFourierFeatures
 from bayes_rl.layers.processes.random_features.gaussian_process import (
