@@ -9,7 +9,6 @@ from bayes_rl import checks
 from bayes_rl.inference.curvature.blocks import STRUCTURES
 from bayes_rl.inference.curvature.evidence import Evidence
 from bayes_rl.inference.curvature.likelihoods import LIKELIHOODS, rows_of
-from bayes_rl.inference.curvature.linearized import Linearized
 from bayes_rl.inference.curvature.sums import as_float64, make_sums
 from bayes_rl.inference.data import batches_of
 from bayes_rl.inference.posterior import (
@@ -19,9 +18,10 @@ from bayes_rl.inference.posterior import (
     standard_normals,
     values_of,
 )
-from bayes_rl.weights import named_variables, predict
+from bayes_rl.weights import hold, named_variables, predict
 
 _SUBSETS = ("last_layer", "all")
+_ZERO = tf.UnconnectedGradients.ZERO
 
 
 @kind_of_posterior("laplace")
@@ -68,7 +68,7 @@ class Laplace(Posterior):
         if self._subset == "last_layer":
             return super().predict(inputs, draws, seed, batch_size, verbose)
         weights = self.sample([draws], seed)
-        model = Linearized(self.model, self.mean)
+        model = _Linearized(self.model, self.mean)
         own = named_variables(model)
         changes = {
             key: weights[name] - tf.cast(self.mean[name], weights[name].dtype)
@@ -139,6 +139,50 @@ class Laplace(Posterior):
 
 def _with_prefix(prefix, arrays):
     return {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
+
+
+class _Linearized(tf.keras.Model):
+    """The tangent of a model at given weights, a dict of name -> array.
+
+        outputs = f(inputs) + J(inputs) change,  J = d f / d weights
+
+    Source: Immer et al., 2021, Improving predictions of Bayesian neural nets via local
+    linearization, equation 6.
+    """
+
+    def __init__(self, model, mean):
+        super().__init__(name="linearized")
+        self._at = {name: tf.constant(value) for name, value in mean.items()}
+        self._function = _function_of(model)
+        self._changes = [
+            self.add_weight(f"change_{i}", value.shape, value.dtype, trainable=False)
+            for i, value in enumerate(mean.values())
+        ]
+        self.built = True
+
+    def call(self, inputs, training=None):
+        weights = list(self._at.values())
+        # J change is the derivative by v of v' J change: loops have that twice backwards,
+        # and not forwards.
+        with tf.GradientTape(watch_accessed_variables=False) as outer:
+            with tf.GradientTape(watch_accessed_variables=False) as inner:
+                inner.watch(weights)
+                outputs = self._function(inputs, dict(zip(self._at, weights, strict=True)))
+            factors = tf.zeros_like(outputs)
+            outer.watch(factors)
+            gradients = inner.gradient(outputs, weights, factors, _ZERO)
+            pairs = zip(gradients, self._changes, strict=True)
+            product = tf.add_n([tf.reduce_sum(g * x) for g, x in pairs])
+        return outputs + outer.gradient(product, factors, unconnected_gradients=_ZERO)
+
+
+def _function_of(model):
+    # A closure, as an attribute would make the model a part of this one.
+    def function(inputs, weights):
+        with hold(model, weights):
+            return model(inputs, training=False)
+
+    return function
 
 
 def laplace(

@@ -46,8 +46,9 @@ from bayes_rl.layers.ensembles.conditional import CondConv2D, CondDense, Depthwi
 from bayes_rl.layers.ensembles.hyper_batch_ensemble import (
     Conv2DHyperBatchEnsemble,
     DenseHyperBatchEnsemble,
+    get_lambda,
+    get_layer_name_identifier,
 )
-from bayes_rl.layers.ensembles.hyperparameters import get_lambda, get_layer_name_identifier
 from bayes_rl.layers.ensembles.multihead import DenseMultihead
 from bayes_rl.layers.ensembles.rank1 import Conv1DRank1, Conv2DRank1, DenseRank1
 from bayes_rl.layers.moments.dvi import DenseDVI

@@ -5,7 +5,6 @@
 * scaled_kl.py: What `ed.scale_kl` finds on a layer made of layers
 * stochastic_layer.py: The mixin, left of a Keras layer
 * stochastic_weight.py: A weight with a posterior, as its layer keeps it
-* whole_inputs.py: Inputs that go whole to each of S draws
 """
 
 from bayes_rl.layers.base.arguments import REQUIRED, takes

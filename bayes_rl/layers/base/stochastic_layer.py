@@ -8,11 +8,12 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, initializers, regularizers
 from bayes_rl.compatibility.versions import check_keras
+from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.scaled_kl import as_scale, configuration
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
-from bayes_rl.layers.base.whole_inputs import with_draws
 from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import serialize
@@ -90,7 +91,7 @@ class StochasticLayer:
         has_features = not self.looks_up and tf.as_dtype(inputs.dtype).is_floating
         if not draws or (rank == 2 and has_features):
             return inputs  # Products of matrices with S kernels need no copies.
-        return with_draws(inputs, draws)
+        return _with_draws(inputs, draws)
 
     def sign_sizes(self):
         """Sizes of the signs per example that an estimator such as Flipout can hold."""
@@ -258,3 +259,18 @@ class StochasticLayer:
 
 def _stacked(posterior, value):
     return tfd.Sample(posterior, tf.shape(value)[:1])
+
+
+def _with_draws(inputs, draws):
+    """Inputs with an axis of draws, [S], in front; a random variable stays one."""
+    if not isinstance(inputs, RandomVariable):
+        return _broadcast(tf.convert_to_tensor(inputs), draws)
+    ones = [1] * inputs.distribution.batch_shape.rank
+    distribution = tfd.BatchBroadcast(
+        inputs.distribution, with_shape=[*draws, *inputs.sample_shape, *ones]
+    )
+    return RandomVariable(distribution, draw=lambda: _broadcast(inputs.value, draws))
+
+
+def _broadcast(tensor, draws):
+    return tf.broadcast_to(tensor, [*draws, *products.sizes(tensor)])

@@ -6,8 +6,6 @@
   experts' kernels
 * hyper_batch_ensemble.py: Hyper-batch ensembles: BatchEnsembles whose weights respond
   to hyperparameters
-* hyperparameters.py: Which column of a batch of hyperparameters belongs to which weight
-  of which layer
 * members.py: Layers with vectors for each member of an ensemble, and where these meet a
   batch
 * multihead.py: Heads of a multi-input multi-output network
