@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from bayes_rl import checks, initializers, layers, regularizers
 from bayes_rl.compatibility.versions import check_keras
+from bayes_rl.weights.naming import check_built
 
 # Keras class -> first part of the names of its twins in `bayes_rl.layers`. Classes that
 # stand for `RNN` with a cell have the cell's twin.
@@ -71,8 +72,7 @@ def to_bayesian(
     check_keras(model)
     checks.one_of(_ESTIMATORS, estimator=estimator)
     swap = _Swap(_ESTIMATORS[estimator], initializer, regularizer, select)
-    if not model.built:
-        raise ValueError(f"{model.name!r} must be built first: call it once on its inputs")
+    check_built(model)
     if isinstance(model, tf.keras.Model):
         twin = swap.model(model)
     else:

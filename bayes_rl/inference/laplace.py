@@ -17,6 +17,7 @@ from bayes_rl.inference.posterior import (
     kind_of_posterior,
     standard_normals,
     values_of,
+    with_prefix,
 )
 from bayes_rl.weights import hold, named_variables, predict
 
@@ -130,15 +131,11 @@ class Laplace(Posterior):
     def _from_state(cls, model, settings, arrays):
         blocks = []
         for number, (structure, shapes) in enumerate(settings["blocks"]):
-            own = _with_prefix(f"{number}/", arrays)
+            own = with_prefix(f"{number}/", arrays)
             blocks.append(STRUCTURES[structure].from_arrays(shapes, own))
-        mean = _with_prefix("mean/", arrays)
+        mean = with_prefix("mean/", arrays)
         evidence = Evidence(blocks, mean, **settings["evidence"])
         return cls(model, mean, blocks, evidence, settings["subset"])
-
-
-def _with_prefix(prefix, arrays):
-    return {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
 
 
 class _Linearized(tf.keras.Model):

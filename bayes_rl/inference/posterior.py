@@ -179,6 +179,11 @@ def _named(arrays):
     return {str(name): arrays[f"array{i}"] for i, name in enumerate(arrays["names"])}
 
 
+def with_prefix(prefix, arrays):
+    """Arrays of names that begin so, without that beginning."""
+    return {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
+
+
 def standard_normals(shapes, count, seed):
     """Standard normal draws of named shapes, [S, *shape], that name and seed determine."""
     return {

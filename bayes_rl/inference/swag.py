@@ -17,6 +17,7 @@ from bayes_rl.inference.posterior import (
     members_of_draws,
     standard_normals,
     values_of,
+    with_prefix,
 )
 from bayes_rl.numerics.noise import stateless_normal
 from bayes_rl.weights import named_variables, trainable_variables
@@ -106,11 +107,9 @@ class Swag(Posterior):
 
     @classmethod
     def _from_state(cls, model, settings, arrays):
-        kinds = {"means": {}, "variances": {}, "deviations": {}}
-        for key, value in arrays.items():
-            kind, name = key.split("/", 1)
-            kinds[kind][name] = value
-        return cls(model, **kinds, batch_size=settings["batch_size"])
+        kinds = ("means", "variances", "deviations")
+        parts = {kind: with_prefix(f"{kind}/", arrays) for kind in kinds}
+        return cls(model, **parts, batch_size=settings["batch_size"])
 
 
 def swag(

@@ -11,11 +11,15 @@ from bayes_rl.scopes import Scopes
 from bayes_rl.weights.axis_of_draws import check_axis_of_draws
 from bayes_rl.weights.drawing import SignsOfSeed
 from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
-from bayes_rl.weights.variables import as_untraced, held_variables, replaced
+from bayes_rl.weights.variables import (
+    FUNCTIONS_OF_KERAS,
+    as_untraced,
+    held_variables,
+    replaced,
+)
 
 _scopes = Scopes("held weights")
 _GUARDED = "_bayes_rl_guarded"
-_FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 
 _Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
 
@@ -138,7 +142,7 @@ def held(layer, key):
         if any(layer is other for other in frame.layers):
             return None
     for graph in graphs.outer():
-        if getattr(graph, "name", None) in _FUNCTIONS_OF_KERAS:
+        if getattr(graph, "name", None) in FUNCTIONS_OF_KERAS:
             _refuse_when_held(graph, layer)
     return None
 

@@ -25,12 +25,17 @@ def _named_layers(model):
     found = [(p, m) for p, m in _modules(model) if hasattr(m, "stochastic_weights")]
     # A model may be used by other methods than its call, and is then never built itself.
     if not found or not all(module.built for _, module in found):
-        for module in (*_roots(model), *(module for _, module in found)):
-            if not getattr(module, "built", True):
-                raise ValueError(
-                    f"{module.name!r} must be built first: call it once on its inputs"
-                )
+        check_built(*_roots(model), *(module for _, module in found))
     return list(_shortest([(p, m) for p, m in found if m.stochastic_weights]))
+
+
+def check_built(*modules):
+    """Raises a ValueError that names the first which is not built."""
+    for module in modules:
+        if not getattr(module, "built", True):
+            raise ValueError(
+                f"{module.name!r} must be built first: call it once on its inputs"
+            )
 
 
 def modules_of(model):
@@ -40,14 +45,9 @@ def modules_of(model):
 
 def layers_with_variables(model):
     """(name, list of its own variables) of modules that have such, in a fixed order."""
-    roots = _roots(model)
     found = [(path, module) for path, module in _modules(model) if _own(module)]
     if not found:
-        for root in roots:
-            if not getattr(root, "built", True):
-                raise ValueError(
-                    f"{root.name!r} must be built first: call it once on its inputs"
-                )
+        check_built(*_roots(model))
     return [(path, _own(module)) for path, module in _shortest(found)]
 
 

@@ -19,7 +19,7 @@ from bayes_rl.weights.naming import layers_with_variables, modules_of
 _scopes = Scopes("held variables")
 _lock = threading.Lock()
 _users = collections.Counter()  # contexts that replace a variable, by its id
-_FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
+FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 _READS = ("value", "read_value", "sparse_read", "gather_nd")
 
 
@@ -97,8 +97,8 @@ def as_untraced(model):
     """Context in which Keras traces its functions of a model anew, outside of functions."""
     models = [x for x in modules_of(model) if isinstance(x, tf.keras.Model)]
     models = models if tf.executing_eagerly() else []
-    kept = [[getattr(x, name) for name in _FUNCTIONS_OF_KERAS] for x in models]
-    _set_functions(models, [[None] * len(_FUNCTIONS_OF_KERAS)] * len(models))
+    kept = [[getattr(x, name) for name in FUNCTIONS_OF_KERAS] for x in models]
+    _set_functions(models, [[None] * len(FUNCTIONS_OF_KERAS)] * len(models))
     try:
         yield
     finally:
@@ -107,7 +107,7 @@ def as_untraced(model):
 
 def _set_functions(models, functions):
     for model, own in zip(models, functions, strict=True):
-        for name, function in zip(_FUNCTIONS_OF_KERAS, own, strict=True):
+        for name, function in zip(FUNCTIONS_OF_KERAS, own, strict=True):
             setattr(model, name, function)
 
 

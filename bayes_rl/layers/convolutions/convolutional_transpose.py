@@ -17,7 +17,6 @@ from bayes_rl.serialization import register
 )
 class _Transposed(Convolution, StochasticLayer):
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape[-1], shape[-2]
 
 

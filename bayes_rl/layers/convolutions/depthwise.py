@@ -20,7 +20,6 @@ class Depthwise(Convolution, StochasticLayer):
     depthwise_kernel = WeightAttribute()
 
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape[-2], shape[-2] * shape[-1]
 
 

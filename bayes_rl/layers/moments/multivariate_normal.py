@@ -14,14 +14,7 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
     largest variance to the diagonal.
     """
 
-    def __init__(
-        self,
-        loc,
-        covariance_matrix,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="MultivariateNormal",
-    ):
+    def __init__(self, loc, covariance_matrix, name="MultivariateNormal"):
         parameters = dict(locals())
         with tf.name_scope(name) as name:
             self.loc = tf.convert_to_tensor(loc)
@@ -29,8 +22,8 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
             super().__init__(
                 dtype=self.loc.dtype,
                 reparameterization_type=tfd.FULLY_REPARAMETERIZED,
-                validate_args=validate_args,
-                allow_nan_stats=allow_nan_stats,
+                validate_args=False,
+                allow_nan_stats=True,
                 parameters=parameters,
                 name=name,
             )
@@ -67,9 +60,6 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
 
     def _variance(self):
         return tf.linalg.diag_part(self.covariance_matrix)
-
-    def _stddev(self):
-        return tf.sqrt(self._variance())
 
     def _sample_n(self, n, seed=None):
         return self.factorized().sample(n, seed=seed)

@@ -170,14 +170,4 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         ]
 
     def compute_output_shape(self, input_shape):
-        """Shape of the inputs."""
         return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "axis": self.axis,
-            "ensemble_size": self.ensemble_size,
-            "momentum": self.momentum,
-            "epsilon": self.epsilon,
-        }

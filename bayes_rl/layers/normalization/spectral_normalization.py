@@ -5,7 +5,7 @@ import tensorflow as tf
 from bayes_rl import checks
 from bayes_rl.layers.base import StochasticLayer
 from bayes_rl.layers.convolutions.convolution import StandIn
-from bayes_rl.serialization import register
+from bayes_rl.serialization import config_of, register
 
 
 @register
@@ -140,14 +140,11 @@ class SpectralNormalization(tf.keras.layers.Wrapper):
         return self.layer.compute_output_shape(input_shape)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "iteration": self.iteration,
-            "norm_multiplier": self.norm_multiplier,
+        values = {
             "training": self.do_power_iteration,
             "aggregation": self.aggregation.value,
-            "inhere_layer_name": self.inhere_layer_name,
         }
+        return config_of(SpectralNormalization, self, **values)
 
     def _supports(self, layer):
         dense = tf.keras.layers.Dense

@@ -73,17 +73,13 @@ def project(*parts):
 class StochasticCell:
     """Mixin, left of `StochasticLayer` and a Keras cell: one draw of weights a sequence.
 
-    A subclass gives `num_gates`, `make_parameters(batch_size)` and
-    `step(inputs, states, training)`, which gets what the former returned from
-    `self.parameters(inputs, state, training)`.
+    A subclass gives `num_gates` and `make_parameters(batch_size)`; its `call` gets what the
+    latter returned from `self.parameters(inputs, state, training)`.
     """
 
     kernel = WeightAttribute()
     recurrent_kernel = WeightAttribute()
     bias = WeightAttribute()
-
-    def call(self, inputs, states, training=None):
-        return self.step(inputs, states, training)
 
     def reset_dropout_mask(self):
         """Begins a sequence; `tf.keras.layers.RNN` calls this once a call."""

@@ -60,8 +60,7 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
 
     num_gates = 3
 
-    def step(self, inputs, states, training):
-        """One time step, as `call`."""
+    def call(self, inputs, states, training=None):
         is_nested = tf.nest.is_nested(states)
         state = tf.convert_to_tensor(states[0] if is_nested else states)
         parameters, masks = self.parameters(inputs, state, training)
