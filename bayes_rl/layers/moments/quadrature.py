@@ -7,10 +7,13 @@ from bayes_rl import checks
 from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
-from bayes_rl.layers.moments.weight_moments import preactivation_moments, product_with
+from bayes_rl.layers.moments.weight_moments import (
+    LINEAR,
+    preactivation_moments,
+    product_with,
+)
 from bayes_rl.serialization import register
 
-_LINEAR = (None, tf.keras.activations.linear)
 _JOINT = (
     tf.keras.activations.softmax,
     tf.nn.softmax,
@@ -77,7 +80,7 @@ class DenseQuadrature(DenseReparameterization):
         if kernel is not None:
             return product_with(self, inputs, kernel)
         mean, variance = preactivation_moments(self, inputs)
-        if self.activation not in _LINEAR:
+        if self.activation not in LINEAR:
             stddev = stddev_of(variance)
             mean = normal_expectation(self.activation, mean, stddev, self.num_points)
         return tf.cast(mean, self.compute_dtype)
