@@ -10,9 +10,9 @@ from bayes_rl.inference.curvature.blocks import STRUCTURES
 from bayes_rl.inference.curvature.evidence import Evidence
 from bayes_rl.inference.curvature.likelihoods import LIKELIHOODS, rows_of
 from bayes_rl.inference.curvature.sums import as_float64, make_sums
-from bayes_rl.inference.data import batches_of
 from bayes_rl.inference.posterior import (
     Posterior,
+    batches_of,
     check_has_no_posterior,
     kind_of_posterior,
     standard_normals,

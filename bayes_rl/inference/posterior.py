@@ -218,3 +218,23 @@ def check_has_no_posterior(model, method):
             f"{method} takes models without stochastic weights, got {next(iter(named))!r}, "
             "which has a posterior of its own: ed.sample_weights(model) draws from it"
         )
+
+
+def batches_of(data, batch_size):
+    """Batches of inputs and targets: a dataset of a pair of such, or a finite one as it is.
+
+    Raises:
+        ValueError: they are no pair, or never end.
+    """
+    if isinstance(data, tf.data.Dataset):
+        checks.finite(data)
+        return data
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        raise ValueError(
+            "data must be a pair (inputs, targets) or a tf.data.Dataset of batches of "
+            f"such, got {type(data).__name__}"
+        )
+    # A dataset would make one tensor of a list.
+    data = tuple(tuple(part) if isinstance(part, list) else part for part in data)
+    batch_size = checks.as_size("batch_size", batch_size)
+    return tf.data.Dataset.from_tensor_slices(data).batch(batch_size)

@@ -9,9 +9,9 @@ import tensorflow_probability as tfp
 
 from bayes_rl import checks
 from bayes_rl.inference.batch_norm import layers_of, with_statistics
-from bayes_rl.inference.data import batches_of
 from bayes_rl.inference.posterior import (
     Posterior,
+    batches_of,
     check_has_no_posterior,
     kind_of_posterior,
     members_of_draws,

@@ -149,15 +149,7 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             ValueError: it was built for another shape.
         """
         del dtype
-        shape = tuple(tf.TensorShape(shape).as_list())
-        if not self.built:
-            with tf.init_scope():
-                self.build(shape)
-        if shape != self.weight_shape:
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r} holds the posterior of a weight of "
-                f"shape {self.weight_shape}, asked for {shape}; use another object"
-            )
+        shape = build_for(self, shape)
         distribution = self._distribution()
         return RandomVariable(
             distribution
@@ -171,6 +163,27 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             for part in ("initializer", "regularizer", "constraint"):
                 config[f"{name}_{part}"] = serialize(getattr(self, f"{name}_{part}"))
         return config
+
+
+def build_for(layer, shape):
+    """Builds a layer that holds distributions of one weight, if need be, for its shape.
+
+    Returns:
+        The shape, as a tuple.
+
+    Raises:
+        ValueError: it was built for another one.
+    """
+    shape = tuple(tf.TensorShape(shape).as_list())
+    if not layer.built:
+        with tf.init_scope():
+            layer.build(shape)
+    if shape != layer.weight_shape:
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r} is that of a weight of shape "
+            f"{layer.weight_shape}, asked for {shape}; use another object"
+        )
+    return shape
 
 
 def unconstrained(name, value, constraint):

@@ -62,18 +62,15 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
         super().__init__(units=units, **kwargs)
 
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape
 
     def call(self, inputs):
         return self.finish(self.product(inputs, self.draw("kernel")))
 
     def product(self, inputs, kernel):
-        """Product with one kernel or with S, without bias and activation."""
         return products.dense(inputs, kernel)
 
     def finish(self, outputs):
-        """Bias and activation."""
         bias = self.draw("bias") if self.use_bias else None
         return products.finish(outputs, bias, self.activation)
 

@@ -7,8 +7,8 @@ import tensorflow as tf
 
 from bayes_rl import checks
 from bayes_rl.numerics.fused import fused, is_fused
+from bayes_rl.numerics.means import replica_count
 from bayes_rl.numerics.noise import as_seed, quantized_normal, stateless_normal
-from bayes_rl.numerics.replicas import replica_count
 from bayes_rl.optimizers.training import draws_in_training
 from bayes_rl.serialization import register
 from bayes_rl.weights.variables import Shifted, as_they_are, replaced

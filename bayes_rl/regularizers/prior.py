@@ -9,6 +9,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, initializers
 from bayes_rl.initializers.seeding import fresh
+from bayes_rl.initializers.trainable import build_for
 from bayes_rl.regularizers.base import (
     KLDivergence,
     LocationScaleKLDivergence,
@@ -32,17 +33,6 @@ class PriorLayer(KLDivergence, tf.keras.layers.Layer):
         # The configuration has the value of a variable; the copy shares the variable.
         config = self.get_config() | {"scale_factor": self.scale_factor} | options
         return type(self).from_config(config)
-
-    def _built_for(self, shape):
-        shape = tuple(shape)
-        if not self.built:
-            with tf.init_scope():
-                self.build(shape)
-        if shape != self.weight_shape:
-            raise ValueError(
-                f"{type(self).__name__} holds the prior of a weight of shape "
-                f"{self.weight_shape}, asked for {shape}; use another object"
-            )
 
 
 @register
@@ -109,7 +99,7 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
         self.built = True
 
     def make_prior(self, shape, dtype):
-        self._built_for(shape)
+        build_for(self, shape)
         stddev = tf.convert_to_tensor(self.stddev)
         if self.stddev_constraint is not None:
             stddev = self.stddev_constraint(stddev)
@@ -173,7 +163,7 @@ class PriorKLDivergence(PriorLayer):
         self.built = True
 
     def make_prior(self, shape, dtype):
-        self._built_for(shape)
+        build_for(self, shape)
         return self.prior(self.weight_shape).distribution
 
 

@@ -8,7 +8,7 @@ from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers.base import REQUIRED, ScaledKL, takes
 from bayes_rl.layers.ensembles.batch_ensemble import Conv2DBatchEnsemble, DenseBatchEnsemble
 from bayes_rl.layers.ensembles.members import align, repeat, vectors_of_members
-from bayes_rl.numerics.costs import mean_cost
+from bayes_rl.numerics.means import mean_cost
 from bayes_rl.serialization import register
 
 _FAST_WEIGHTS = {"regularize_fast_weights": True, "fast_weights_eq_contraint": False}

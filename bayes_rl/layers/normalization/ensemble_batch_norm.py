@@ -7,7 +7,7 @@ import tensorflow as tf
 from bayes_rl import checks
 from bayes_rl.layers.ensembles.members import examples_of
 from bayes_rl.layers.products import sizes
-from bayes_rl.numerics.replicas import mean_over_replicas
+from bayes_rl.numerics.means import mean_over_replicas
 from bayes_rl.serialization import register
 
 

@@ -13,7 +13,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import checks, distributions
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.numerics.costs import mean_cost
+from bayes_rl.numerics.means import mean_cost
 from bayes_rl.numerics.noise import as_seed
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register

@@ -7,7 +7,7 @@ from tensorflow_probability import distributions as tfd
 from bayes_rl import checks
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.numerics.costs import mean_cost
+from bayes_rl.numerics.means import mean_cost
 from bayes_rl.serialization import register
 
 

@@ -16,32 +16,32 @@ from bayes_rl.layers.recurrent.lstm import LSTMCellReparameterization
 from bayes_rl.serialization import register
 
 _NORMAL, _KL = "trainable_normal", "normal_kl_divergence"
-
-
-@register
-@takes(
-    tf.keras.layers.LSTMCell,
-    after_use_bias={"alpha_initializer": _NORMAL, "gamma_initializer": _NORMAL},
-    after_kernel_initializer={
+_ARGUMENTS = {
+    "after_use_bias": {"alpha_initializer": _NORMAL, "gamma_initializer": _NORMAL},
+    "after_kernel_initializer": {
         "recurrent_alpha_initializer": _NORMAL,
         "recurrent_gamma_initializer": _NORMAL,
     },
-    after_unit_forget_bias={"alpha_regularizer": _KL, "gamma_regularizer": _KL},
-    after_kernel_regularizer={
+    "after_unit_forget_bias": {"alpha_regularizer": _KL, "gamma_regularizer": _KL},
+    "after_kernel_regularizer": {
         "recurrent_alpha_regularizer": _KL,
         "recurrent_gamma_regularizer": _KL,
     },
-    after_bias_regularizer={"alpha_constraint": None, "gamma_constraint": None},
-    after_kernel_constraint={
+    "after_bias_regularizer": {"alpha_constraint": None, "gamma_constraint": None},
+    "after_kernel_constraint": {
         "recurrent_alpha_constraint": None,
         "recurrent_gamma_constraint": None,
     },
-    after_recurrent_dropout={
+    "after_recurrent_dropout": {
         "implementation": 2,
         "use_additive_perturbation": False,
         "ensemble_size": 1,
     },
-)
+}
+
+
+@register
+@takes(tf.keras.layers.LSTMCell, **_ARGUMENTS)
 class LSTMCellRank1(LSTMCellReparameterization):
     """LSTM cell whose kernels are multiplied by random vectors of each example.
 
@@ -90,15 +90,8 @@ class LSTMCellRank1(LSTMCellReparameterization):
         ('lstm/alpha', TensorShape([2, 3]))
     """
 
-    own_arguments = (
-        *(
-            f"{prefix}{vectors}_{kind}"
-            for prefix in ("", "recurrent_")
-            for vectors in ("alpha", "gamma")
-            for kind in ("initializer", "regularizer", "constraint")
-        ),
-        "use_additive_perturbation",
-        "ensemble_size",
+    own_arguments = tuple(
+        name for new in _ARGUMENTS.values() for name in new if name != "implementation"
     )
     alpha = WeightAttribute()
     gamma = WeightAttribute()

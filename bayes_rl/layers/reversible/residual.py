@@ -61,7 +61,6 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
         return tf.concat([first, second], axis=-1)
 
     def reverse(self, outputs):
-        """Inputs [..., size] for which `call` gives these outputs."""
         first, second = tf.split(outputs, 2, axis=-1)
         second -= tf.cast(self.g(first), second.dtype)
         first -= tf.cast(self.f(second), first.dtype)

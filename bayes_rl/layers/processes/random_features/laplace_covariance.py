@@ -4,7 +4,7 @@ import tensorflow as tf
 
 from bayes_rl import checks
 from bayes_rl.numerics.linear_algebra import double, solve_lower
-from bayes_rl.numerics.replicas import replica_count
+from bayes_rl.numerics.means import replica_count
 from bayes_rl.serialization import register
 
 LIKELIHOODS = ("gaussian", "binary_logistic", "poisson")

@@ -25,7 +25,6 @@ class DiscreteCoupling(Coupling):
         return _like(super().call(self._as_float(inputs)), inputs)
 
     def reverse(self, outputs):
-        """Inputs [..., length, vocab] for which `call` gives these outputs."""
         outputs = tf.convert_to_tensor(outputs)
         return _like(super().reverse(self._as_float(outputs)), outputs)
 

@@ -1,6 +1,11 @@
-"""Replicas of a distribution strategy: their number, and means over them."""
+"""Means of the costs of examples, and over replicas of a distribution strategy."""
 
 import tensorflow as tf
+
+
+def mean_cost(costs):
+    """Mean of all elements, []; an empty batch costs nothing."""
+    return tf.reduce_sum(costs) / tf.cast(tf.maximum(tf.size(costs), 1), costs.dtype)
 
 
 def mean_over_replicas(tensor):
