@@ -99,16 +99,8 @@ class TrainableHalfCauchy(_LocationScale):
         seed=None,
         **kwargs,
     ):
-        super().__init__(
-            loc_initializer,
-            scale_initializer,
-            loc_regularizer,
-            scale_regularizer,
-            loc_constraint,
-            scale_constraint,
-            seed,
-            **kwargs,
-        )
+        super(_LocationScale, self).__init__(seed=seed, **kwargs)
+        self._declare(locals())
 
 
 @register

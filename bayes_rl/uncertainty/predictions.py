@@ -22,7 +22,7 @@ def is_array(prediction):
     return isinstance(prediction, (np.ndarray, tf.Tensor, tf.Variable))
 
 
-def distribution_of(prediction, name="prediction"):
+def distribution_of(prediction):
     """Distribution with an axis of draws, [S, ...], that computes in float32 or more.
 
     Raises:
@@ -35,14 +35,14 @@ def distribution_of(prediction, name="prediction"):
         given = type(prediction).__name__
         shape = getattr(prediction, "shape", None)
         raise ValueError(
-            f"{name} must be a random variable or a distribution, such as "
+            "prediction must be a random variable or a distribution, such as "
             "ed.Categorical(logits=outputs) or ed.Normal(outputs, stddev of the noise) of "
             f"what ed.predict returns, got {given}"
             + ("" if shape is None else f" of shape {tuple(shape)}")
         )
     if prediction.batch_shape.rank == 0 or prediction.batch_shape[:1] == [0]:
         raise ValueError(
-            f"the first batch axis of a {name} must be draws of the weights, got "
+            "the first batch axis of a prediction must be draws of the weights, got "
             f"batch_shape {tuple(prediction.batch_shape)} of {type(prediction).__name__}"
         )
     return _wide(prediction)

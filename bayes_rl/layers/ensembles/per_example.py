@@ -7,7 +7,7 @@ import tensorflow as tf
 from bayes_rl.layers.products import sizes
 
 
-def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1, 1)):
+def convolve_each(inputs, kernels, strides, padding, dilation):
     """Convolution of each example [..., N, height, width, channels] with its kernel.
 
     Kernels are [..., N, rows, columns, channels, filters]. The windows are products of
@@ -17,9 +17,7 @@ def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1,
     return tf.einsum("...hwkc,...kcf->...hwf", windows, _elements(kernels))
 
 
-def convolve_channels_of_each(
-    inputs, kernels, strides=(1, 1), padding="valid", dilation=(1, 1)
-):
+def convolve_channels_of_each(inputs, kernels, strides, padding, dilation):
     """`convolve_each`, depthwise: filters are channels * multiplier."""
     windows = _windows(inputs, kernels.shape[-4:-2], strides, padding, dilation)
     outputs = tf.einsum("...hwkc,...kcm->...hwcm", windows, _elements(kernels))

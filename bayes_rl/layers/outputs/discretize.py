@@ -68,9 +68,6 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
     def _event_shape(self):
         return tf.TensorShape([])
 
-    def _event_shape_tensor(self):
-        return tf.constant([], tf.int32)
-
     def _number(self, value):
         return tf.constant(value, self.dtype)
 
