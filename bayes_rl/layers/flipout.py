@@ -21,8 +21,7 @@ class Flipout:
     `channels(shape)`, numbers of channels of inputs and outputs for the kernel's shape; and
     `layout`, a `products.Layout`.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, equation 4.
+    Source: Wen et al., 2018, Flipout, equation 4.
     """
 
     def sign_sizes(self):

@@ -85,11 +85,8 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
     def columnwise(self):
         """`tfd.MultivariateNormalTriL` with batch [..., columns] and event [rows]."""
         loc = tf.linalg.matrix_transpose(self._loc)
-        if (
-            self._shared is None
-            and self._scale_tril is not None
-            and self._projection is None
-        ):
+        is_scale = self._shared is None and self._projection is None
+        if is_scale and self._scale_tril is not None:
             factor = self._scale_tril
         elif self._scale is None:
             factor = stable_cholesky(self._shared, self._jitter)[..., tf.newaxis, :, :]
@@ -180,11 +177,9 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
             return variance
         if self._scale_tril is None:
             own = tf.square(self._scale_diag)
-            return variance + (
-                tf.matmul(tf.square(self._projection), own)
-                if self._projection is not None
-                else own
-            )
+            if self._projection is not None:
+                own = tf.matmul(tf.square(self._projection), own)
+            return variance + own
         own = tf.reduce_sum(tf.square(self._spread()), -1)
         return variance + tf.linalg.matrix_transpose(own)
 

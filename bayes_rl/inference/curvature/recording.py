@@ -30,11 +30,9 @@ class Record:
         """[N, rows, inputs (+ 1)], the rows that the kernel, and bias, multiply."""
         rows = [_examples(self._patches(x), x) for x in self.inputs]
         rows = tf.cast(tf.concat(rows, axis=1), tf.float32)
-        return (
-            tf.pad(rows, [[0, 0]] * 2 + [[0, 1]], constant_values=1.0)
-            if (self.layer.use_bias)
-            else rows
-        )
+        if not self.layer.use_bias:
+            return rows
+        return tf.pad(rows, [[0, 0]] * 2 + [[0, 1]], constant_values=1.0)
 
     def joined(self, gradients):
         """[N, rows, units] of gradients by each of `outputs`."""

@@ -46,8 +46,7 @@ class Conv1DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv1DTranspo
 
     As `Conv1DFlipout`, with the transposed convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv1DTransposeReparameterization`.
 
@@ -85,8 +84,7 @@ class Conv2DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv2DTranspo
 
     As `Conv2DFlipout`, with the transposed convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv2DTransposeReparameterization`.
 
@@ -124,8 +122,7 @@ class Conv3DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv3DTranspo
 
     As `Conv3DFlipout`, with the transposed convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv3DTransposeReparameterization`.
 

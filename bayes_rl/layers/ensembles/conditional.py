@@ -162,8 +162,7 @@ class CondConv2D(_Conditional, Filters, tf.keras.layers.Conv2D):
 
     Call it on inputs [B, height, width, channels] and routing weights [B, num_experts].
 
-    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
-    Efficient Inference, equation 1.
+    Source: Yang et al., 2019, CondConv, equation 1.
 
     Args:
         filters: as in `tf.keras.layers.Conv2D`; likewise all that are not named here.
@@ -201,8 +200,7 @@ class DepthwiseCondConv2D(_Conditional, Depthwise, tf.keras.layers.DepthwiseConv
     As `CondConv2D`, with `depth_multiplier` outputs for each channel. Its kernel is
     `depthwise_kernel`.
 
-    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
-    Efficient Inference, section 3.
+    Source: Yang et al., 2019, CondConv, section 3.
 
     Args:
         kernel_size: as in `tf.keras.layers.DepthwiseConv2D`; likewise all that are not

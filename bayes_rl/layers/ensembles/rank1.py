@@ -118,8 +118,7 @@ class Conv1DRank1(_Rank1, Convolution, StochasticLayer, tf.keras.layers.Conv1D):
 
     Inputs: [ensemble_size * examples, length, channels].
 
-    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
-    Factors, equation 1.
+    Source: Dusenberry et al., 2020, Rank-1 Factors, equation 1.
 
     Args: as in `Conv2DRank1`.
 
@@ -142,8 +141,7 @@ class Conv2DRank1(_Rank1, Convolution, StochasticLayer, tf.keras.layers.Conv2D):
 
     Inputs: [ensemble_size * examples, height, width, channels].
 
-    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
-    Factors, equation 1.
+    Source: Dusenberry et al., 2020, Rank-1 Factors, equation 1.
 
     Args: those of the convolution as in `tf.keras.layers.Conv2D`, others as in
         `DenseRank1`.

@@ -160,8 +160,7 @@ class FlipoutCell:
     with signs -1 or 1, independent for each example and constant in time. Signs that are
     not held are those of one matrix, [kernel; recurrent_kernel].
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, equation 4.
+    Source: Wen et al., 2018, Flipout, equation 4.
     """
 
     def sign_sizes(self):

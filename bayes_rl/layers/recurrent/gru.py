@@ -116,8 +116,7 @@ class GRUCellFlipout(FlipoutCell, GRUCellReparameterization):
     Where kernels are held with their signs, [B, ...] or [S, B, ...], example b uses signs
     b at every step; without signs all examples use the kernels as they are.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, equation 4.
+    Source: Wen et al., 2018, Flipout, equation 4.
 
     Args and errors: as in `GRUCellReparameterization`.
 
