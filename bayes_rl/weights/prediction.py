@@ -99,7 +99,7 @@ def _check_stateless(model):
 def _batches(inputs, batch_size):
     """Iterator of (inputs, their specification) of each batch, and a number of batches."""
     if isinstance(inputs, tf.keras.utils.Sequence):
-        return _converted(inputs[i] for i in range(len(inputs))), len(inputs)
+        return _converted(inputs), len(inputs)
     if isinstance(inputs, collections.abc.Iterator):
         return _converted(inputs), -1
     if not isinstance(inputs, tf.data.Dataset):

@@ -217,8 +217,7 @@ def _batches(x, y, sample_weight):
         )
     if isinstance(x, tf.data.Dataset):
         checks.finite(x)
-    is_sequence = isinstance(x, tf.keras.utils.Sequence)
-    for batch in (x[index] for index in range(len(x))) if is_sequence else x:
+    for batch in x:
         features, targets, weights = tf.keras.utils.unpack_x_y_sample_weight(batch)
         if targets is None:
             raise ValueError("batches must be (x, y) or (x, y, weights), got x alone")

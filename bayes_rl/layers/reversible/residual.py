@@ -75,14 +75,9 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
 
         Source: Gomez et al., 2017, algorithm 1.
 
-        Args:
-            outputs: [..., size], of the block.
-            gradient: of a loss with respect to the outputs.
-            sources: tensors that the block may depend on, such as held weights.
-
         Returns:
             The inputs, the loss's gradient with respect to them, and a list of pairs of a
-            variable or source and its gradient.
+            variable or source, such as a held weight, and its gradient.
         """
         first, second = tf.split(outputs, 2, axis=-1)
         d_first, d_second = tf.split(gradient, 2, axis=-1)
