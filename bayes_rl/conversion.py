@@ -6,8 +6,9 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl import initializers, layers, regularizers
+from bayes_rl import checks, initializers, layers, regularizers
 from bayes_rl.compatibility.versions import check_keras
+from bayes_rl.weights.naming import check_built
 
 # Keras class -> first part of the names of its twins in `bayes_rl.layers`. Classes that
 # stand for `RNN` with a cell have the cell's twin.
@@ -69,13 +70,9 @@ def to_bayesian(
         True
     """
     check_keras(model)
-    if estimator not in _ESTIMATORS:
-        raise ValueError(
-            f"estimator must be one of {sorted(_ESTIMATORS)}, got {estimator!r}"
-        )
+    checks.one_of(_ESTIMATORS, estimator=estimator)
     swap = _Swap(_ESTIMATORS[estimator], initializer, regularizer, select)
-    if not model.built:
-        raise ValueError(f"{model.name!r} must be built first: call it once on its inputs")
+    check_built(model)
     if isinstance(model, tf.keras.Model):
         twin = swap.model(model)
     else:

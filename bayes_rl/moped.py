@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.initializers import TrainableNormalFixedStddev
 from bayes_rl.random_variables.families import normal_parameters
 from bayes_rl.regularizers.prior import keep_prior
@@ -43,10 +44,7 @@ def start_at_means(model, delta=0.1, prior_stddev=1.0, min_stddev=1e-4):
         >>> bool(tf.reduce_all(abs(ratio - 0.1) < 1e-3))
         True
     """
-    given = {"delta": delta, "prior_stddev": prior_stddev, "min_stddev": min_stddev}
-    for name, value in given.items():
-        if value <= 0:
-            raise ValueError(f"{name} must be above 0, got {value}")
+    checks.above_0(delta=delta, prior_stddev=prior_stddev, min_stddev=min_stddev)
     for layer, weight in named_weights(model).values():
         parameters = normal_parameters(weight.posterior())
         if parameters is None:

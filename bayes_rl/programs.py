@@ -5,10 +5,10 @@ import inspect
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base import make_weight
 from bayes_rl.random_variables.tracing import Owners, trace
 from bayes_rl.random_variables.transformed import TransformedRandomVariable
-from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.naming import named_weights
 
 
@@ -128,5 +128,5 @@ def _check_base(name, base, variables):
 def _check_all_used(kwargs, parameters, log_probs):
     for name in kwargs:
         if name not in parameters and name not in log_probs:
-            hint = did_you_mean(name, log_probs)
+            hint = checks.did_you_mean(name, log_probs)
             raise LookupError(f"the program has no random variable {name!r}{hint}")

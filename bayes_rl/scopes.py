@@ -21,17 +21,7 @@ class _Entry(typing.NamedTuple):
 
 
 class Scopes:
-    """Values that `with` blocks enter and leave, in any order.
-
-    Args:
-        name: of the values.
-
-    Example:
-        >>> scopes = Scopes("numbers")
-        >>> with scopes.entered(1), scopes.entered(2):
-        ...     scopes.innermost_first()
-        (2, 1)
-    """
+    """Values that `with` blocks enter and leave, in any order."""
 
     def __init__(self, name):
         self._entries = contextvars.ContextVar(name, default=())  # innermost first
@@ -40,14 +30,7 @@ class Scopes:
 
     @contextlib.contextmanager
     def entered(self, value):
-        """Lets a value be seen while the context lasts.
-
-        Args:
-            value: anything.
-
-        Yields:
-            None.
-        """
+        """Lets a value be seen while the context lasts."""
         within = frozenset(self._running()) if self._of_generators else frozenset()
         entry, owner = _Entry(value, within), _generator_of(sys._getframe())
         self._set(owner, (entry, *self._get(owner)))
@@ -57,11 +40,7 @@ class Scopes:
             self._set(owner, tuple(e for e in self._get(owner) if e is not entry))
 
     def innermost_first(self):
-        """Values that the code which asks sees.
-
-        Returns:
-            Tuple.
-        """
+        """Tuple of the values that the code which asks sees."""
         entries = self._entries.get()
         if self._of_generators:
             entries = self._with_generators(list(entries))

@@ -5,7 +5,7 @@ import inspect
 import numpy as np
 import tensorflow as tf
 
-from bayes_rl.spelling import did_you_mean
+from bayes_rl import checks
 
 # Classes whose own `from_config` gives the constructor what it finds.
 _PLAIN = (
@@ -33,12 +33,6 @@ def configured(kind):
     Configurations are made of the attributes with the names of its arguments; those that it
     does not keep are left out. Where it takes `**kwargs`, the class above says the rest.
 
-    Args:
-        kind: subclass of a Keras layer, initializer, regularizer or constraint.
-
-    Returns:
-        The class.
-
     Example:
         >>> @configured
         ... class Scale(tf.keras.layers.Layer):
@@ -64,15 +58,9 @@ def configured(kind):
 
 
 def config_of(kind, instance, **values):
-    """What `configured` makes of an instance; for classes that have more to say.
+    """What `configured` makes of an instance, for classes that have more to say.
 
-    Args:
-        kind: class whose constructor's arguments are asked for.
-        instance: of this class.
-        **values: of arguments that are not attributes, or not plain ones.
-
-    Returns:
-        Dict of name -> plain value or configuration.
+    `values` are those of arguments that are not attributes, or not plain ones.
     """
     _, *parameters = inspect.signature(kind.__init__).parameters.values()
     config = {}
@@ -116,13 +104,8 @@ def _revived(value):
 def make_get(aliases, keras_module):
     """Makes the `get` of a family of Keras objects.
 
-    Args:
-        aliases: name -> class of ours.
-        keras_module: `tf.keras.initializers`, `regularizers` or `constraints`, asked for
-            names that are not ours.
-
-    Returns:
-        A function from a name, configuration, object or None to an object or None.
+    `aliases` is a dict of name -> class of ours; `keras_module`, such as
+    `tf.keras.initializers`, is asked for other names.
     """
     names = {**aliases, **{found.__name__: found for found in aliases.values()}}
 
@@ -163,7 +146,8 @@ def _from_name(name, aliases, keras_module):
         found = name
     if isinstance(found, str):  # as Keras gives some back that it does not know
         kind = keras_module.__name__.rpartition(".")[2]
-        raise ValueError(f"{name!r} is not among the {kind}{did_you_mean(name, aliases)}")
+        hint = checks.did_you_mean(name, aliases)
+        raise ValueError(f"{name!r} is not among the {kind}{hint}")
     return found
 
 

@@ -31,9 +31,6 @@ def add_modules(package):
     """Gives `package.layers` and the package itself the modules of edward2.
 
     A module that is there already, such as `layers.dense`, gets the names that it lacks.
-
-    Args:
-        package: the module `bayes_rl`.
     """
     for name, beginnings in _LAYERS.items():
         module = _module(package.layers, name)

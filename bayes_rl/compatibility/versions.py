@@ -55,11 +55,7 @@ def _is_keras_2(tf):
 
 
 def check_keras(model):
-    """Checks that a model, layer or tensor is not of Keras 3.
-
-    Raises:
-        TypeError: it is.
-    """
+    """Raises a TypeError where a model, layer or tensor is of Keras 3."""
     kind = type(model)
     if any(base.__module__ in _KERAS_3 for base in kind.__mro__):
         raise TypeError(

@@ -16,22 +16,14 @@ def layers_of(model):
 
 
 def with_statistics(model, draws, batches):
-    """Draws with the moving means and variances that training data have under them.
+    """Draws, dict of name -> [S, ...], with the moving means and variances under each.
 
-    They are means over batches of those that layers compute in training; the model keeps
-    its own.
+    They are means over batches of training data of those that layers compute in training;
+    the model keeps its own.
 
     Source: Maddox et al., 2019, A Simple Baseline for Bayesian Uncertainty in Deep
     Learning, section 3.3; Izmailov et al., 2018, Averaging Weights Leads to Wider Optima
     and Better Generalization, section 3.2.
-
-    Args:
-        model: built Keras model.
-        draws: dict of name -> [S, ...].
-        batches: `tf.data.Dataset` of training data.
-
-    Returns:
-        Dict with the names of the statistics as well, [S, ...].
     """
     layers = layers_of(model)
     own = {id(x) for each in layers for x in each.non_trainable_variables}

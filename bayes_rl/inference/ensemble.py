@@ -3,6 +3,7 @@
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.inference.posterior import (
     Posterior,
     check_has_no_posterior,
@@ -11,7 +12,6 @@ from bayes_rl.inference.posterior import (
     values_of,
 )
 from bayes_rl.weights import named_variables
-from bayes_rl.weights.drawing import as_size
 
 
 @kind_of_posterior("ensemble")
@@ -99,7 +99,7 @@ def ensemble(make, members=5, *args, **kwargs):
         >>> posterior.predict(inputs, verbose=0).shape
         (3, 4, 1)
     """
-    models = [make() for _ in range(as_size("members", members))]
+    models = [make() for _ in range(checks.as_size("members", members))]
     if args or kwargs:
         if not all(getattr(model, "_is_compiled", False) for model in models):
             raise ValueError(
@@ -132,11 +132,7 @@ def _check_starts(models):
 
 
 class _AtOnce(tf.keras.Model):
-    """Models whose training steps are made in one function.
-
-    Args:
-        models: list of compiled Keras models.
-    """
+    """Compiled models whose training steps are made in one function."""
 
     def __init__(self, models):
         super().__init__(name="ensemble")

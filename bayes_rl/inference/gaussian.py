@@ -8,6 +8,7 @@ from bayes_rl.inference.posterior import (
     kind_of_posterior,
     standard_normals,
     values_of,
+    with_prefix,
 )
 from bayes_rl.optimizers.training import optimizers_of
 from bayes_rl.weights import trainable_variables
@@ -72,14 +73,7 @@ class Gaussian(Posterior):
 
     @classmethod
     def _from_state(cls, model, settings, arrays):
-        mean, stddev = (
-            {
-                name.removeprefix(start): x
-                for name, x in arrays.items()
-                if name.startswith(start)
-            }
-            for start in ("mean/", "stddev/")
-        )
+        mean, stddev = (with_prefix(start, arrays) for start in ("mean/", "stddev/"))
         return cls(model, mean, stddev, settings["prior_stddev"])
 
 

@@ -5,22 +5,24 @@ import math
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.inference.curvature.blocks import STRUCTURES
 from bayes_rl.inference.curvature.evidence import Evidence
-from bayes_rl.inference.curvature.likelihoods import make_likelihood, rows_of
-from bayes_rl.inference.curvature.linearized import Linearized
+from bayes_rl.inference.curvature.likelihoods import LIKELIHOODS, rows_of
 from bayes_rl.inference.curvature.sums import as_float64, make_sums
-from bayes_rl.inference.data import batches_of
 from bayes_rl.inference.posterior import (
     Posterior,
+    batches_of,
     check_has_no_posterior,
     kind_of_posterior,
     standard_normals,
     values_of,
+    with_prefix,
 )
-from bayes_rl.weights import named_variables, predict
+from bayes_rl.weights import hold, named_variables, predict
 
 _SUBSETS = ("last_layer", "all")
+_ZERO = tf.UnconnectedGradients.ZERO
 
 
 @kind_of_posterior("laplace")
@@ -67,7 +69,7 @@ class Laplace(Posterior):
         if self._subset == "last_layer":
             return super().predict(inputs, draws, seed, batch_size, verbose)
         weights = self.sample([draws], seed)
-        model = Linearized(self.model, self.mean)
+        model = _Linearized(self.model, self.mean)
         own = named_variables(model)
         changes = {
             key: weights[name] - tf.cast(self.mean[name], weights[name].dtype)
@@ -129,15 +131,55 @@ class Laplace(Posterior):
     def _from_state(cls, model, settings, arrays):
         blocks = []
         for number, (structure, shapes) in enumerate(settings["blocks"]):
-            own = _with_prefix(f"{number}/", arrays)
+            own = with_prefix(f"{number}/", arrays)
             blocks.append(STRUCTURES[structure].from_arrays(shapes, own))
-        mean = _with_prefix("mean/", arrays)
+        mean = with_prefix("mean/", arrays)
         evidence = Evidence(blocks, mean, **settings["evidence"])
         return cls(model, mean, blocks, evidence, settings["subset"])
 
 
-def _with_prefix(prefix, arrays):
-    return {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
+class _Linearized(tf.keras.Model):
+    """The tangent of a model at given weights, a dict of name -> array.
+
+        outputs = f(inputs) + J(inputs) change,  J = d f / d weights
+
+    Source: Immer et al., 2021, Improving predictions of Bayesian neural nets via local
+    linearization, equation 6.
+    """
+
+    def __init__(self, model, mean):
+        super().__init__(name="linearized")
+        self._at = {name: tf.constant(value) for name, value in mean.items()}
+        self._function = _function_of(model)
+        self._changes = [
+            self.add_weight(f"change_{i}", value.shape, value.dtype, trainable=False)
+            for i, value in enumerate(mean.values())
+        ]
+        self.built = True
+
+    def call(self, inputs, training=None):
+        weights = list(self._at.values())
+        # J change is the derivative by v of v' J change: loops have that twice backwards,
+        # and not forwards.
+        with tf.GradientTape(watch_accessed_variables=False) as outer:
+            with tf.GradientTape(watch_accessed_variables=False) as inner:
+                inner.watch(weights)
+                outputs = self._function(inputs, dict(zip(self._at, weights, strict=True)))
+            factors = tf.zeros_like(outputs)
+            outer.watch(factors)
+            gradients = inner.gradient(outputs, weights, factors, _ZERO)
+            pairs = zip(gradients, self._changes, strict=True)
+            product = tf.add_n([tf.reduce_sum(g * x) for g, x in pairs])
+        return outputs + outer.gradient(product, factors, unconnected_gradients=_ZERO)
+
+
+def _function_of(model):
+    # A closure, as an attribute would make the model a part of this one.
+    def function(inputs, weights):
+        with hold(model, weights):
+            return model(inputs, training=False)
+
+    return function
 
 
 def laplace(
@@ -200,15 +242,12 @@ def laplace(
         TensorShape([3, 2])
     """
     check_has_no_posterior(model, "ed.inference.laplace")
-    _check_choice("subset", subset, _SUBSETS)
-    _check_choice("structure", structure, STRUCTURES)
-    for name, value in (
-        ("prior_precision", prior_precision),
-        ("noise_stddev", noise_stddev),
-    ):
-        if value is not None and value <= 0:
-            raise ValueError(f"{name} must be above 0, got {value}")
-    kind = make_likelihood(likelihood)
+    checks.one_of(_SUBSETS, subset=subset)
+    checks.one_of(STRUCTURES, structure=structure)
+    given = {"prior_precision": prior_precision, "noise_stddev": noise_stddev}
+    checks.above_0(**{name: x for name, x in given.items() if x is not None})
+    checks.one_of(LIKELIHOODS, likelihood=likelihood)
+    kind = LIKELIHOODS[likelihood]()
     if noise_stddev is not None and likelihood != "normal":
         raise ValueError(f"noise_stddev is of likelihood='normal', got {likelihood!r}")
     sums = make_sums(model, subset, structure)
@@ -227,19 +266,8 @@ def laplace(
     return Laplace(model, mean, blocks, evidence, subset)
 
 
-def _check_choice(name, given, known):
-    if given not in known:
-        raise ValueError(
-            f"{name} must be one of {', '.join(map(repr, known))}, got {given!r}"
-        )
-
-
 def _summed(model, likelihood, sums, batches):
-    """Lets sums see all batches.
-
-    Returns:
-        Dict of the number of examples, of all targets, and their log likelihood.
-    """
+    """Lets sums see all batches; numbers of examples and targets, and log likelihood."""
     facts = {"examples": 0, "numbers": 0, "log_likelihood": 0.0}
     at_once = min(getattr(each, "examples_at_once", lambda: 2**30)() for each in sums)
     functions = {}

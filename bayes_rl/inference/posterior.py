@@ -6,10 +6,10 @@ import os
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.noise import as_seed, stateless_normal
-from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights import named_variables, named_weights, predict
-from bayes_rl.weights.drawing import as_sizes, seed_of
+from bayes_rl.weights.drawing import seed_of
 
 _KINDS = {}  # name in files -> class
 
@@ -70,7 +70,7 @@ class Posterior:
         Raises:
             ValueError: `sample_shape` or `seed` is malformed.
         """
-        sizes = as_sizes(sample_shape)
+        sizes = checks.as_sizes(sample_shape)
         if sizes is None or len(sizes) > 1:
             raise ValueError(f"sample_shape must be () or [S], got {sample_shape!r}")
         draws = self._draws(sizes[0] if sizes else 1, as_seed(seed))
@@ -158,7 +158,7 @@ def load(path, model, data=None):
 def _check_names(mean, variables):
     for name, value in mean.items():
         if name not in variables:
-            hint = did_you_mean(name, variables)
+            hint = checks.did_you_mean(name, variables)
             raise ValueError(
                 f"the posterior is of another model: this has no variable {name!r}{hint}"
             )
@@ -179,17 +179,13 @@ def _named(arrays):
     return {str(name): arrays[f"array{i}"] for i, name in enumerate(arrays["names"])}
 
 
+def with_prefix(prefix, arrays):
+    """Arrays of names that begin so, without that beginning."""
+    return {k.removeprefix(prefix): x for k, x in arrays.items() if k.startswith(prefix)}
+
+
 def standard_normals(shapes, count, seed):
-    """Standard normal draws for named weights, that depend on the name and the seed alone.
-
-    Args:
-        shapes: dict of name -> shape.
-        count: S.
-        seed: int tensor [2].
-
-    Returns:
-        Dict of name -> float32 [S, *shape].
-    """
+    """Standard normal draws of named shapes, [S, *shape], that name and seed determine."""
     return {
         name: stateless_normal([count, *shape], seed_of(name, seed))
         for name, shape in shapes.items()
@@ -216,13 +212,29 @@ def _stored(variable):
 
 
 def check_has_no_posterior(model, method):
-    """Checks that a model has no stochastic weights.
-
-    Raises:
-        ValueError: it has.
-    """
+    """Raises a ValueError where a model has stochastic weights."""
     if named := named_weights(model):
         raise ValueError(
             f"{method} takes models without stochastic weights, got {next(iter(named))!r}, "
             "which has a posterior of its own: ed.sample_weights(model) draws from it"
         )
+
+
+def batches_of(data, batch_size):
+    """Batches of inputs and targets: a dataset of a pair of such, or a finite one as it is.
+
+    Raises:
+        ValueError: they are no pair, or never end.
+    """
+    if isinstance(data, tf.data.Dataset):
+        checks.finite(data)
+        return data
+    if not isinstance(data, (tuple, list)) or len(data) != 2:
+        raise ValueError(
+            "data must be a pair (inputs, targets) or a tf.data.Dataset of batches of "
+            f"such, got {type(data).__name__}"
+        )
+    # A dataset would make one tensor of a list.
+    data = tuple(tuple(part) if isinstance(part, list) else part for part in data)
+    batch_size = checks.as_size("batch_size", batch_size)
+    return tf.data.Dataset.from_tensor_slices(data).batch(batch_size)

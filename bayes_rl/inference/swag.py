@@ -7,19 +7,21 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+from bayes_rl import checks
 from bayes_rl.inference.batch_norm import layers_of, with_statistics
-from bayes_rl.inference.data import batches_of
 from bayes_rl.inference.posterior import (
     Posterior,
+    batches_of,
     check_has_no_posterior,
     kind_of_posterior,
     members_of_draws,
     standard_normals,
     values_of,
+    with_prefix,
 )
 from bayes_rl.numerics.noise import stateless_normal
 from bayes_rl.weights import named_variables, trainable_variables
-from bayes_rl.weights.drawing import as_size, seed_of
+from bayes_rl.weights.drawing import seed_of
 
 _SMALLEST = 1e-30  # variance
 
@@ -105,11 +107,9 @@ class Swag(Posterior):
 
     @classmethod
     def _from_state(cls, model, settings, arrays):
-        kinds = {"means": {}, "variances": {}, "deviations": {}}
-        for key, value in arrays.items():
-            kind, name = key.split("/", 1)
-            kinds[kind][name] = value
-        return cls(model, **kinds, batch_size=settings["batch_size"])
+        kinds = ("means", "variances", "deviations")
+        parts = {kind: with_prefix(f"{kind}/", arrays) for kind in kinds}
+        return cls(model, **parts, batch_size=settings["batch_size"])
 
 
 def swag(
@@ -173,7 +173,7 @@ def swag(
             "model.compile(optimizer, loss) first"
         )
     for name, value in (("epochs", epochs), ("rank", rank)):
-        if as_size(name, value) < 2:
+        if checks.as_size(name, value) < 2:
             raise ValueError(f"{name} must be at least 2, got {value}")
     batches = _shuffled(data, batch_size, seed)
     variables, moments = trainable_variables(model), []
@@ -247,11 +247,7 @@ def _train(model, batches, learning_rate, momentum, epochs):
 
 
 class _Moments:
-    """Running mean and second moment of weights, and the last deviations.
-
-    Args:
-        rank: number of deviations that are kept.
-    """
+    """Running mean and second moment of weights, and the last `rank` deviations."""
 
     def __init__(self, rank):
         self._rank, self._count = rank, 0

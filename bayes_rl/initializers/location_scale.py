@@ -3,6 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.serialization import register
@@ -98,16 +99,8 @@ class TrainableHalfCauchy(_LocationScale):
         seed=None,
         **kwargs,
     ):
-        super().__init__(
-            loc_initializer,
-            scale_initializer,
-            loc_regularizer,
-            scale_regularizer,
-            loc_constraint,
-            scale_constraint,
-            seed,
-            **kwargs,
-        )
+        super(_LocationScale, self).__init__(seed=seed, **kwargs)
+        self._declare(locals())
 
 
 @register
@@ -208,8 +201,7 @@ class TrainableMixtureOfDeltas(TrainableInitializer):
         seed=None,
         **kwargs,
     ):
-        if num_components < 1:
-            raise ValueError(f"num_components must be at least 1, got {num_components}")
+        checks.at_least_1(num_components=num_components)
         super().__init__(seed=seed, **kwargs)
         self.num_components = num_components
         self._declare(locals())

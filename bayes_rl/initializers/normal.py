@@ -4,6 +4,7 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.initializers.start_values import ScaledNormalStdDev
 from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.random_variables.columns import MultivariateNormalColumns
@@ -142,8 +143,7 @@ class TrainableNormalFixedStddev(TrainableInitializer):
         seed=None,
         **kwargs,
     ):
-        if stddev <= 0:
-            raise ValueError(f"stddev must be above 0, got {stddev}")
+        checks.above_0(stddev=stddev)
         super().__init__(seed=seed, **kwargs)
         self._declare(locals())
         self.stddev = float(stddev)

@@ -6,20 +6,8 @@ import zlib
 def fresh(initializer, seed=None, scope=""):
     """A copy of an initializer: Keras' own return the same values at each call.
 
-    Args:
-        initializer: Keras initializer, or any callable, which is returned as it is.
-        seed: int; a copy without a seed of its own then takes one of `scope`.
-        scope: what the values are for, such as "dense/kernel/mean".
-
-    Returns:
-        The copy.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> shared = tf.keras.initializers.RandomNormal()
-        >>> first, second = (fresh(shared, 1, scope)([3]) for scope in ("a", "b"))
-        >>> bool(tf.reduce_any(first == second))
-        False
+    With a seed, a copy that has none of its own takes one of `scope`, what the values are
+    for, such as "dense/kernel/mean". What is no initializer of Keras is returned as it is.
     """
     if not hasattr(initializer, "get_config"):
         return initializer

@@ -4,6 +4,7 @@ import math
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.initializers.seeding import fresh, seed_of
 from bayes_rl.serialization import register
 
@@ -40,31 +41,16 @@ class ScaledNormalStdDev(tf.keras.initializers.Initializer):
     def __init__(
         self, scale=1.0, mode="fan_in", distribution="untruncated_normal", seed=None
     ):
-        if scale <= 0:
-            raise ValueError(f"scale must be above 0, got {scale}")
-        if mode not in self.modes:
-            raise ValueError(f"mode must be one of {self.modes}, got {mode!r}")
-        if distribution not in self.distributions:
-            raise ValueError(
-                f"distribution must be one of {self.distributions}, got {distribution!r}"
-            )
+        checks.above_0(scale=scale)
+        checks.one_of(self.modes, mode=mode)
+        checks.one_of(self.distributions, distribution=distribution)
         self.scale = scale
         self.mode = mode
         self.distribution = distribution
         self.seed = seed
 
     def __call__(self, shape, dtype=None, fan_shape=None, **kwargs):
-        """Initial values.
-
-        Args:
-            shape: of the values.
-            dtype: floating type, default float32.
-            fan_shape: shape of the weight where it is another one than `shape`.
-            **kwargs: unused.
-
-        Returns:
-            [*shape], above 0.
-        """
+        """Initial values [*shape]; `fan_shape` is the weight's, if that is another one."""
         del kwargs
         dtype = tf.as_dtype(dtype or tf.float32)
         center = math.sqrt(
@@ -146,18 +132,13 @@ class OrthogonalRandomFeatures(tf.keras.initializers.Initializer):
     """
 
     def __init__(self, stddev=1.0, random_norm=True, seed=None):
-        if stddev <= 0:
-            raise ValueError(f"stddev must be above 0, got {stddev}")
+        checks.above_0(stddev=stddev)
         self.stddev = stddev
         self.random_norm = random_norm
         self.seed = seed
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """Matrix [inputs, features].
-
-        Raises:
-            ValueError: `shape` has another number of axes than 2.
-        """
+        """Matrix of a shape [inputs, features]; a ValueError where it has other axes."""
         del kwargs
         if len(shape) != 2:
             raise ValueError(f"shape must be [inputs, features], got {list(shape)}")

@@ -141,28 +141,15 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
             variable.assign(unconstrained(name, value, constraint))
 
     def __call__(self, shape, dtype=None):
-        """Random variable of the weight; builds the parameters at the first call.
+        """Random variable of a weight of this shape; the first call builds the parameters.
 
-        Args:
-            shape: of the weight.
-            dtype: unused; the parameters have the layer's type.
-
-        Returns:
-            A `RandomVariable` of a distribution with event_shape = shape.
+        `dtype` is unused: the parameters have the layer's type.
 
         Raises:
             ValueError: it was built for another shape.
         """
         del dtype
-        shape = tuple(tf.TensorShape(shape).as_list())
-        if not self.built:
-            with tf.init_scope():
-                self.build(shape)
-        if shape != self.weight_shape:
-            raise ValueError(
-                f"{type(self).__name__} {self.name!r} holds the posterior of a weight of "
-                f"shape {self.weight_shape}, asked for {shape}; use another object"
-            )
+        shape = build_for(self, shape)
         distribution = self._distribution()
         return RandomVariable(
             distribution
@@ -178,24 +165,33 @@ class TrainableInitializer(tf.keras.layers.Layer, tf.keras.initializers.Initiali
         return config
 
 
+def build_for(layer, shape):
+    """Builds a layer that holds distributions of one weight, if need be, for its shape.
+
+    Returns:
+        The shape, as a tuple.
+
+    Raises:
+        ValueError: it was built for another one.
+    """
+    shape = tuple(tf.TensorShape(shape).as_list())
+    if not layer.built:
+        with tf.init_scope():
+            layer.build(shape)
+    if shape != layer.weight_shape:
+        raise ValueError(
+            f"{type(layer).__name__} {layer.name!r} is that of a weight of shape "
+            f"{layer.weight_shape}, asked for {shape}; use another object"
+        )
+    return shape
+
+
 def unconstrained(name, value, constraint):
     """What a constraint maps to a value: its inverse, or the value where it has none.
 
-    Args:
-        name: of the parameter.
-        value: tensor of the parameter after the constraint.
-        constraint: function of a tensor, maybe with a method `inverse`; or None.
-
-    Returns:
-        Tensor of the variable.
-
     Raises:
-        ValueError: the constraint does not map that to the value; not checked in graphs.
-
-    Example:
-        >>> exp = constraints.get("exp")
-        >>> round(float(unconstrained("stddev", tf.constant(10.0), exp)), 4)
-        2.3026
+        ValueError: the constraint does not map that to the value of a parameter; this is
+            not checked in graphs.
     """
     if constraint is None:
         return value

@@ -46,8 +46,9 @@ from bayes_rl.layers.ensembles.conditional import CondConv2D, CondDense, Depthwi
 from bayes_rl.layers.ensembles.hyper_batch_ensemble import (
     Conv2DHyperBatchEnsemble,
     DenseHyperBatchEnsemble,
+    get_lambda,
+    get_layer_name_identifier,
 )
-from bayes_rl.layers.ensembles.hyperparameters import get_lambda, get_layer_name_identifier
 from bayes_rl.layers.ensembles.multihead import DenseMultihead
 from bayes_rl.layers.ensembles.rank1 import Conv1DRank1, Conv2DRank1, DenseRank1
 from bayes_rl.layers.moments.dvi import DenseDVI
@@ -106,8 +107,7 @@ from bayes_rl.layers.processes.covariances import (
     Zeros,
 )
 from bayes_rl.layers.processes.gaussian_process import GaussianProcess
-from bayes_rl.layers.processes.neural.attention import Attention
-from bayes_rl.layers.processes.neural.neural_process import NeuralProcess
+from bayes_rl.layers.processes.neural_process import Attention, NeuralProcess
 from bayes_rl.layers.processes.poisson_process import PoissonProcess
 from bayes_rl.layers.processes.random_features.fourier_features import RandomFourierFeatures
 from bayes_rl.layers.processes.random_features.gaussian_process import (

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.layers.flipout import Flipout
@@ -57,23 +58,19 @@ class DenseReparameterization(StochasticLayer, tf.keras.layers.Dense):
     bias = WeightAttribute()
 
     def __init__(self, *, units, **kwargs):
-        if units is None or units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         super().__init__(units=units, **kwargs)
 
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape
 
     def call(self, inputs):
         return self.finish(self.product(inputs, self.draw("kernel")))
 
     def product(self, inputs, kernel):
-        """Product with one kernel or with S, without bias and activation."""
         return products.dense(inputs, kernel)
 
     def finish(self, outputs):
-        """Bias and activation."""
         bias = self.draw("bias") if self.use_bias else None
         return products.finish(outputs, bias, self.activation)
 

@@ -21,8 +21,7 @@ class Flipout:
     `channels(shape)`, numbers of channels of inputs and outputs for the kernel's shape; and
     `layout`, a `products.Layout`.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, equation 4.
+    Source: Wen et al., 2018, Flipout, equation 4.
     """
 
     def sign_sizes(self):
@@ -56,30 +55,18 @@ class Flipout:
 
 
 def held_signs(layer, key, rows):
-    """Held signs of a layer, or None.
-
-    Args:
-        layer: the layer itself.
-        key: name of the signs within the layer.
-        rows: of its inputs; int or tensor [].
-
-    Returns:
-        [B, channels], or [S, B, channels].
-    """
+    """Held signs [B, channels] or [S, B, channels] of so many rows of inputs, or None."""
     signs = held(layer, key)
     return signs(rows) if isinstance(signs, SignsOfSeed) else signs
 
 
 def check_signs(name, signs, shape):
-    """Checks that held signs are those of as many examples as there are.
+    """Checks that held signs are those of as many examples and draws as there are.
 
-    Args:
-        name: of the signs.
-        signs: [B, channels], or [S, B, channels].
-        shape: of what they flip, [B, ..., channels] or [S, B, ..., channels].
+    `shape` is that of what they flip, [B, ..., channels] or [S, B, ..., channels].
 
     Raises:
-        ValueError: they are of another number of examples or draws.
+        ValueError: they are of another number.
     """
     *batch, channels = shape
     leading = signs.shape.rank - 1

@@ -8,23 +8,14 @@ from bayes_rl.numerics.fused import fused, is_fused
 
 
 def dense(inputs, kernel):
-    """Matrix product over the last axis of the inputs.
+    """Matrix product over the last axis of the inputs, which may be whole numbers.
 
-    Args:
-        inputs: [..., features], numbers of any kind, also whole ones, as for Keras' Dense;
-            for S kernels [S, ..., features], or [N, features] to give the same inputs to
-            each.
-        kernel: [features, units], or [S, features, units] for S functions.
-
-    Returns:
-        [..., units]; for S kernels [S, ..., units].
+    One kernel [features, units] takes inputs [..., features]. S kernels [S, features,
+    units] take [S, ..., features], or [N, features] to give the same inputs to each, and
+    give [S, ..., units].
 
     Raises:
         ValueError: the leading axis of the inputs is not that of the kernels.
-
-    Example:
-        >>> dense(tf.ones([5, 2, 7, 3]), tf.ones([5, 3, 4])).shape
-        TensorShape([5, 2, 7, 4])
     """
     if isinstance(inputs, (tf.RaggedTensor, tf.SparseTensor)):
         raise ValueError(
@@ -45,16 +36,7 @@ def dense(inputs, kernel):
 
 
 def check_draws(inputs, draws, channels=""):
-    """Checks the leading axis of inputs.
-
-    Args:
-        inputs: [draws, ...].
-        draws: number of draws that are held; None where it is unknown.
-        channels: text of the message, after "...".
-
-    Raises:
-        ValueError: the leading axis has another size.
-    """
+    """Raises a ValueError where inputs are not [draws, ...]; None is any number."""
     if not inputs.shape[:1].is_compatible_with([draws]):
         raise ValueError(
             f"{draws} draws of the weights are held, so inputs must have shape "
@@ -64,15 +46,10 @@ def check_draws(inputs, draws, channels=""):
 
 @dataclasses.dataclass(frozen=True)
 class Layout:
-    """Where the axes of a layer's tensors are: [*batch, *space, channels].
+    """Where the axes of a layer's tensors are: [*batch, *space, channels]."""
 
-    Args:
-        rank: number of axes of space.
-        channels_first: whether they are [*batch, channels, *space] instead.
-    """
-
-    rank: int = 0
-    channels_first: bool = False
+    rank: int = 0  # number of axes of space
+    channels_first: bool = False  # [*batch, channels, *space] instead
 
     def without_space(self, shape):
         """The part [*batch, channels] of a shape."""
@@ -90,22 +67,10 @@ def add_bias(outputs, bias, layout=Layout()):  # noqa: B008
 
 
 def finish(outputs, bias=None, activation=None):
-    """Bias and activation of a product, [..., units].
+    """Bias [units] or [S, units] and activation, each or None, of a product [..., units].
 
     Large narrow outputs pass through float32, on a processor: once over memory, where
     TensorFlow's fusion with the product would leave the matrix units unused.
-
-    Args:
-        outputs: [..., units], or [S, ..., units].
-        bias: [units], or [S, units]; None for none.
-        activation: function of a tensor, or None.
-
-    Returns:
-        As `outputs`.
-
-    Example:
-        >>> finish(tf.constant([[-3.0, 1.0]]), tf.ones([2]), tf.nn.relu).numpy().tolist()
-        [[0.0, 2.0]]
     """
     if bias is None:
         return outputs if activation is None else activation(outputs)
@@ -122,19 +87,11 @@ def _finish_narrow(outputs, bias, activation):
 
 
 def align(factors, tensor, layout=Layout()):  # noqa: B008
-    """Adds axes so that leading axes meet those of `tensor`, and channels its channels.
+    """Adds axes to factors so that leading axes, and channels, meet those of a tensor.
 
-    Args:
-        factors: [*leading, channels].
-        tensor: [*leading, ..., channels] or as `layout` says.
-        layout: of `tensor`.
+        [*leading, channels] -> [*leading, 1, ..., 1, channels]
 
-    Returns:
-        [*leading, 1, ..., 1, channels], of the rank of `tensor`.
-
-    Example:
-        >>> align(tf.ones([7, 3]), tf.ones([7, 9, 9, 3]), Layout(rank=2)).shape
-        TensorShape([7, 1, 1, 3])
+    or as the layout of the tensor says.
     """
     missing = max(tensor.shape.rank - factors.shape.rank, layout.rank)
     if missing == 0:
@@ -146,18 +103,11 @@ def align(factors, tensor, layout=Layout()):  # noqa: B008
 
 
 def convolve(convolution, inputs, kernel, rank):
-    """Convolution of inputs with one kernel, or with S kernels.
+    """Convolution of inputs [*batch, ...] with one kernel, or with S kernels [S, ...].
 
-    Args:
-        convolution: function of (inputs [N, ...], one kernel) to outputs [N, ...], where
-            the inputs have `rank` axes of space.
-        inputs: [*batch, ...]; for S kernels [S, *batch, ...], or [N, ...] to give the same
-            inputs to each.
-        kernel: [*size, channels, channels], or [S, ...] for S functions.
-        rank: number of axes of space.
-
-    Returns:
-        [*batch, ...]; for S kernels [S, *batch, ...].
+    The latter take inputs [S, *batch, ...], or [N, ...] to give the same inputs to each,
+    and give [S, *batch, ...]. `convolution` is a function of inputs [N, ...], with `rank`
+    axes of space, and one kernel.
 
     Raises:
         ValueError: the leading axis of the inputs is not that of the kernels.

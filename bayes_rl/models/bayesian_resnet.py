@@ -19,20 +19,7 @@ def _bottleneck(inputs, convolution, kernel_size, filters, strides):
 
 
 def conv_block(inputs, convolution, kernel_size, filters, strides=(2, 2)):
-    """Adds a residual to a convolution of the inputs, which changes their size.
-
-    Source: Tran et al., 2019, Bayesian Layers, Figure 15.
-
-    Args:
-        inputs: [B, height, width, channels].
-        convolution: class of the convolutions.
-        kernel_size: of the second convolution.
-        filters: of the three convolutions.
-        strides: of the first convolution.
-
-    Returns:
-        [B, height / strides, width / strides, filters[2]].
-    """
+    """Adds a residual to a convolution of the inputs, which changes their size."""
     x = _bottleneck(inputs, convolution, kernel_size, filters, strides)
     shortcut = convolution(filters[-1], (1, 1), strides=strides)(inputs)
     x = tf.keras.layers.add([x, _normalized(shortcut, activation=None)])
@@ -40,12 +27,7 @@ def conv_block(inputs, convolution, kernel_size, filters, strides=(2, 2)):
 
 
 def identity_block(inputs, convolution, kernel_size, filters):
-    """Adds a residual to the inputs.
-
-    Source: Tran et al., 2019, Bayesian Layers, Figure 15.
-
-    Args: as in `conv_block`; the inputs have filters[2] channels, as the outputs.
-    """
+    """Adds a residual to the inputs, which have filters[2] channels."""
     x = _bottleneck(inputs, convolution, kernel_size, filters, strides=(1, 1))
     x = tf.keras.layers.add([x, inputs])
     return tf.keras.layers.Activation("relu")(x)

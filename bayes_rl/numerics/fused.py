@@ -13,11 +13,9 @@ _LEAST_ELEMENTS = 2**16
 
 
 def is_fused(tensor, growth=1):
-    """Whether computations with this tensor are compiled: they are large, on no GPU.
+    """Whether computations from this tensor are compiled: they are large, on no GPU.
 
-    Args:
-        tensor: that the computation starts from.
-        growth: number of elements computed of each of the tensor's.
+    `growth` is the number of elements that are computed of each of the tensor's.
     """
     size = tensor.shape.num_elements()
     return size is not None and growth * size >= _LEAST_ELEMENTS and not _has_gpu()
@@ -31,18 +29,8 @@ def _has_gpu():
 def fused(function, growth=1):
     """Compiles a function of tensors where the first one `is_fused`.
 
-    Args:
-        function: of tensors and, by keyword, of constants, to tensors; it reads no
-            variables.
-        growth: as in `is_fused`.
-
-    Returns:
-        A function of the same arguments and results, compiled for each set of constants.
-
-    Example:
-        >>> times = fused(lambda x, factor: factor * x)
-        >>> float(times(tf.ones([300, 300]), factor=2.0)[0, 0])
-        2.0
+    It reads no variables, and takes constants by keyword; for each set of them it is
+    compiled anew.
     """
 
     @functools.lru_cache(maxsize=256)

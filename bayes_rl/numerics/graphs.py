@@ -11,15 +11,7 @@ def current():
 
 
 def outer():
-    """The graph being built and those that it is built in; none in eager mode.
-
-    Yields:
-        Graphs.
-
-    Example:
-        >>> list(outer())
-        []
-    """
+    """The graph being built and those that it is built in; none in eager mode."""
     graph = current()
     while graph is not None:
         yield graph
@@ -29,12 +21,7 @@ def outer():
 def enclosing():
     """Graphs of the function being traced, from the innermost loop or branch outwards.
 
-    Yields:
-        Graphs, whose tensors can be used in the current one; None stands for eager mode.
-
-    Example:
-        >>> list(enclosing())
-        [None]
+    Their tensors can be used in the current one; None stands for eager mode.
     """
     graph = current()
     yield graph

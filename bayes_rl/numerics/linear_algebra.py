@@ -9,24 +9,13 @@ def double(tensor):
 
 
 def stable_cholesky(matrix, jitter):
-    """Lower triangular factor of a covariance matrix.
+    """Lower triangular factor of covariance matrices [..., n, n].
 
         factor @ factor^T = matrix + 10^k jitter I
 
     with the least k = 0, 1, ..., 9 that makes it positive definite in floating point,
-    chosen for each matrix.
-
-    Args:
-        matrix: [..., n, n], symmetric; only the lower triangle is read.
-        jitter: broadcasts to [...], above 0; a small part of a typical variance.
-
-    Returns:
-        [..., n, n]; NaN where no k up to 9 will do.
-
-    Example:
-        >>> factor = stable_cholesky(tf.ones([3, 3]), jitter=1e-6)
-        >>> bool(tf.reduce_all(tf.math.is_finite(factor)))
-        True
+    chosen for each matrix; NaN where none does. Only the lower triangle of the matrix is
+    read; `jitter` [...] is a small part of a typical variance.
     """
     jitter = tf.broadcast_to(tf.cast(jitter, matrix.dtype), tf.shape(matrix)[:-2])
     # The choice is a constant to gradients, so no loop is differentiated.
@@ -59,13 +48,5 @@ def _sufficient_jitter(matrix, jitter):
 
 
 def solve_lower(factor, right):
-    """factor^-1 @ right for a lower triangular factor; leading axes broadcast.
-
-    Args:
-        factor: [..., n, n].
-        right: [..., n, k].
-
-    Returns:
-        [..., n, k].
-    """
+    """factor^-1 @ right for a lower triangular factor; leading axes broadcast."""
     return tf.linalg.LinearOperatorLowerTriangular(factor).solve(right)

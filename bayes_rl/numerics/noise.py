@@ -12,21 +12,10 @@ from bayes_rl.numerics.fused import fused
 
 
 def as_seed(seed):
-    """Stateless seed from what a caller may give.
+    """Stateless seed, an integer tensor [2], from what a caller may give.
 
-    Args:
-        seed: two ints or an integer tensor [2], or one int or integer tensor []; None for
-            a new seed from TensorFlow's global generator.
-
-    Returns:
-        Integer tensor [2].
-
-    Raises:
-        ValueError: `seed` is malformed.
-
-    Example:
-        >>> as_seed(3).numpy()
-        array([0, 3])
+    That is two ints or such a tensor, or one int or integer tensor []; None stands for a
+    new seed from TensorFlow's global generator. A ValueError where it is none of these.
     """
     if seed is None:
         limits = tf.int32.limits
@@ -48,20 +37,9 @@ def as_seed(seed):
 def stateless_centered(shape, seed, dtype=tf.float32):
     """Uniform draws between -1/2 and 1/2 that do not depend on device or compiler.
 
-    TensorFlow's own stateless floats differ between its kernels and XLA even with the same
-    algorithm; its integers do not, and these are mapped from integers.
-
-    Args:
-        shape: of the draws.
-        seed: int tensor [2].
-        dtype: float32 or float64.
-
-    Returns:
-        [*shape], never -1/2, 0 or 1/2.
-
-    Example:
-        >>> stateless_centered([2], [1, 2]).shape
-        TensorShape([2])
+    They are never -1/2, 0 or 1/2. TensorFlow's own stateless floats differ between its
+    kernels and XLA even with the same algorithm; its integers do not, and these are mapped
+    from integers.
     """
     dtype = tf.as_dtype(dtype)
     integer, total, kept = (tf.int64, 64, 52) if dtype == tf.float64 else (tf.int32, 32, 23)
@@ -78,17 +56,7 @@ def stateless_normal(shape, seed, dtype=tf.float32):
 
         draw = inverse of the normal distribution function (uniform draw)
 
-    Args:
-        shape: of the draws.
-        seed: int tensor [2].
-        dtype: float32 or float64.
-
-    Returns:
-        [*shape], at most 5.3 (float32) from 0.
-
-    Example:
-        >>> stateless_normal([2], [1, 2]).shape
-        TensorShape([2])
+    In float32 they are at most 5.3 from 0.
     """
     return tf.math.ndtri(stateless_centered(shape, seed, dtype) + 0.5)
 
@@ -101,19 +69,8 @@ def quantized_normal(shape, seed, dtype=tf.float32):
     """Draws of 65536 equally likely values that stand for a standard normal.
 
     The values are the means of equal slices of the normal distribution, scaled to variance
-    1; the fourth moment is 2.9998. A table costs less than a function.
-
-    Args:
-        shape: static, of the draws.
-        seed: int32 tensor [2].
-        dtype: float32 or float64.
-
-    Returns:
-        [*shape], at most 4.4 from 0.
-
-    Example:
-        >>> quantized_normal([3], tf.constant([1, 2])).shape
-        TensorShape([3])
+    1; the fourth moment is 2.9998, and they are at most 4.4 from 0. A table costs less than
+    a function. The shape is static, and the seed int32.
     """
     counter = tf.cast(tf.reshape(tf.range(math.prod(shape)), shape), tf.uint32)
     bits, _ = threefry(counter, tf.zeros_like(counter), tf.bitcast(seed, tf.uint32))
@@ -121,19 +78,7 @@ def quantized_normal(shape, seed, dtype=tf.float32):
 
 
 def normal_of_bits(bits, dtype=tf.float32):
-    """The value of `quantized_normal` that random bits stand for.
-
-    Args:
-        bits: uint32, [...].
-        dtype: float32 or float64.
-
-    Returns:
-        [...].
-
-    Example:
-        >>> normal_of_bits(tf.constant([2**31 - 1, 2**31], tf.uint32)).numpy().round(4)
-        array([-0.,  0.], dtype=float32)
-    """
+    """The values of `quantized_normal` that random bits, uint32 [...], stand for."""
     index = tf.cast(tf.bitwise.right_shift(bits, 16), tf.int32)
     return tf.gather(tf.constant(_normal_levels(), dtype), index)
 
@@ -141,24 +86,12 @@ def normal_of_bits(bits, dtype=tf.float32):
 def threefry(first, second, key):
     """Random bits of counters: Threefry with two words of 32 bits and 20 rounds.
 
-    Compiled, this takes half of the time of philox: each element is computed on its own,
-    together with what it is used for. TensorFlow's own has no kernel for CPUs, which
-    `tf.vectorized_map` and eager mode need.
+    All words are uint32: `first` and `second` of the counters, no two of which should be
+    equal, the key [2], and the two that are returned. Compiled, this takes half of the time
+    of philox: each element is computed on its own, together with what it is used for.
+    TensorFlow's own has no kernel for CPUs, which `tf.vectorized_map` and eager mode need.
 
     Source: Salmon et al., 2011, Parallel Random Numbers: As Easy as 1, 2, 3.
-
-    Args:
-        first: uint32, a word of the counters, no two of which should be equal.
-        second: uint32 of the same shape, the other word.
-        key: uint32 [2].
-
-    Returns:
-        Two uint32 tensors of the shape of the counters.
-
-    Example:
-        >>> zeros = tf.zeros([3], tf.uint32)
-        >>> [hex(word[0]) for word in threefry(zeros, zeros, zeros[:2])]
-        ['0x6b200159', '0x99ba4efe']
     """
     xor = tf.bitwise.bitwise_xor
     keys = tf.unstack(key)
@@ -189,21 +122,7 @@ def _normal_levels():
 
 
 def rademacher(shape, seed=None, dtype=tf.float32):
-    """Independent random signs.
-
-    Args:
-        shape: of the signs.
-        seed: stateless seed, int tensor [2]; None for TensorFlow's global generator.
-        dtype: of the signs.
-
-    Returns:
-        [*shape], each -1 or 1 with probability 1/2.
-
-    Example:
-        >>> signs = rademacher([100], seed=[1, 2])
-        >>> sorted(set(signs.numpy().tolist()))
-        [-1.0, 1.0]
-    """
+    """Independent random signs; without a seed from TensorFlow's global generator."""
     if seed is None:
         return _random_signs(shape, dtype)
     bits = tf.random.stateless_uniform(

@@ -5,9 +5,10 @@ import threading
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.fused import fused, is_fused
+from bayes_rl.numerics.means import replica_count
 from bayes_rl.numerics.noise import as_seed, quantized_normal, stateless_normal
-from bayes_rl.numerics.replicas import replica_count
 from bayes_rl.optimizers.training import draws_in_training
 from bayes_rl.serialization import register
 from bayes_rl.weights.variables import Shifted, as_they_are, replaced
@@ -86,8 +87,8 @@ class IVON(tf.keras.optimizers.Optimizer):
         **kwargs,
     ):
         super().__init__(name=name, **kwargs)
-        _check_above_0(effective_sample_size=effective_sample_size)
-        _check_above_0(hessian_init=hessian_init, weight_decay=weight_decay)
+        checks.above_0(effective_sample_size=effective_sample_size)
+        checks.above_0(hessian_init=hessian_init, weight_decay=weight_decay)
         _check_share(beta_1=beta_1, beta_2=beta_2)
         steps = gradient_accumulation_steps
         if steps is not None and (steps < 1 or steps % 1):
@@ -321,12 +322,6 @@ def _step(
 
 def _stored_dtype(variable):
     return getattr(variable, "_variable", variable).dtype
-
-
-def _check_above_0(**values):
-    for name, value in values.items():
-        if value is None or value <= 0:
-            raise ValueError(f"{name} must be above 0, got {value}")
 
 
 def _check_share(**values):

@@ -90,15 +90,9 @@ def _signs(model, layouts, batch_size, labels, seed):
 
 
 def _random_bits(places, labels, seed):
-    """Random bits for many names, those of one shape and layout in one computation.
+    """Random bits by name, uint32; those of one shape and layout in one computation.
 
-    Args:
-        places: dict of name -> (shape, layout or None).
-        labels: dict of name -> what its bits depend on.
-        seed: uint32 [2].
-
-    Returns:
-        Dict of name -> uint32 [*shape].
+    `places` are (shape, layout or None), and `labels` what bits depend on beside the seed.
     """
 
     def kind(name):

@@ -22,24 +22,17 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
 
     Args:
         loc: [..., rows, columns].
-        shared: [..., rows, rows], covariance of all columns, positive semidefinite, or
-            None for 0.
+        shared: [..., rows, rows], positive semidefinite, or None for 0.
         projection: [..., rows, latents], or None for the identity.
         scale_diag: [latents, columns], above 0, or None.
         scale_tril: [columns, latents, latents], lower triangular, or None.
-        jitter: broadcasts to [...]; added to the diagonal of the covariance where it is
-            factorized (`bayes_rl.numerics.linear_algebra.stable_cholesky`).
+        jitter: [...], of `stable_cholesky`.
         dtype: of draws; moments and densities are at least float32. What is inside is
             computed in the type of `loc`, by default the same.
         name: of the distribution.
 
     Raises:
         ValueError: no or two scales are given where they are needed.
-
-    Example:
-        >>> matrix = MultivariateNormalColumns(tf.zeros([5, 2]), tf.eye(5))
-        >>> matrix.sample().shape, matrix.variance().shape, matrix.covariance().shape
-        (TensorShape([5, 2]), TensorShape([5, 2]), TensorShape([2, 5, 5]))
     """
 
     def __init__(
@@ -92,11 +85,8 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
     def columnwise(self):
         """`tfd.MultivariateNormalTriL` with batch [..., columns] and event [rows]."""
         loc = tf.linalg.matrix_transpose(self._loc)
-        if (
-            self._shared is None
-            and self._scale_tril is not None
-            and self._projection is None
-        ):
+        is_scale = self._shared is None and self._projection is None
+        if is_scale and self._scale_tril is not None:
             factor = self._scale_tril
         elif self._scale is None:
             factor = stable_cholesky(self._shared, self._jitter)[..., tf.newaxis, :, :]
@@ -187,11 +177,9 @@ class MultivariateNormalColumns(tfd.AutoCompositeTensorDistribution):
             return variance
         if self._scale_tril is None:
             own = tf.square(self._scale_diag)
-            return variance + (
-                tf.matmul(tf.square(self._projection), own)
-                if self._projection is not None
-                else own
-            )
+            if self._projection is not None:
+                own = tf.matmul(tf.square(self._projection), own)
+            return variance + own
         own = tf.reduce_sum(tf.square(self._spread()), -1)
         return variance + tf.linalg.matrix_transpose(own)
 

@@ -14,49 +14,20 @@ from bayes_rl.numerics.noise import stateless_centered, stateless_normal
 
 
 def elementwise(distribution):
-    """The distribution of each element, where elements are independent.
-
-    Args:
-        distribution: any distribution.
-
-    Returns:
-        The distribution inside of `tfd.Independent`; others as they are.
-    """
+    """The distribution of each element, where elements are independent."""
     while type(distribution) is tfd.Independent:
         distribution = distribution.distribution
     return distribution
 
 
 def normal_parameters(distribution):
-    """Mean and stddev of a fully factorized normal distribution.
-
-    Args:
-        distribution: any distribution.
-
-    Returns:
-        (mean, stddev), which broadcast to the shape of a draw; None for other kinds.
-
-    Example:
-        >>> normal_parameters(tfd.Cauchy(0.0, 1.0)) is None
-        True
-    """
+    """(mean, stddev) of a fully factorized normal distribution; None for other kinds."""
     base = elementwise(distribution)
     return (base.loc, base.scale) if type(base) is tfd.Normal else None
 
 
 def mean_of(distribution):
-    """Mean of a distribution; its median where it has no mean, as a Cauchy.
-
-    Args:
-        distribution: any distribution.
-
-    Returns:
-        [*batch_shape, *event_shape].
-
-    Example:
-        >>> float(mean_of(tfd.HalfCauchy(0.0, 2.0)))
-        2.0
-    """
+    """Mean of a distribution; its median where it has no mean, as a Cauchy."""
     base = elementwise(distribution)
     if _family(base) not in _MEANS:
         return distribution.mean()
@@ -88,20 +59,10 @@ _MEANS = {
 
 
 def draw_from(distribution, sample_shape=(), seed=None, centered=False):
-    """Reparameterized draw.
+    """Reparameterized draw [*sample_shape, *batch_shape, *event_shape].
 
-    Args:
-        distribution: any distribution.
-        sample_shape: shape of independent draws.
-        seed: stateless seed, int tensor [2]; None for TensorFlow's global generator.
-        centered: whether to leave `mean_of` the distribution out.
-
-    Returns:
-        [*sample_shape, *batch_shape, *event_shape].
-
-    Example:
-        >>> draw_from(tfd.Normal([0.0, 1.0], 0.5), [3], seed=[1, 2]).shape
-        TensorShape([3, 2])
+    Without a seed it is from TensorFlow's global generator; centered, `mean_of` the
+    distribution is left out.
     """
     base = elementwise(distribution)
     shape = distribution.batch_shape + distribution.event_shape

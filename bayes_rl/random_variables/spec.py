@@ -111,19 +111,9 @@ class PartsSpec(versions.type_spec.BatchableTypeSpec):
 
 
 def with_whole_batch(distribution):
-    """A distribution whose parameters all have the axes of its batch.
+    """An equal distribution whose parameters all have the axes of its batch, if it can be.
 
     A parameter that is the same for all would not know which part is an item's.
-
-    Args:
-        distribution: any distribution.
-
-    Returns:
-        An equal one; the same where nothing is to be done.
-
-    Example:
-        >>> with_whole_batch(tfd.Normal(tf.zeros([4]), 1.0)).scale.shape
-        TensorShape([4])
     """
     shape = distribution.batch_shape
     try:

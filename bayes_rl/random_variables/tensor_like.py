@@ -8,13 +8,6 @@ class TensorLike:
     """Mixin for objects with `value`, `shape` and `dtype`: operators, NumPy and Python.
 
     Comparison is element by element, as for Tensors, and the hash is the object's own.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> class Two(TensorLike):
-        ...     value, shape, dtype = tf.constant(2.0), tf.TensorShape([]), tf.float32
-        >>> float(Two() + 1.0), float(tf.exp(Two()) > 7.0)
-        (3.0, 1.0)
     """
 
     __array_priority__ = 100  # numpy leaves `array + variable` to `__radd__`

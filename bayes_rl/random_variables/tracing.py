@@ -130,15 +130,7 @@ class Owners(dict):
     """Whose random variable a name is, in a program: of a layer, or of the program."""
 
     def check(self, name, owner):
-        """Checks that a name belongs to one layer.
-
-        Args:
-            name: of a random variable, or None.
-            owner: what tells the weights of layers apart; None for other variables.
-
-        Raises:
-            ValueError: it belongs to another one.
-        """
+        """Raises a ValueError where a name belongs to another owner; None is no owner."""
         if owner is not None and self.setdefault(name, owner) is not owner:
             raise ValueError(
                 f"two layers of the program have a weight named {name!r}; give each layer "

@@ -55,14 +55,9 @@ def TransformedRandomVariable(  # noqa: N802
 
 
 def push(rv, reversible_layer, name=None):
-    """`TransformedRandomVariable` whose value follows from that of `rv`.
+    """`TransformedRandomVariable` whose value follows from that of `rv`, as `layer(rv)`.
 
-    Tracers do not see it, because nothing is drawn. `layer(rv)` is this.
-
-    Args: as in `TransformedRandomVariable`.
-
-    Returns:
-        A `RandomVariable` of a `TransformedDistribution`.
+    Tracers do not see it, because nothing is drawn.
     """
     distribution, kept = _transformed(rv, reversible_layer, name)
     return RandomVariable(
@@ -106,9 +101,9 @@ class TransformedDistribution(tfd.Distribution):
     `event_ndims` axes makes these axes of `base` one event; what it changes element by
     element (`event_ndims` 0) is summed over the event of `base`.
 
-    `mean`, `variance` and `mode` exist where the layer has `output_mean`,
-    `output_variance` and `output_mode`; `cdf` and `quantile` where the layer and `base`
-    work element by element; `entropy` where `is_constant_jacobian`.
+    `mean`, `variance` and `mode` exist where the layer has `output_mean`, `output_variance`
+    and `output_mode`; `cdf` and `quantile` where the layer and `base` work element by
+    element; `entropy` where `is_constant_jacobian`.
 
     Source: Tran et al., 2019, Bayesian Layers: A Module for Neural Network Uncertainty,
     section 2.4; Dinh et al., 2017, Density Estimation Using Real NVP, equation 3.
@@ -121,22 +116,6 @@ class TransformedDistribution(tfd.Distribution):
 
     Raises:
         ValueError: `base` has fewer axes than the layer mixes.
-
-    Example:
-        >>> import bayes_rl as ed, tensorflow as tf
-        >>> from bayes_rl.layers.reversible.base import ElementwiseAffine
-        >>> class Double(ElementwiseAffine, tf.keras.layers.Layer):
-        ...     def call(self, inputs):
-        ...         return 2.0 * inputs
-        ...     def reverse(self, outputs):
-        ...         return outputs / 2.0
-        ...     def log_det_jacobian(self, outputs):
-        ...         return tf.fill(tf.shape(outputs), -tf.math.log(2.0))
-        >>> doubled = TransformedDistribution(tfd.Normal(1.0, 1.0), Double())
-        >>> float(doubled.mean()), float(doubled.variance())
-        (2.0, 4.0)
-        >>> bool(abs(doubled.log_prob(3.0) - tfd.Normal(2.0, 2.0).log_prob(3.0)) < 1e-6)
-        True
     """
 
     def __init__(self, base, reversible_layer, name=None):
@@ -253,20 +232,8 @@ class TransformedDistribution(tfd.Distribution):
 def sum_over_event(change, outputs, mixed, event_ndims):
     """Sums log determinants over those axes of an event that a layer does not mix.
 
-    Args:
-        change: log determinants of the layer, of the shape of the outputs without the axes
-            that it mixes; or [], one that holds for each of them.
-        outputs: of the layer.
-        mixed: number of last axes that it mixes.
-        event_ndims: number of last axes of the event, at least `mixed`.
-
-    Returns:
-        Tensor of the shape of the outputs without the event.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> sum_over_event(tf.constant(1.0), tf.zeros([2, 3, 4]), 1, 2).numpy()
-        array([3., 3.], dtype=float32)
+    `change` has the shape of the outputs without the last axes that the layer mixes; or it
+    is [], one that holds for each of them.
     """
     shape = tf.shape(outputs)[: outputs.shape.rank - mixed]
     return tf.reduce_sum(tf.broadcast_to(change, shape), tf.range(mixed - event_ndims, 0))

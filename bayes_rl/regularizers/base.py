@@ -7,6 +7,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.initializers.seeding import seed_of
 from bayes_rl.regularizers.divergence import kl_divergence, minus_log_prior
 from bayes_rl.serialization import configured
@@ -70,8 +71,7 @@ class KLDivergence(
     """
 
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None):
-        if num_samples < 1:
-            raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+        checks.at_least_1(num_samples=num_samples)
         _check_scale_factor(scale_factor)
         self._scale_factor = ScaleFactor(scale_factor)
         self.num_samples = num_samples
@@ -173,18 +173,7 @@ class LocationScaleKLDivergence(KLDivergence):
             raise ValueError(f"{name} of the prior must be above 0, got {scale}")
 
     def prior_parameters(self, shape, dtype):
-        """Location and scale of the prior for a weight.
-
-        Args:
-            shape: of the weight.
-            dtype: of the result.
-
-        Returns:
-            Two tensors that broadcast to `shape`.
-
-        Raises:
-            ValueError: one of them does not broadcast to it.
-        """
+        """Location and scale of the prior, which broadcast to the shape of a weight."""
         return [
             prior_parameter(getattr(self, name), name, shape, dtype)
             for name in self.parameter_names
@@ -211,20 +200,7 @@ def shape_of(distribution):
 
 
 def prior_parameter(value, name, shape, dtype):
-    """Value of a prior's parameter for a weight.
-
-    Args:
-        value: number, array, variable, initializer or function of the shape.
-        name: for the error.
-        shape: of the weight.
-        dtype: of the result.
-
-    Returns:
-        Tensor that broadcasts to `shape`.
-
-    Raises:
-        ValueError: it does not.
-    """
+    """Value of a prior's parameter, which must broadcast to the shape of a weight."""
     if isinstance(value, (int, float)):
         return tf.constant(value, dtype)
     if isinstance(value, tf.keras.initializers.Initializer):

@@ -3,6 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.regularizers.base import LocationScaleKLDivergence, shape_of
 from bayes_rl.serialization import register
 
@@ -117,11 +118,10 @@ class NormalEmpiricalBayesKLDivergence(NormalKLDivergence):
         seed=None,
     ):
         super().__init__(mean, 1.0, scale_factor, num_samples, seed)
+        checks.above_0(variance_concentration=variance_concentration)
+        checks.above_0(variance_scale=variance_scale)
         self.variance_concentration = variance_concentration
         self.variance_scale = variance_scale
-        for name in ("variance_concentration", "variance_scale"):
-            if getattr(self, name) <= 0:
-                raise ValueError(f"{name} must be above 0, got {getattr(self, name)}")
 
     def variance(self, posterior):
         """The best variance of the prior, [].

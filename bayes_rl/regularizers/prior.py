@@ -9,6 +9,7 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, initializers
 from bayes_rl.initializers.seeding import fresh
+from bayes_rl.initializers.trainable import build_for
 from bayes_rl.regularizers.base import (
     KLDivergence,
     LocationScaleKLDivergence,
@@ -20,12 +21,7 @@ from bayes_rl.weights import forget_functions, named_weights, renew_templates
 
 
 class PriorLayer(KLDivergence, tf.keras.layers.Layer):
-    """KL divergence to a prior whose parameters are variables of this Keras layer.
-
-    Args:
-        scale_factor, num_samples, seed: as in `KLDivergence`.
-        **kwargs: of `tf.keras.layers.Layer`.
-    """
+    """KL divergence to a prior whose parameters are variables of this Keras layer."""
 
     def __init__(self, scale_factor=1.0, num_samples=1, seed=None, **kwargs):
         tf.keras.layers.Layer.__init__(self, **kwargs)
@@ -37,17 +33,6 @@ class PriorLayer(KLDivergence, tf.keras.layers.Layer):
         # The configuration has the value of a variable; the copy shares the variable.
         config = self.get_config() | {"scale_factor": self.scale_factor} | options
         return type(self).from_config(config)
-
-    def _built_for(self, shape):
-        shape = tuple(shape)
-        if not self.built:
-            with tf.init_scope():
-                self.build(shape)
-        if shape != self.weight_shape:
-            raise ValueError(
-                f"{type(self).__name__} holds the prior of a weight of shape "
-                f"{self.weight_shape}, asked for {shape}; use another object"
-            )
 
 
 @register
@@ -114,7 +99,7 @@ class TrainableNormalKLDivergenceStdDev(PriorLayer):
         self.built = True
 
     def make_prior(self, shape, dtype):
-        self._built_for(shape)
+        build_for(self, shape)
         stddev = tf.convert_to_tensor(self.stddev)
         if self.stddev_constraint is not None:
             stddev = self.stddev_constraint(stddev)
@@ -178,7 +163,7 @@ class PriorKLDivergence(PriorLayer):
         self.built = True
 
     def make_prior(self, shape, dtype):
-        self._built_for(shape)
+        build_for(self, shape)
         return self.prior(self.weight_shape).distribution
 
 
@@ -271,15 +256,7 @@ def _without_costs(initializer):
 
 
 def keep_prior(prior, regularizer):
-    """Cost with a prior that is kept, scaled and estimated as another cost.
-
-    Args:
-        prior: trainable initializer.
-        regularizer: the cost it takes the place of.
-
-    Returns:
-        A `PriorKLDivergence`.
-    """
+    """Cost with a prior that is kept, scaled and estimated as the cost that it replaces."""
     names = ("scale_factor", "num_samples", "seed")
     options = {
         name: getattr(regularizer, name) for name in names if hasattr(regularizer, name)

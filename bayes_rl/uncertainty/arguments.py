@@ -10,16 +10,7 @@ _OF_SUM = 0.02  # that probabilities in half precision may be rounded by
 def require(condition, text, got):
     """Checks values: a ValueError of one line, in a traced function a failing assertion.
 
-    Args:
-        condition: bool tensor [].
-        text: what would be right.
-        got: function to a text of what was given.
-
-    Raises:
-        ValueError: the condition is false.
-
-    Example:
-        >>> require(tf.constant(True), "x must be even", lambda: "2")
+    `text` says what would be right, and the function `got` what was given.
     """
     if not tf.executing_eagerly():
         tf.debugging.Assert(condition, [text])
@@ -28,22 +19,10 @@ def require(condition, text, got):
 
 
 def numbers(name, given, dtype=tf.float32):
-    """Numbers of any kind as floats, in float32 or more.
+    """Numbers of any kind as a tensor of float32, or float64.
 
-    Args:
-        name: of the argument.
-        given: array, tensor, list or number; whole numbers of 32 bits become float64.
-        dtype: of lists and numbers of Python.
-
-    Returns:
-        Tensor in float32 or float64.
-
-    Raises:
-        ValueError: they are no numbers.
-
-    Example:
-        >>> numbers("draws", tf.zeros([2], tf.float16)).dtype.name
-        'float32'
+    Whole numbers of 32 bits become float64; lists and numbers of Python have the given
+    type.
     """
     tensor = tensor_of(name, given, dtype)
     if tensor.dtype in (tf.float32, tf.float64):
@@ -71,22 +50,12 @@ def _is_real(dtype):
 
 
 def draws_and_targets(draws, targets):
-    """Draws and targets of one shape; a last axis of size 1 that one alone has is dropped.
+    """Draws [S, ...] and targets [...], of one type and shape; one number is for all.
 
-    Args:
-        draws: [S, ...], or [S, ..., 1].
-        targets: [...], or [..., 1]; or one number for all.
-
-    Returns:
-        draws [S, ...] and targets [...], of the type of the draws.
+    A last axis of size 1 that one of them alone has is dropped.
 
     Raises:
         ValueError: they are of other shapes, or there are no draws.
-
-    Example:
-        >>> draws, targets = draws_and_targets(tf.zeros([9, 5, 1]), tf.zeros([5]))
-        >>> draws.shape, targets.shape
-        (TensorShape([9, 5]), TensorShape([5]))
     """
     draws = numbers("draws", draws)
     targets = numbers("targets", targets, draws.dtype)
@@ -116,14 +85,10 @@ def has_column(shape, other):
 
 
 def labels_and_probabilities(labels, probabilities):
-    """Labels [...] and probabilities [..., classes].
+    """Labels [...], int64, and probabilities [..., classes], float32 or float64.
 
-    Args:
-        labels: [...] or [..., 1], whole numbers of any type, or booleans.
-        probabilities: [..., classes], or those of class 1 of two, [..., 1].
-
-    Returns:
-        labels, int64, and probabilities, float32 or float64.
+    Labels may be [..., 1] and of any type, and probabilities [..., 1], those of class 1 of
+    two.
 
     Raises:
         ValueError: they are of other shapes or values.
@@ -166,11 +131,7 @@ def with_classes(probabilities):
 
 
 def check_probabilities(probabilities):
-    """Checks the range of [..., classes] and sums over classes; NaN passes.
-
-    Raises:
-        ValueError: a number is no probability, or they do not sum to 1.
-    """
+    """Checks the range of [..., classes], and sums over classes; NaN passes."""
     low, high = probabilities < -_OF_SUM, probabilities > 1.0 + _OF_SUM
     require(
         not_any(low | high),
@@ -200,20 +161,7 @@ def _greatest(tensor):
 
 
 def whole(name, given, count):
-    """Whole numbers from 0 to count - 1 of any type, as int64.
-
-    Args:
-        name: of the argument.
-        given: tensor.
-        count: of classes; None where it is unknown.
-
-    Raises:
-        ValueError: one is not whole, or out of the range.
-
-    Example:
-        >>> whole("labels", tf.constant([0.0, 1.0]), 2).numpy()
-        array([0, 1])
-    """
+    """Whole numbers from 0 to count - 1, as far as that is known, of any type as int64."""
     found = tf.cast(given, tf.int64)
     end = "" if count is None else f" to {count - 1}"
     wrong = (found < 0) | (found >= tf.int64.max if count is None else found >= count)

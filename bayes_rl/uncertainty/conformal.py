@@ -17,6 +17,8 @@ import math
 
 import numpy as np
 
+from bayes_rl import checks
+
 _ROUNDING = 1e-9  # of (n + 1) * level
 _SCORES = ("threshold", "adaptive")
 
@@ -114,9 +116,7 @@ def conformal_sets(
         array([[ True, False],
                [False, False]])
     """
-    if score not in _SCORES:
-        known = ", ".join(map(repr, _SCORES))
-        raise ValueError(f"score must be one of {known}, got {score!r}")
+    checks.one_of(_SCORES, score=score)
     probabilities, new_probabilities = (
         np.asarray(x, np.float64) for x in (probabilities, new_probabilities)
     )

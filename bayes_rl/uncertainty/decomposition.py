@@ -11,6 +11,7 @@ import typing
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+from bayes_rl import checks
 from bayes_rl.uncertainty.arguments import check_probabilities, numbers, with_classes
 from bayes_rl.uncertainty.predictions import distribution_of, is_array, probabilities_of
 
@@ -99,8 +100,7 @@ def entropy_parts(prediction, num_samples=100, seed=None):
         >>> round(float(parts.epistemic), 3), float(parts.aleatoric)
         (0.693, 0.0)
     """
-    if num_samples < 1:
-        raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+    checks.at_least_1(num_samples=num_samples)
     distribution, probabilities = _classes_of(prediction)
     if probabilities is None:
         aleatoric = tf.reduce_mean(distribution.entropy(), axis=0)

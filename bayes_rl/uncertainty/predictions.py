@@ -22,20 +22,11 @@ def is_array(prediction):
     return isinstance(prediction, (np.ndarray, tf.Tensor, tf.Variable))
 
 
-def distribution_of(prediction, name="prediction"):
-    """Distribution with an axis of draws, that computes in float32 or more.
-
-    Args:
-        prediction: [S, ...], random variable or distribution.
-        name: of the argument.
+def distribution_of(prediction):
+    """Distribution with an axis of draws, [S, ...], that computes in float32 or more.
 
     Raises:
-        ValueError: it is neither, or has no axis of draws.
-
-    Example:
-        >>> half = tfd.Normal(tf.zeros([2], tf.float16), tf.ones([2], tf.float16))
-        >>> distribution_of(half).dtype.name
-        'float32'
+        ValueError: it is none, nor a random variable, or has no axis of draws.
     """
     if isinstance(prediction, RandomVariable):
         prediction = prediction.distribution
@@ -44,14 +35,14 @@ def distribution_of(prediction, name="prediction"):
         given = type(prediction).__name__
         shape = getattr(prediction, "shape", None)
         raise ValueError(
-            f"{name} must be a random variable or a distribution, such as "
+            "prediction must be a random variable or a distribution, such as "
             "ed.Categorical(logits=outputs) or ed.Normal(outputs, stddev of the noise) of "
             f"what ed.predict returns, got {given}"
             + ("" if shape is None else f" of shape {tuple(shape)}")
         )
     if prediction.batch_shape.rank == 0 or prediction.batch_shape[:1] == [0]:
         raise ValueError(
-            f"the first batch axis of a {name} must be draws of the weights, got "
+            "the first batch axis of a prediction must be draws of the weights, got "
             f"batch_shape {tuple(prediction.batch_shape)} of {type(prediction).__name__}"
         )
     return _wide(prediction)
@@ -83,15 +74,12 @@ def _is_half(dtype):
 
 
 def outcomes_of(distribution, targets):
-    """Targets as outcomes of a distribution with an axis of draws.
+    """Targets as outcomes of a distribution with an axis of draws, and of its type.
 
-    Args:
-        distribution: batch [S, ...].
-        targets: [..., *event_shape]; a last axis of size 1 that one alone has is dropped.
+    A last axis of size 1 that targets or outcomes alone have is dropped.
 
     Returns:
-        Targets, of the distribution's type, and whether the density has a last axis of
-        size 1 more than they.
+        Targets, and whether the density has a last axis of size 1 more than they.
 
     Raises:
         ValueError: they are of another shape, or no outcomes.

@@ -9,6 +9,7 @@ import numbers
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+from bayes_rl import checks
 from bayes_rl.uncertainty.arguments import draws_and_targets, labels_and_probabilities
 from bayes_rl.uncertainty.predictions import distribution_of, outcomes_of
 
@@ -109,8 +110,7 @@ def expected_calibration_error(labels, probabilities, num_bins=10):
         >>> float(expected_calibration_error([0, 1], [[1.0, 0.0], [1.0, 0.0]]))
         0.5
     """
-    if num_bins < 1:
-        raise ValueError(f"num_bins must be at least 1, got {num_bins}")
+    checks.at_least_1(num_bins=num_bins)
     if num_bins % 1:
         raise ValueError(f"num_bins must be a whole number, got {num_bins}")
     labels, probabilities = labels_and_probabilities(labels, probabilities)

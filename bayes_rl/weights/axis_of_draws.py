@@ -26,17 +26,10 @@ _ELEMENTWISE = (
 
 
 def check_axis_of_draws(model, draws):
-    """Checks that a model of Keras can be given an axis of S draws.
+    """Raises a ValueError where a layer of Keras takes an axis of S draws for another one.
 
-    Layers that are not of Keras, and the models of subclasses, may do with it what they
-    say themselves.
-
-    Args:
-        model: as in `bayes_rl.sample_weights`.
-        draws: S.
-
-    Raises:
-        ValueError: a layer of Keras takes that axis for another one.
+    Layers that are not of Keras, and the models of subclasses, may do with it what they say
+    themselves.
     """
     for root in model if isinstance(model, (list, tuple)) else [model]:
         for layer in _parts_of(root):

@@ -7,9 +7,9 @@ of their own.
 
 import zlib
 
-import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.noise import as_seed, rademacher
 from bayes_rl.random_variables.families import draw_from, mean_of
 from bayes_rl.weights.naming import named_signs, named_weights, seed_labels
@@ -57,11 +57,11 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
         >>> weights["dense/kernel"].shape
         TensorShape([5, 3, 4])
     """
-    given, sample_shape = sample_shape, as_sizes(sample_shape)
+    given, sample_shape = sample_shape, checks.as_sizes(sample_shape)
     if sample_shape is None or len(sample_shape) > 1:
         raise ValueError(f"sample_shape must be () or [S], got {given!r}")
     if not (batch_size is None or tf.is_tensor(batch_size)):
-        batch_size = as_size("batch_size", batch_size)
+        batch_size = checks.as_size("batch_size", batch_size)
     seed, labels = as_seed(seed), seed_labels(model)
     draws = {}
     for name, (_, weight) in named_weights(model).items():
@@ -75,16 +75,7 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
 
 
 class SignsOfSeed:
-    """Signs for as many rows as the layer has that asks for them, always the same.
-
-    Args:
-        seed: int tensor [2].
-        size: of the last axis.
-
-    Example:
-        >>> SignsOfSeed([1, 2], size=3)(rows=2).shape
-        TensorShape([2, 3])
-    """
+    """Signs for as many rows as the layer has that asks for them, always the same."""
 
     def __init__(self, seed, size):
         self._seed, self._size = seed, size
@@ -97,20 +88,7 @@ def sample_with_signs(model):
     """One new draw of the weights of a model, and of signs for any number of rows.
 
     A layer may have more rows than a model has examples, as inside of `TimeDistributed`.
-
-    Args:
-        model: as in `sample_weights`.
-
-    Returns:
-        Two dicts, of weights and of `SignsOfSeed`, to be held together.
-
-    Example:
-        >>> import bayes_rl as ed
-        >>> layer = ed.layers.DenseFlipout(4, name="dense")
-        >>> layer.build([None, 3])
-        >>> weights, signs = sample_with_signs(layer)
-        >>> signs["dense/kernel/sign_output"](rows=7).shape
-        TensorShape([7, 4])
+    The two dicts, of weights and of `SignsOfSeed`, are to be held together.
     """
     seed, labels = as_seed(None), seed_labels(model)
     signs = {
@@ -118,24 +96,6 @@ def sample_with_signs(model):
         for name, (_, _, size) in named_signs(model).items()
     }
     return sample_weights(model, seed=seed), signs
-
-
-def as_sizes(shape):
-    """Whole numbers above 0 as a list of ints; None where there are others."""
-    sizes = np.ravel(shape).tolist()
-    return [int(size) for size in sizes] if all(map(_is_size, sizes)) else None
-
-
-def _is_size(size):
-    return isinstance(size, (int, float)) and size >= 1 and size % 1 == 0
-
-
-def as_size(name, given):
-    """One size as an int; a ValueError where it is none."""
-    size = as_sizes(given)
-    if size is None or len(size) != 1:
-        raise ValueError(f"{name} must be a whole number above 0, got {given!r}")
-    return size[0]
 
 
 def mean_weights(model):

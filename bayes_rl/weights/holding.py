@@ -11,11 +11,15 @@ from bayes_rl.scopes import Scopes
 from bayes_rl.weights.axis_of_draws import check_axis_of_draws
 from bayes_rl.weights.drawing import SignsOfSeed
 from bayes_rl.weights.naming import named_signs, named_weights, stochastic_layers
-from bayes_rl.weights.variables import as_untraced, held_variables, replaced
+from bayes_rl.weights.variables import (
+    FUNCTIONS_OF_KERAS,
+    as_untraced,
+    held_variables,
+    replaced,
+)
 
 _scopes = Scopes("held weights")
 _GUARDED = "_bayes_rl_guarded"
-_FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 
 _Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
 
@@ -123,15 +127,9 @@ def _with_shape(name, value, shape):
 
 
 def held(layer, key):
-    """The held tensor of a layer's weight or signs, or None.
+    """The held tensor of a layer's weight or signs, such as "kernel/sign_input", or None.
 
-    Args:
-        layer: the layer itself.
-        key: name within the layer, such as "kernel" or "kernel/sign_input".
-
-    Returns:
-        The tensor of the innermost `hold` that names it, or None; of signs maybe
-        `SignsOfSeed`.
+    It is that of the innermost `hold` that names it; of signs maybe `SignsOfSeed`.
 
     Raises:
         RuntimeError: it was entered outside of the `tf.function` being traced.
@@ -144,7 +142,7 @@ def held(layer, key):
         if any(layer is other for other in frame.layers):
             return None
     for graph in graphs.outer():
-        if getattr(graph, "name", None) in _FUNCTIONS_OF_KERAS:
+        if getattr(graph, "name", None) in FUNCTIONS_OF_KERAS:
             _refuse_when_held(graph, layer)
     return None
 

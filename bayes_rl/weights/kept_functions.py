@@ -23,24 +23,10 @@ class _Kept:
 
 
 def kept_function(model, key, make):
-    """The function that was made for a model and a key, or a new one.
+    """The function that was made for a model and a key, or a new one, as `make` gives it.
 
     It is new where a layer of the model is another one, or has another attribute of Python,
     such as an activation: a traced function would not see it.
-
-    Args:
-        model: Keras model or layer, or a `tf.Module`.
-        key: what else the function depends on.
-        make: function of no arguments to the function.
-
-    Returns:
-        What `make` has returned.
-
-    Example:
-        >>> layer = tf.keras.layers.Dense(4)
-        >>> first = kept_function(layer, "first", lambda: tf.function(layer))
-        >>> first is kept_function(layer, "first", lambda: tf.function(layer))
-        True
     """
     if is_tracing():
         return make()  # A tracer of this moment would stay in the function for ever.

@@ -25,12 +25,17 @@ def _named_layers(model):
     found = [(p, m) for p, m in _modules(model) if hasattr(m, "stochastic_weights")]
     # A model may be used by other methods than its call, and is then never built itself.
     if not found or not all(module.built for _, module in found):
-        for module in (*_roots(model), *(module for _, module in found)):
-            if not getattr(module, "built", True):
-                raise ValueError(
-                    f"{module.name!r} must be built first: call it once on its inputs"
-                )
+        check_built(*_roots(model), *(module for _, module in found))
     return list(_shortest([(p, m) for p, m in found if m.stochastic_weights]))
+
+
+def check_built(*modules):
+    """Raises a ValueError that names the first which is not built."""
+    for module in modules:
+        if not getattr(module, "built", True):
+            raise ValueError(
+                f"{module.name!r} must be built first: call it once on its inputs"
+            )
 
 
 def modules_of(model):
@@ -40,14 +45,9 @@ def modules_of(model):
 
 def layers_with_variables(model):
     """(name, list of its own variables) of modules that have such, in a fixed order."""
-    roots = _roots(model)
     found = [(path, module) for path, module in _modules(model) if _own(module)]
     if not found:
-        for root in roots:
-            if not getattr(root, "built", True):
-                raise ValueError(
-                    f"{root.name!r} must be built first: call it once on its inputs"
-                )
+        check_built(*_roots(model))
     return [(path, _own(module)) for path, module in _shortest(found)]
 
 
@@ -123,23 +123,10 @@ def _ends(path):
 
 
 def named_weights(model):
-    """Every stochastic weight with its layer.
-
-    Args:
-        model: as in `sample_weights`.
-
-    Returns:
-        Dict of full name -> (layer, `StochasticWeight`).
+    """Every stochastic weight of a model: full name -> (layer, `StochasticWeight`).
 
     Raises:
         ValueError: two weights have the same name, or the model is not built.
-
-    Example:
-        >>> import bayes_rl as ed
-        >>> layer = ed.layers.DenseReparameterization(4, name="dense")
-        >>> layer.build([None, 3])
-        >>> named_weights(layer)["dense/kernel"][1].shape
-        (3, 4)
     """
     named = {}
     for path, layer in _named_layers(model):
@@ -159,18 +146,8 @@ def named_signs(model):
     `sample_weights` draws them for a batch size, with a row for each example; all else that
     it draws is shared by the batch.
 
-    Args:
-        model: as in `sample_weights`.
-
     Returns:
         Dict of full name -> (layer, name within the layer, size of the last axis).
-
-    Example:
-        >>> import bayes_rl as ed
-        >>> layer = ed.layers.DenseFlipout(4, name="dense")
-        >>> layer.build([None, 3])
-        >>> {name: size for name, (_, _, size) in named_signs(layer).items()}
-        {'dense/kernel/sign_input': 3, 'dense/kernel/sign_output': 4}
     """
     return {
         f"{path}/{key}": (layer, key, size)
@@ -180,20 +157,11 @@ def named_signs(model):
 
 
 def seed_labels(model):
-    """What the draw of each weight, and of its signs, depends on beside the seed.
+    """What the draw of each weight, and of its signs, depends on beside the seed, by name.
 
     It is the full name. Names that Keras has made of class and a count of the process, as
     `dense_flipout_7`, are counted anew in the order of the model, so that a model that is
     made twice has the same draws.
-
-    Args:
-        model: as in `sample_weights`.
-
-    Returns:
-        Dict of full name -> label.
-
-    Raises:
-        ValueError: as in `named_weights`.
 
     Example:
         >>> import bayes_rl as ed

@@ -8,9 +8,10 @@ import warnings
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.random_variables.spec import with_whole_batch
-from bayes_rl.weights.drawing import as_size, sample_weights
+from bayes_rl.weights.drawing import sample_weights
 from bayes_rl.weights.holding import hold
 from bayes_rl.weights.kept_functions import kept_function
 from bayes_rl.weights.naming import modules_of, named_signs, named_weights
@@ -98,19 +99,15 @@ def _check_stateless(model):
 def _batches(inputs, batch_size):
     """Iterator of (inputs, their specification) of each batch, and a number of batches."""
     if isinstance(inputs, tf.keras.utils.Sequence):
-        return _converted(inputs[i] for i in range(len(inputs))), len(inputs)
+        return _converted(inputs), len(inputs)
     if isinstance(inputs, collections.abc.Iterator):
         return _converted(inputs), -1
     if not isinstance(inputs, tf.data.Dataset):
-        batch_size = as_size("batch_size", batch_size)
+        batch_size = checks.as_size("batch_size", batch_size)
         # A dataset would make one tensor of a list.
         inputs = tuple(inputs) if isinstance(inputs, list) else inputs
         inputs = tf.data.Dataset.from_tensor_slices((inputs,)).batch(batch_size)
-    if inputs.cardinality() == tf.data.INFINITE_CARDINALITY:
-        raise ValueError(
-            "the dataset of inputs repeats for ever; give a finite one, such as "
-            "dataset.take(number of batches)"
-        )
+    checks.finite(inputs)
     spec = _of_any_size(_inputs_of(inputs.element_spec))
     batches = ((_inputs_of(batch), spec) for batch in inputs)
     return batches, int(inputs.cardinality())
@@ -136,7 +133,7 @@ def _of_any_size(specs):
 def _weights(model, draws, seed):
     """Draws, and their number; None for one without an axis."""
     if not isinstance(draws, dict):
-        draws = as_size("draws", draws)
+        draws = checks.as_size("draws", draws)
         return sample_weights(model, [draws], seed), draws
     if signs := sorted(draws.keys() & named_signs(model).keys()):
         raise ValueError(

@@ -4,6 +4,7 @@ import warnings
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics import graphs
 from bayes_rl.weights.naming import modules_of
 from bayes_rl.weights.templates import renew_backward_layers, with_templates
@@ -46,8 +47,7 @@ def scale_kl(model, scale):
         >>> round(whole / float(sum(model.losses)))
         100
     """
-    if scale < 0:
-        raise ValueError(f"scale must not be negative, got {scale}")
+    checks.not_negative(scale=scale)
     if scale > 1:
         warnings.warn(
             f"a scale of {scale} lets the KL count more than once; 1 / (number of training "
@@ -84,11 +84,7 @@ def _is_in_fit():
 
 
 def warn_of_whole_kl(kl):
-    """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns.
-
-    Args:
-        kl: function of no arguments to the KL of a weight, [] in nats.
-    """
+    """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns."""
     if not _is_in_fit():
         return
     with tf.init_scope():
@@ -102,11 +98,7 @@ def warn_of_whole_kl(kl):
 
 
 def warn_of_no_kl(weight):
-    """Warns where `fit` trains the scale of a posterior without regularizer, so without KL.
-
-    Args:
-        weight: `StochasticWeight`.
-    """
+    """Warns where `fit` trains the scale of a posterior that has no KL."""
     names = getattr(weight.initializer, "parameter_names", ())  # location, then scale
     if len(names) < 2 or not weight.initializer.trainable or not _is_in_fit():
         return

@@ -35,13 +35,7 @@ def _with_posteriors(layer):
 
 
 def renew_regularizers(template, layer, prefix=""):
-    """Gives a template the regularizers of a layer, without their variables.
-
-    Args:
-        template: has the attributes `<prefix><name of a regularizer of the layer>`.
-        layer: Keras layer.
-        prefix: of the names.
-    """
+    """Gives a template the regularizers of a layer, <prefix><name>, without variables."""
     for name, value in list(vars(layer).items()):
         if name.endswith("_regularizer") and hasattr(template, prefix + name):
             unbuilt = getattr(value, "unbuilt", lambda value=value: value)

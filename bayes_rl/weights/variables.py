@@ -11,35 +11,20 @@ import threading
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics import graphs
 from bayes_rl.scopes import Scopes
-from bayes_rl.spelling import did_you_mean
 from bayes_rl.weights.naming import layers_with_variables, modules_of
 
 _scopes = Scopes("held variables")
 _lock = threading.Lock()
 _users = collections.Counter()  # contexts that replace a variable, by its id
-_FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
+FUNCTIONS_OF_KERAS = ("predict_function", "test_function", "train_function")
 _READS = ("value", "read_value", "sparse_read", "gather_nd")
 
 
 def named_variables(model):
-    """Every floating variable of a model's layers.
-
-    Args:
-        model: as in `bayes_rl.sample_weights`.
-
-    Returns:
-        Dict of `<layer>/<variable>`, the end of its path that is clear, -> variable.
-
-    Raises:
-        ValueError: the model is not built.
-
-    Example:
-        >>> model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=[3])])
-        >>> [name.split("/")[1] for name in named_variables(model)]
-        ['kernel', 'bias']
-    """
+    """Every floating variable of a model: the end of its path that is clear -> variable."""
     named = {}
     for path, variables in layers_with_variables(model):
         for variable in variables:
@@ -61,22 +46,13 @@ def trainable_variables(model):
 
 
 class Held:
-    """A read gives this tensor.
-
-    Args:
-        tensor: of the variable's shape.
-    """
+    """A read gives this tensor, of the variable's shape."""
 
     def __init__(self, tensor):
         self.tensor, self.was_read = tensor, False
 
     def read(self, own, take=None):
-        """What a read gives.
-
-        Args:
-            own: function without arguments to what the variable itself gives.
-            take: function of a tensor to the part that is read; None for all of it.
-        """
+        """What a read gives; `own()` is the variable's value, and `take` takes a part."""
         return take(self.tensor) if take else tf.identity(self.tensor)
 
 
@@ -88,15 +64,9 @@ class Shifted(Held):
 
 
 def held_variables(model, weights, slots):
-    """What of the weights to hold are variables.
+    """List of (variable, `Held`) of those weights to hold that are variables, and the rest.
 
-    Args:
-        model: as in `bayes_rl.sample_weights`.
-        weights: dict of name -> tensor.
-        slots: names of stochastic weights, which are none.
-
-    Returns:
-        List of (variable, `Held`), and the other weights.
+    `slots` has the names of stochastic weights, which are none.
 
     Raises:
         ValueError: a name is unknown, or a shape is wrong.
@@ -109,7 +79,7 @@ def held_variables(model, weights, slots):
             continue
         if name not in named:
             kind = "stochastic weight" if slots else "variable"
-            hint = did_you_mean(name, [*slots, *named])
+            hint = checks.did_you_mean(name, [*slots, *named])
             raise ValueError(f"{name!r} is not a {kind} of the model{hint}")
         value = tf.convert_to_tensor(value)
         if not value.shape.is_compatible_with(named[name].shape):
@@ -124,18 +94,11 @@ def held_variables(model, weights, slots):
 
 @contextlib.contextmanager
 def as_untraced(model):
-    """Context in which Keras traces its functions of a model anew, outside of functions.
-
-    Args:
-        model: as in `bayes_rl.sample_weights`.
-
-    Yields:
-        None.
-    """
+    """Context in which Keras traces its functions of a model anew, outside of functions."""
     models = [x for x in modules_of(model) if isinstance(x, tf.keras.Model)]
     models = models if tf.executing_eagerly() else []
-    kept = [[getattr(x, name) for name in _FUNCTIONS_OF_KERAS] for x in models]
-    _set_functions(models, [[None] * len(_FUNCTIONS_OF_KERAS)] * len(models))
+    kept = [[getattr(x, name) for name in FUNCTIONS_OF_KERAS] for x in models]
+    _set_functions(models, [[None] * len(FUNCTIONS_OF_KERAS)] * len(models))
     try:
         yield
     finally:
@@ -144,7 +107,7 @@ def as_untraced(model):
 
 def _set_functions(models, functions):
     for model, own in zip(models, functions, strict=True):
-        for name, function in zip(_FUNCTIONS_OF_KERAS, own, strict=True):
+        for name, function in zip(FUNCTIONS_OF_KERAS, own, strict=True):
             setattr(model, name, function)
 
 
@@ -153,14 +116,8 @@ def replaced(values):
     """Lets reads of variables give something else in this thread, while it lasts.
 
     Contexts nest, the innermost counts. In a replica of a distribution strategy they are
-    the replica's own.
-
-    Args:
-        values: list of (variable, `Held` or `Shifted`); None instead of the list lets
-            variables be read as they are, whatever an outer context says.
-
-    Yields:
-        None.
+    the replica's own. Values are a list of (variable, `Held` or `Shifted`); with None
+    variables are read as they are, whatever an outer context says.
     """
     frame = None
     if values is not None:

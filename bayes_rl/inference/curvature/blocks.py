@@ -17,12 +17,7 @@ import numpy as np
 
 
 class Diagonal:
-    """Weights that are independent of each other.
-
-    Args:
-        shapes: dict of name -> shape.
-        curvature: [P], the diagonal of G.
-    """
+    """Weights that are independent of each other; `curvature` [P] is the diagonal of G."""
 
     structure = "diagonal"
 
@@ -66,12 +61,7 @@ class Diagonal:
 
 
 class Full(Diagonal):
-    """Weights of which each may depend on each.
-
-    Args:
-        shapes: dict of name -> shape.
-        curvature: [P, P].
-    """
+    """Weights of which each may depend on each; `curvature` [P, P] is G."""
 
     structure = "full"
 
@@ -90,10 +80,7 @@ class Full(Diagonal):
 class Kronecker(Diagonal):
     """Kernel, and bias, of a layer: rows and columns of a matrix [inputs (+ 1), units].
 
-    Args:
-        shapes: dict of name -> shape; of the kernel, and of the bias where there is one.
-        inputs: [inputs (+ 1), inputs (+ 1)], A.
-        outputs: [units, units], B.
+    `inputs` is A, [inputs (+ 1), inputs (+ 1)], and `outputs` is B, [units, units].
     """
 
     structure = "kronecker"

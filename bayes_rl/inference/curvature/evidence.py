@@ -19,17 +19,12 @@ class Evidence:
         gamma = sum of eigenvalues / (eigenvalues + delta)
         delta = gamma / |weights|^2,  noise_stddev^2 = sum of squares / (numbers - gamma)
 
+    `log_likelihood` is that of noise of stddev 1 where the likelihood is normal; where it
+    is not, `numbers`, of targets, is None. Delta is `prior_precision`.
+
     Source: MacKay, 1992, A Practical Bayesian Framework for Backpropagation Networks,
     section 2; Bishop, 2006, Pattern Recognition and Machine Learning, equations 3.92 and
     3.95.
-
-    Args:
-        blocks: list of `blocks.Diagonal`.
-        mean: dict of name -> value.
-        log_likelihood: of the data, with noise of stddev 1 where it is normal.
-        numbers: of targets, where the likelihood is normal; None where it is not.
-        prior_precision: delta, or None.
-        noise_stddev: or None.
     """
 
     def __init__(

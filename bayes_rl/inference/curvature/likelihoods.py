@@ -54,19 +54,7 @@ class Normal:
         return tf.linalg.diag(tf.ones_like(outputs))
 
 
-_LIKELIHOODS = {kind.name: kind for kind in (Categorical, Bernoulli, Normal)}
-
-
-def make_likelihood(name):
-    """A likelihood by its name.
-
-    Raises:
-        ValueError: it is unknown.
-    """
-    if name not in _LIKELIHOODS:
-        known = ", ".join(map(repr, _LIKELIHOODS))
-        raise ValueError(f"likelihood must be one of {known}, got {name!r}")
-    return _LIKELIHOODS[name]()
+LIKELIHOODS = {kind.name: kind for kind in (Categorical, Bernoulli, Normal)}
 
 
 def rows_of(outputs):
@@ -80,12 +68,7 @@ def rows_of(outputs):
 
 
 def flat_root(likelihood, outputs):
-    """[N, rows * last, rows * last] root of the Hessian of all outputs of an example.
-
-    Args:
-        likelihood: as from `make_likelihood`.
-        outputs: [N, rows, last].
-    """
+    """Root [N, rows * last, rows * last] of the Hessian of outputs [N, rows, last]."""
     roots = likelihood.root(outputs)
     rows, last = outputs.shape[1:]
     if rows == 1:

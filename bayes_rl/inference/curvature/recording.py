@@ -20,11 +20,7 @@ def has_factors(layer):
 
 
 class Record:
-    """What a layer multiplied in one pass of a model.
-
-    Args:
-        layer: Keras layer for which `has_factors` is true.
-    """
+    """What a layer, for which `has_factors` is true, multiplied in one pass of a model."""
 
     def __init__(self, layer):
         self.layer = layer
@@ -34,11 +30,9 @@ class Record:
         """[N, rows, inputs (+ 1)], the rows that the kernel, and bias, multiply."""
         rows = [_examples(self._patches(x), x) for x in self.inputs]
         rows = tf.cast(tf.concat(rows, axis=1), tf.float32)
-        return (
-            tf.pad(rows, [[0, 0]] * 2 + [[0, 1]], constant_values=1.0)
-            if (self.layer.use_bias)
-            else rows
-        )
+        if not self.layer.use_bias:
+            return rows
+        return tf.pad(rows, [[0, 0]] * 2 + [[0, 1]], constant_values=1.0)
 
     def joined(self, gradients):
         """[N, rows, units] of gradients by each of `outputs`."""
@@ -65,14 +59,7 @@ def _examples(values, inputs):
 
 @contextlib.contextmanager
 def recorded(layers):
-    """Records calls of layers while it lasts.
-
-    Args:
-        layers: list of Keras layers.
-
-    Yields:
-        List of `Record`.
-    """
+    """Records calls of layers while it lasts; yields a list of `Record`."""
     records = [Record(layer) for layer in layers]
     kept = [layer.activation for layer in layers]
     for record in records:

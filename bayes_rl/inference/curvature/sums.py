@@ -19,22 +19,31 @@ _MEGABYTES = 2**20 // 4  # of float32
 _NUMBERS_AT_ONCE = 64 * _MEGABYTES
 
 
-class LastLayer:
-    """Sums of the last layer, whose kernel multiplies features that do not change.
+class _Sums:
+    """What is collected: `of_batch(model, likelihood, inputs)` are tensors to `add`.
 
-    Args:
-        layer: Keras `Dense`, whose outputs are those of the model.
-        variables: its kernel, and bias, as dict of name -> variable.
-        structure: a key of `blocks.STRUCTURES`.
+    `blocks(count)` are the finished blocks, of so many examples.
     """
+
+    sums = None
+
+    def add(self, parts):
+        if self.sums is not None:
+            parts = [x + y for x, y in zip(self.sums, parts, strict=True)]
+        self.sums = parts
+
+    def check(self, model, inputs):
+        """Raises a ValueError where sums cannot be those of the model; any will do."""
+
+
+class LastLayer(_Sums):
+    """Sums of the last layer, a `Dense` whose kernel multiplies features that stay."""
 
     def __init__(self, layer, variables, structure):
         self.layer, self.structure = layer, structure
         self.shapes = {name: tuple(x.shape) for name, x in variables.items()}
-        self.sums = None
 
     def of_batch(self, model, likelihood, inputs):
-        """What a batch adds; tensors."""
         with recorded([self.layer]) as (record,):
             model(inputs, training=False)
         features, rows = record.rows(), rows_of(record.outputs[0])
@@ -44,19 +53,11 @@ class LastLayer:
         root = tf.reshape(root, [-1, rows.shape[1], units, root.shape[-1]])
         return _factors(self.structure, features, root)
 
-    def add(self, parts):
-        self.sums = parts if self.sums is None else _added(self.sums, parts)
-
     def blocks(self, count):
-        """The finished blocks, of `count` examples."""
         return [_block(self.structure, self.shapes, self.sums, count)]
 
     def check(self, model, inputs):
-        """Checks that the outputs of a model are those of the layer.
-
-        Raises:
-            ValueError: they are not.
-        """
+        """Raises a ValueError where the outputs of the model are not those of the layer."""
         with recorded([self.layer]) as (record,):
             outputs = model(inputs, training=False)
         if len(record.outputs) == 1:
@@ -74,28 +75,18 @@ _NOT_LAST = (
 
 
 def last_dense(model):
-    """The `Dense` layer whose variables are the last of a model.
-
-    Raises:
-        ValueError: the last layer with variables is another one.
-    """
+    """The `Dense` layer whose variables are the last of a model; else a ValueError."""
     layers = [x for x in model._flatten_layers() if x._trainable_weights]
     if not layers or type(layers[-1]) is not tf.keras.layers.Dense:
         raise ValueError(_NOT_LAST.format(layers[-1].name if layers else model.name))
     return layers[-1]
 
 
-def _added(sums, parts):
-    return [x + y for x, y in zip(sums, parts, strict=True)]
-
-
 def _factors(structure, inputs, gradients):
     """What a batch adds to the curvature of a kernel, and bias.
 
-    Args:
-        structure: a key of `blocks.STRUCTURES`.
-        inputs: [N, rows, inputs], what the kernel multiplies.
-        gradients: [N, rows, units, roots], of the loss's root by the products.
+    The kernel multiplies inputs [N, rows, inputs]; gradients [N, rows, units, roots] are
+    those of the loss's root by the products.
     """
     if structure == "kronecker":
         count = tf.cast(tf.shape(inputs)[1], tf.float32)
@@ -121,12 +112,8 @@ def _block(structure, shapes, sums, count):
     return blocks.STRUCTURES[structure](shapes, sums[0])
 
 
-class Layers:
-    """Sums of layers of which the Kronecker factors are known, one block each.
-
-    Args:
-        model: Keras model.
-    """
+class Layers(_Sums):
+    """Sums of layers of which the Kronecker factors are known, one block each."""
 
     def __init__(self, model):
         own = {id(x): (name, x) for name, x in trainable_variables(model).items()}
@@ -136,7 +123,6 @@ class Layers:
                 named = [own[id(x)] for x in layer.weights]
                 self.shapes.append({name: tuple(x.shape) for name, x in named})
                 self.layers.append(layer)
-        self.sums = None
 
     @property
     def names(self):
@@ -144,7 +130,6 @@ class Layers:
         return {name for shapes in self.shapes for name in shapes}
 
     def of_batch(self, model, likelihood, inputs):
-        """What a batch adds; tensors."""
 
         def factors(column):
             with tf.GradientTape() as tape, recorded(self.layers) as records:
@@ -176,14 +161,7 @@ class Layers:
         )
         return tf.nest.flatten(whole)
 
-    def check(self, model, inputs):
-        """Any model will do."""
-
-    def add(self, parts):
-        self.sums = parts if self.sums is None else _added(self.sums, parts)
-
     def blocks(self, count):
-        """The finished blocks, of `count` examples."""
         return [
             _block("kronecker", shapes, self.sums[2 * i : 2 * i + 2], count)
             for i, shapes in enumerate(self.shapes)
@@ -196,23 +174,16 @@ def _roots(model, inputs):
     return math.prod(outputs.shape[1:])
 
 
-class Variables:
-    """Sums of any variables, from the gradients of each example: one block.
-
-    Args:
-        variables: dict of name -> variable.
-        structure: full or diagonal.
-    """
+class Variables(_Sums):
+    """Sums of any variables, from the gradients of each example: one block."""
 
     def __init__(self, variables, structure):
         self.variables, self.structure = variables, structure
         self.shapes = {name: tuple(x.shape) for name, x in variables.items()}
         self.size = sum(math.prod(shape) for shape in self.shapes.values())
-        self.sums = None
         self._is_vectorized = True
 
     def of_batch(self, model, likelihood, inputs):
-        """What a batch adds; tensors."""
         roots = _roots(model, inputs)
 
         def square(column):
@@ -235,9 +206,6 @@ class Variables:
         """Number of examples whose gradients are in memory at once."""
         return max(1, _NUMBERS_AT_ONCE // max(self.size, 1))
 
-    def check(self, model, inputs):
-        """Any model will do."""
-
     def _gradient(self, model, likelihood, example, column):
         """[P]."""
         batch = tf.nest.map_structure(lambda x: x[tf.newaxis], example)
@@ -252,11 +220,7 @@ class Variables:
         parts = [tf.convert_to_tensor(x) for x in gradients]
         return tf.concat([tf.cast(tf.reshape(x, [-1]), tf.float32) for x in parts], axis=0)
 
-    def add(self, parts):
-        self.sums = parts if self.sums is None else _added(self.sums, parts)
-
     def blocks(self, count):
-        """The finished blocks."""
         return [_block(self.structure, self.shapes, self.sums, count)]
 
 
@@ -265,16 +229,7 @@ def _one_by_one(function, inputs):
 
 
 def make_sums(model, subset, structure):
-    """What collects the curvature of a subset of a model's variables.
-
-    Args:
-        model: built Keras model.
-        subset: "last_layer" or "all".
-        structure: a key of `blocks.STRUCTURES`.
-
-    Returns:
-        List of `LastLayer`, `Layers` or `Variables`.
-    """
+    """What collects the curvature of a model's variables, "last_layer" or "all": a list."""
     variables = trainable_variables(model)
     if subset == "last_layer":
         layer = last_dense(model)

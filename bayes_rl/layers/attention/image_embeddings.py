@@ -4,6 +4,7 @@ import math
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.serialization import register
 
@@ -37,8 +38,7 @@ class ChannelEmbedding(tf.keras.layers.Layer):
     """
 
     def __init__(self, hidden_size, num_values=256, embeddings_initializer=None, **kwargs):
-        if hidden_size < 1:
-            raise ValueError(f"hidden_size must be at least 1, got {hidden_size}")
+        checks.at_least_1(hidden_size=hidden_size)
         super().__init__(**kwargs)
         self.hidden_size, self.num_values = hidden_size, num_values
         if embeddings_initializer is None:
@@ -91,8 +91,7 @@ class PositionalEmbedding(tf.keras.layers.Layer):
     """
 
     def __init__(self, max_length, embeddings_initializer=None, **kwargs):
-        if max_length < 1:
-            raise ValueError(f"max_length must be at least 1, got {max_length}")
+        checks.at_least_1(max_length=max_length)
         super().__init__(**kwargs)
         self.max_length = max_length
         if embeddings_initializer is None:

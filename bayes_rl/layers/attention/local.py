@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.serialization import register
 
@@ -46,16 +47,8 @@ class LocalAttention1D(tf.keras.layers.Layer):
         attention_type="local_unmasked",
         **kwargs,
     ):
-        if min(num_heads, block_length) < 1:
-            raise ValueError(
-                "num_heads and block_length must be at least 1, got "
-                f"{num_heads} and {block_length}"
-            )
-        if attention_type not in self.attention_types:
-            raise ValueError(
-                f"attention_type must be one of {self.attention_types}, got "
-                f"{attention_type!r}"
-            )
+        checks.at_least_1(num_heads=num_heads, block_length=block_length)
+        checks.one_of(self.attention_types, attention_type=attention_type)
         super().__init__(**kwargs)
         self.num_heads, self.key_dim = num_heads, key_dim
         self.block_length, self.attention_type = block_length, attention_type

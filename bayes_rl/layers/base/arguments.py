@@ -21,10 +21,6 @@ def takes(base, without=(), **changes):
         **changes: defaults that differ; and `after_<name>`, a dict of the arguments that
             come after that one, each with its default or `REQUIRED`.
 
-    Returns:
-        The decorator. At construction a ValueError where an initializer or regularizer is
-        unknown.
-
     Raises:
         TypeError: the other constructor has no argument of a name in `changes`.
 

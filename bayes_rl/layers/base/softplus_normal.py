@@ -15,14 +15,7 @@ from bayes_rl.regularizers.normal import NormalKLDivergence
 
 
 def parameters_of(initializer):
-    """(mean, parameter, epsilon) of a posterior of this kind, or None.
-
-    Args:
-        initializer: trainable initializer of a weight, built.
-
-    Returns:
-        Tensors [*shape] and [*shape], and a number.
-    """
+    """(mean [*shape], parameter [*shape], epsilon) of a posterior of this kind, or None."""
     if not _is_normal(type(initializer)):
         return None
     constraint = initializer.stddev_constraint
@@ -43,16 +36,7 @@ def _is_normal(kind):
 
 
 def perturbation(parameter, epsilon, mean=None):
-    """What a draw adds to the mean: stddev * noise.
-
-    Args:
-        parameter: [*shape], the stddev before softplus.
-        epsilon: number added after it.
-        mean: [*shape], added to the result where it is given.
-
-    Returns:
-        [*shape]; gradients flow to `parameter` and `mean`.
-    """
+    """What a draw adds to the mean, stddev * noise; with a mean, their sum."""
     if not is_fused(parameter):
         noise = tf.random.normal(parameter.shape, dtype=parameter.dtype)
         change = (tf.nn.softplus(parameter) + epsilon) * noise
@@ -84,23 +68,13 @@ def _softplus_and_slope(x):
 
 
 def divergence(parameter, epsilon, mean, prior_mean, prior_stddev):
-    """KL divergence to a normal prior.
+    """KL divergence to a normal prior, [] in nats, with gradients of parameter and mean.
 
         s = softplus(parameter) + epsilon
         KL = sum(log(prior_stddev / s) + (s^2 + (mean - prior_mean)^2)
                  / (2 prior_stddev^2) - 1/2)
 
     Source: Kingma and Welling, 2014, Auto-Encoding Variational Bayes, appendix B.
-
-    Args:
-        parameter: [*shape], the stddev before softplus.
-        epsilon: number added after it.
-        mean: [*shape].
-        prior_mean: number.
-        prior_stddev: number.
-
-    Returns:
-        [] in nats; gradients flow to `parameter` and `mean`.
     """
     constants = {
         "epsilon": epsilon,
@@ -141,11 +115,7 @@ def _divergence_and_slopes(*tensors, **constants):
 
 
 def prior_of(regularizer):
-    """Mean and stddev of a normal prior that is the same for all elements, or None.
-
-    Args:
-        regularizer: of a weight.
-    """
+    """Mean and stddev of a normal prior that is the same for all elements, or None."""
     if type(regularizer) is not NormalKLDivergence:
         return None
     values = regularizer.mean, regularizer.stddev

@@ -8,11 +8,12 @@ from tensorflow_probability import distributions as tfd
 
 from bayes_rl import constraints, initializers, regularizers
 from bayes_rl.compatibility.versions import check_keras
+from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import own_names
 from bayes_rl.layers.base.scaled_kl import as_scale, configuration
 from bayes_rl.layers.base.stochastic_weight import StochasticWeight, make_weight
-from bayes_rl.layers.base.whole_inputs import with_draws
 from bayes_rl.layers.precision import parameter_dtype
+from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.regularizers.base import KLDivergence
 from bayes_rl.serialization import serialize
@@ -90,26 +91,14 @@ class StochasticLayer:
         has_features = not self.looks_up and tf.as_dtype(inputs.dtype).is_floating
         if not draws or (rank == 2 and has_features):
             return inputs  # Products of matrices with S kernels need no copies.
-        return with_draws(inputs, draws)
+        return _with_draws(inputs, draws)
 
     def sign_sizes(self):
-        """Sizes of the signs per example that estimators such as Flipout can hold.
-
-        Returns:
-            Dict of name within the layer -> size of the last axis.
-        """
+        """Sizes of the signs per example that an estimator such as Flipout can hold."""
         return {}
 
     def add_weight(self, name=None, shape=None, **kwargs):
-        """Adds a weight; a stochastic one where the initializer is a Keras layer.
-
-        Args:
-            name: of the weight.
-            shape: of the weight.
-            **kwargs: of `tf.keras.layers.Layer.add_weight`.
-
-        Returns:
-            A variable, or a `StochasticWeight`.
+        """Adds a variable, or a `StochasticWeight` where the initializer is a Keras layer.
 
         Raises:
             ValueError: a stochastic weight is given a constraint.
@@ -166,13 +155,9 @@ class StochasticLayer:
         return copy
 
     def set_regularizer(self, key, regularizer):
-        """Replaces the cost of a stochastic weight that has one.
+        """Replaces the cost of a stochastic weight that has one; with None it has none.
 
         Functions that were traced before keep the old one.
-
-        Args:
-            key: name within the layer.
-            regularizer: as in the layer's constructor; None for no cost from now on.
 
         Raises:
             ValueError: the weight has no regularizer.
@@ -197,14 +182,7 @@ class StochasticLayer:
         setattr(self, names[0] if names else default, new)
 
     def random_variable(self, key):
-        """Random variable of a weight, seen by tracers under its full name.
-
-        Args:
-            key: name within the layer.
-
-        Returns:
-            A `RandomVariable`; its value is the held one where the weight is held.
-        """
+        """Random variable of a weight, seen by tracers; its value is the held one."""
         weight = self.stochastic_weights[key]
         posterior, value = weight.posterior(), held(self, key)
         if value is not None:
@@ -222,37 +200,18 @@ class StochasticLayer:
         return {key: self.random_variable(key) for key in self.stochastic_weights}
 
     def given(self, key):
-        """A weight where it needs no draw: held, set by a tracer or without posterior.
-
-        Args:
-            key: name within the layer.
-
-        Returns:
-            [*shape] or, where S draws are held, [S, *shape]; None for a weight to draw.
-        """
+        """A weight that is held, set by a tracer or without posterior; else None."""
         value, is_given = self._draw(key, fresh=False)
         return value if is_given else None
 
     def draw(self, key, dtype=None):
-        """The weight to compute with.
-
-        Args:
-            key: name within the layer.
-            dtype: of the result; default: the compute type.
-
-        Returns:
-            [*shape] or, where S draws are held, [S, *shape].
-        """
+        """The weight to compute with, [*shape] or, where S draws are held, [S, *shape]."""
         return tf.cast(self._draw(key)[0], dtype or self.compute_dtype)
 
     def draw_perturbation(self, key):
         """Mean of a stochastic weight and what its draw adds to it.
 
-        Args:
-            key: name within the layer.
-
-        Returns:
-            (mean, perturbation), or (weight, None) where a weight is set without signs.
+        Of a weight that is set without signs, (weight, None).
         """
         weight = self.stochastic_weights[key]
         value, is_given = self._draw(key, fresh=False)
@@ -300,3 +259,18 @@ class StochasticLayer:
 
 def _stacked(posterior, value):
     return tfd.Sample(posterior, tf.shape(value)[:1])
+
+
+def _with_draws(inputs, draws):
+    """Inputs with an axis of draws, [S], in front; a random variable stays one."""
+    if not isinstance(inputs, RandomVariable):
+        return _broadcast(tf.convert_to_tensor(inputs), draws)
+    ones = [1] * inputs.distribution.batch_shape.rank
+    distribution = tfd.BatchBroadcast(
+        inputs.distribution, with_shape=[*draws, *inputs.sample_shape, *ones]
+    )
+    return RandomVariable(distribution, draw=lambda: _broadcast(inputs.value, draws))
+
+
+def _broadcast(tensor, draws):
+    return tf.broadcast_to(tensor, [*draws, *products.sizes(tensor)])

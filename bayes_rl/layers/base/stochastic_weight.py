@@ -19,13 +19,9 @@ from bayes_rl.regularizers.base import ScaleFactor
 
 @traceable
 def make_weight(distribution, name, value=None, owner=None):
-    """Random variable of a layer's weight, made anew at every use of it.
+    """Random variable of a layer's weight, `<layer>/<weight>`, made anew at every use.
 
-    Args:
-        distribution: posterior over it.
-        name: `<layer>/<weight>`.
-        value: in place of a draw.
-        owner: the initializer, by which tracers tell weights of one name.
+    The owner is the initializer, by which tracers tell weights of one name.
     """
     del owner
     return RandomVariable(distribution, name=name, value=value)
@@ -33,23 +29,14 @@ def make_weight(distribution, name, value=None, owner=None):
 
 @dataclasses.dataclass(frozen=True)
 class StochasticWeight:
-    """One weight with a posterior.
+    """One weight with a posterior."""
 
-    Args:
-        key: name within its layer, such as "kernel".
-        name: full name, such as "dense/kernel".
-        shape: of the weight.
-        initializer: the trainable initializer that holds the posterior's parameters.
-        regularizer: maps the weight's random variable to its cost, or None.
-        scale: of the costs of its layer.
-    """
-
-    key: str
-    name: str
+    key: str  # within its layer, such as "kernel"
+    name: str  # in full, such as "dense/kernel"
     shape: tuple
-    initializer: tf.keras.layers.Layer
-    regularizer: object
-    scale: ScaleFactor
+    initializer: tf.keras.layers.Layer  # that holds the posterior's parameters
+    regularizer: object  # from the weight's random variable to its cost, or None
+    scale: ScaleFactor  # of the costs of its layer
 
     def posterior(self):
         """TFP distribution over the whole weight, at the parameters' current values."""
@@ -79,11 +66,7 @@ class StochasticWeight:
         return mean, tf.square(stddev)
 
     def draw(self, centered=False):
-        """A new draw, [*shape].
-
-        Args:
-            centered: whether to leave the mean out.
-        """
+        """A new draw, [*shape], without the mean where it is centered."""
         found = softplus_normal.parameters_of(self.initializer)
         if found is None:
             return draw_from(self.posterior(), centered=centered)

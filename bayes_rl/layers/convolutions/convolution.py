@@ -35,7 +35,6 @@ class Convolution:
         return products.Layout(self.rank, self.data_format == "channels_first")
 
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape[-2] * self.groups, shape[-1]
 
     def build(self, input_shape):
@@ -58,7 +57,6 @@ class Convolution:
         return products.convolve(convolution, inputs, kernel, self.rank)
 
     def finish(self, outputs):
-        """Bias and activation."""
         if self.use_bias:
             outputs = products.add_bias(outputs, self.draw("bias"), self.layout)
         return outputs if self.activation is None else self.activation(outputs)

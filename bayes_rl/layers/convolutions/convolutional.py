@@ -37,8 +37,7 @@ class Conv1DFlipout(Flipout, Filters, tf.keras.layers.Conv1D):
 
     Inputs: [N, length, channels]; outputs of rank 3 with `filters` channels.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv2DReparameterization`.
 
@@ -159,8 +158,7 @@ class Conv3DFlipout(Flipout, Filters, tf.keras.layers.Conv3D):
 
     Inputs: [N, depth, height, width, channels]; outputs of rank 5 with `filters` channels.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv2DReparameterization`.
 

@@ -17,7 +17,6 @@ from bayes_rl.serialization import register
 )
 class _Transposed(Convolution, StochasticLayer):
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape[-1], shape[-2]
 
 
@@ -47,8 +46,7 @@ class Conv1DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv1DTranspo
 
     As `Conv1DFlipout`, with the transposed convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv1DTransposeReparameterization`.
 
@@ -86,8 +84,7 @@ class Conv2DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv2DTranspo
 
     As `Conv2DFlipout`, with the transposed convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv2DTransposeReparameterization`.
 
@@ -125,8 +122,7 @@ class Conv3DTransposeFlipout(Flipout, _Transposed, tf.keras.layers.Conv3DTranspo
 
     As `Conv3DFlipout`, with the transposed convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `Conv3DTransposeReparameterization`.
 

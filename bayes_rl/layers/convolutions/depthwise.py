@@ -20,7 +20,6 @@ class Depthwise(Convolution, StochasticLayer):
     depthwise_kernel = WeightAttribute()
 
     def channels(self, shape):
-        """Numbers of channels of inputs and of outputs for the kernel's shape."""
         return shape[-2], shape[-2] * shape[-1]
 
 
@@ -55,8 +54,7 @@ class DepthwiseConv1DFlipout(Flipout, Depthwise, tf.keras.layers.DepthwiseConv1D
 
     As `Conv1DFlipout`, with the depthwise convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `DepthwiseConv1DReparameterization`.
 
@@ -94,8 +92,7 @@ class DepthwiseConv2DFlipout(Flipout, Depthwise, tf.keras.layers.DepthwiseConv2D
 
     As `Conv2DFlipout`, with the depthwise convolution of Keras.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, section 3.
+    Source: Wen et al., 2018, Flipout, section 3.
 
     Args: as in `DepthwiseConv2DReparameterization`.
 

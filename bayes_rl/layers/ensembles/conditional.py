@@ -6,13 +6,13 @@ import math
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import checks, initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import REQUIRED, takes
 from bayes_rl.layers.convolutions.convolution import Filters
 from bayes_rl.layers.convolutions.depthwise import Depthwise
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.members import align, check_sizes
+from bayes_rl.layers.ensembles.members import align
 from bayes_rl.layers.ensembles.per_example import convolve_channels_of_each, convolve_each
 from bayes_rl.regularizers.base import LocationScaleKLDivergence
 from bayes_rl.serialization import register
@@ -29,7 +29,7 @@ class _Conditional:
     own_arguments = ("num_experts",)
 
     def __init__(self, *, num_experts, **kwargs):
-        check_sizes(num_experts=num_experts)
+        checks.at_least_1(num_experts=num_experts)
         super().__init__(num_experts=num_experts, **kwargs)
         self._expert_shapes = {}
 
@@ -162,8 +162,7 @@ class CondConv2D(_Conditional, Filters, tf.keras.layers.Conv2D):
 
     Call it on inputs [B, height, width, channels] and routing weights [B, num_experts].
 
-    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
-    Efficient Inference, equation 1.
+    Source: Yang et al., 2019, CondConv, equation 1.
 
     Args:
         filters: as in `tf.keras.layers.Conv2D`; likewise all that are not named here.
@@ -201,8 +200,7 @@ class DepthwiseCondConv2D(_Conditional, Depthwise, tf.keras.layers.DepthwiseConv
     As `CondConv2D`, with `depth_multiplier` outputs for each channel. Its kernel is
     `depthwise_kernel`.
 
-    Source: Yang et al., 2019, CondConv: Conditionally Parameterized Convolutions for
-    Efficient Inference, section 3.
+    Source: Yang et al., 2019, CondConv, section 3.
 
     Args:
         kernel_size: as in `tf.keras.layers.DepthwiseConv2D`; likewise all that are not

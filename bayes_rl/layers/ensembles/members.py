@@ -6,7 +6,7 @@ has a row for each member too.
 
 import tensorflow as tf
 
-from bayes_rl import initializers
+from bayes_rl import checks, initializers
 from bayes_rl.initializers.seeding import fresh
 from bayes_rl.layers import products
 from bayes_rl.layers.base import WeightAttribute
@@ -14,22 +14,11 @@ from bayes_rl.random_variables.families import draw_from
 from bayes_rl.random_variables.tracing import is_tracing
 
 
-def check_sizes(**sizes):
-    """Raises a ValueError that names the first size below 1."""
-    for name, size in sizes.items():
-        if size < 1:
-            raise ValueError(f"{name} must be at least 1, got {size}")
-
-
 def add_vectors(layer, key, size, rank=1):
     """Adds a weight [ensemble_size, size] or, with a rank, [rank, ensemble_size, size].
 
-    Args:
-        layer: with an attribute `<key>_initializer` and, maybe, `_regularizer` and
-            `_constraint`; without initializer it gets no vectors.
-        key: name within the layer.
-        size: of a vector.
-        rank: number of vectors of a member.
+    The layer has an attribute `<key>_initializer` and, maybe, `_regularizer` and
+    `_constraint`; without initializer it gets no vectors.
     """
     initializer = getattr(layer, f"{key}_initializer")
     if initializer is None:
@@ -54,14 +43,7 @@ def with_rows(layer, name, shape, initializer=None, **options):
 
 
 def examples_of(layer, batch_size):
-    """Number of examples of each member.
-
-    Args:
-        layer: with an `ensemble_size`.
-        batch_size: int or tensor [].
-
-    Returns:
-        Of the type of `batch_size`.
+    """Number of examples of each member, of the type of `batch_size`, int or tensor [].
 
     Raises:
         ValueError: `batch_size` is no multiple of the number of members;
@@ -79,16 +61,7 @@ def examples_of(layer, batch_size):
 
 
 def rows(layer, key, examples):
-    """A weight's row for each example, that of its member.
-
-    Args:
-        layer: with the weight.
-        key: name of a weight [..., ensemble_size, size].
-        examples: number of examples of each member.
-
-    Returns:
-        [..., B, size], with a leading axis S where S draws are held.
-    """
+    """A weight's row for each example, that of its member: [..., B, size]."""
     return repeat(layer.draw(key), examples)
 
 
@@ -102,16 +75,7 @@ def rows_of_examples(layer, key, examples):
 
 
 def align(layer, vectors, tensor):
-    """Adds axes to vectors for space and, if need be, for draws.
-
-    Args:
-        layer: with a `layout`.
-        vectors: [B, channels] or [S, B, channels].
-        tensor: inputs or outputs of the layer.
-
-    Returns:
-        Tensor that broadcasts against `tensor`.
-    """
+    """Vectors [B, channels] or [S, B, channels] with axes that broadcast to a tensor."""
     if vectors.shape.rank == 2 and _has_draws(layer, tensor):
         vectors = vectors[tf.newaxis]
     return products.align(vectors, tensor, layer.layout)
@@ -163,7 +127,7 @@ class MemberLayer:
     gamma = WeightAttribute()
 
     def __init__(self, *, ensemble_size, rank=1, **kwargs):
-        check_sizes(rank=rank, ensemble_size=ensemble_size)
+        checks.at_least_1(rank=rank, ensemble_size=ensemble_size)
         super().__init__(ensemble_size=ensemble_size, **kwargs)
         self.rank_of_vectors = rank  # Keras' convolutions have another `rank`.
 

@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
-from bayes_rl.layers.ensembles.members import check_sizes
 from bayes_rl.serialization import register
 
 
@@ -41,7 +41,7 @@ class DenseMultihead(DenseReparameterization):
     own_arguments = ("ensemble_size",)
 
     def __init__(self, *, units, ensemble_size, **kwargs):
-        check_sizes(units=units, ensemble_size=ensemble_size)
+        checks.at_least_1(units=units, ensemble_size=ensemble_size)
         units *= ensemble_size
         super().__init__(units=units, ensemble_size=ensemble_size, **kwargs)
 

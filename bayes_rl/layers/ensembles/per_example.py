@@ -7,49 +7,18 @@ import tensorflow as tf
 from bayes_rl.layers.products import sizes
 
 
-def convolve_each(inputs, kernels, strides=(1, 1), padding="valid", dilation=(1, 1)):
-    """Convolution of each example with its kernel.
+def convolve_each(inputs, kernels, strides, padding, dilation):
+    """Convolution of each example [..., N, height, width, channels] with its kernel.
 
-    The windows are products of matrices, so that any batch size is one call.
-
-    Args:
-        inputs: [..., N, height, width, channels].
-        kernels: [..., N, rows, columns, channels, filters].
-        strides: of the window.
-        padding: "valid" or "same".
-        dilation: distance of the kernel's elements.
-
-    Returns:
-        [..., N, new height, new width, filters].
-
-    Example:
-        >>> convolve_each(tf.ones([2, 5, 5, 3]), tf.ones([2, 3, 3, 3, 4])).shape
-        TensorShape([2, 3, 3, 4])
+    Kernels are [..., N, rows, columns, channels, filters]. The windows are products of
+    matrices, so that any batch size is one call.
     """
     windows = _windows(inputs, kernels.shape[-4:-2], strides, padding, dilation)
     return tf.einsum("...hwkc,...kcf->...hwf", windows, _elements(kernels))
 
 
-def convolve_channels_of_each(
-    inputs, kernels, strides=(1, 1), padding="valid", dilation=(1, 1)
-):
-    """Depthwise convolution of each example with its kernel.
-
-    Args:
-        inputs: [..., N, height, width, channels].
-        kernels: [..., N, rows, columns, channels, multiplier].
-        strides: of the window.
-        padding: "valid" or "same".
-        dilation: distance of the kernel's elements.
-
-    Returns:
-        [..., N, new height, new width, channels * multiplier].
-
-    Example:
-        >>> kernels = tf.ones([2, 3, 3, 3, 4])
-        >>> convolve_channels_of_each(tf.ones([2, 5, 5, 3]), kernels).shape
-        TensorShape([2, 3, 3, 12])
-    """
+def convolve_channels_of_each(inputs, kernels, strides, padding, dilation):
+    """`convolve_each`, depthwise: filters are channels * multiplier."""
     windows = _windows(inputs, kernels.shape[-4:-2], strides, padding, dilation)
     outputs = tf.einsum("...hwkc,...kcm->...hwcm", windows, _elements(kernels))
     return tf.reshape(outputs, [*sizes(outputs)[:-2], math.prod(outputs.shape[-2:])])

@@ -23,30 +23,33 @@ _ARGUMENTS = {
         "ensemble_size": 1,
     },
 }
-_OWN_ARGUMENTS = tuple(name for new in _ARGUMENTS.values() for name in new)
 
 
-def _checked(options):
-    low, high = (options[f"{side}_perturbation_value"] for side in ("min", "max"))
-    if low > high:
-        raise ValueError(
-            f"min_perturbation_value {low} is above max_perturbation_value {high}"
-        )
-    return options
+class _Rank1(MemberLayer):
+    """`MemberLayer` whose vectors are drawn for each example, and clipped."""
 
+    own_arguments = tuple(name for new in _ARGUMENTS.values() for name in new)
 
-def _clipped_vectors(layer, key, examples):
-    limits = layer.min_perturbation_value, layer.max_perturbation_value
-    return [tf.clip_by_value(rows_of_examples(layer, key, examples), *limits)]
+    def __init__(self, **kwargs):
+        low, high = (kwargs[f"{side}_perturbation_value"] for side in ("min", "max"))
+        if low > high:
+            raise ValueError(
+                f"min_perturbation_value {low} is above max_perturbation_value {high}"
+            )
+        super().__init__(**kwargs)
 
+    @property
+    def join(self):
+        return tf.add if self.use_additive_perturbation else tf.multiply
 
-def _join(layer):
-    return tf.add if layer.use_additive_perturbation else tf.multiply
+    def vectors(self, key, examples):
+        limits = self.min_perturbation_value, self.max_perturbation_value
+        return [tf.clip_by_value(rows_of_examples(self, key, examples), *limits)]
 
 
 @register
 @takes(tf.keras.layers.Dense, **_ARGUMENTS)
-class DenseRank1(MemberLayer, DenseReparameterization):
+class DenseRank1(_Rank1, DenseReparameterization):
     """Dense layer whose kernel is multiplied by random vectors of each example.
 
         alpha, gamma ~ posterior of the example's member, a draw for each example
@@ -96,40 +99,26 @@ class DenseRank1(MemberLayer, DenseReparameterization):
         ('dense/alpha', TensorShape([2, 3]))
     """
 
-    own_arguments = _OWN_ARGUMENTS
-    vectors = _clipped_vectors
-    join = property(_join)
 
-    def __init__(self, **kwargs):
-        super().__init__(**_checked(kwargs))
-
-
-@takes(
+_takes_of_convolution = takes(
     tf.keras.layers.Conv2D,
     without=["groups"],
     strides=1,
     dilation_rate=1,
     **_ARGUMENTS,
 )
-class _Rank1Convolution(MemberLayer, Convolution, StochasticLayer):
-    own_arguments = _OWN_ARGUMENTS
-    vectors = _clipped_vectors
-    join = property(_join)
-
-    def __init__(self, **kwargs):
-        super().__init__(**_checked(kwargs))
 
 
 @register
-class Conv1DRank1(_Rank1Convolution, tf.keras.layers.Conv1D):
+@_takes_of_convolution
+class Conv1DRank1(_Rank1, Convolution, StochasticLayer, tf.keras.layers.Conv1D):
     """Convolution over time whose channels are multiplied by vectors of each example.
 
     As `Conv2DRank1`, over time.
 
     Inputs: [ensemble_size * examples, length, channels].
 
-    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
-    Factors, equation 1.
+    Source: Dusenberry et al., 2020, Rank-1 Factors, equation 1.
 
     Args: as in `Conv2DRank1`.
 
@@ -141,7 +130,8 @@ class Conv1DRank1(_Rank1Convolution, tf.keras.layers.Conv1D):
 
 
 @register
-class Conv2DRank1(_Rank1Convolution, tf.keras.layers.Conv2D):
+@_takes_of_convolution
+class Conv2DRank1(_Rank1, Convolution, StochasticLayer, tf.keras.layers.Conv2D):
     """Convolution over images whose channels are multiplied by vectors of each example.
 
         outputs = activation(convolution(inputs * alpha, kernel) * gamma + bias)
@@ -151,8 +141,7 @@ class Conv2DRank1(_Rank1Convolution, tf.keras.layers.Conv2D):
 
     Inputs: [ensemble_size * examples, height, width, channels].
 
-    Source: Dusenberry et al., 2020, Efficient and Scalable Bayesian Neural Nets with Rank-1
-    Factors, equation 1.
+    Source: Dusenberry et al., 2020, Rank-1 Factors, equation 1.
 
     Args: those of the convolution as in `tf.keras.layers.Conv2D`, others as in
         `DenseRank1`.

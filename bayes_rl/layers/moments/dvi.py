@@ -8,11 +8,10 @@ from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.multivariate_normal import MultivariateNormal
 from bayes_rl.layers.moments.rectified import known_moments, rectified_moments, stddev_of
-from bayes_rl.layers.moments.weight_moments import product_with, with_bias
+from bayes_rl.layers.moments.weight_moments import LINEAR, product_with, with_bias
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
 
-_LINEAR = (None, tf.keras.activations.linear)
 _RELU = (tf.keras.activations.relu, tf.nn.relu)
 
 
@@ -64,7 +63,7 @@ class DenseDVI(DenseReparameterization):
 
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
-        if self.activation not in (*_LINEAR, *_RELU):
+        if self.activation not in (*LINEAR, *_RELU):
             raise NotImplementedError(
                 "activation of DenseDVI must be linear or relu, got "
                 f"{getattr(self.activation, '__name__', self.activation)!r}; "

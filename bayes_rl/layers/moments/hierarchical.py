@@ -4,14 +4,15 @@ import functools
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute, takes
 from bayes_rl.layers.convolutions.convolution import Convolution, Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.flipout import Flipout
 from bayes_rl.layers.moments.variational_dropout import (
+    MODES,
     VariationalDropout,
-    check_mode,
     train_or_predict,
 )
 from bayes_rl.regularizers import HalfCauchyKLDivergence
@@ -205,7 +206,7 @@ class Conv2DHierarchical(
     own_arguments = ("at_test",)
 
     def __init__(self, *, at_test, **kwargs):
-        check_mode(at_test)
+        checks.one_of(MODES, at_test=at_test)
         super().__init__(at_test=at_test, **kwargs)
 
     def call(self, inputs, training=None):

@@ -12,29 +12,9 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
     `mean`, `variance` and `covariance` are those that were given. Only draws, log
     probabilities, entropy and KL factorize, after adding 100 units of rounding of the
     largest variance to the diagonal.
-
-    Args:
-        loc: [..., size].
-        covariance_matrix: [..., size, size].
-        validate_args: as in TFP.
-        allow_nan_stats: as in TFP.
-        name: of the distribution.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> singular = MultivariateNormal(tf.zeros([2]), tf.ones([2, 2]))
-        >>> singular.variance().numpy(), singular.sample().shape
-        (array([1., 1.], dtype=float32), TensorShape([2]))
     """
 
-    def __init__(
-        self,
-        loc,
-        covariance_matrix,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="MultivariateNormal",
-    ):
+    def __init__(self, loc, covariance_matrix, name="MultivariateNormal"):
         parameters = dict(locals())
         with tf.name_scope(name) as name:
             self.loc = tf.convert_to_tensor(loc)
@@ -42,8 +22,8 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
             super().__init__(
                 dtype=self.loc.dtype,
                 reparameterization_type=tfd.FULLY_REPARAMETERIZED,
-                validate_args=validate_args,
-                allow_nan_stats=allow_nan_stats,
+                validate_args=False,
+                allow_nan_stats=True,
                 parameters=parameters,
                 name=name,
             )
@@ -80,9 +60,6 @@ class MultivariateNormal(tfd.AutoCompositeTensorDistribution):
 
     def _variance(self):
         return tf.linalg.diag_part(self.covariance_matrix)
-
-    def _stddev(self):
-        return tf.sqrt(self._variance())
 
     def _sample_n(self, n, seed=None):
         return self.factorized().sample(n, seed=seed)

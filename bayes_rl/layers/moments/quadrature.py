@@ -3,13 +3,17 @@
 import numpy as np
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base import takes
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
-from bayes_rl.layers.moments.weight_moments import preactivation_moments, product_with
+from bayes_rl.layers.moments.weight_moments import (
+    LINEAR,
+    preactivation_moments,
+    product_with,
+)
 from bayes_rl.serialization import register
 
-_LINEAR = (None, tf.keras.activations.linear)
 _JOINT = (
     tf.keras.activations.softmax,
     tf.nn.softmax,
@@ -63,8 +67,7 @@ class DenseQuadrature(DenseReparameterization):
 
     def __init__(self, *, num_points, **kwargs):
         super().__init__(num_points=num_points, **kwargs)
-        if num_points < 1:
-            raise ValueError(f"num_points must be at least 1, got {num_points}")
+        checks.at_least_1(num_points=num_points)
         if self.activation in _JOINT:
             raise ValueError(
                 "activation of DenseQuadrature must act on each unit on its own, got "
@@ -77,29 +80,16 @@ class DenseQuadrature(DenseReparameterization):
         if kernel is not None:
             return product_with(self, inputs, kernel)
         mean, variance = preactivation_moments(self, inputs)
-        if self.activation not in _LINEAR:
+        if self.activation not in LINEAR:
             stddev = stddev_of(variance)
             mean = normal_expectation(self.activation, mean, stddev, self.num_points)
         return tf.cast(mean, self.compute_dtype)
 
 
 def normal_expectation(function, mean, stddev, num_points=16):
-    """Mean of a function of a normal variable.
+    """Mean [...] of a function of normal variables, element by element, smooth but at zero.
 
-    Args:
-        function: maps each element on its own; smooth except at zero.
-        mean: [...].
-        stddev: [...], above 0.
-        num_points: number of evaluations on each side of zero.
-
-    Returns:
-        [...].
-
-    Example:
-        >>> import tensorflow as tf
-        >>> zero, one = tf.zeros([]), tf.ones([])
-        >>> round(float(normal_expectation(tf.nn.relu, zero, one)), 4)
-        0.3989
+    On each side of zero it is evaluated at `num_points`.
     """
     nodes, weights = (
         tf.reshape(tf.constant(x / 2, mean.dtype), [-1] + [1] * mean.shape.rank)

@@ -36,12 +36,7 @@ def get_moments(x):
 def known_moments(x):
     """`get_moments` with None in place of what is zero.
 
-    Args:
-        x: as in `get_moments`.
-
-    Returns:
-        (mean, variance, covariance): without variance x is a constant, with a variance but
-        without covariance its elements are independent.
+    Without variance x is a constant; without covariance its elements are independent.
     """
     distribution = getattr(x, "distribution", x)
     if not isinstance(distribution, tfd.Distribution):
@@ -83,7 +78,7 @@ def soft_relu(x):
 
 
 def rectified_moments(mean, variance, covariance=None):
-    """Exact moments of max(0, x) for a normal x.
+    """Exact moments of max(0, x) for a normal x; covariances [..., units, units] or None.
 
     With a = mean / stddev, correlation r and the bivariate standard normal density phi_2:
 
@@ -99,20 +94,6 @@ def rectified_moments(mean, variance, covariance=None):
     Source: moments of Wu et al., 2018, Deterministic Variational Inference for Robust
     Bayesian Neural Networks, section 3.1, where the covariance is approximated; Price,
     1958, A Useful Theorem for Nonlinear Devices Having Gaussian Inputs.
-
-    Args:
-        mean: [..., units].
-        variance: [..., units], at least 0.
-        covariance: [..., units, units], or None for independent units.
-
-    Returns:
-        (mean, variance, covariance) of max(0, x), the last None where it was None.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> mean, variance, _ = rectified_moments(tf.zeros([1]), tf.ones([1]))
-        >>> round(float(mean[0]), 4), round(float(variance[0]), 4)
-        (0.3989, 0.3408)
     """
     stddev = stddev_of(variance)
     ratio = mean / stddev

@@ -3,11 +3,13 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers.base import takes
 from bayes_rl.layers.convolutions.convolution import Filters
 from bayes_rl.layers.dense import DenseReparameterization
 from bayes_rl.layers.moments.rectified import stddev_of
 from bayes_rl.layers.moments.weight_moments import (
+    LINEAR,
     draw_outputs,
     preactivation_moments,
     product_with,
@@ -17,13 +19,7 @@ from bayes_rl.random_variables.tracing import is_tracing
 from bayes_rl.serialization import register
 from bayes_rl.weights import held, hold, mean_weights
 
-_MODES = ("sample", "mean")
-
-
-def check_mode(at_test):
-    """Raises a ValueError where a layer cannot do this at test time."""
-    if at_test not in _MODES:
-        raise ValueError(f"at_test must be one of {_MODES}, got {at_test!r}")
+MODES = ("sample", "mean")  # at test time
 
 
 def train_or_predict(layer, inputs, training):
@@ -65,7 +61,7 @@ class VariationalDropout:
     own_arguments = ("at_test",)
 
     def __init__(self, *, at_test, **kwargs):
-        check_mode(at_test)
+        checks.one_of(MODES, at_test=at_test)
         super().__init__(at_test=at_test, **kwargs)
 
     def call(self, inputs, training=None):
@@ -75,7 +71,7 @@ class VariationalDropout:
         kernel = self.given(self.kernel_key)
         if kernel is not None:
             return product_with(self, inputs, kernel)
-        if self.activation not in (None, tf.keras.activations.linear):
+        if self.activation not in LINEAR:
             return draw_outputs(self, inputs)
         mean, variance = preactivation_moments(self, inputs)
         return RandomVariable(tfd.Normal(mean, stddev_of(variance)))

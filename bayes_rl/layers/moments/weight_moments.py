@@ -13,6 +13,8 @@ import tensorflow as tf
 from bayes_rl.layers import products
 from bayes_rl.layers.moments.rectified import stddev_of
 
+LINEAR = (None, tf.keras.activations.linear)
+
 
 def product_with(layer, inputs, kernel):
     """Outputs for a given kernel."""

@@ -4,9 +4,10 @@ import math
 
 import tensorflow as tf
 
-from bayes_rl.layers.ensembles.members import check_sizes, examples_of
+from bayes_rl import checks
+from bayes_rl.layers.ensembles.members import examples_of
 from bayes_rl.layers.products import sizes
-from bayes_rl.numerics.replicas import mean_over_replicas
+from bayes_rl.numerics.means import mean_over_replicas
 from bayes_rl.serialization import register
 
 
@@ -93,7 +94,7 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         name=None,
         **kwargs,
     ):
-        check_sizes(ensemble_size=ensemble_size)
+        checks.at_least_1(ensemble_size=ensemble_size)
         if not 0 <= momentum <= 1:
             raise ValueError(f"momentum must be 0 to 1, got {momentum}")
         super().__init__(name=name, trainable=trainable, **kwargs)
@@ -169,14 +170,4 @@ class EnsembleSyncBatchNorm(tf.keras.layers.Layer):
         ]
 
     def compute_output_shape(self, input_shape):
-        """Shape of the inputs."""
         return tf.TensorShape(input_shape)
-
-    def get_config(self):
-        return {
-            **super().get_config(),
-            "axis": self.axis,
-            "ensemble_size": self.ensemble_size,
-            "momentum": self.momentum,
-            "epsilon": self.epsilon,
-        }

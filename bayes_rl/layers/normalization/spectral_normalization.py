@@ -2,9 +2,10 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base import StochasticLayer
 from bayes_rl.layers.convolutions.convolution import StandIn
-from bayes_rl.serialization import register
+from bayes_rl.serialization import config_of, register
 
 
 @register
@@ -61,10 +62,8 @@ class SpectralNormalization(tf.keras.layers.Wrapper):
             raise TypeError(
                 f"{type(self).__name__} wraps {self._supported}, got {type(layer).__name__}"
             )
-        if iteration < 1:
-            raise ValueError(f"iteration must be at least 1, got {iteration}")
-        if norm_multiplier <= 0:
-            raise ValueError(f"norm_multiplier must be above 0, got {norm_multiplier}")
+        checks.at_least_1(iteration=iteration)
+        checks.above_0(norm_multiplier=norm_multiplier)
         if inhere_layer_name:
             kwargs["name"] = layer.name
         # `call` goes past the layer's own `__call__`, which would add this cost.
@@ -141,14 +140,11 @@ class SpectralNormalization(tf.keras.layers.Wrapper):
         return self.layer.compute_output_shape(input_shape)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "iteration": self.iteration,
-            "norm_multiplier": self.norm_multiplier,
+        values = {
             "training": self.do_power_iteration,
             "aggregation": self.aggregation.value,
-            "inhere_layer_name": self.inhere_layer_name,
         }
+        return config_of(SpectralNormalization, self, **values)
 
     def _supports(self, layer):
         dense = tf.keras.layers.Dense

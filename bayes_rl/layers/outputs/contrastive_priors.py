@@ -8,13 +8,12 @@ pulls the predictions for those towards a prior and returns the predictions for 
 Source: Hafner et al., 2018, Noise Contrastive Priors for Functional Uncertainty.
 """
 
-import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import distributions
+from bayes_rl import checks, distributions
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.numerics.costs import mean_cost
+from bayes_rl.numerics.means import mean_cost
 from bayes_rl.numerics.noise import as_seed
 from bayes_rl.random_variables.random_variable import RandomVariable
 from bayes_rl.serialization import register
@@ -46,8 +45,7 @@ class NCPNormalPerturb(tf.keras.layers.Layer):
     """
 
     def __init__(self, mean=0.0, stddev=1.0, seed=None, **kwargs):
-        if np.any(np.less(stddev, 0)):
-            raise ValueError(f"stddev must not be below 0, got {stddev}")
+        checks.not_negative(stddev=stddev)
         super().__init__(**kwargs)
         self.mean, self.stddev, self.seed = mean, stddev, seed
 
@@ -85,8 +83,7 @@ class NCPCategoricalPerturb(tf.keras.layers.Layer):
     """
 
     def __init__(self, input_dim, probs=0.1, **kwargs):
-        if input_dim < 1:
-            raise ValueError(f"input_dim must be at least 1, got {input_dim}")
+        checks.at_least_1(input_dim=input_dim)
         if not 0 <= probs <= 1:
             raise ValueError(f"probs must be in [0, 1], got {probs}")
         super().__init__(**kwargs)
@@ -134,10 +131,8 @@ class NCPNormalOutput(tf.keras.layers.Layer):
     """
 
     def __init__(self, mean=0.0, stddev=1.0, axis=0, **kwargs):
-        if axis < 0:
-            raise ValueError(f"axis must be at least 0, got {axis}")
-        if not np.all(np.greater(stddev, 0.0)):
-            raise ValueError(f"stddev must be above 0, got {stddev}")
+        checks.not_negative(axis=axis)
+        checks.above_0(stddev=stddev)
         super().__init__(**kwargs)
         self.mean, self.stddev, self.axis = mean, stddev, axis
 

@@ -44,18 +44,6 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
     probabilities sum to 1. Other values than these count as the nearest one.
 
     Source: Salimans et al., 2017, PixelCNN++, section 2.1.
-
-    Args:
-        distribution: with scalar events and methods `log_cdf`, `log_survival_function`.
-        low: least value.
-        high: greatest value.
-        num_bins: number of values.
-        name: of the distribution.
-
-    Example:
-        >>> coin = Discretized(tfd.Normal(0.5, 1.0), 0.0, 1.0, 2)
-        >>> round(float(coin.prob(1.0)), 6)
-        0.5
     """
 
     def __init__(self, distribution, low, high, num_bins, name="Discretized"):
@@ -79,9 +67,6 @@ class Discretized(tfd.AutoCompositeTensorDistribution):
 
     def _event_shape(self):
         return tf.TensorShape([])
-
-    def _event_shape_tensor(self):
-        return tf.constant([], tf.int32)
 
     def _number(self, value):
         return tf.constant(value, self.dtype)

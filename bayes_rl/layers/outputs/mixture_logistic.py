@@ -5,7 +5,7 @@ import inspect
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import constraints, distributions
+from bayes_rl import checks, constraints, distributions
 from bayes_rl.layers import products
 from bayes_rl.layers.outputs.stochastic_output import StochasticOutput
 from bayes_rl.serialization import register
@@ -57,8 +57,7 @@ class MixtureLogistic(StochasticOutput):
             num_components = first
         elif first is not None:
             units = first
-        if num_components is None or num_components < 1:
-            raise ValueError(f"num_components must be at least 1, got {num_components}")
+        checks.at_least_1(num_components=num_components)
         self.num_components = num_components
         self.parameters_per_unit = 3 * num_components
         super().__init__(units, **kwargs)

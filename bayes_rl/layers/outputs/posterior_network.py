@@ -6,6 +6,7 @@ import numpy as np
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.outputs.radial_flow import radial_flow, radial_parameters
 from bayes_rl.layers.precision import parameter_dtype
@@ -20,13 +21,8 @@ class ClassFlows(tf.keras.layers.Layer):
     """Normalizing flows side by side, one for each class, evaluated together.
 
     Each family maps points [classes, B, dim] to (base points [classes, B, dim], log
-    determinant [classes, B]); the base is standard normal. All start near the identity.
-
-    Args:
-        num_classes: number of flows.
-        depth: number of steps of each flow.
-        width: number of hidden units of a step, where it has such.
-        **kwargs: of `tf.keras.layers.Layer`.
+    determinant [classes, B]), in `depth` steps; the base is standard normal. All start near
+    the identity.
     """
 
     def __init__(self, num_classes, depth, width=None, **kwargs):
@@ -49,13 +45,7 @@ class ClassFlows(tf.keras.layers.Layer):
 
 @register
 class RadialFlows(ClassFlows):
-    """Radial flows: see `radial_flow`.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> RadialFlows(3, depth=2).log_prob(tf.ones([5, 4])).shape
-        TensorShape([5, 3])
-    """
+    """Radial flows: see `radial_flow`."""
 
     def build(self, input_shape):
         dim = input_shape[-1]
@@ -82,12 +72,9 @@ class RadialFlows(ClassFlows):
 class AffineFlows(ClassFlows):
     """Affine flows: a triangular matrix and a shift in each step.
 
-        outputs = (points + shift) @ L    L upper triangular, its diagonal exp(.)
+        outputs = (points + shift) @ L
 
-    Example:
-        >>> import tensorflow as tf
-        >>> AffineFlows(3, depth=2).log_prob(tf.ones([5, 4])).shape
-        TensorShape([5, 3])
+    L is upper triangular, its diagonal exp(.).
     """
 
     def build(self, input_shape):
@@ -122,11 +109,6 @@ class MaskedAutoregressiveFlows(ClassFlows):
 
     Source: Papamakarios et al., 2017, Masked Autoregressive Flow for Density Estimation,
     section 3, but for the bound.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> MaskedAutoregressiveFlows(3, depth=2).log_prob(tf.ones([5, 4])).shape
-        TensorShape([5, 3])
     """
 
     def build(self, input_shape):
@@ -217,10 +199,7 @@ class PosteriorNetworkLayer(tf.keras.layers.Layer):
         name=None,
         **kwargs,
     ):
-        if flow_type not in _FLOWS:
-            raise ValueError(
-                f"flow_type must be one of {', '.join(_FLOWS)}, got {flow_type!r}"
-            )
+        checks.one_of(_FLOWS, flow_type=flow_type)
         if min(num_classes - 1, flow_depth) < 1:
             raise ValueError(
                 "num_classes must be at least 2 and flow_depth at least 1, got "

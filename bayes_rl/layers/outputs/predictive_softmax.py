@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.noise import as_seed
 
 LIKELIHOODS = ("logistic", "binary_logistic", "poisson")
@@ -36,8 +37,7 @@ def mean_field_logits(logits, covmat=None, mean_field_factor=1.0, likelihood="lo
         >>> mean_field_logits(tf.ones([1, 1]), tf.constant([[3.0]])).numpy()
         array([[0.5]], dtype=float32)
     """
-    if likelihood not in LIKELIHOODS:
-        raise ValueError(f"likelihood must be one of {LIKELIHOODS}, got {likelihood!r}")
+    checks.one_of(LIKELIHOODS, likelihood=likelihood)
     logits = tf.convert_to_tensor(logits)
     if mean_field_factor < 0:
         return logits
@@ -73,8 +73,7 @@ def monte_carlo_softmax(logits, var, num_samples=50, temp_scale=1.0, seed=None):
         >>> monte_carlo_softmax(tf.zeros([1, 2]), tf.zeros([1])).numpy()
         array([[0.5, 0.5]], dtype=float32)
     """
-    if num_samples < 1:
-        raise ValueError(f"num_samples must be at least 1, got {num_samples}")
+    checks.at_least_1(num_samples=num_samples)
     logits = tf.convert_to_tensor(logits)
     var = tf.cast(var, logits.dtype)
     if var.shape.rank == logits.shape.rank - 1:

@@ -17,22 +17,15 @@ def radial_parameters(alpha_prime, beta_prime):
 
 
 def radial_flow(points, center, alpha, beta):
-    """Radial flow and the log determinant of its Jacobian.
+    """Radial flow, [..., dim], and the log determinant of its Jacobian, [...].
 
         outputs = points + beta h (points - center)    h = 1 / (alpha + |points - center|)
         log_det = (dim - 1) log(1 + beta h) + log(1 + beta h - beta h^2 |points - center|)
 
+    with alpha above 0 and beta above -alpha, [...].
+
     Source: Rezende and Mohamed, 2015, Variational Inference with Normalizing Flows,
     equations 14 and 15.
-
-    Args:
-        points: [..., dim].
-        center: [..., dim].
-        alpha: [...], above 0.
-        beta: [...], above -alpha.
-
-    Returns:
-        (outputs [..., dim], log_det [...]).
     """
     offset = points - center
     distance = _norm(offset)
@@ -48,8 +41,6 @@ def inverse_radial_flow(outputs, center, alpha, beta):
     Their distance to the center is the positive root of
 
         distance^2 + (alpha + beta - s) distance - alpha s = 0    s = |outputs - center|
-
-    Args: as in `radial_flow`.
     """
     offset = outputs - center
     size = _norm(offset)

@@ -4,9 +4,10 @@ import tensorflow as tf
 import tensorflow_probability as tfp
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers.precision import parameter_dtype
-from bayes_rl.numerics.costs import mean_cost
+from bayes_rl.numerics.means import mean_cost
 from bayes_rl.serialization import register
 
 
@@ -18,7 +19,7 @@ def _squared_distances(inputs, codebook):
 
 
 class RandomCode(tfd.AutoCompositeTensorDistribution):
-    """One row of a codebook, drawn at random.
+    """One row of a codebook [num_codes, size], drawn at random by logits [..., num_codes].
 
         P(value = codebook_k) = softmax(logits)_k
 
@@ -27,17 +28,6 @@ class RandomCode(tfd.AutoCompositeTensorDistribution):
 
     Source: Bengio et al., 2013, Estimating or Propagating Gradients Through Stochastic
     Neurons for Conditional Computation, section 4.
-
-    Args:
-        logits: [..., num_codes].
-        codebook: [num_codes, size].
-        name: of the distribution.
-
-    Example:
-        >>> import tensorflow as tf
-        >>> code = RandomCode(tf.zeros([2]), tf.constant([[1.0, 0.0], [3.0, 0.0]]))
-        >>> code.mean().numpy(), round(float(code.entropy()), 3)
-        (array([2., 0.], dtype=float32), 0.693)
     """
 
     def __init__(self, logits, codebook, name="RandomCode"):
@@ -149,10 +139,8 @@ class VectorQuantizer(tf.keras.layers.Layer):
         codebook_initializer=None,
         **kwargs,
     ):
-        if num_codes < 1:
-            raise ValueError(f"num_codes must be at least 1, got {num_codes}")
-        if temperature <= 0:
-            raise ValueError(f"temperature must be above 0, got {temperature}")
+        checks.at_least_1(num_codes=num_codes)
+        checks.above_0(temperature=temperature)
         super().__init__(**kwargs)
         self.num_codes = num_codes
         self.commitment = commitment

@@ -6,10 +6,9 @@ import typing
 
 import tensorflow as tf
 
-from bayes_rl import distributions
+from bayes_rl import checks, distributions
 from bayes_rl.numerics.linear_algebra import double, solve_lower
 from bayes_rl.serialization import register
-from bayes_rl.spelling import did_you_mean
 
 # Of `tf.keras.Model.fit`: how often and in which order data are seen changes no posterior.
 _WITHOUT_EFFECT = ("batch_size", "epochs", "shuffle", "verbose", "max_queue_size")
@@ -46,8 +45,7 @@ class BayesianLinearModel(tf.keras.Model):
     """
 
     def __init__(self, noise_variance, **kwargs):
-        if noise_variance <= 0:
-            raise ValueError(f"noise_variance must be above 0, got {noise_variance}")
+        checks.above_0(noise_variance=noise_variance)
         super().__init__(**{"autocast": False, **kwargs})
         self.noise_variance = noise_variance
 
@@ -217,13 +215,9 @@ def _batches(x, y, sample_weight):
             f"y and sample_weight must be in the batches of x, a {type(x).__name__}, got "
             "them beside it"
         )
-    if isinstance(x, tf.data.Dataset) and x.cardinality() == tf.data.INFINITE_CARDINALITY:
-        raise ValueError(
-            "the dataset repeats for ever; give a finite one, such as "
-            "dataset.take(number of batches)"
-        )
-    is_sequence = isinstance(x, tf.keras.utils.Sequence)
-    for batch in (x[index] for index in range(len(x))) if is_sequence else x:
+    if isinstance(x, tf.data.Dataset):
+        checks.finite(x)
+    for batch in x:
         features, targets, weights = tf.keras.utils.unpack_x_y_sample_weight(batch)
         if targets is None:
             raise ValueError("batches must be (x, y) or (x, y, weights), got x alone")
@@ -234,7 +228,7 @@ def _check_arguments(given):
     known = inspect.signature(tf.keras.Model.fit).parameters
     for name, value in given.items():
         if name not in known:
-            hint = did_you_mean(name, known)
+            hint = checks.did_you_mean(name, known)
             raise TypeError(f"fit has no argument {name!r}{hint}")
         if name not in _WITHOUT_EFFECT and value != known[name].default:
             raise TypeError(

@@ -14,13 +14,7 @@ from bayes_rl.serialization import config_of, deserialize, register, serialize
 
 
 class Covariance(tf.keras.layers.Layer):
-    """What covariance functions share.
-
-    A subclass maps two inputs of one type to covariances of that type in `call`.
-
-    Args:
-        **kwargs: of `tf.keras.layers.Layer`.
-    """
+    """What covariance functions share: `call` maps two inputs to covariances."""
 
     feature_ndims = 1
     # Relative to a variance, above the rounding errors of the covariances: layers call
@@ -34,10 +28,8 @@ class Covariance(tf.keras.layers.Layer):
 class ParametricCovariance(Covariance):
     """What the covariance functions with parameters of their own share.
 
-    Args:
-        trainable_parameters: whether numbers are only where training starts; a softplus
-            then keeps them positive. Variables given are trained in any case.
-        **kwargs: of `tf.keras.layers.Layer`.
+    Where they are trainable, numbers are only where training starts; a softplus then keeps
+    them positive. Variables given are trained in any case.
     """
 
     def __init__(self, trainable_parameters=False, **kwargs):
@@ -49,9 +41,7 @@ class ParametricCovariance(Covariance):
         if parameters.is_variable(value):
             setattr(self, name, value)
             return
-        parameters.check_not_negative(**{name: value})
-        if not can_be_zero:
-            parameters.check_positive(**{name: value})
+        parameters.check(name, value, can_be_zero)
         if self.trainable_parameters:
             value = parameters.positive(value, self.variable_dtype, name)
         else:
@@ -164,18 +154,7 @@ class LinearKernel(ParametricCovariance):
 
 @register
 class KernelCovariance(Covariance):
-    """A kernel of `tfp.math.psd_kernels` as a covariance function; layers make it.
-
-    Args:
-        kernel: the kernel; its variables are trained.
-        **kwargs: of `tf.keras.layers.Layer`.
-
-    Example:
-        >>> import tensorflow_probability as tfp
-        >>> kernel = tfp.math.psd_kernels.MaternFiveHalves(length_scale=2.0)
-        >>> KernelCovariance(kernel)(tf.zeros([1, 3]), tf.zeros([2, 3])).numpy()
-        array([[1., 1.]], dtype=float32)
-    """
+    """A kernel of `tfp.math.psd_kernels` as a covariance function; layers make it."""
 
     def __init__(self, kernel, **kwargs):
         super().__init__(**kwargs)
@@ -205,15 +184,8 @@ class KernelCovariance(Covariance):
 class FunctionCovariance(Covariance):
     """Any function as a covariance function, called in this layer's type; layers make it.
 
-    Args:
-        function: maps [..., n, features] and [..., m, features] to [..., n, m]; variables
-            are trained if it is a `tf.Module`.
-        **kwargs: of `tf.keras.layers.Layer`.
-
-    Example:
-        >>> linear = FunctionCovariance(lambda x1, x2: x1 @ tf.transpose(x2))
-        >>> linear(tf.ones([1, 3]), tf.ones([2, 3])).numpy()
-        array([[3., 3.]], dtype=float32)
+    It maps [..., n, features] and [..., m, features] to [..., n, m]; variables of a
+    `tf.Module` are trained.
     """
 
     jitter = 1e-6
@@ -228,22 +200,10 @@ class FunctionCovariance(Covariance):
 
 
 def get(identifier):
-    """Covariance function for an object, a configuration, or None.
+    """`Covariance` for one, a kernel of TFP, a function of two inputs or a configuration.
 
-    Args:
-        identifier: `Covariance`, kernel of `tfp.math.psd_kernels`, function of two inputs,
-            configuration, or None for the squared exponential of variance and
-            lengthscale 1.
-
-    Returns:
-        A `Covariance`.
-
-    Raises:
-        TypeError: it is none of these.
-
-    Example:
-        >>> get(None).lengthscale
-        1.0
+    None stands for the squared exponential of variance and lengthscale 1. A TypeError where
+    it is none of these.
     """
     if identifier is None:
         return ExponentiatedQuadratic(variance=1.0, lengthscale=1.0)

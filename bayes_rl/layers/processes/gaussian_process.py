@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.distributions import make_random_variable
 from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
@@ -21,20 +22,11 @@ class GaussianProcessBase(tf.keras.layers.Layer):
 
     Linear algebra is in float64 whatever the layer's type, with a jitter of 1e-8 of the
     variance (1e-6 for kernels with float32 parameters), more where that is not enough.
-
-    Args:
-        units: number of processes, the size of the last output axis, at least 1.
-        mean_fn: maps inputs [..., n, features] to [..., n] or [..., n, units]; None for 0.
-        covariance_fn: see `bayes_rl.layers.processes.covariances.get`.
-        **kwargs: of `tf.keras.layers.Layer`.
-
-    Raises:
-        ValueError: `units` is below 1.
+    Arguments are those of `GaussianProcess`.
     """
 
     def __init__(self, units, mean_fn=None, covariance_fn=None, **kwargs):
-        if units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         # Inputs rounded to float16 are too coarse for a covariance function.
         super().__init__(**{"autocast": False, **kwargs})
         self.units = units
@@ -79,23 +71,13 @@ class GaussianProcessBase(tf.keras.layers.Layer):
         return self._random_variable(loc, covariance, self._jitter(covariance))
 
     def _given(self, points, anchors, factor, whitened, hold=False, **scale):
-        """Outputs given the values at anchors, which are mean + L whitened.
+        """Outputs [..., n, units] given the values at anchors, which are mean + L whitened.
 
             projection = K(points, anchors) L^-T
             outputs ~ Normal(mean + projection whitened, K - projection projection^T)
 
-        and, where whitened has a scale, its part added.
-
-        Args:
-            points: [..., n, features].
-            anchors: [..., m, features].
-            factor: L, [..., m, m].
-            whitened: [m, units] or [S, m, units].
-            hold: whether the value is the mean, not a draw.
-            **scale: `scale_diag` or `scale_tril` of whitened.
-
-        Returns:
-            Random variable [..., n, units].
+        and, where `whitened`, [m, units] or [S, m, units], has a `scale_diag` or
+        `scale_tril`, its part added. With `hold` the value is the mean, not a draw.
         """
         cross = self.covariance_fn(anchors, points)
         projection = tf.linalg.matrix_transpose(solve_lower(factor, cross))
@@ -181,7 +163,7 @@ class GaussianProcess(GaussianProcessBase):
         self.conditional_inputs = _data(conditional_inputs)
         self.conditional_outputs = _data(conditional_outputs)
         self.noise_variance = parameters.from_config(noise_variance)
-        parameters.check_not_negative(noise_variance=self.noise_variance)
+        parameters.check("noise_variance", self.noise_variance)
         self._check_data()
 
     def _check_data(self):

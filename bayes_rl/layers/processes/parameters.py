@@ -11,30 +11,20 @@ import numpy as np
 import tensorflow as tf
 import tensorflow_probability as tfp
 
+from bayes_rl import checks
+
 Kernel = tfp.math.psd_kernels.PositiveSemidefiniteKernel
 _COMBINED = {"_SumKernel": operator.add, "_ProductKernel": operator.mul}
 _PLAIN = (type(None), bool, int, float, str)
 
 
 def dtype_of(kernel):
-    """Type that a kernel of TFP computes in: that of its parameters, at any depth.
+    """Type that a kernel of TFP computes in: that of its parameters, at any depth, or None.
 
     What a kernel says itself leaves out parameters of those that scale its inputs.
 
-    Args:
-        kernel: kernel of `tfp.math.psd_kernels`.
-
-    Returns:
-        `tf.DType`, or None where parameters have no type.
-
     Raises:
         ValueError: parameters have different types.
-
-    Example:
-        >>> kernels = tfp.math.psd_kernels
-        >>> scaled = kernels.FeatureScaled(kernels.MaternFiveHalves(), [1.0, 2.0])
-        >>> dtype_of(scaled).name, scaled.dtype
-        ('float32', None)
     """
     found = sorted({dtype.name for dtype in _dtypes_of(kernel)})
     if len(found) > 1:
@@ -58,26 +48,7 @@ def _dtypes_of(kernel):
 
 
 def positive(value, dtype, name):
-    """Trainable positive parameter that starts at a value.
-
-    Args:
-        value: above 0.
-        dtype: of the variable.
-        name: of the variable.
-
-    Returns:
-        A `tfp.util.TransformedVariable`.
-
-    Raises:
-        ValueError: the value is not above 0.
-
-    Example:
-        >>> parameter = positive(2.0, tf.float32, "variance")
-        >>> round(float(value_of(parameter, tf.float32)), 5)
-        2.0
-        >>> parameter.trainable_variables[0].name
-        'variance:0'
-    """
+    """Trainable positive parameter that starts at a value, which must be above 0."""
     if not np.all(np.greater(value, 0.0)):
         raise ValueError(f"{name} must be above 0 to be trained, got {value}")
     start = tf.cast(value, dtype)
@@ -85,63 +56,19 @@ def positive(value, dtype, name):
 
 
 def is_variable(parameter):
-    """Whether a parameter is a variable, transformed or not.
-
-    Example:
-        >>> is_variable(tf.Variable(1.0)), is_variable(1.0)
-        (True, False)
-    """
+    """Whether a parameter is a variable, transformed or not."""
     return isinstance(parameter, (tf.Variable, tfp.util.TransformedVariable))
 
 
-def check_positive(**parameters):
-    """Checks numbers and arrays; the values of variables are not looked at.
-
-    Args:
-        **parameters: name -> parameter.
-
-    Raises:
-        ValueError: one is not above 0.
-
-    Example:
-        >>> check_positive(variance=tf.Variable(-1.0), lengthscale=0.1)
-    """
-    for name, value in parameters.items():
-        if not is_variable(value) and not np.all(np.greater(value, 0.0)):
-            raise ValueError(f"{name} must be above 0, got {value}")
-
-
-def check_not_negative(**parameters):
-    """Checks numbers and arrays; the values of variables are not looked at.
-
-    Args:
-        **parameters: name -> parameter.
-
-    Raises:
-        ValueError: one is below 0.
-
-    Example:
-        >>> check_not_negative(variance=tf.Variable(-1.0), noise_variance=0.0)
-    """
-    for name, value in parameters.items():
-        if not is_variable(value) and np.any(np.less(value, 0.0)):
-            raise ValueError(f"{name} must not be negative, got {value}")
+def check(name, parameter, can_be_zero=True):
+    """Refuses numbers and arrays below 0, or 0; values of variables are not looked at."""
+    if not is_variable(parameter):
+        check_number = checks.not_negative if can_be_zero else checks.above_0
+        check_number(**{name: parameter})
 
 
 def value_of(parameter, dtype):
-    """Present value of a parameter.
-
-    Args:
-        parameter: number, array, variable or transformed variable.
-        dtype: of the result.
-
-    Returns:
-        Tensor; numbers in full precision.
-
-    Example:
-        >>> float(value_of(0.1, tf.float64))
-        0.1
-    """
+    """Present value of a number, array or variable; numbers in full precision."""
     if is_variable(parameter):
         parameter = tf.convert_to_tensor(parameter)
     return tf.cast(parameter if tf.is_tensor(parameter) else np.asarray(parameter), dtype)
@@ -150,23 +77,8 @@ def value_of(parameter, dtype):
 def to_config(value, owner):
     """Plain description of a parameter, from which `from_config` makes an equal one.
 
-    Args:
-        value: plain value, array, tensor, `tf.Variable`, `TransformedVariable`, kernel of
-            `tfp.math.psd_kernels`, or a list of such.
-        owner: what it is a parameter of, for errors.
-
-    Returns:
-        A plain value, a list or a dict.
-
-    Raises:
-        TypeError: it is of another kind, such as a function.
-
-    Example:
-        >>> kernel = tfp.math.psd_kernels.ExponentiatedQuadratic(2.0)
-        >>> float(from_config(to_config(kernel, "a layer")).amplitude)
-        2.0
-        >>> to_config(tf.Variable([1.0, 2.0], name="z"), "a layer")
-        {'variable': [1.0, 2.0], 'dtype': 'float32', 'trainable': True, 'name': 'z'}
+    It may be a plain value, array, tensor, variable, kernel of TFP, or a list of such; a
+    TypeError names its owner where it is of another kind, such as a function.
     """
     if isinstance(value, _PLAIN):
         return value
@@ -209,18 +121,7 @@ def _bijector_config(bijector, owner):
 
 
 def from_config(config):
-    """Parameter from what `to_config` returned; other values pass.
-
-    Args:
-        config: see `to_config`.
-
-    Returns:
-        What `to_config` was given, with variables of its own.
-
-    Example:
-        >>> from_config({"constant": [1.0, 2.0], "dtype": "float64"})
-        array([1., 2.])
-    """
+    """Parameter, with variables of its own, of what `to_config` gave; or what is given."""
     if isinstance(config, list):
         return [from_config(item) for item in config]
     if not isinstance(config, dict):

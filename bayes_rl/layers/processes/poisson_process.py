@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl import distributions
+from bayes_rl import checks, distributions
 from bayes_rl.layers import products
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.serialization import register
@@ -41,8 +41,7 @@ class PoissonProcess(tf.keras.layers.Layer):
     def __init__(self, rate, volume=1.0, **kwargs):
         if not callable(rate) and rate <= 0:
             raise ValueError(f"rate must be a function or above 0, got {rate}")
-        if volume <= 0:
-            raise ValueError(f"volume must be above 0, got {volume}")
+        checks.above_0(volume=volume)
         super().__init__(**kwargs)
         self.rate = rate
         self.volume = volume

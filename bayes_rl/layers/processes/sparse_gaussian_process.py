@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import checks, initializers, regularizers
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.processes.gaussian_process import GaussianProcessBase
 from bayes_rl.numerics.linear_algebra import double
@@ -81,8 +81,7 @@ class SparseGaussianProcess(StochasticLayer, GaussianProcessBase):
         inducing_outputs_constraint=None,
         **kwargs,
     ):
-        if num_inducing < 1:
-            raise ValueError(f"num_inducing must be at least 1, got {num_inducing}")
+        checks.at_least_1(num_inducing=num_inducing)
         super().__init__(units, mean_fn, covariance_fn, **kwargs)
         self.num_inducing = num_inducing
         self.inducing_inputs_initializer = initializers.get(inducing_inputs_initializer)

@@ -27,16 +27,12 @@ class Term:
 
         ((inputs * before) @ kernel) * after
 
-    Args:
-        kernel: [inputs, units] or [S, inputs, units].
-        before: [..., inputs], or None.
-        after: [..., units], or None.
-        join: how factors act on tensors; `tf.add` in place of the products with them.
+    `join` is how factors act on tensors; `tf.add` in place of the products with them.
     """
 
-    kernel: tf.Tensor
-    before: tf.Tensor | None = None
-    after: tf.Tensor | None = None
+    kernel: tf.Tensor  # [inputs, units] or [S, inputs, units]
+    before: tf.Tensor | None = None  # [..., inputs]
+    after: tf.Tensor | None = None  # [..., units]
     join: typing.Callable = tf.multiply
 
     def product(self, versions):
@@ -57,14 +53,10 @@ class Term:
 
 
 def project(*parts):
-    """Sum of terms.
+    """Sum of terms, [..., gates * units].
 
-    Args:
-        *parts: pairs of a list of inputs [..., inputs], one or one for each gate, and a
-            list of `Term`, whose units are those of the gates side by side.
-
-    Returns:
-        [..., gates * units].
+    Each part is a pair of a list of inputs [..., inputs], one or one for each gate, and a
+    list of `Term`, whose units are those of the gates side by side.
     """
     sums = {}  # of products before the same factors, which then act once
     for versions, terms in parts:
@@ -81,17 +73,13 @@ def project(*parts):
 class StochasticCell:
     """Mixin, left of `StochasticLayer` and a Keras cell: one draw of weights a sequence.
 
-    A subclass gives `num_gates`, `make_parameters(batch_size)` and
-    `step(inputs, states, training)`, which gets what the former returned from
-    `self.parameters(inputs, state, training)`.
+    A subclass gives `num_gates` and `make_parameters(batch_size)`; its `call` gets what the
+    latter returned from `self.parameters(inputs, state, training)`.
     """
 
     kernel = WeightAttribute()
     recurrent_kernel = WeightAttribute()
     bias = WeightAttribute()
-
-    def call(self, inputs, states, training=None):
-        return self.step(inputs, states, training)
 
     def reset_dropout_mask(self):
         """Begins a sequence; `tf.keras.layers.RNN` calls this once a call."""
@@ -99,19 +87,9 @@ class StochasticCell:
         sequences.begin(self)
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
-        """Zeros with which a sequence begins, and with it a new draw.
+        """Zeros [B, units], or [S, B, units], with which a sequence and a new draw begin.
 
-        Args:
-            inputs: [B, ...] or, where S draws are held, [S, B, ...], in place of the
-                other arguments.
-            batch_size: B.
-            dtype: of the state; default: the layer's compute type.
-
-        Returns:
-            [B, units], or [S, B, units] where S draws are held; a list of two for LSTMs.
-
-        Raises:
-            ValueError: neither inputs nor the batch size are given.
+        Inputs [B, ...] or, where S draws are held, [S, B, ...] give size and type.
         """
         draws = self.held_draws()
         if inputs is not None:
@@ -127,16 +105,10 @@ class StochasticCell:
         return zeros
 
     def parameters(self, inputs, state, training):
-        """What the first step of this sequence has made, to be used at every step.
+        """What `make_parameters` gave at the first step of a sequence, and dropout masks.
 
-        Args:
-            inputs: [..., B, features].
-            state: [..., B, units].
-            training: as in `call`.
-
-        Returns:
-            What `make_parameters` returned, and the dropout masks of inputs and state: for
-            each a list of one tensor or one for each gate, or None.
+        Masks of inputs and state are each a list of one tensor or one for each gate, or
+        None.
         """
         keys = [*self.stochastic_weights, *self.sign_sizes()]
         sources = [held(self, key) for key in keys]
@@ -160,11 +132,7 @@ class StochasticCell:
         return masks if count > 1 else [masks]
 
     def known(self, batch_size):
-        """The batch size.
-
-        Raises:
-            RuntimeError: it is None.
-        """
+        """The batch size; a RuntimeError where it is None."""
         if batch_size is None:
             raise RuntimeError(
                 f"cell {self.name!r} is first called inside of a loop, and the batch size "
@@ -173,14 +141,7 @@ class StochasticCell:
         return batch_size
 
     def make_terms(self, batch_size):
-        """Terms of the products of inputs and of state with one draw of their kernels.
-
-        Args:
-            batch_size: int or tensor [], None where it is unknown.
-
-        Returns:
-            Two lists of `Term`.
-        """
+        """Terms of the products of inputs, and those of state, with one draw of kernels."""
         del batch_size
         return [[Term(self.draw(key))] for key in _KERNELS]
 
@@ -199,8 +160,7 @@ class FlipoutCell:
     with signs -1 or 1, independent for each example and constant in time. Signs that are
     not held are those of one matrix, [kernel; recurrent_kernel].
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, equation 4.
+    Source: Wen et al., 2018, Flipout, equation 4.
     """
 
     def sign_sizes(self):

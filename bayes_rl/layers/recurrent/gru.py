@@ -60,8 +60,7 @@ class GRUCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layers
 
     num_gates = 3
 
-    def step(self, inputs, states, training):
-        """One time step, as `call`."""
+    def call(self, inputs, states, training=None):
         is_nested = tf.nest.is_nested(states)
         state = tf.convert_to_tensor(states[0] if is_nested else states)
         parameters, masks = self.parameters(inputs, state, training)
@@ -117,8 +116,7 @@ class GRUCellFlipout(FlipoutCell, GRUCellReparameterization):
     Where kernels are held with their signs, [B, ...] or [S, B, ...], example b uses signs
     b at every step; without signs all examples use the kernels as they are.
 
-    Source: Wen et al., 2018, Flipout: Efficient Pseudo-Independent Weight Perturbations on
-    Mini-Batches, equation 4.
+    Source: Wen et al., 2018, Flipout, equation 4.
 
     Args and errors: as in `GRUCellReparameterization`.
 

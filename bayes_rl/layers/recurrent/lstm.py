@@ -87,8 +87,7 @@ class LSTMCellReparameterization(StochasticCell, StochasticLayer, tf.keras.layer
                 shift = tf.repeat(tf.constant([0, 1, 0, 0], mean.dtype), self.units)
                 mean.assign(mean + shift)
 
-    def step(self, inputs, states, training):
-        """One time step, as `call`."""
+    def call(self, inputs, states, training=None):
         state, carry = (tf.convert_to_tensor(x) for x in (states[0], states[1]))
         parameters, masks = self.parameters(inputs, state, training)
         terms, recurrent_terms, bias = parameters

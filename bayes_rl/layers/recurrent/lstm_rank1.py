@@ -2,10 +2,10 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base import WeightAttribute, takes
 from bayes_rl.layers.ensembles.members import (
     add_vectors,
-    check_sizes,
     examples_of,
     repeat,
     rows_of_examples,
@@ -16,32 +16,32 @@ from bayes_rl.layers.recurrent.lstm import LSTMCellReparameterization
 from bayes_rl.serialization import register
 
 _NORMAL, _KL = "trainable_normal", "normal_kl_divergence"
-
-
-@register
-@takes(
-    tf.keras.layers.LSTMCell,
-    after_use_bias={"alpha_initializer": _NORMAL, "gamma_initializer": _NORMAL},
-    after_kernel_initializer={
+_ARGUMENTS = {
+    "after_use_bias": {"alpha_initializer": _NORMAL, "gamma_initializer": _NORMAL},
+    "after_kernel_initializer": {
         "recurrent_alpha_initializer": _NORMAL,
         "recurrent_gamma_initializer": _NORMAL,
     },
-    after_unit_forget_bias={"alpha_regularizer": _KL, "gamma_regularizer": _KL},
-    after_kernel_regularizer={
+    "after_unit_forget_bias": {"alpha_regularizer": _KL, "gamma_regularizer": _KL},
+    "after_kernel_regularizer": {
         "recurrent_alpha_regularizer": _KL,
         "recurrent_gamma_regularizer": _KL,
     },
-    after_bias_regularizer={"alpha_constraint": None, "gamma_constraint": None},
-    after_kernel_constraint={
+    "after_bias_regularizer": {"alpha_constraint": None, "gamma_constraint": None},
+    "after_kernel_constraint": {
         "recurrent_alpha_constraint": None,
         "recurrent_gamma_constraint": None,
     },
-    after_recurrent_dropout={
+    "after_recurrent_dropout": {
         "implementation": 2,
         "use_additive_perturbation": False,
         "ensemble_size": 1,
     },
-)
+}
+
+
+@register
+@takes(tf.keras.layers.LSTMCell, **_ARGUMENTS)
 class LSTMCellRank1(LSTMCellReparameterization):
     """LSTM cell whose kernels are multiplied by random vectors of each example.
 
@@ -90,15 +90,8 @@ class LSTMCellRank1(LSTMCellReparameterization):
         ('lstm/alpha', TensorShape([2, 3]))
     """
 
-    own_arguments = (
-        *(
-            f"{prefix}{vectors}_{kind}"
-            for prefix in ("", "recurrent_")
-            for vectors in ("alpha", "gamma")
-            for kind in ("initializer", "regularizer", "constraint")
-        ),
-        "use_additive_perturbation",
-        "ensemble_size",
+    own_arguments = tuple(
+        name for new in _ARGUMENTS.values() for name in new if name != "implementation"
     )
     alpha = WeightAttribute()
     gamma = WeightAttribute()
@@ -106,7 +99,7 @@ class LSTMCellRank1(LSTMCellReparameterization):
     recurrent_gamma = WeightAttribute()
 
     def __init__(self, *, ensemble_size, **kwargs):
-        check_sizes(ensemble_size=ensemble_size)
+        checks.at_least_1(ensemble_size=ensemble_size)
         super().__init__(ensemble_size=ensemble_size, **kwargs)
 
     def add_weight(self, name=None, shape=None, **kwargs):

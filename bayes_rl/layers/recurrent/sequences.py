@@ -55,29 +55,16 @@ class _Sequence:
 
 
 def begin(cell, batch_size=None, initial_state=None):
-    """Begins a new sequence of a cell.
-
-    Args:
-        cell: the recurrent cell.
-        batch_size: int or tensor [], where it is known.
-        initial_state: tensor with which the sequence may begin again.
-    """
+    """Begins a new sequence of a cell, maybe from a state with which it may begin again."""
     initial = None if initial_state is None else weakref.ref(initial_state)
     _sequences(graphs.current())[cell] = _Sequence(batch_size, initial)
 
 
 def constant(cell, make, batch_size, state, sources=()):
-    """What `make` returned at the first step of a cell's sequence.
+    """What `make`, a function of a batch size or None, gave at a sequence's first step.
 
-    Args:
-        cell: the recurrent cell.
-        make: function of a batch size, None where that is unknown, to any value.
-        batch_size: of this step, int or tensor [].
-        state: the first tensor of this step's state.
-        sources: tensors or None, of which the value is made; others make it anew.
-
-    Returns:
-        The value, whose tensors can be used in the current graph.
+    Its tensors can be used in the current graph. Other `sources`, tensors or None of which
+    the value is made, make it anew.
     """
     graph, sequence = _find(cell)
     if sequence is None or sequence.is_over():

@@ -5,7 +5,7 @@ import tensorflow as tf
 
 from bayes_rl.layers.reversible.base import ElementwiseAffine
 from bayes_rl.numerics.linear_algebra import double
-from bayes_rl.numerics.replicas import mean_over_replicas
+from bayes_rl.numerics.means import mean_over_replicas
 from bayes_rl.serialization import register
 
 
@@ -62,12 +62,10 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         return self.affine(inputs)
 
     def affine(self, inputs):
-        """Gives (inputs + bias) * exp(log_scale), for the parameters as they are."""
         bias, log_scale = self._at(inputs)
         return (inputs + bias) * tf.exp(log_scale)
 
     def reverse(self, outputs):
-        """Inputs [..., channels] for which `call` gives these outputs."""
         outputs = tf.convert_to_tensor(outputs)
         bias, log_scale = self._at(outputs)
         return outputs * tf.exp(-log_scale) - bias
@@ -79,7 +77,6 @@ class ActNorm(ElementwiseAffine, tf.keras.layers.Layer):
         return tf.broadcast_to(-log_scale, tf.shape(outputs))
 
     def output_variance(self, distribution):
-        """Variance of the output, element by element, from the input's distribution."""
         variance = distribution.variance()
         return tf.exp(2.0 * self._at(variance)[1]) * variance
 

@@ -152,7 +152,6 @@ class Reverse(ReversibleLayer, tf.keras.layers.Layer):
         return self.reversible_layer(tf.convert_to_tensor(outputs))
 
     def log_det_jacobian(self, outputs):
-        """Gives log |dx/dy| at the outputs."""
         inputs = self.reverse(outputs)
         return -self._method("log_det_jacobian")(inputs)
 

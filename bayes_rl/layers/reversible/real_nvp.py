@@ -91,13 +91,11 @@ class Coupling(ReversibleLayer, tf.keras.layers.Layer):
         return tf.where(self._kept(), inputs, self._change(inputs, self._seen(inputs)))
 
     def reverse(self, outputs):
-        """Inputs [..., *event] for which `call` gives these outputs [..., *event]."""
         outputs = self._built_on(outputs)
         inputs = self._change_back(outputs, self._seen(outputs))
         return inputs if self.mask is None else tf.where(self._kept(), outputs, inputs)
 
     def log_det_jacobian(self, outputs):
-        """Gives log |dx/dy| at the outputs [..., *event]: [...]."""
         outputs = self._built_on(outputs)
         change = self._log_change_back(outputs, self._seen(outputs))
         if self.mask is not None:

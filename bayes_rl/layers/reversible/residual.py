@@ -61,7 +61,6 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
         return tf.concat([first, second], axis=-1)
 
     def reverse(self, outputs):
-        """Inputs [..., size] for which `call` gives these outputs."""
         first, second = tf.split(outputs, 2, axis=-1)
         second -= tf.cast(self.g(first), second.dtype)
         first -= tf.cast(self.f(second), first.dtype)
@@ -76,14 +75,9 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
 
         Source: Gomez et al., 2017, algorithm 1.
 
-        Args:
-            outputs: [..., size], of the block.
-            gradient: of a loss with respect to the outputs.
-            sources: tensors that the block may depend on, such as held weights.
-
         Returns:
             The inputs, the loss's gradient with respect to them, and a list of pairs of a
-            variable or source and its gradient.
+            variable or source, such as a held weight, and its gradient.
         """
         first, second = tf.split(outputs, 2, axis=-1)
         d_first, d_second = tf.split(gradient, 2, axis=-1)
@@ -96,22 +90,11 @@ class ReversibleResidual(ReversibleLayer, tf.keras.layers.Layer):
 
 
 def gradients_through(function, inputs, gradient, sources):
-    """Evaluates a function and goes back through it.
-
-    Args:
-        function: from a tensor to a tensor; it may read variables.
-        inputs: of the function.
-        gradient: of a loss with respect to its outputs.
-        sources: further tensors that it may depend on.
+    """Evaluates a function of inputs, variables and sources, and goes back through it.
 
     Returns:
         The outputs, the loss's gradient with respect to the inputs, and a list of pairs of
         a variable or source and its gradient, without those that it does not depend on.
-
-    Example:
-        >>> x = tf.constant(3.0)
-        >>> [float(value) for value in gradients_through(tf.square, x, 1.0, [])[:2]]
-        [9.0, 6.0]
     """
     with tf.GradientTape() as tape:
         tape.watch([inputs, *sources])

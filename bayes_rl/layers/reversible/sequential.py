@@ -105,7 +105,6 @@ class ReversibleSequential(ReversibleLayer, tf.keras.layers.Layer):
         return gradient, totals
 
     def reverse(self, outputs):
-        """Inputs for which `call` gives these outputs."""
         for layer in reversed(self.layers):
             outputs = layer.reverse(outputs)
         return outputs

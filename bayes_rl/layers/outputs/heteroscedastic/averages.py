@@ -3,6 +3,7 @@
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers.outputs.heteroscedastic.monte_carlo import (
     averaged_outputs,
     noise_class,
@@ -59,10 +60,8 @@ class ExactSigmoidDense(tf.keras.layers.Layer):
         name=None,
         **kwargs,
     ):
-        if num_outputs < 1:
-            raise ValueError(f"num_outputs must be at least 1, got {num_outputs}")
-        if min_scale < 0:
-            raise ValueError(f"min_scale must not be below 0, got {min_scale}")
+        checks.at_least_1(num_outputs=num_outputs)
+        checks.not_negative(min_scale=min_scale)
         super().__init__(dtype=dtype, name=name, **kwargs)
         self.num_outputs = num_outputs
         self.logit_noise = noise_class(logit_noise)
@@ -152,10 +151,7 @@ class EnsembleHeteroscedasticOutputs(tf.keras.layers.Layer):
             )
         if min(weights) < 0 or abs(sum(weights) - 1) > 1e-5:
             raise ValueError(f"ensemble_weighting must sum to 1, got {weights}")
-        if averaging not in self.averagings:
-            raise ValueError(
-                f"averaging must be one of {self.averagings}, got {averaging!r}"
-            )
+        checks.one_of(self.averagings, averaging=averaging)
         super().__init__(name=name, **kwargs)
         self.num_classes = num_classes
         self.members = list(layers)

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base.arguments import REQUIRED, takes
 from bayes_rl.layers.outputs.heteroscedastic.monte_carlo import MCSoftmaxOutputLayerBase
 from bayes_rl.serialization import register
@@ -43,8 +44,7 @@ class MCSoftmaxDenseFA(MCSoftmaxOutputLayerBase):
     """
 
     def __init__(self, *, num_factors, parameter_efficient, **kwargs):
-        if num_factors < 0:
-            raise ValueError(f"num_factors must not be below 0, got {num_factors}")
+        checks.not_negative(num_factors=num_factors)
         super().__init__(**kwargs)
         self.num_factors = num_factors
         self.parameter_efficient = parameter_efficient
@@ -126,8 +126,7 @@ class MCSigmoidDenseFA(MCSoftmaxDenseFA):
     """
 
     def __init__(self, *, num_outputs, **kwargs):
-        if num_outputs < 1:
-            raise ValueError(f"num_outputs must be at least 1, got {num_outputs}")
+        checks.at_least_1(num_outputs=num_outputs)
         self.num_outputs = num_outputs
         super().__init__(num_classes=num_outputs, **kwargs)
 
@@ -168,8 +167,7 @@ class MultiHeadMCSoftmaxDenseFA(MCSoftmaxDenseFA):
     """
 
     def __init__(self, *, ensemble_size, **kwargs):
-        if ensemble_size < 1:
-            raise ValueError(f"ensemble_size must be at least 1, got {ensemble_size}")
+        checks.at_least_1(ensemble_size=ensemble_size)
         self.ensemble_size = ensemble_size
         self.heads = (ensemble_size,)
         super().__init__(**kwargs)

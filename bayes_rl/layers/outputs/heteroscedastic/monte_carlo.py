@@ -15,12 +15,9 @@ import math
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
+from bayes_rl import checks
 from bayes_rl.layers import products
 from bayes_rl.layers.base.arguments import takes
-from bayes_rl.layers.outputs.heteroscedastic.temperature import (
-    compute_temperature,
-    inverse_temperature,
-)
 from bayes_rl.layers.precision import parameter_dtype
 from bayes_rl.numerics.noise import as_seed
 from bayes_rl.serialization import configured, register
@@ -31,13 +28,8 @@ _LEAST_SCALE = 1e-3
 def averaged_outputs(logits, is_softmax, log_mean, eps):
     """(logits, log_probs, probs) of averaged probabilities, each [..., K].
 
-    Of binary outputs, log_probs - logits are those of the complement.
-
-    Args:
-        logits: of all samples or members.
-        is_softmax: whether classes exclude each other, or outputs are binary.
-        log_mean: function from log probabilities to the logarithm of their average.
-        eps: least probability.
+    `log_mean` maps log probabilities of all samples or members to the logarithm of their
+    average. Of binary outputs, log_probs - logits are those of the complement.
     """
     least, most = math.log(eps), math.log1p(-eps)
     if is_softmax:
@@ -56,6 +48,34 @@ def noise_class(identifier):
     if found is None:
         raise ValueError(f"logit_noise must be in tfp.distributions, got {identifier!r}")
     return found
+
+
+def compute_temperature(pre_sigmoid_temperature, lower=None, upper=None):
+    """Temperature [] between bounds, from an unconstrained number.
+
+        temperature = lower + (upper - lower) sigmoid(x)
+        temperature = lower + softplus(x)    without upper
+
+    Without lower that is 0.
+    """
+    lower = 0.0 if lower is None else lower
+    if upper is None:
+        return lower + tf.nn.softplus(pre_sigmoid_temperature)
+    return lower + (upper - lower) * tf.sigmoid(pre_sigmoid_temperature)
+
+
+def inverse_temperature(temperature, lower=None, upper=None):
+    """What `compute_temperature` maps to a temperature, or to the middle of its bounds.
+
+    The middle takes the place of a temperature that is not between them; where there is no
+    upper bound, one above the lower.
+    """
+    lower = 0.0 if lower is None else lower
+    if not lower < temperature < (math.inf if upper is None else upper):
+        temperature = lower + 1.0 if upper is None else (lower + upper) / 2.0
+    if upper is None:
+        return math.log(math.expm1(temperature - lower))
+    return math.log((temperature - lower) / (upper - temperature))
 
 
 @configured
@@ -138,9 +158,8 @@ class MCSoftmaxOutputLayerBase(tf.keras.layers.Layer):
         self.temperature_upper_bound = temperature_upper_bound
         if self.num_classes < 2 and self.is_softmax:
             raise ValueError(f"num_classes must be at least 2, got {self.num_classes}")
-        for option in ("temperature", "train_mc_samples", "test_mc_samples", "eps"):
-            if getattr(self, option) <= 0:
-                raise ValueError(f"{option} must be above 0, got {getattr(self, option)}")
+        checks.above_0(temperature=temperature, eps=eps)
+        checks.above_0(train_mc_samples=train_mc_samples, test_mc_samples=test_mc_samples)
         lower, upper = self._bounds
         if not 0 <= (lower or 0.0) < (math.inf if upper is None else upper):
             raise ValueError(

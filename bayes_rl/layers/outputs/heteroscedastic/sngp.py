@@ -4,6 +4,7 @@ import inspect
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.base.arguments import takes
 from bayes_rl.layers.outputs.heteroscedastic.factors import MCSoftmaxDenseFA
 from bayes_rl.layers.precision import parameter_dtype
@@ -79,11 +80,7 @@ class HeteroscedasticSNGPLayer(MCSoftmaxDenseFA):
         het_var_weight,
         **kwargs,
     ):
-        if min(sngp_var_weight, het_var_weight) < 0:
-            raise ValueError(
-                "sngp_var_weight and het_var_weight must not be below 0, got "
-                f"{sngp_var_weight} and {het_var_weight}"
-            )
+        checks.not_negative(sngp_var_weight=sngp_var_weight, het_var_weight=het_var_weight)
         self.gp_options = {name: kwargs.pop(name) for name in _GP_OPTIONS}
         super().__init__(**kwargs)
         self.return_gp_cov = return_gp_cov

@@ -5,7 +5,7 @@ import math
 import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
-from bayes_rl import initializers, regularizers
+from bayes_rl import checks, initializers, regularizers
 from bayes_rl.layers import products
 from bayes_rl.layers.base import StochasticLayer, WeightAttribute
 from bayes_rl.layers.processes import parameters
@@ -14,21 +14,12 @@ from bayes_rl.serialization import config_of, register
 
 @register
 class StandardCauchy(tf.keras.initializers.Initializer):
-    """Initial values from the standard Cauchy distribution.
-
-    Args:
-        seed: int; with it every call gives the same values.
-
-    Example:
-        >>> StandardCauchy(seed=1)([2, 3]).shape
-        TensorShape([2, 3])
-    """
+    """Initial values from the standard Cauchy distribution; with a seed always the same."""
 
     def __init__(self, seed=None):
         self.seed = seed
 
     def __call__(self, shape, dtype=None, **kwargs):
-        """Values [*shape] of a floating type, default float32."""
         del kwargs
         uniform = tf.keras.initializers.RandomUniform(1e-6, 1 - 1e-6, seed=self.seed)
         dtype = tf.as_dtype(dtype or tf.float32)
@@ -49,30 +40,13 @@ class RandomFeatures(tf.keras.layers.Layer):
         features = scale activation(inputs @ frequencies / lengthscale + phase)
 
     With a cosine, phases uniform in [0, 2 pi] and scale = sqrt(2 / num_features), the
-    expected product of two features is, for standard normal frequencies,
-    exp(-|x1 - x2|^2 / (2 lengthscale^2)), and for standard Cauchy ones
-    exp(-|x1 - x2|_1 / lengthscale).
+    expected product of two features is, for standard normal frequencies ("gaussian"),
+    exp(-|x1 - x2|^2 / (2 lengthscale^2)), and for standard Cauchy ones ("laplacian")
+    exp(-|x1 - x2|_1 / lengthscale). The frequencies [features of the inputs, num_features]
+    may come from an initializer instead; not `is_scaled`, the scale is 1.
 
     Source: Rahimi and Recht, 2007, Random Features for Large-Scale Kernel Machines,
     algorithm 1 and figure 1.
-
-    Args:
-        num_features: number of features, at least 1.
-        lengthscale: number, variable or `tfp.util.TransformedVariable`, above 0.
-        kernel_type: "gaussian" or "laplacian", where no initializer is given.
-        frequencies_initializer: of the frequencies [features of the inputs, num_features].
-        activation: function of the projection, None for the cosine.
-        is_scaled: whether the scale is sqrt(2 / num_features), not 1.
-        **kwargs: of `tf.keras.layers.Layer`.
-
-    Raises:
-        ValueError: an argument is out of its range or unknown.
-
-    Example:
-        >>> features = RandomFeatures(1000, lengthscale=2.0)(tf.constant([[0.0], [2.0]]))
-        >>> covariance = features @ tf.transpose(features)
-        >>> bool(abs(covariance[0, 1] - tf.exp(-0.5)) < 0.15)
-        True
     """
 
     def __init__(
@@ -85,16 +59,12 @@ class RandomFeatures(tf.keras.layers.Layer):
         is_scaled=True,
         **kwargs,
     ):
-        if num_features < 1:
-            raise ValueError(f"num_features must be at least 1, got {num_features}")
-        if kernel_type not in FREQUENCIES:
-            raise ValueError(
-                f"kernel_type must be one of {tuple(FREQUENCIES)}, got {kernel_type!r}"
-            )
+        checks.at_least_1(num_features=num_features)
+        checks.one_of(FREQUENCIES, kernel_type=kernel_type)
         super().__init__(**{"autocast": False, **kwargs})
         self.num_features = num_features
         self.lengthscale = parameters.from_config(lengthscale)
-        parameters.check_positive(lengthscale=self.lengthscale)
+        parameters.check("lengthscale", self.lengthscale, can_be_zero=False)
         self.kernel_type = kernel_type
         self.frequencies_initializer = initializers.get(frequencies_initializer)
         self.activation = tf.keras.activations.get(activation) if activation else None
@@ -181,12 +151,11 @@ class RandomFourierFeatures(StochasticLayer, tf.keras.layers.Layer):
         kernel_type="gaussian",
         **kwargs,
     ):
-        if units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         super().__init__(**{"autocast": False, **kwargs})
         self.units = units
         self.variance = parameters.from_config(variance)
-        parameters.check_positive(variance=self.variance)
+        parameters.check("variance", self.variance, can_be_zero=False)
         self.features = RandomFeatures(
             num_features,
             lengthscale,

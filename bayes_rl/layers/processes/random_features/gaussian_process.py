@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from bayes_rl import initializers
+from bayes_rl import checks, initializers
 from bayes_rl.layers.processes import parameters
 from bayes_rl.layers.processes.random_features.fourier_features import RandomFeatures
 from bayes_rl.layers.processes.random_features.laplace_covariance import (
@@ -86,8 +86,7 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         name="random_feature_gaussian_process",
         **gp_output_kwargs,
     ):
-        if units < 1:
-            raise ValueError(f"units must be at least 1, got {units}")
+        checks.at_least_1(units=units)
         options = {
             key: gp_output_kwargs.pop(key)
             for key in ("trainable", "batch_input_shape", "input_shape")
@@ -118,8 +117,7 @@ class RandomFeatureGaussianProcess(tf.keras.layers.Layer):
         value = parameters.from_config(value)
         if not isinstance(value, (int, float)):
             return value
-        if value <= 0:
-            raise ValueError(f"gp_kernel_scale must be above 0, got {value}")
+        checks.above_0(gp_kernel_scale=value)
         if not self.gp_kernel_scale_trainable:
             return value
         return parameters.positive(value, self.variable_dtype, "kernel_scale")

@@ -2,8 +2,9 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.numerics.linear_algebra import double, solve_lower
-from bayes_rl.numerics.replicas import replica_count
+from bayes_rl.numerics.means import replica_count
 from bayes_rl.serialization import register
 
 LIKELIHOODS = ("gaussian", "binary_logistic", "poisson")
@@ -60,10 +61,8 @@ class LaplaceRandomFeatureCovariance(tf.keras.layers.Layer):
         use_on_read_synchronization_for_single_replica_vars=False,
         **kwargs,
     ):
-        if likelihood not in LIKELIHOODS:
-            raise ValueError(f"likelihood must be one of {LIKELIHOODS}, got {likelihood!r}")
-        if ridge_penalty < 0:
-            raise ValueError(f"ridge_penalty must not be negative, got {ridge_penalty}")
+        checks.one_of(LIKELIHOODS, likelihood=likelihood)
+        checks.not_negative(ridge_penalty=ridge_penalty)
         if momentum >= 1:
             raise ValueError(f"momentum must be below 1, got {momentum}")
         del use_on_read_synchronization_for_single_replica_vars

@@ -2,6 +2,7 @@
 
 import tensorflow as tf
 
+from bayes_rl import checks
 from bayes_rl.layers.reversible.discrete import one_hot
 from bayes_rl.layers.reversible.real_nvp import Coupling
 from bayes_rl.serialization import register
@@ -16,8 +17,7 @@ class DiscreteCoupling(Coupling):
     is_constant_jacobian = True
 
     def __init__(self, layer, mask, temperature, **kwargs):
-        if temperature <= 0:
-            raise ValueError(f"temperature must be above 0, got {temperature}")
+        checks.above_0(temperature=temperature)
         super().__init__(layer, mask, position_ndims=1, event_ndims=2, **kwargs)
         self.temperature = temperature
 
@@ -25,7 +25,6 @@ class DiscreteCoupling(Coupling):
         return _like(super().call(self._as_float(inputs)), inputs)
 
     def reverse(self, outputs):
-        """Inputs [..., length, vocab] for which `call` gives these outputs."""
         outputs = tf.convert_to_tensor(outputs)
         return _like(super().reverse(self._as_float(outputs)), outputs)
 

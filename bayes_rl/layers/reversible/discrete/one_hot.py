@@ -153,10 +153,5 @@ def multiplicative_inverse(a, n):
 
 
 def coprimes(n):
-    """Integers 0 to n - 1 that have an inverse modulo n, as an array.
-
-    Example:
-        >>> coprimes(6).tolist()
-        [1, 5]
-    """
+    """Integers 0 to n - 1 that have an inverse modulo n, as an array."""
     return np.array([k for k in range(int(n)) if math.gcd(k, int(n)) == 1])

@@ -40,7 +40,7 @@ def test_masked_attention_depends_on_no_later_position():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="must be at least 1, got 2 and 0"):
+    with pytest.raises(ValueError, match="block_length must be at least 1, got 0"):
         ed.layers.LocalAttention1D(2, block_length=0)
     with pytest.raises(ValueError, match="attention_type must be one of .*, got 'left'"):
         ed.layers.LocalAttention1D(2, attention_type="left")

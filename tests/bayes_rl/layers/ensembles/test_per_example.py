@@ -43,11 +43,11 @@ def test_each_example_is_convolved_with_its_kernel(options):
 def test_sizes_may_be_unknown(function):
     inputs, kernels = draw(3, 2, 3, 4)
     unknown = tf.function(
-        lambda x, k: function(x, k, (2, 2), "same"),
+        lambda x, k: function(x, k, (2, 2), "same", (1, 1)),
         input_signature=[
             tf.TensorSpec([None, None, None, 3]),
             tf.TensorSpec([None, 3, 2, 3, 4]),
         ],
     )
-    expected = function(inputs, kernels, (2, 2), "same")
+    expected = function(inputs, kernels, (2, 2), "same", (1, 1))
     np.testing.assert_allclose(unknown(inputs, kernels), expected, rtol=1e-5, atol=1e-6)

@@ -83,7 +83,7 @@ def test_evidence_stays_finite_however_dense_the_data():
 
 def test_bad_arguments_are_named():
     make_layer = ed.layers.PosteriorNetworkLayer
-    with pytest.raises(ValueError, match="one of affine, maf, radial, got 'planar'"):
+    with pytest.raises(ValueError, match="one of 'affine', 'maf', 'radial', got 'planar'"):
         make_layer(3, "planar")
     with pytest.raises(ValueError, match="num_classes must be at least 2 .* got 1 and 8"):
         make_layer(1)

@@ -132,7 +132,7 @@ def test_kernels_that_compute_in_float32_need_more_jitter():
 
 
 def test_errors():
-    with pytest.raises(ValueError, match="lengthscale must not be negative, got -1.0"):
+    with pytest.raises(ValueError, match="lengthscale must be above 0, got -1.0"):
         ed.layers.ExponentiatedQuadratic(1.0, -1.0)
     with pytest.raises(ValueError, match="lengthscale must be above 0, got 0.0"):
         ed.layers.ExponentiatedQuadratic(1.0, 0.0)

@@ -4,10 +4,14 @@ import tensorflow as tf
 from tensorflow_probability import distributions as tfd
 
 import bayes_rl as ed
-from bayes_rl.layers.outputs.heteroscedastic.temperature import compute_temperature
+from bayes_rl.layers.outputs.heteroscedastic.monte_carlo import (
+    compute_temperature,
+    inverse_temperature,
+)
 
 INPUTS = tf.random.stateless_normal([4, 3], [0, 1])
 SAMPLES = 20_000
+BOUNDS = [(None, None), (0.5, None), (None, 4.0), (0.5, 4.0)]
 
 
 @pytest.fixture(autouse=True)
@@ -247,7 +251,7 @@ def test_bad_arguments_are_named():
         make(3, temperature=0)
     with pytest.raises(ValueError, match=r"in tfp.distributions, got 'Norml'"):
         make(3, "Norml")
-    with pytest.raises(ValueError, match="num_factors must not be below 0, got -1"):
+    with pytest.raises(ValueError, match="num_factors must not be negative, got -1"):
         ed.layers.MCSoftmaxDenseFA(3, -1)
 
 
@@ -260,3 +264,20 @@ def test_bounds_of_the_temperature_in_wrong_order_are_errors(bounds):
         ed.layers.MCSoftmaxDense(
             3, temperature_lower_bound=lower, temperature_upper_bound=upper
         )
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_one_is_the_inverse_of_the_other_between_the_bounds(bounds):
+    for temperature in (0.6, 1.5, 3.9):
+        raw = tf.constant(inverse_temperature(temperature, *bounds))
+        np.testing.assert_allclose(
+            compute_temperature(raw, *bounds), temperature, rtol=1e-5
+        )
+
+
+@pytest.mark.parametrize(
+    ("bounds", "middle"), list(zip(BOUNDS, (1.0, 1.5, 2.0, 2.25), strict=True))
+)
+def test_outside_of_its_bounds_a_temperature_is_their_middle(bounds, middle):
+    raw = tf.constant(inverse_temperature(-1.0, *bounds))
+    np.testing.assert_allclose(compute_temperature(raw, *bounds), middle, rtol=1e-6)

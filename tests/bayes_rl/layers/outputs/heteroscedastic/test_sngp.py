@@ -86,7 +86,7 @@ def test_positional_arguments_of_the_process_are_those_of_edward2():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="must not be below 0, got -1 and 1.0"):
+    with pytest.raises(ValueError, match="sngp_var_weight must not be negative, got -1"):
         make(sngp_var_weight=-1)
     with pytest.raises(TypeError, match="Keyword argument not understood.*'inducing'"):
         make(inducing=3)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bayes_rl.numerics.costs import mean_cost
+from bayes_rl.numerics.means import mean_cost
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float64"])

@@ -1,1 +1,0 @@
-"""Neural processes: distributions over functions, learned from many data sets."""
