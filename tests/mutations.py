@@ -73,7 +73,7 @@ def main(words=""):
             survived = lives(each, copy)
             alive += survived
             told = "LIVES " if survived else "killed"
-            print(told, each["file"], each["is"].strip().splitlines()[0], flush=True)
+            print(told, each["file"], each["is"].strip().partition("\n")[0], flush=True)
     print(f"{len(chosen) - alive} of {len(chosen)} killed")
     return 1 if alive else 0
 

@@ -1,5 +1,6 @@
 """What tests of the agent share: tiny configs, models and batches."""
 
+import contextlib
 import functools
 import shutil
 
@@ -18,6 +19,7 @@ from agents.study.insight import forecasts, latents, spread, spread_worth
 from agents.training.building import choose_devices, make_agent, make_world_model
 from agents.training.loading import load_parts
 from agents.training.trainer import train
+from tests.agents.graphs import without_graphs
 
 TINY = [
     "experiment=debug",
@@ -46,10 +48,9 @@ def untraced():
 
 @pytest.fixture
 def eagerly():
-    """No graphs: to trace them takes longer than a few steps do."""
-    tf.config.run_functions_eagerly(True)
-    yield
-    tf.config.run_functions_eagerly(False)
+    """No graphs in a test."""
+    with without_graphs():
+        yield
 
 
 @pytest.fixture(scope="session")
@@ -202,19 +203,36 @@ def train_run(make_config):
 
 
 @pytest.fixture(scope="session")
-def train_once(train_run, tmp_path_factory, request):
-    """Trains in one process of the tests for all; the folder is this one's own copy."""
+def make_once(tmp_path_factory, request):
+    """A function makes a folder in one process of the tests for all.
+
+    What is returned is this process's own copy.
+    """
     shared = tmp_path_factory.getbasetemp()
     if hasattr(request.config, "workerinput"):
         shared = shared.parent
 
-    def make(name, *words):
+    def once(name, make):
         folder, done = shared / f"once_{name}", shared / f"once_{name}.done"
         with filelock.FileLock(shared / f"once_{name}.lock"):
             if not done.exists():
-                assert train_run(folder, *words) == 0
+                make(folder)
                 done.touch()
         return shutil.copytree(folder, tmp_path_factory.mktemp(name) / "run")
+
+    return once
+
+
+@pytest.fixture(scope="session")
+def train_once(train_run, make_once):
+    """Trains in one process of the tests for all; without graphs if told so."""
+
+    def train_in(folder, *words, eagerly):
+        with without_graphs() if eagerly else contextlib.nullcontext():
+            assert train_run(folder, *words) == 0
+
+    def make(name, *words, eagerly=False):
+        return make_once(name, lambda folder: train_in(folder, *words, eagerly=eagerly))
 
     return make
 
@@ -274,4 +292,4 @@ def pixel_run(train_once):
     pixels = ["observation=pixels", "image.size=32", "world_model.image_depth=2"]
     steps = ["environment_steps=40", "seed_steps=40", "sequence_length=4"]
     seldom = ["evaluation.every_steps=0", "video_every_steps=0"]
-    return train_once("pixels", *pixels, *steps, *seldom)
+    return train_once("pixels", *pixels, *steps, *seldom, eagerly=True)

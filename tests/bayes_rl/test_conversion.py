@@ -223,7 +223,15 @@ CONV_LSTM = {
 }
 
 
-@pytest.mark.parametrize("kind", CONV_LSTM)
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(
+            kind, marks=[pytest.mark.slow] * (kind in ("ConvLSTM2D", "ConvLSTM3D"))
+        )
+        for kind in CONV_LSTM
+    ],
+)
 def test_layers_that_make_their_cell_are_copied_and_listed(kind):
     make, shape = CONV_LSTM[kind]
     model = keras.Sequential([keras.Input(shape), make(), layers.Dense(2)])

@@ -81,7 +81,7 @@ def run(train_once, quick_planner):
     """Folder of a run of four episodes; not to be changed."""
     words = ["environment_steps=40", "value=td", "value.units=8", *quick_planner]
     own = ["evaluation.every_steps=0", "video_every_steps=0"]
-    return train_once("switches", TASK, *words, *own)
+    return train_once("switches", TASK, *words, *own, eagerly=True)
 
 
 def test_a_run_stores_one_hot_actions(run):
@@ -98,6 +98,7 @@ def test_predictions_are_filmed(run):
     assert list((run / "videos").iterdir())
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_loaded_agent_says_the_numbers_of_the_categories(run):
     agent = agents.load(run)
     action = agent.act(np.zeros(2, np.float32))

@@ -14,7 +14,7 @@ from agents.planet.model.transitions import SOURCES
 from agents.training.compiling import CompilingAhead
 
 TRANSITIONS = [
-    name if name in ("flipout", "rank1") else pytest.param(name, marks=pytest.mark.slow)
+    name if name == "flipout" else pytest.param(name, marks=pytest.mark.slow)
     for name in SOURCES
 ]
 

@@ -15,6 +15,7 @@ from agents.__main__ import main
 from agents.episodes.store import EpisodeStore
 from agents.runs.records import read_metrics
 from agents.system.errors import UserError
+from tests.agents.graphs import without_graphs
 
 SIZE = 32
 TASK = "python:tests.agents.training.test_parts:Arm"
@@ -51,10 +52,14 @@ class Arm(gymnasium.Env):
 
 
 @pytest.fixture(scope="module")
-def run(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("parts")
-    words = f"{WORDS} logdir={folder / 'run'} task={TASK}"
-    return agents.train(f"{words} environment_steps=20")
+def run(make_once):
+    words = f"{WORDS} task={TASK} environment_steps=20"
+
+    def make(folder):
+        with without_graphs():
+            agents.train(f"{words} logdir={folder}")
+
+    return agents.Trained(make_once("parts", make))
 
 
 def test_all_parts_of_a_step_are_in_its_row(run):
@@ -67,6 +72,7 @@ def test_all_parts_of_a_step_are_in_its_row(run):
         np.testing.assert_allclose(episode[name].astype(int), expected, atol=1)
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_it_learns_is_judged_and_films_each_camera(run):
     rows = read_metrics(run.folder)
     assert [row["environment_steps"] for row in rows] == [10, 20]
@@ -79,6 +85,7 @@ def test_it_learns_is_judged_and_films_each_camera(run):
     assert "open_loop_20.png" in files
 
 
+@pytest.mark.usefixtures("eagerly")
 def test_a_loaded_agent_acts_on_what_an_environment_gives(run):
     agent = agents.load(run)
     seen = envs.load(TASK, "auto", image_size=SIZE).reset().observation

@@ -1,6 +1,7 @@
 """Which Keras layers are of, on every TensorFlow, and what is said where it is another."""
 
 import ast
+import importlib.util
 import pathlib
 import subprocess
 import sys
@@ -82,10 +83,11 @@ def test_keras_3_is_told_from_the_keras_2_that_has_the_same_packages(module, is_
         versions.check_keras(one)
 
 
+OTHERS = ("tensorflow", "agents", "envs")
+
+
 @pytest.mark.parametrize(
-    "first",
-    [pytest.param(name, marks=pytest.mark.slow) for name in ("tensorflow", "agents")]
-    + ["bayes_rl", "envs"],
+    "first", ["bayes_rl", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )
 def test_no_variable_has_to_be_set_by_hand(first):
     code = (
@@ -98,6 +100,22 @@ def test_no_variable_has_to_be_set_by_hand(first):
     )
     result = run_python(code)
     assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(not importlib.util.find_spec("tf_keras"), reason="needs tf-keras")
+@pytest.mark.parametrize("first", ["agents", "bayes_rl", "envs"])
+def test_keras_2_is_chosen_before_tensorflow_is_imported(first):
+    code = (
+        "import os, sys\n"
+        "sys.modules['tensorflow'] = None  # cannot be imported\n"
+        "try:\n"
+        f"    import {first}\n"
+        "except ImportError:\n"
+        "    pass\n"
+        "print(os.environ['TF_USE_LEGACY_KERAS'])"
+    )
+    result = run_python(code)
+    assert result.stdout == "1\n", result.stderr
 
 
 @needs_keras_3

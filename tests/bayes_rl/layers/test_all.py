@@ -30,16 +30,17 @@ KINDS = {case: type(case.make()) for case in CASES}
 SEED = 7
 
 
-def every(condition=lambda case: True, one_of_a_family=False):
+def every(condition=lambda case: True, one_of_a_family=False, families=FAMILIES):
     """A test of all cases that meet a condition.
 
     Args:
         condition: function of a case.
         one_of_a_family: whether of each family all cases but the first are slow.
+        families: all cases of others are slow.
     """
     params, seen = [], set()
     for case in filter(condition, CASES):
-        is_slow = one_of_a_family and CASES[case] in seen
+        is_slow = one_of_a_family and CASES[case] in seen or CASES[case] not in families
         name = case.name or KINDS[case].__name__
         params.append(pytest.param(case, id=name, marks=[pytest.mark.slow] * is_slow))
         seen.add(CASES[case])
@@ -122,7 +123,9 @@ def test_graph_has_the_outputs_of_eager(case):
         assert np.all(np.isfinite(ours))
 
 
-@every(lambda case: case.xla is True, one_of_a_family=True)
+@every(
+    lambda case: case.xla is True, True, ["convolutional", "dense", "outputs", "reversible"]
+)
 def test_xla_draws_and_differentiates_and_agrees_at_the_mean(case):
     layer, inputs, _ = build(case)
     weights = ed.mean_weights(layer)
@@ -213,7 +216,8 @@ def test_saved_and_cloned_models_have_the_same_weights(case, tmp_path):
     assert_same_models(model, [cloned, reloaded(model, tmp_path / "model.keras")])
 
 
-@every(lambda case: "" in case.saves, one_of_a_family=True)
+# They keep functions, which take long to trace; dense layers have a test of their own.
+@every(lambda case: "" in case.saves, True, ["ensembles", "gaussian_process", "moments"])
 def test_models_of_tensorflow_have_the_same_weights(case, tmp_path):
     tf.keras.utils.set_random_seed(SEED)
     model = keras_model(case, case.make(name="layer"))
@@ -233,7 +237,7 @@ def assert_same_models(model, copies):
 
 
 @every()
-def test_configuration_and_deepcopy_make_equal_layers_and_seeds_determine_them(case):
+def test_configuration_makes_an_equal_layer(case):
     layer, inputs = built(case)
     is_ours = KINDS[case].__module__.startswith("bayes_rl.")  # Keras's RNN needs a model
     as_in_files = is_ours and ".keras" in case.saves
@@ -241,12 +245,19 @@ def test_configuration_and_deepcopy_make_equal_layers_and_seeds_determine_them(c
     of_config(*inputs)
     assert [v.shape for v in of_config.weights] == [v.shape for v in layer.weights]
     of_config.set_weights(layer.get_weights())
+    weights = ed.sample_weights(layer, seed=SEED)
+    expected = reproducible(layer, inputs, weights)
+    assert_equal(reproducible(of_config, inputs, weights), expected, rtol=1e-5)
+
+
+@every(one_of_a_family=True)
+def test_deepcopy_makes_an_equal_layer_and_seeds_determine_layers(case):
+    layer, inputs = built(case)
     copied, (again, *_) = copy.deepcopy(layer), build(case)
     assert not {id(v) for v in layer.variables} & {id(v) for v in copied.variables}
     assert_equal(again.get_weights(), layer.get_weights())
     weights, others = (ed.sample_weights(x, seed=SEED) for x in (layer, again))
     expected = reproducible(layer, inputs, weights)
-    assert_equal(reproducible(of_config, inputs, weights), expected, rtol=1e-5)
     assert_equal(reproducible(copied, inputs, weights), expected, rtol=1e-5)
     assert_equal(reproducible(again, inputs, others), expected)
 

@@ -44,8 +44,8 @@ class VariationalDense(layers.VariationalDense):  # Keras's Dense would not draw
     "dense",
     [
         VariationalDense,
-        layers.DenseReparameterization,
-        layers.DenseFlipout,
+        pytest.param(layers.DenseReparameterization, marks=pytest.mark.slow),
+        pytest.param(layers.DenseFlipout, marks=pytest.mark.slow),
         layers.DenseQuadrature,
     ],
 )

@@ -7,15 +7,6 @@ import bayes_rl as ed
 from bayes_rl import parallel
 
 
-def _transformer(heads=2, filter_size=6, **options):
-    return ed.models.build_transformer(5, 4, 3, 2, 4, 1, heads, filter_size, **options)
-
-
-@pytest.fixture
-def transformer():
-    return _transformer()
-
-
 def _pair():
     """Two layers, of which one is split along columns, the other along rows."""
     names = ("expand", "contract")
@@ -28,7 +19,8 @@ def _axes(variable):
     return [None if x == "unsharded" else x for x in variable.layout.sharding_specs]
 
 
-def test_weights_are_split_by_their_names(transformer):
+def test_weights_are_split_by_their_names():
+    transformer = ed.models.build_transformer(5, 4, 3, 2, 4, 1, 2, 6)
     parallel.shard(transformer, parallel.make_mesh("1x2"))
     axes = {x.name.removesuffix(":0"): _axes(x) for x in transformer.variables}
     for parameter in ("mean", "stddev"):
@@ -69,17 +61,22 @@ def test_checkpoint_of_a_mesh_is_read_on_one_device(tmp_path):
 
 
 def test_heads_that_devices_cannot_share_are_an_error():
+    inputs = tf.keras.Input([3, 4])
+    attention = ed.layers.MultiHeadAttentionFlipout(1, 4, name="encoder_0_self")
+    model = tf.keras.Model(inputs, attention(inputs, inputs))
     message = (
         "heads of encoder_0_self must be a multiple of the 2 devices along 'model', got 1"
     )
     with pytest.raises(parallel.MeshError, match=message):
-        parallel.shard(_transformer(heads=1), parallel.make_mesh("1x2"))
+        parallel.shard(model, parallel.make_mesh("1x2"))
 
 
 def test_hidden_units_that_devices_cannot_share_are_an_error():
+    model = tf.keras.Sequential([ed.layers.DenseFlipout(5, name="encoder_0_expand")])
+    model(tf.ones([1, 4]))
     message = r"encoder_0_expand.* 5 must be a multiple of the 2 devices along 'model'"
     with pytest.raises(parallel.MeshError, match=message) as raised:
-        parallel.shard(_transformer(filter_size=5), parallel.make_mesh("1x2"))
+        parallel.shard(model, parallel.make_mesh("1x2"))
     assert "\n" not in str(raised.value)
 
 

@@ -128,9 +128,14 @@ def unnamed():
     return tf.keras.Model(inputs, inner(model(inputs)[..., :3]))
 
 
+@pytest.fixture(scope="module")
+def twins():
+    return unnamed(), unnamed()
+
+
 @pytest.mark.parametrize("sample", [ed.sample_weights, parallel.sample_weights])
-def test_a_model_that_is_made_twice_has_the_same_draws(sample):
-    first, second = (sample(unnamed(), seed=1, batch_size=5) for _ in range(2))
+def test_a_model_that_is_made_twice_has_the_same_draws(sample, twins):
+    first, second = (sample(model, seed=1, batch_size=5) for model in twins)
     assert not first.keys() & second.keys()  # they differ by their counts
     for one, other in zip(first.values(), second.values(), strict=True):
         np.testing.assert_array_equal(one.shape, other.shape)

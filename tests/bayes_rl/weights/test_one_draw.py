@@ -86,9 +86,15 @@ def over_time_of_sequences():
     return tf.keras.Sequential([tf.keras.Input([2, 5, 3]), layer])
 
 
-@pytest.mark.parametrize("is_traced", [False, True])
 @pytest.mark.parametrize(
-    "make", [over_time, over_rows, over_time_of_images, over_time_of_sequences]
+    ("make", "is_traced"),
+    [
+        (over_time, False),
+        (over_rows, False),
+        (over_rows, True),
+        (over_time_of_images, True),
+        (over_time_of_sequences, True),
+    ],
 )
 def test_signs_are_of_the_rows_that_a_layer_has(make, is_traced):
     plain = make()

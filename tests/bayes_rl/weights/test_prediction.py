@@ -54,8 +54,8 @@ def two_inputs():
     return model, {"first": np.ones([5, 3]), "second": np.ones([5, 2])}
 
 
-MODELS = [conv_net, resnet, lstm, encoder, dense_on_sequences, two_inputs]
-MODELS += [pytest.param(mobile_net, marks=pytest.mark.slow)]
+MODELS = [conv_net, lstm, encoder, dense_on_sequences, two_inputs]
+MODELS += [pytest.param(each, marks=pytest.mark.slow) for each in (resnet, mobile_net)]
 
 
 def means(outputs):
@@ -284,9 +284,21 @@ class Batches(tf.keras.utils.Sequence):
         return (inputs, *(x[part] for x in self.targets)) if self.targets else inputs
 
 
-@pytest.mark.parametrize("targets", [[], [np.arange(5)], [np.arange(5), np.ones(5)]])
-@pytest.mark.parametrize("kind", ["sequence", "generator", "iterator"])
-@pytest.mark.parametrize("make", [conv_net, two_inputs])
+TARGETS, WEIGHTS = np.arange(5), np.ones(5)
+
+
+@pytest.mark.parametrize(
+    ("make", "kind", "targets"),
+    [
+        (conv_net, "sequence", []),
+        (conv_net, "sequence", [TARGETS, WEIGHTS]),
+        (two_inputs, "sequence", [TARGETS]),
+        (two_inputs, "generator", []),
+        (two_inputs, "generator", [TARGETS, WEIGHTS]),
+        (conv_net, "iterator", [TARGETS]),
+        (two_inputs, "iterator", []),
+    ],
+)
 def test_batches_are_a_source_of_inputs(make, kind, targets):
     model, inputs = make()
     batches = Batches(inputs, *targets)

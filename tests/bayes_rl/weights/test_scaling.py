@@ -176,9 +176,18 @@ def test_scale_is_no_weight_of_the_model(tmp_path):
     tf.saved_model.save(scaled, str(tmp_path / "saved"))
 
 
-@pytest.mark.parametrize("kind", WHOLE)
 @pytest.mark.parametrize(
-    "suffix", [pytest.param("", marks=pytest.mark.slow), ".keras", ".h5"]
+    ("kind", "suffix"),
+    [
+        *((kind, ".keras") for kind in WHOLE),
+        ("sequential", ".h5"),
+        *(
+            pytest.param(kind, suffix, marks=pytest.mark.slow)
+            for kind in WHOLE
+            for suffix in ("", ".h5")
+            if (kind, suffix) != ("sequential", ".h5")
+        ),
+    ],
 )
 def test_scale_is_part_of_a_model_that_is_saved_whole(tmp_path, kind, suffix):
     model = WHOLE[kind]()
@@ -267,16 +276,16 @@ def test_unscaled_kl_in_fit_is_a_warning():
 
 
 @pytest.mark.parametrize(
-    "kind", ["DenseReparameterization", "DenseFlipout", "DenseLocalReparameterization"]
-)
-@pytest.mark.parametrize(
-    ("options", "weight"),
+    ("kind", "options", "weight"),
     [
-        ({"bias_initializer": "trainable_normal"}, "bias"),
-        ({"kernel_regularizer": None}, "kernel"),
-        ({}, None),
-        ({"bias_initializer": "trainable_deterministic"}, None),
+        ("Reparameterization", {"bias_initializer": "trainable_normal"}, "bias"),
+        ("Reparameterization", {"kernel_regularizer": None}, "kernel"),
+        ("Flipout", {"kernel_regularizer": None}, "kernel"),
+        ("LocalReparameterization", {"kernel_regularizer": None}, "kernel"),
+        ("LocalReparameterization", {}, None),
+        ("Flipout", {"bias_initializer": "trainable_deterministic"}, None),
         (
+            "Reparameterization",
             {
                 "bias_initializer": "trainable_normal",
                 "bias_regularizer": "normal_kl_divergence",
@@ -286,7 +295,7 @@ def test_unscaled_kl_in_fit_is_a_warning():
     ],
 )
 def test_posterior_without_kl_in_fit_is_a_warning(kind, options, weight):
-    layer = getattr(ed.layers, kind)(4, name="dense", **options)
+    layer = getattr(ed.layers, f"Dense{kind}")(4, name="dense", **options)
     model = tf.keras.Sequential([layer])
     model.compile("sgd", "mse")
     with warnings.catch_warnings(record=True) as caught:

@@ -9,12 +9,17 @@ from docs.keeping import ROOT
 from docs.making import pages
 
 PLACE = ROOT / "docs" / "concepts"
-MADE = pages.made()
 FIGURES = yaml.safe_load((PLACE / "figures.yaml").read_text())
 
 
+@pytest.fixture(scope="module")
+def made():
+    """Pages that are made of the code, by their paths."""
+    return pages.made()
+
+
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda each: str(each["figure"]))
-def test_names_and_files_of_a_figure_are_there(figure):
+def test_names_and_files_of_a_figure_are_there(figure, made):
     for name in figure.get("names", []):
         module, _, last = name.rpartition(".")
         assert hasattr(importlib.import_module(module), last), name
@@ -22,5 +27,5 @@ def test_names_and_files_of_a_figure_are_there(figure):
         assert (ROOT / file).exists(), file
     title, page = figure["page"]
     assert title
-    made, _, path = page.partition("../made/")
-    assert (PLACE / page).exists() if made else path in MADE
+    before, _, path = page.partition("../made/")
+    assert (PLACE / page).exists() if before else path in made

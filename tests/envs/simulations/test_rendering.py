@@ -1,5 +1,8 @@
 """Tests of pictures and of the choice of the library that draws them."""
 
+import os
+import sys
+
 import numpy as np
 import pytest
 
@@ -11,6 +14,14 @@ NOTHING_INSTALLED = "import ctypes.util; ctypes.util.find_library = lambda name:
 
 def test_nothing_is_chosen_where_nothing_is_installed(without_libraries):
     assert rendering.choose() == "disabled"
+
+
+def test_library_that_the_user_chose_is_kept_and_not_tried(monkeypatch):
+    monkeypatch.setenv("MUJOCO_GL", "off")
+    monkeypatch.delitem(sys.modules, "dm_control._render", raising=False)
+    monkeypatch.setattr(rendering, "choose", None)  # cannot be called
+    rendering.choose_library()
+    assert os.environ["MUJOCO_GL"] == "off"
 
 
 @pytest.mark.slow
@@ -92,6 +103,7 @@ def test_states_need_no_library_and_pictures_name_the_packages(run_python):
     assert all("libegl1" in line and "libosmesa6" in line for line in said)
 
 
+@pytest.mark.slow
 def test_library_that_the_user_chose_is_kept(run_python):
     code = "import os, envs; envs.load('cartpole_balance'); print(os.environ['MUJOCO_GL'])"
     assert run_python(code, MUJOCO_GL="off").stdout == "off\n"

@@ -143,12 +143,13 @@ def _values(agent):
     ("devices", "value"),
     [("default", "td"), pytest.param("mirrored", "none", marks=pytest.mark.slow)],
 )
+@pytest.mark.usefixtures("eagerly")
 def test_all_that_decides_is_averaged_over_what_gradient_steps_have_learned(
     devices, value, build_agent, replay
 ):
     agent = build_agent(f"averaging={SHARE}", f"devices={devices}", f"value={value}")
     learning = Learning(agent, replay, choose_devices(devices), 4, 8, seed=0)
-    learned = [(learning.run(1, lambda done: None), _values(agent))[1] for _ in range(5)]
+    learned = [(learning.run(1, lambda done: None), _values(agent))[1] for _ in range(3)]
     with agent.averaged():
         averaged = _values(agent)
     for mine, last in zip(_values(agent), learned[-1], strict=True):

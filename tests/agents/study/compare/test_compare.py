@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from agents.__main__ import main
 from agents.study.compare import compare
 from agents.study.compare.ends import taking_part
 from agents.study.compare.scores import comparable, final_evaluations, seed_scores
@@ -161,14 +162,12 @@ def test_a_file_is_no_place_for_figures(make_run, tmp_path, out):
     assert (tmp_path / "file").read_text() == "kept"
 
 
-def test_warnings_are_printed_beneath_the_tables(make_run, tmp_path):
+def test_warnings_are_printed_beneath_the_tables(make_run, tmp_path, capsys):
     make_run(tmp_path / "a", 0, [[1.0], [2.0]])
     make_run(tmp_path / "b", 1, [[5.0]])
     make_run(tmp_path / "c", 2, reached=())
-    command = [sys.executable, "-m", "agents", "compare", tmp_path]
-    command += ["--out", tmp_path / "out"]
-    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    _, _, below = printed.partition("Scores")
+    assert main(["compare", str(tmp_path), "--out", str(tmp_path / "out")]) == 0
+    _, _, below = capsys.readouterr().out.partition("Scores")
     assert "- scores of pendulum_swingup are compared at 1,000 environment steps" in below
     assert f"- left out: {tmp_path / 'c'} has nothing to plot" in below
     assert "- † Fewer than 5 seeds" in below

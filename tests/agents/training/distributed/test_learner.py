@@ -121,8 +121,9 @@ def test_a_run_begun_with_a_replay_server_goes_on(config, run, make_episode, exp
     ]
 
 
-def test_actors_of_ray_bring_episodes(here, config, run, build_agent, words):
-    agent = build_agent(*words)
+def test_an_actor_of_ray_brings_episodes(here, make_config, run, build_agent):
+    words = ["actors=1", "sequence_length=5", "seed_steps=180"]
+    config, agent = make_config(*words, f"logdir={run.folder}"), build_agent(*words)
     with contextlib.closing(CollectedByActors(config, run)) as experience:
         for counted in range(4):
             experience.collect(agent)

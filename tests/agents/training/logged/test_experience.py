@@ -12,6 +12,7 @@ from agents.system.errors import UserError
 from agents.training import trainer as training
 from agents.training.loading import load_agent
 from agents.training.logged.experience import TakenFromLogs
+from tests.agents.graphs import without_graphs
 from tests.agents.training.trainer.records import metrics
 
 EPISODES, STEPS = 3, 12
@@ -39,7 +40,7 @@ def learned(logs, tiny_words, tmp_path_factory):
         def learned(self, agent):
             replayed.append((self.replay.num_steps, float(agent.clock.replay_steps)))
 
-    with pytest.MonkeyPatch.context() as patch:
+    with pytest.MonkeyPatch.context() as patch, without_graphs():
         patch.setattr(training, "TakenFromLogs", Watched)
         words = [*tiny_words, f"logdir={folder}", "value=none", "video_every_steps=0"]
         assert main(["learn", str(logs), *words, "probe_every_steps=0"]) == 0

@@ -114,18 +114,18 @@ def test_what_came_after_the_last_checkpoint_is_learned_again(
     train_run, quick_planner, tmp_path, capsys
 ):
     words = [*quick_planner]
-    words += ["seed_steps=20", "time_limit=5", "environment_steps=60", "sequence_length=4"]
+    words += ["seed_steps=5", "time_limit=5", "environment_steps=25", "sequence_length=4"]
     words += ["updates_per_step=0.3", "evaluation.every_steps=0", "video_every_steps=0"]
-    words += ["probe_every_steps=0", "checkpoint_every_steps=25"]
+    words += ["probe_every_steps=0", "checkpoint_every_steps=10"]
     assert train_run(tmp_path / "whole", *words) == 0
-    with interrupted(training.Learning, "run", 6):
+    with interrupted(training.Learning, "run", 4):
         assert train_run(tmp_path / "run", *words) == 130
-    assert "stopped; saved: 5 episodes, 25 environment" in capsys.readouterr().out
-    assert len(metrics(tmp_path / "run")) == 8
+    assert "stopped; saved: 2 episodes, 10 environment" in capsys.readouterr().out
+    assert len(metrics(tmp_path / "run")) == 3
     assert train_run(tmp_path / "run", *words) == 0
     assert_same_numbers(tmp_path / "run", tmp_path / "whole")
     saved = sorted(path.name for path in (tmp_path / "run" / "checkpoints").iterdir())
-    assert saved == ["000005", "000010", "000012"]
+    assert saved == ["000002", "000004", "000005"]
 
 
 def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsys):

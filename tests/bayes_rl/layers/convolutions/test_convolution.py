@@ -120,8 +120,7 @@ def test_equals_keras_at_the_mean(kind, options):
     np.testing.assert_allclose(outputs, reference(inputs), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("batch_size", [None, 2])
-@pytest.mark.parametrize("time", [[], [3]])
+@pytest.mark.parametrize(("time", "batch_size"), [([], 2), ([3], None)])
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_held_draws_equal_separate_holds(kind, time, batch_size):
     bias = {"bias_initializer": "trainable_normal"}

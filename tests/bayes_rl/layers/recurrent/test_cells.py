@@ -108,9 +108,12 @@ def test_many_held_draws_take_shared_inputs(cell_class):
     np.testing.assert_allclose(shared, separate, atol=1e-6)
 
 
-@pytest.mark.parametrize("cell_class", ESTIMATORS)
 @pytest.mark.parametrize(
-    ("loop", "inside"), [(by_rnn, True), (by_while_loop, False)], ids=["rnn", "while_loop"]
+    ("cell_class", "loop", "inside"),
+    [
+        *((cell_class, by_rnn, True) for cell_class in ESTIMATORS),
+        (ed.layers.LSTMCellFlipout, by_while_loop, False),
+    ],
 )
 def test_held_weights_count_wherever_they_are_held(cell_class, loop, inside):
     cell = make(cell_class)

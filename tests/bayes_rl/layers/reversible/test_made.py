@@ -30,9 +30,12 @@ def shift_by_hand(layer):
         variable.assign_sub(tf.random.stateless_normal(variable.shape, [3, index]))
 
 
-@pytest.mark.parametrize(("options", "shape"), FORMS)
-@pytest.mark.parametrize("order", ORDERS)
-def test_jacobian_is_triangular_after_updates_by_hand(options, shape, order):
+@pytest.mark.parametrize(
+    ("form", "order"),
+    [*((FORMS[0], order) for order in ORDERS), *((form, "random") for form in FORMS[1:])],
+)
+def test_jacobian_is_triangular_after_updates_by_hand(form, order):
+    options, shape = form
     made = ed.layers.MADE(**options, input_order=order)
     inputs = tf.random.stateless_normal(shape, [0, 1])
     made(inputs)
