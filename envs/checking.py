@@ -21,9 +21,7 @@ def vector(name, value, when):
     """
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or np.ma.is_masked(value):
-        raise EnvironmentFailedError(
-            f"the environment's {name} must be real numbers, got {_short(value)} {when}"
-        )
+        _fail(name, "be real numbers", value, when)
     return _stored(name, array, when)
 
 
@@ -35,9 +33,7 @@ def reward(value, when):
 def discount(value, when):
     """The discount of a last step as float32."""
     if not 0.0 <= value <= 1.0:  # nor nan
-        raise EnvironmentFailedError(
-            f"the environment's discount must be from 0 to 1, got {value} {when}"
-        )
+        _fail("discount", "be from 0 to 1", value, when)
     return np.float32(value)
 
 
@@ -47,16 +43,11 @@ def bounds(low, high):
         raise ValueError(
             "the environment has no actions: the shape of its actions is empty"
         )
+    given = f"{_short(low)} to {_short(high)}"
     if np.isnan(low).any() or np.isnan(high).any():
-        raise ValueError(
-            "the environment's bounds of actions must be numbers, got "
-            f"{_short(low)} to {_short(high)}"
-        )
+        _refuse("bounds of actions", "be numbers", given)
     if (low > high).any():
-        raise ValueError(
-            "the environment's lowest actions must be at most its highest, got "
-            f"{_short(low)} to {_short(high)}"
-        )
+        _refuse("lowest actions", "be at most its highest", given)
 
 
 def time_limit(value):
@@ -65,10 +56,8 @@ def time_limit(value):
         return None
     is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
     if not is_whole or value < 1:
-        raise ValueError(
-            "the environment's limit of steps (max_episode_steps) must be a whole number "
-            f"of at least 1, got {_short(value)}"
-        )
+        what = "limit of steps (max_episode_steps)"
+        _refuse(what, "be a whole number of at least 1", _short(value))
     return int(value)
 
 
@@ -87,15 +76,19 @@ def _stored(name, value, when):
     with np.errstate(over="ignore", invalid="ignore"):
         stored = np.array(value, np.float32)
     if not np.all(np.isfinite(stored)):
-        raise EnvironmentFailedError(
-            f"the environment's {name} must be finite, got {_short(value)} {when}"
-        )
+        _fail(name, "be finite", value, when)
     if np.any(np.abs(stored) > LARGEST):
-        raise EnvironmentFailedError(
-            f"the environment's {name} must be at most {LARGEST:g} in size, got "
-            f"{_short(value)} {when}: divide it by its unit"
-        )
+        when = f"{when}: divide it by its unit"
+        _fail(name, f"be at most {LARGEST:g} in size", value, when)
     return stored
+
+
+def _fail(name, right, value, when):
+    _refuse(name, right, f"{_short(value)} {when}", EnvironmentFailedError)
+
+
+def _refuse(name, right, given, error=ValueError):
+    raise error(f"the environment's {name} must {right}, got {given}")
 
 
 def _short(value):

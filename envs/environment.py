@@ -22,7 +22,7 @@ class Simulation(typing.Protocol):
     """What an environment needs of a task, one environment step at a time.
 
     Attributes that a simulation need not have:
-        choices: `envs.simulations.choices.Choices` in place of both bounds, where actions
+        choices: as of `envs.simulations.choices`, in place of both bounds, where actions
             are categories.
         entries: dict of path -> size of what `state` was put together from, in order.
         images: method `images(size)`: dict of `image_NAME` -> uint8 [size, size, channels],

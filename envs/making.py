@@ -9,33 +9,21 @@ TOLD = ("action_repeat", "episode_length", "entries", "actions")
 def make(
     task,
     observation="state",
-    action_repeat=None,
     seed=0,
-    first_episode=0,
     stride=1,
     give_up_after=1,
     cut_after=None,
     **settings,
 ):
     """Makes the environment of `envs.load`, without its warning."""
-    found = tasks.check_task(
-        task, observation, action_repeat, seed, first_episode=first_episode, **settings
-    )
+    found = tasks.check_task(task, observation, seed=seed, **settings)
     # TF-Agents imports gym; this has to come first to be quiet.
     quiet.import_gym()
     from envs.environment import Environment
 
-    return Environment(
-        _simulate(found, observation, seed),
-        observation,
-        found.action_repeat,
-        seed,
-        first_episode=first_episode,
-        stride=stride,
-        give_up_after=give_up_after,
-        cut_after=cut_after,
-        **settings,
-    )
+    settings |= {"action_repeat": found.action_repeat, "seed": seed, "stride": stride}
+    settings |= {"give_up_after": give_up_after, "cut_after": cut_after}
+    return Environment(_simulate(found, observation, seed), observation, **settings)
 
 
 def _simulate(task, observation, seed):

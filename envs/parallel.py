@@ -27,9 +27,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     What an environment raises is raised here; an `EnvironmentFailedError` where a process
     has ended by itself, or an earlier call was interrupted.
 
-    Args:
-        arguments: one dict for `envs.making.make` per environment.
-        pickled: function that a script has given for their task, pickled; or None.
+    Each is made by `envs.making.make` of a dict of `arguments`; `pickled` is the function
+    that a script has given for their task, or None.
     """
 
     _hint = '; a script must keep its work under if __name__ == "__main__":'

@@ -20,11 +20,8 @@ _PICTURE_SIZE = 240  # pixels of a side
 class Collector:
     """Runs a policy and hands over whole episodes.
 
-    Args:
-        environment: batched `PyEnvironment`.
-        policy: `PyPolicy`, see `as_py_policy` and `random_policy`.
-        train_step: int64 `tf.Variable`, asked for by TF-Agents' actor.
-        finished: called with each finished episode and the row of its environment.
+    `finished` is called with each of them and the row of its environment. TF-Agents' actor
+    asks for the `train_step`, an int64 `tf.Variable`.
     """
 
     def __init__(self, environment, policy, train_step, finished):
@@ -60,10 +57,7 @@ class Collector:
 
 
 def first_episodes(environment, policy, train_step):
-    """The first episode of each environment: short ones must not count more often.
-
-    Args are those of `Collector`; episodes come in the order of the environments.
-    """
+    """The first episode of each environment, in their order: short ones count once too."""
     finished = {}
     collector = Collector(
         environment,
@@ -87,23 +81,25 @@ def as_py_policy(policy):
     )
 
 
-def random_policy(environment, seed, count=None):
-    """Uniform random actions, or categories.
+class RandomPolicy(random_py_policy.RandomPyPolicy):
+    """Uniform random actions, or categories, by an int or a list of ints.
 
-    Args:
-        environment: batched `PyEnvironment`.
-        seed: int or list of ints.
-        count: of environments to act in; None: as many as `environment` has.
+    They are for `count` environments, or as many as there are; those for the slice that is
+    `chosen` are the same as where it acts in all.
     """
-    policy = random_py_policy.RandomPyPolicy(
-        environment.time_step_spec(),
-        environment.action_spec(),
-        seed=np.random.SeedSequence(seed).generate_state(1)[0],
-        outer_dims=[count or environment.batch_size],
-    )
-    if not environment.actions.categories:
-        return policy
-    return _Choosing(policy, environment.actions)
+
+    def __init__(self, environment, seed, count=None, chosen=slice(None)):
+        super().__init__(
+            environment.time_step_spec(),
+            environment.action_spec(),
+            seed=np.random.SeedSequence(seed).generate_state(1)[0],
+            outer_dims=[count or environment.batch_size],
+        )
+        self._nearest, self._chosen = environment.actions.nearest, chosen
+
+    def _action(self, time_step, policy_state, seed=None):
+        step = super()._action(time_step, policy_state, seed)
+        return step._replace(action=self._nearest(step.action)[self._chosen])
 
 
 class _Around(py_policy.PyPolicy):
@@ -122,42 +118,8 @@ class _Around(py_policy.PyPolicy):
         return self._policy.action(time_step, policy_state, seed)
 
 
-class _Choosing(_Around):
-    """The categories that the numbers of another policy are largest for."""
-
-    def __init__(self, policy, actions):
-        super().__init__(policy)
-        self._nearest = actions.nearest
-
-    def _action(self, time_step, policy_state, seed=None):
-        action = self._policy.action(time_step).action
-        return policy_step.PolicyStep(self._nearest(action), policy_state)
-
-
-class ActingInSome(_Around):
-    """A policy of many environments in some of them, where it acts as in all.
-
-    Args:
-        policy: `PyPolicy` without a state that asks nothing of the time steps.
-        chosen: slice of its environments.
-    """
-
-    def __init__(self, policy, chosen):
-        super().__init__(policy)
-        self._chosen = chosen
-
-    def _action(self, time_step, policy_state, seed=None):
-        action = self._policy.action(time_step).action[self._chosen]
-        return policy_step.PolicyStep(action, policy_state)
-
-
 class ActingLater(_Around):
-    """A policy whose episodes have later numbers, which its random numbers are of.
-
-    Args:
-        policy: as of `RandomAtFirst`.
-        episodes: how many come before.
-    """
+    """A policy, as of `RandomAtFirst`, of episodes before which so many others come."""
 
     def __init__(self, policy, episodes):
         super().__init__(policy)
@@ -175,18 +137,11 @@ class RandomAtFirst(_Around):
     environment and so leave out an episode of its sequence. Each environment changes over
     where an episode of its own begins.
 
-    Args:
-        policy: `PyPolicy` that acts later, whose state holds the number of the
-            `next_episode`, see `agents.planet.agent.policy.PlanningPolicy`.
-        environment: batched `PyEnvironment`.
-        is_early: called without arguments where an episode begins; whether it is random.
-        seed: int; random actions depend on it and on the number of their episode.
-        first_episodes: number of the first episode of each environment, [B].
-        stride: from the number of an episode to that of the next in its environment; None:
-            B.
-
-    Attributes:
-        is_random: [B] bool, whether the present episode of each environment is.
+    The other policy's state holds the number of the `next_episode`, see
+    `agents.planet.agent.policy.PlanningPolicy`; random actions depend on the seed and on
+    that number. It starts at `first_episodes`, [B], and goes on in strides of B if none is
+    given. `is_early` says, where an episode begins, whether it is random; `is_random`, [B],
+    whether the present ones are.
     """
 
     def __init__(self, policy, environment, is_early, seed, first_episodes, stride=None):
@@ -211,9 +166,8 @@ class RandomAtFirst(_Around):
         if is_first.any():
             self.is_random = np.where(is_first, bool(self._is_early()), self.is_random)
         for row in np.flatnonzero(is_first):
-            self._random[row] = random_policy(
-                self._environment, [self._seed, numbers[row]], count=1
-            )
+            seed = [self._seed, numbers[row]]
+            self._random[row] = RandomPolicy(self._environment, seed, count=1)
         is_random = self.is_random
         if not is_random.any():
             return self._policy.action(time_step, policy_state, seed)
@@ -242,40 +196,33 @@ class Recording(NamedTuple):
 def record(environment, policy, train_step):
     """A `Recording` of the first episode of an environment: a picture before each action.
 
-    Args:
-        environment: batch of one, see `envs.load_many`; it is closed at the end.
-        policy: `PyPolicy`.
-        train_step: as of `Collector`.
+    The environment, a batch of one, is closed at the end.
 
     Raises:
         UserError: nothing can be drawn here; this is found out before the first action.
     """
     (simulated,) = environment.envs
-    frames = []
-
-    def take(time_step):
-        if time_step.is_first().all():
-            frames.clear()  # of an episode that failed
-        try:
-            frames.append(simulated.render(size=_PICTURE_SIZE))
-        except (RuntimeError, ValueError) as error:
-            raise UserError(" ".join(str(error).split())) from error
-
+    filmed = _Filmed(policy, simulated)
     with contextlib.closing(environment):
-        (episode,) = first_episodes(environment, _Watched(policy, take), train_step)
-    return Recording(episode, np.stack(frames), simulated.seconds)
+        (episode,) = first_episodes(environment, filmed, train_step)
+    return Recording(episode, np.stack(filmed.frames), simulated.seconds)
 
 
-class _Watched(_Around):
-    """A policy before whose actions something is done.
+class _Filmed(_Around):
+    """A policy before whose actions a picture is taken.
 
     The driver asks for an action in the last state as well, so none is missed.
     """
 
-    def __init__(self, policy, look):
+    def __init__(self, policy, simulated):
         super().__init__(policy)
-        self._look = look
+        self._simulated, self.frames = simulated, []
 
     def _action(self, time_step, policy_state, seed=None):
-        self._look(time_step)
+        if time_step.is_first().all():
+            self.frames.clear()  # of an episode that failed
+        try:
+            self.frames.append(self._simulated.render(size=_PICTURE_SIZE))
+        except (RuntimeError, ValueError) as error:
+            raise UserError(" ".join(str(error).split())) from error
         return super()._action(time_step, policy_state, seed)

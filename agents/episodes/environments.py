@@ -21,17 +21,10 @@ def load_environments(
     stride=None,
     cut_after=None,
 ):
-    """One batched TF-Agents environment.
+    """So many environments of a config's task as one; arguments as of `envs.load_many`.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        count: environments in it.
-        purpose: `COLLECTION` or `EVALUATION`.
-        processes: whether each has a process of its own.
-        first_episodes: see `envs.load_many`.
-        stride: likewise.
-        cut_after: likewise; None: the length of the run, so that no episode goes on for
-            ever.
+    The purpose is `COLLECTION` or `EVALUATION`. Without `cut_after` an episode is cut after
+    the length of the run, so that none goes on for ever.
 
     Raises:
         UserError: the task does not offer what the config asks for, such as a camera, or

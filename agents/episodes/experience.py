@@ -21,13 +21,9 @@ class Experience:
 
     Subclasses are made of the config of a run and its `agents.runs.folder.Run`, open.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        store: has `indices`, the numbers of all episodes, and `read`, as
-            `agents.episodes.store.EpisodeStore`.
-
     Attributes:
-        environment: batched `PyEnvironment`, for its specs and names.
+        store: has `indices`, the numbers of all episodes, and `read`, as a store.
+        environment: for its specs and names.
         replay: `agents.episodes.replay.Replay`.
         is_whole: whether all episodes are there from the start: then they are replayed from
             the first gradient step on.
@@ -83,19 +79,23 @@ class CollectedHere(Experience):
 
     def collect(self, agent):
         if self._collector is None:
-            self._collector = self._make_collector(agent)
+            given = self._config, agent, self.environment, self._first_episodes
+            self._collector = make_collector(*given, lambda e, _: self.store.append(e))
         self._collector.collect()
 
-    def _make_collector(self, agent):
-        policy = RandomAtFirst(
-            as_py_policy(agent.collect_policy),
-            self.environment,
-            lambda: agent.clock.environment_steps < self._config.seed_steps,
-            self._config.seed,
-            self._first_episodes,
-        )
 
-        def finished(episode, row):
-            self.store.append(episode | {"is_random": policy.is_random[row]})
+def make_collector(config, agent, environment, first_episodes, finished, stride=None):
+    """What collects by an agent, at first at random, as of `RandomAtFirst`."""
+    policy = RandomAtFirst(
+        as_py_policy(agent.collect_policy),
+        environment,
+        lambda: agent.clock.environment_steps < config.seed_steps,
+        config.seed,
+        first_episodes,
+        stride,
+    )
 
-        return Collector(self.environment, policy, agent.train_step_counter, finished)
+    def finish(episode, row):
+        finished(episode | {"is_random": policy.is_random[row]}, row)
+
+    return Collector(environment, policy, agent.train_step_counter, finish)

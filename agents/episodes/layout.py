@@ -104,11 +104,8 @@ class EpisodeWriter:
     never executed. Here action and reward move one row on, to what they led to.
 
     Frames before the first FIRST are ignored, and a FIRST in mid-episode (somebody reset
-    the environment) drops what came before it: an episode is whole or is not handed over.
-
-    Args:
-        finished: called with each whole episode and the number of its environment in the
-            batch.
+    the environment) drops what came before it: `finished` is called with whole episodes,
+    and the number of their environment in the batch.
     """
 
     def __init__(self, finished):
@@ -117,16 +114,15 @@ class EpisodeWriter:
 
     def __call__(self, trajectory):
         """Takes one trajectory frame, with a leading axis [B] or without."""
-        step_type = np.asarray(trajectory.step_type)
         frame = {
-            **_observations(trajectory.observation),
-            "step_type": step_type,
-            "action": np.asarray(trajectory.action),
-            "reward": np.asarray(trajectory.reward),
-            "discount": np.asarray(trajectory.discount),
+            **trajectory.observation,
+            "step_type": trajectory.step_type,
+            "action": trajectory.action,
+            "reward": trajectory.reward,
+            "discount": trajectory.discount,
         }
-        if step_type.ndim == 0:
-            frame = {key: value[None] for key, value in frame.items()}
+        if np.ndim(trajectory.step_type) == 0:
+            frame = {key: np.asarray(value)[None] for key, value in frame.items()}
         count = len(frame["step_type"])
         if len(self._frames) != count:
             self._frames = [[] for _ in range(count)]
@@ -146,15 +142,6 @@ class EpisodeWriter:
         if frame["step_type"] == 2:  # LAST
             self._frames[environment] = []
             self._finished(_episode(frames), environment)
-
-
-def _observations(observation):
-    wanted = ("observation", "position", "velocity")
-    if not isinstance(observation, dict) or any(key not in observation for key in wanted):
-        got = sorted(observation) if isinstance(observation, dict) else type(observation)
-        raise ValueError(f"observations need the keys {', '.join(wanted)}, got {got}")
-    seen = seen_keys(observation)[1:]
-    return {key: np.asarray(observation[key]) for key in (*wanted, *seen)}
 
 
 def _episode(frames):

@@ -5,7 +5,7 @@ import collections
 import numpy as np
 import tensorflow as tf
 
-from agents.episodes.layout import check_episode, seen_in
+from agents.episodes.layout import seen_in
 
 _AHEAD = 2  # batches drawn while a gradient step is taken
 
@@ -16,9 +16,7 @@ def is_held_out(episode, every):
     Of each `every` in the sequence of the run's seed it is the last, so that the very first
     is not among them.
 
-    Args:
-        episode: see `agents.episodes.layout`, with its `number`.
-        every: `hold_out_every` of the run's config; None: none is held out.
+    `every` is `hold_out_every` of the run's config; None: none is held out.
 
     Example:
         >>> [number for number in range(7) if is_held_out({"number": number}, every=3)]
@@ -64,10 +62,6 @@ class Replay:
     """
 
     def __init__(self, capacity):
-        if capacity < 1:
-            raise ValueError(
-                f"replay capacity must be at least 1 agent step, got {capacity}"
-            )
         self._capacity = capacity
         self._episodes = collections.deque()
         self._counted = self._summed = None  # starts of sequences of a length
@@ -83,12 +77,11 @@ class Replay:
         return self.num_steps + self.num_episodes
 
     def add(self, episode):
-        """Takes an episode, see `agents.episodes.layout`; its arrays are not copied.
+        """Takes an episode, whose arrays are not copied.
 
         Raises:
-            ValueError: the layout is wrong, or shapes or types differ from those held.
+            ValueError: shapes or types differ from those held.
         """
-        check_episode(episode)
         seen = {key: np.asarray(array) for key, array in seen_in(episode).items()}
         episode = seen | {
             "action": np.asarray(episode["action"], np.float32),
@@ -120,9 +113,9 @@ class Replay:
             reward, is_first and is_terminal [B, T].
 
         Raises:
-            ValueError: the replay is empty or holds fewer than `length` rows.
+            ValueError: the replay holds fewer than `length` rows.
         """
-        self._check(batch_size, length)
+        self._check(length)
         random = np.random.default_rng(seed)
         batch = {
             key: np.empty([batch_size, length, *shape], kind)
@@ -145,28 +138,16 @@ class Replay:
         return batch
 
     def dataset(self, batch_size, length, seed, first_batch=0, until=None):
-        """Batches without end, drawn ahead of time only as far as `until` allows.
+        """A `tf.data.Dataset` of batches without end, as `sample` returns them.
 
         Batch k is `sample(batch_size, length, [*seed, first_batch + k])`, so a run that
         resumes at train step n with `first_batch=n` sees the batches that it would have
         seen without the interruption.
 
-        Args:
-            batch_size: number of sequences, B.
-            length: rows of each sequence, T.
-            seed: int or sequence of ints, none negative.
-            first_batch: number of the first batch, at least 0.
-            until: function that says, when a batch is asked for, before which number the
-                replay holds the same episodes; those batches are drawn in the background.
-                None: each batch is drawn when it is asked for.
-
-        Returns:
-            A `tf.data.Dataset` of the dicts that `sample` returns.
-
-        Raises:
-            ValueError: as `sample`.
+        Where `until` is given, it says, when a batch is asked for, before which number the
+        replay holds the same episodes; those batches are drawn in the background.
         """
-        self._check(batch_size, length)
+        self._check(length)
         seed = [seed] if np.ndim(seed) == 0 else list(seed)
         signature = {
             key: tf.TensorSpec([batch_size, length, *shape], kind)
@@ -215,13 +196,7 @@ class Replay:
         index = int(np.searchsorted(summed, start, side="right"))
         return index, int(start - (summed[index - 1] if index else 0))
 
-    def _check(self, batch_size, length):
-        if batch_size < 1 or length < 1:
-            raise ValueError(
-                f"batch_size and length must be at least 1, got {batch_size} and {length}"
-            )
-        if not self._episodes:
-            raise ValueError("the replay is empty; add an episode before sampling")
+    def _check(self, length):
         if length > self.num_rows:
             raise ValueError(
                 f"sequences of length {length} are longer than all data, {self.num_rows} "

@@ -65,7 +65,7 @@ class EpisodeStore:
         if lost := sorted({*range(self.next_index)} - {*ever}):
             numbers = ", ".join(map(str, lost))
             log.warning("%s lacks episode %s; the run goes on without", folder, numbers)
-        self.indices = [i for i in sorted(found) if self._survives(i, self._file(i))]
+        self.indices = [i for i in sorted(found) if self._survives(i)]
 
     def __iter__(self):
         """Yields (index, episode), oldest first, one in memory at a time."""
@@ -113,16 +113,6 @@ class EpisodeStore:
         """Writes an episode of which another process has made these bytes by `pack`."""
         return self._write(unpack(content), content)
 
-    def adopt(self, file):
-        """Takes over a file of another process, unless damaged; it is moved, not copied."""
-        index = self.next_index
-        is_whole = self._survives(index, file)  # read where nobody else looks
-        self.next_index += 1
-        if is_whole:
-            os.replace(file, self._file(index))
-            sync(self._folder)
-            self.indices.append(index)
-
     def _write(self, episode, content):
         index = self.next_index
         with replacing(self._file(index)) as handle:
@@ -140,8 +130,9 @@ class EpisodeStore:
         told = episode.get("environment_steps")
         self._lengths[index] = agent_steps(episode), None if told is None else int(told)
 
-    def _survives(self, index, file):
-        """Whether a file that is or will be an episode is whole; else it is put aside."""
+    def _survives(self, index):
+        """Whether the file of an episode is whole; else it is put aside."""
+        file = self._file(index)
         try:
             self._note(index, read_episode(file))
         except OSError as error:  # too many open files, a network that is away
@@ -151,7 +142,7 @@ class EpisodeStore:
             ) from None
         except DamagedEpisodeError as error:
             self._damaged.mkdir(exist_ok=True)
-            os.replace(file, self._damaged / self._file(index).name)
+            os.replace(file, self._damaged / file.name)
             sync(self._folder)
             log.warning("%s is damaged (%s); moved to %s", file, error, self._damaged)
             return False

@@ -54,8 +54,6 @@ def _initial_values_of(seed):
 def resolved(config, environment):
     """The config with what it leaves open as this machine and the task decide.
 
-    See `agents.runs.config.resolving.resolve`; the environment is for its specs alone.
-
     Raises:
         UserError: a setting of numbers would change nothing, for images alone are seen.
     """
@@ -82,10 +80,7 @@ def resolved(config, environment):
 def make_agent(config, environment, devices) -> PlaNetAgent:
     """The agent of a run, its variables made and initialized by the run's seed.
 
-    Args:
-        config: `agents.runs.config.schema.Train`; what it leaves open is `resolved`.
-        environment: batched `PyEnvironment`, for its specs alone.
-        devices: that will train the agent, see `choose_devices`.
+    What the config leaves open is `resolved`; the environment is for its specs alone.
     """
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
@@ -120,18 +115,13 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             space=space,
         )
         return PlaNetAgent(
-            model,
             policies,
             optimizer=optimizer,
-            value=value,
             value_optimizer=value_optimizer,
             average=_make_average(config, model, value),
             kl_weight=config.kl_weight,
             kl_weight_warmup=config.kl_weight_warmup,
-            clock=clock,
-            seed=config.seed,
             train_step_counter=train_step,
-            compile=config.compile,
         )
 
 

@@ -5,10 +5,9 @@ them. XLA fuses what stands between two matrix products, once for each shape, wh
 seconds. What a config leaves open is decided in `agents.runs.config.resolving`.
 """
 
-import contextlib
 import functools
 import os
-import threading
+from concurrent import futures
 
 import tensorflow as tf
 
@@ -19,34 +18,24 @@ class CompilingAhead:
     """Compiles decisions while this process goes on, where it may use another core.
 
     Tracing is Python, of which one thread runs at a time, so it is done at once; what XLA
-    does after it takes several times as long and no Python.
-
-    Args:
-        policies: pairs of a `agents.planet.agent.policy.PlanningPolicy` and a number of
-            environments.
+    does after it takes several times as long and no Python. It is given pairs of a
+    `agents.planet.agent.policy.PlanningPolicy` and a number of environments.
     """
 
     def __init__(self, policies):
-        self._stopped = threading.Event()
-        calls = []
+        self._thread = futures.ThreadPoolExecutor(1)
         if len(os.sched_getaffinity(0)) > 1:
             calls = [call for policy, count in policies for call in policy.trace(count)]
-        self._thread = threading.Thread(target=self._run, args=[calls])
-        self._thread.start()
+            for call in calls:  # what fails is told where it is asked for
+                self._thread.submit(call)
 
     def stop(self):
         """Begins no more."""
-        self._stopped.set()
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
     def wait(self):
         """Returns once nothing is compiled."""
-        self._thread.join()
-
-    def _run(self, calls):
-        for call in calls:
-            if not self._stopped.is_set():
-                with contextlib.suppress(tf.errors.OpError):  # told where it is asked for
-                    call()
+        self._thread.shutdown()
 
 
 @functools.cache

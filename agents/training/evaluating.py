@@ -14,13 +14,8 @@ def score(run, episodes, out=None, tell=print):
     """Scores the newest checkpoint of a run and writes `evaluation.csv`; its rows.
 
     Where the run has a value, its policy is scored beside the planner: both act by the mean
-    weights and without noise, from the same starts.
-
-    Args:
-        run: folder of the run.
-        episodes: how many, at least 1.
-        out: folder to write to; None: the run.
-        tell: called with each line for a person.
+    weights and without noise, from the same starts. The file goes to the folder `out`, or
+    that of the run; `tell` is called with each line for a person.
     """
     folder = output_folder(out or run)
     config, agent = load_agent(run)

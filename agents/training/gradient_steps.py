@@ -23,19 +23,11 @@ class Learning:
     """Takes gradient steps on batches of the replay.
 
     Batch k of a run depends on the run's seed, on k and on the episodes in the replay, so
-    an interrupted run sees the batches that it would have seen.
-
-    Args:
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`.
-        replay: `agents.episodes.replay.Replay`, not empty.
-        devices: for which the agent was made, see `agents.training.building`.
-        batch_size: sequences in a batch, a multiple of the number of devices.
-        sequence_length: agent steps.
-        seed: int, of the batches.
+    an interrupted run sees the batches that it would have seen. The devices are those that
+    the agent was made for.
     """
 
-    # Gradient steps between two calls of `watch`.
-    _CHUNK = 20
+    _CHUNK = 20  # gradient steps between two calls of `watch`
 
     def __init__(self, agent, replay, devices, batch_size, sequence_length, seed):
         self._agent = agent
@@ -72,14 +64,9 @@ class Learning:
             )
 
     def run(self, steps, watch):
-        """Takes gradient steps.
+        """Takes so many gradient steps; means of metrics, and the weight report after them.
 
-        Args:
-            steps: how many.
-            watch: called now and then with the number of steps done.
-
-        Returns:
-            Dict of the mean of each metric, and the weight report after the last step.
+        `watch` is called now and then with the number of steps done.
 
         Raises:
             Diverged: a loss or gradient was not finite; at most `_CHUNK` steps ago.
@@ -89,11 +76,19 @@ class Learning:
         for start in range(0, steps, self._CHUNK):
             count = min(self._CHUNK, steps - start)
             self._learner.run(count)
-            stop_if_diverged(self._agent, first_step)
+            self._stop_if_diverged(first_step)
             interrupts.check()
             watch(start + count)
         self._renew()
         return self._agent.pop_metrics() | weight_report(self._agent.model)
+
+    def _stop_if_diverged(self, first_step):
+        """Copies a few numbers; metrics were popped last at this train step."""
+        steps, names = self._agent.steps_to_divergence()
+        if names:
+            terms = [name for name in names if name not in _SUMS] or names
+            episode = self._agent.counts["episodes"]
+            raise Diverged(Divergence(episode, first_step + steps, tuple(terms)))
 
     def _renew(self):
         """Lets the source of uncertainty see the replay under the weights of now."""
@@ -109,27 +104,11 @@ class Learning:
 
 
 class Diverged(Exception):  # noqa: N818
-    """A loss or gradient was not finite.
+    """A loss or gradient was not finite: made of an `agents.runs.history.Divergence`."""
 
-    Attributes:
-        divergence: `agents.runs.history.Divergence`.
-    """
-
-    def __init__(self, found):
-        super().__init__(str(found))
-        self.divergence = found
-
-
-def stop_if_diverged(agent, first_step):
-    """Raises `Diverged` where a gradient step was not finite; copies a few numbers.
-
-    `first_step` are the train steps when the agent's metrics were popped last.
-    """
-    steps, names = agent.steps_to_divergence()
-    if names:
-        terms = [name for name in names if name not in _SUMS] or names
-        episode = agent.counts["episodes"]
-        raise Diverged(Divergence(episode, first_step + steps, tuple(terms)))
+    @property
+    def divergence(self):
+        return self.args[0]
 
 
 def tell_divergence(config, run, found):

@@ -62,29 +62,6 @@ def make_checkpoints(run, agent, **settings):
     )
 
 
-def load(folder, explore=False):
-    """The agent of a run, as of its newest readable checkpoint.
-
-        agent = agents.load("logdir/cartpole_swingup/information_gain_if_rare/0")
-        action = agent.act(observation)
-
-    Args:
-        folder: of the run; a training that goes on there is not disturbed.
-        explore: whether it acts as it does when it collects episodes, by its strategy and
-            with noise, but by averages of what it learned (`averaging`). Else by its mean
-            weights.
-
-    Returns:
-        `LoadedAgent`.
-
-    Raises:
-        agents.system.errors.UserError: the folder holds no run or no checkpoint.
-    """
-    _, agent, entries, actions = load_parts(folder)
-    policy = agent.collect_policy if explore else agent.policy
-    return LoadedAgent(policy, agent.clock, entries, actions)
-
-
 class LoadedAgent:
     """Acts in one environment and remembers what it saw in the present episode.
 
@@ -176,9 +153,6 @@ class ObservationPolicy(tf_policy.TFPolicy):
     """A policy of time steps that hold what the agent sees and nothing beside it.
 
     That is one array, or a dict of them where images are seen beside numbers.
-
-    Args:
-        policy: `agents.planet.agent.policy.PlanningPolicy`.
     """
 
     def __init__(self, policy):

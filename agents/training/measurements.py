@@ -26,24 +26,13 @@ PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 class Measurements:
     """Measures a run; it changes neither the agent nor the replay.
 
-    All but `explored` wait until the agent has learned. What `passed` in the newest episode
-    is an `agents.training.passing.Passed`.
-
-    Args:
-        agent: `agents.planet.agent.planet_agent.PlaNetAgent`; it is only looked at.
-        store: `agents.episodes.store.EpisodeStore` of the run.
-        evaluator: `agents.episodes.evaluation.Evaluator` of the agent.
-        metrics: `agents.training.trackers.log.MetricsLog` of the run.
-        videos: folder of the run's films.
-        config: `agents.runs.config.schema.Train`.
-        entries: of the environment, see `envs.environment.Environment`.
+    All but `explored` wait until the agent has learned. Films go to the folder `videos`.
     """
 
-    def __init__(self, agent, store, evaluator, metrics, videos, config, entries=None):
+    def __init__(self, agent, store, evaluator, videos, config, entries=None):
         self._agent = agent
         self._store = store
         self._evaluator = evaluator
-        self._metrics = metrics
         self._videos = videos
         self._config = config
         self._entries = entries
@@ -83,6 +72,12 @@ class Measurements:
             row |= spread_report(self._agent.model, episode, self._seed(Purpose.SPREAD))
         return {f"explore/{name}": value for name, value in row.items()}
 
+    def measured(self, passed, is_last):
+        """What is due but films: rows of evaluation episodes, and metrics."""
+        is_due = self.evaluation_is_due(passed, is_last)
+        scores, row = self._evaluated() if is_due else ([], {})
+        return scores, row | self.probed(passed)
+
     def evaluation_is_due(self, passed, is_last):
         """Whether it is time to evaluate; after the last episode of a run it always is."""
         every = self._config.evaluation.every_steps
@@ -94,7 +89,7 @@ class Measurements:
         is_due = self._has_learned and any(map(passed.crosses, others))
         return is_due or self.evaluation_is_due(passed, is_last)
 
-    def evaluate(self):
+    def _evaluated(self):
         """Rows of episodes without exploration, with seed and return; and metrics."""
         pairs = self._evaluator.episodes(self._config.evaluation.episodes)
         scores = [
@@ -133,16 +128,17 @@ class Measurements:
         return {f"probe/{name}": value for name, value in found.items()}
 
     def film(self, episode, passed):
-        """Writes the open-loop prediction of the newest episode, where it is due."""
+        """Files of the open-loop prediction of the newest episode, where it is due."""
         is_due = passed.crosses(self._config.video_every_steps)
         if not is_due or not self._has_learned:
-            return
+            return []
         step = self._agent.counts["environment_steps"]
         name = f"open_loop_{step}"
         seed = seed_of_run(self._config.seed, Purpose.FILM)
         given = (self._agent.model, episode, seed, self._videos, name)
-        show(film(*given, entries=self._entries), self._metrics, step)
+        files = film(*given, entries=self._entries)
         release(collect=True)
+        return files
 
     @property
     def _episodes(self):
@@ -202,9 +198,8 @@ def resident_mib():
 def release(collect=False):
     """Gives freed memory back to the system, which the C library would keep in pieces.
 
-    Args:
-        collect: whether to look for unreachable objects first, which takes a fraction of a
-            second; figures leave many megabytes of them.
+    To `collect` unreachable objects first takes a fraction of a second; figures leave many
+    megabytes of them.
     """
     if collect:
         gc.collect()
@@ -219,15 +214,9 @@ def value_report(model, value, episodes, seed):
 
         G = sum over k of discount^k r[k + 1]
 
-    Args:
-        model: `agents.planet.model.world_model.WorldModel`.
-        value: `agents.planet.value.actor_critic.ActorCritic`.
-        episodes: of the agent without exploration, see `agents.episodes.layout`.
-        seed: [2], of the noise that dequantizes images.
-
-    Returns:
-        Dict, in rewards: `expected`, the mean value of the first states; `returned`, the
-        mean of G; `error`, the mean of |value - G|.
+    The dict has, in rewards, `expected`, the mean value of the first states; `returned`,
+    the mean of G; `error`, the mean of |value - G|. The seed is of the noise that
+    dequantizes images.
     """
     first = [first_rows(episode, 1) for episode in episodes]
     seen = {key: stack(first, key) for key in seen_keys(first[0])}
@@ -245,15 +234,6 @@ def value_report(model, value, episodes, seed):
 
 
 def discounted_return(rewards, discount):
-    """The sum of rewards, each worth less by the steps before it.
-
-    Args:
-        rewards: [T + 1], of which the first belongs to no action.
-        discount: of one step.
-
-    Example:
-        >>> discounted_return([0.0, 1.0, 1.0], discount=0.5)
-        1.5
-    """
+    """The sum of rewards, of which the first belongs to no action."""
     rewards = np.asarray(rewards, np.float64)[1:]
     return float(np.sum(discount ** np.arange(len(rewards)) * rewards))

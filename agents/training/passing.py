@@ -29,12 +29,9 @@ class Passed(NamedTuple):
     after: int
 
     def updates(self, per_step):
-        """Gradient steps that are due; what is left of one is due after later episodes.
+        """Gradient steps that are due, floor(per_step after) - floor(per_step before).
 
-            floor(per_step * after) - floor(per_step * before)
-
-        Args:
-            per_step: gradient steps for each environment step, above 0.
+        What is left of one is due after later episodes.
         """
         before, after = (math.floor(per_step * steps + _ROUNDING) for steps in self)
         return after - before

@@ -19,7 +19,8 @@ from agents.runs.history import read_divergence
 from agents.runs.records import read_metrics, read_scores
 from agents.system import interrupts
 from agents.system.errors import UserError
-from agents.training import evaluating, loading, running
+from agents.training import evaluating, running
+from agents.training.loading import LoadedAgent, load_parts
 
 _STOPPED = 130  # exit status after Ctrl-C
 
@@ -87,15 +88,29 @@ def evaluate(run, episodes=10, out=None, environment=None):
 
 
 def load(run, explore=False, environment=None):
-    """See `agents.training.loading.load`.
+    """The agent of a run, as of its newest readable checkpoint.
+
+        agent = agents.load("logdir/cartpole_swingup/information_gain_if_rare/0")
+        action = agent.act(observation)
 
     Args:
-        run: folder of the run, or `Trained`.
-        explore: as there.
+        run: folder of the run, or `Trained`; a training that goes on there is not
+            disturbed.
+        explore: whether it acts as it does when it collects episodes, by its strategy and
+            with noise, but by averages of what it learned (`averaging`). Else by its mean
+            weights.
         environment: as of `evaluate`.
+
+    Returns:
+        `agents.training.loading.LoadedAgent`.
+
+    Raises:
+        UserError: the folder holds no run or no checkpoint.
     """
     _give(run, environment)
-    return loading.load(run, explore)
+    _, agent, entries, actions = load_parts(run)
+    policy = agent.collect_policy if explore else agent.policy
+    return LoadedAgent(policy, agent.clock, entries, actions)
 
 
 @dataclasses.dataclass(frozen=True)

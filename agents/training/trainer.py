@@ -22,18 +22,19 @@ from agents.training.compiling import CompilingAhead
 from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
 from agents.training.logged.experience import TakenFromLogs
-from agents.training.measurements import Measurements, banner, release, resident_mib
+from agents.training.measurements import (
+    Measurements,
+    banner,
+    release,
+    resident_mib,
+    show,
+)
 from agents.training.passing import Passed
 from agents.training.trackers.log import MetricsLog
 
 
 def train(
-    config,
-    run,
-    make_experience=None,
-    devices=None,
-    make_apart=None,
-    after_episode=(),
+    config, run, make_experience=None, devices=None, make_apart=None, after_episode=()
 ):
     """Trains the agent of a run until it has seen `environment_steps`.
 
@@ -94,12 +95,6 @@ def _train(config, run, after_episode, *how):
     return 0
 
 
-def _make_log(config, run):
-    """Of several learners the first alone is shown elsewhere than in TensorBoard."""
-    name = config.logger if run.first is run else "tensorboard"
-    return MetricsLog(run.folder, trackers.find(name), as_dict(config))
-
-
 class Trainer:
     """A run in memory. `advance` takes it one episode further, on disk as well.
 
@@ -107,26 +102,14 @@ class Trainer:
     checkpoint. What a killed process had not brought into a checkpoint is done again, from
     the episodes on disk, with the same random numbers.
 
-    Args:
-        config: `agents.runs.config.schema.Train`.
-        run: `agents.runs.folder.Run`.
-        progress: `agents.system.screen.progress.Progress`.
-        make_experience: makes of config and run an
-            `agents.episodes.experience.Experience`; None: this process collects, or the
-            config has `data`.
-        devices: None: those that the config names.
-        make_apart: makes what measures in a process of its own, an
-            `agents.training.distributed.apart.EvaluatedApart`; None: this one measures.
+    `make_experience` makes of config and run an `agents.episodes.experience.Experience`;
+    None: this process collects, or the config has `data`. `make_apart` makes what measures
+    in a process of its own, an `agents.training.distributed.apart.EvaluatedApart`; None:
+    this one measures.
     """
 
     def __init__(
-        self,
-        config,
-        run,
-        progress,
-        make_experience=None,
-        devices=None,
-        make_apart=None,
+        self, config, run, progress, make_experience=None, devices=None, make_apart=None
     ):
         self._config = config
         self._progress = progress
@@ -141,23 +124,18 @@ class Trainer:
         for folder in (run.folder, run.videos, run.checkpoints):  # of killed sessions
             remove_temporary(folder)
         self._restore(run)
-        self._metrics = _make_log(config, run)
+        # Of several learners the first alone is shown elsewhere than in TensorBoard.
+        logger = config.logger if run.first is run else "tensorboard"
+        self._metrics = MetricsLog(run.folder, trackers.find(logger), as_dict(config))
         self._metrics.cut(self._episodes, self._environment_steps)
         self._evaluator = Evaluator(config, self._agent)
-        watched = (self._agent, self._store, self._evaluator, self._metrics)
+        watched = (self._agent, self._store, self._evaluator)
         about = (run.videos, config, self._environment.entries)
         self._measured = Measurements(*watched, *about)
         is_bounded = not envs.rewards_are_unbounded(config.task)  # a step has 0 to 1
         self._rewards = RewardsFound(self._environment.action_repeat * is_bounded)
-        self._apart = make_apart and make_apart(
-            config,
-            run,
-            self._agent,
-            self._store,
-            self._measured,
-            self._metrics,
-            progress.note,
-        )
+        parts = self._agent, self._store, self._measured, self._metrics
+        self._apart = make_apart and make_apart(config, run, *parts, progress.note)
         self._take_earlier()
         self._learning = None
         self._saved = self._agent.counts
@@ -212,11 +190,12 @@ class Trainer:
         return row
 
     def _measure(self, row, episode, started, passed):
-        scores, evaluated = self._evaluate(passed)
-        row |= evaluated
-        row |= self._measured.probed(passed)
+        if self._measured.evaluation_is_due(passed, is_last=self.done):
+            self._progress.working("evaluating", 0, 1)
+        scores, found = self._measured.measured(passed, is_last=self.done)
+        row |= found
         self._record(row, scores, started)
-        self._measured.film(episode, passed)
+        show(self._measured.film(episode, passed), self._metrics, passed.after)
 
     def _measure_apart(self, row, episode, started, passed):
         self._apart.ask(passed, is_last=self.done)
@@ -332,14 +311,9 @@ class Trainer:
         if is_early or is_short or not steps:
             return {}
         if self._learning is None:
-            self._learning = Learning(
-                self._agent,
-                self._experience.replay,
-                self._devices,
-                self._config.batch_size,
-                self._config.sequence_length,
-                self._config.seed,
-            )
+            config, replay = self._config, self._experience.replay
+            batch = config.batch_size, config.sequence_length, config.seed
+            self._learning = Learning(self._agent, replay, self._devices, *batch)
         started = time.monotonic()
         metrics = self._learning.run(steps, lambda done: self._watch(done, steps))
         speed = {"speed/train_steps": steps / (time.monotonic() - started)}
@@ -354,13 +328,6 @@ class Trainer:
         self._experience.learned(self._agent)
         if self._apart:
             self._apart.look()
-
-    def _evaluate(self, passed):
-        """Scores of evaluation episodes and metrics; none where it is not their time."""
-        if not self._measured.evaluation_is_due(passed, is_last=self.done):
-            return [], {}
-        self._progress.working("evaluating", 0, 1)
-        return self._measured.evaluate()
 
     def _record(self, row, scores, started):
         row["speed/seconds"] = time.monotonic() - started

@@ -1,21 +1,15 @@
 """Actions that are categories: how gym, gymnasium and dm_env describe and take them."""
 
-from typing import NamedTuple
-
 import numpy as np
 
 MOST = 1000  # categories of all parts of an action together
 
 
-class Choices(NamedTuple):
-    """What an action chooses."""
-
-    categories: tuple  # how many each of its parts has
-    first: np.ndarray  # the number of the first category of each, [parts]
-
-
 def choices(actions):
-    """The choices of actions, or None where they are no categories.
+    """What actions choose, or None where they are no categories.
+
+    It is a pair: how many categories each part of an action has, a tuple, and the number of
+    the first category of each, [parts].
 
     `Discrete`, `MultiDiscrete` and `MultiBinary` of gym and gymnasium; `DiscreteArray` of
     dm_env; and arrays of integers with bounds, each number of which is a part.
@@ -27,7 +21,7 @@ def choices(actions):
     Example:
         >>> from dm_env import specs
         >>> choices(specs.BoundedArray([2], int, [1, 0], [3, 1]))
-        Choices(categories=(3, 2), first=array([1, 0]))
+        ((3, 2), array([1, 0]))
     """
     found = _of_gym(actions) if hasattr(actions, "sample") else None
     if found is None:
@@ -42,7 +36,7 @@ def choices(actions):
         raise ValueError(f"at most {MOST:,} categories are supported, got {total:,}")
     counts = np.ravel(counts).astype(int)
     first = np.broadcast_to(np.ravel(first), counts.shape).astype(int)
-    return Choices(tuple(counts.tolist()), first)
+    return tuple(counts.tolist()), first
 
 
 def _of_gym(space):

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from envs.quiet import import_gym, without_deprecations
+from envs.quiet import import_gym
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,10 +33,18 @@ def maker(name):
     return make
 
 
-def reset(env, seed):
-    """Starts an episode of an environment of gym or gymnasium; returns its observation."""
-    seed = one_number(seed)
-    with without_deprecations():
+class GymEnv:
+    """An environment of gym (0.23) or of gymnasium, see `envs.simulations.interfaces`."""
+
+    def __init__(self, env):
+        self._env = env
+        self.actions = env.action_space
+        self.observations = env.observation_space
+        self.time_limit = _time_limit(env)
+        self.timestep = _timestep(env)
+
+    def reset(self, seed):
+        env, seed = self._env, one_number(seed)
         if _takes_seed(env):
             result = env.reset(seed=seed)
         else:  # written for gym before 0.22, or without seeds
@@ -45,8 +53,51 @@ def reset(env, seed):
             else:
                 warn_of_starts(type(env).__name__)
             result = env.reset()
-    is_pair = isinstance(result, tuple) and len(result) == 2
-    return result[0] if is_pair and isinstance(result[1], dict) else result
+        is_pair = isinstance(result, tuple) and len(result) == 2
+        return result[0] if is_pair and isinstance(result[1], dict) else result
+
+    def step(self, action):
+        """The discount is 0 where the task ended the episode, 1 where time was up."""
+        given = self._env.step(action)
+        if not isinstance(given, tuple | list) or len(given) not in (4, 5):
+            raise TypeError(
+                "step returns observation, reward, terminated, truncated and info, got "
+                f"{repr(given):.100}"
+            )
+        observation, reward, *ends, info = given
+        if len(ends) == 2:
+            is_terminal, is_cut = map(_flag, ends)
+            is_last = is_terminal or is_cut
+        else:
+            (is_last,) = map(_flag, ends)
+            is_terminal = is_last and not info.get("TimeLimit.truncated", False)
+        return observation, one_reward(reward), is_last, 0.0 if is_terminal else 1.0
+
+    def render(self, size):
+        env = self._env
+        # gym draws with pygame, which else looks for a screen and a sound card.
+        os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
+        os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
+        os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+        base = getattr(env, "unwrapped", env)
+        if isinstance(getattr(base, "last_u", None), np.floating):
+            # Pendulum draws its torque, and pygame takes no other number of NumPy than
+            # float64, which NumPy 2 no longer makes of a float32 times a float.
+            base.last_u = float(base.last_u)
+        try:
+            if hasattr(env, "render_mode"):  # gymnasium: chosen when it is made
+                image = env.render() if env.render_mode == "rgb_array" else None
+            else:
+                image = env.render(mode="rgb_array")
+        except (import_gym().error.Error, NotImplementedError, AttributeError) as error:
+            raise RuntimeError(f"this task of gym draws no picture: {error}") from error
+        if image is None:
+            hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
+            raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
+        return shrink(_colors(np.asarray(image)), size)
+
+    def close(self):
+        self._env.close()
 
 
 def _takes_seed(env):
@@ -70,28 +121,6 @@ def warn_of_starts(name):
         )
 
 
-def step(env, action):
-    """Observation, reward, whether the episode ended, and discount after an action.
-
-    The discount is 0 where the task itself ended the episode, 1 where time was up.
-    """
-    given = env.step(action)
-    if not isinstance(given, tuple | list) or len(given) not in (4, 5):
-        raise TypeError(
-            "step returns observation, reward, terminated, truncated and info, got "
-            f"{repr(given):.100}"
-        )
-    observation, reward, *ends, info = given
-    if len(ends) == 2:
-        is_terminal, is_cut = map(_flag, ends)
-        is_last = is_terminal or is_cut
-    else:
-        (is_last,) = map(_flag, ends)
-        is_terminal = is_last and not info.get("TimeLimit.truncated", False)
-    discount = 0.0 if is_terminal else 1.0
-    return observation, one_reward(reward), is_last, discount
-
-
 def _flag(value):
     """Whether an episode ended, as a bool."""
     if np.size(value) != 1 or np.ravel(value)[0] not in (0, 1):
@@ -106,31 +135,6 @@ def one_reward(reward):
     if np.size(reward) != 1 or np.asarray(reward).dtype.kind not in "biuf":
         raise TypeError(f"a reward is one number, got {repr(reward):.100}")
     return float(np.ravel(reward)[0])
-
-
-def picture(env, size):
-    """What an environment of gym or gymnasium shows, uint8 [size, size, 3]."""
-    # gym draws with pygame, which else looks for a screen and a sound card.
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    os.environ.setdefault("SDL_AUDIODRIVER", "dummy")
-    os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
-    base = getattr(env, "unwrapped", env)
-    if isinstance(getattr(base, "last_u", None), np.floating):
-        # Pendulum draws its torque, and pygame takes no other number of NumPy than float64,
-        # which NumPy 2 no longer makes of a float32 times a float.
-        base.last_u = float(base.last_u)
-    with without_deprecations():
-        try:
-            if hasattr(env, "render_mode"):  # gymnasium: chosen when it is made
-                image = env.render() if env.render_mode == "rgb_array" else None
-            else:
-                image = env.render(mode="rgb_array")
-        except (import_gym().error.Error, NotImplementedError, AttributeError) as error:
-            raise RuntimeError(f"this task of gym draws no picture: {error}") from error
-    if image is None:
-        hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
-        raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
-    return shrink(_colors(np.asarray(image)), size)
 
 
 def _colors(image):
@@ -150,7 +154,7 @@ def _colors(image):
     return image.astype(np.uint8)
 
 
-def time_limit(env):
+def _time_limit(env):
     """Steps after which an environment of gym or gymnasium is cut, or None.
 
     The least of its `TimeLimit`s. What its `spec` says is that of the task as it was
@@ -166,7 +170,7 @@ def time_limit(env):
     return min((limit for limit in limits if limit is not None), default=None)
 
 
-def timestep(env):
+def _timestep(env):
     """Seconds; where a task does not tell them, those of a frame when gym shows it."""
     seconds = getattr(getattr(env, "unwrapped", env), "dt", None)
     if isinstance(seconds, numbers.Real) and seconds:
@@ -190,12 +194,7 @@ def entry_points():
 
 
 def shrink(image, size):
-    """Averages the pixels of an image, uint8 [height, width, 3], over a square grid.
-
-    Example:
-        >>> shrink(np.full([4, 6, 3], 7, np.uint8), 2).shape
-        (2, 2, 3)
-    """
+    """Averages the pixels of an image, uint8 [height, width, 3], over a square grid."""
     total = image.astype(np.float64)
     for axis in (0, 1):
         edges = np.arange(size + 1) * image.shape[axis] / size

@@ -13,7 +13,6 @@ An interface has
 """
 
 import dm_env
-import numpy as np
 
 from envs.simulations import gym, rendering
 
@@ -23,7 +22,7 @@ def interface(env):
     if isinstance(env, dm_env.Environment):
         return DmEnv(env)
     if hasattr(env, "action_space") and hasattr(env, "observation_space"):
-        return GymEnv(env)
+        return gym.GymEnv(env)
     return None
 
 
@@ -66,38 +65,6 @@ class DmEnv:
 
     def close(self):
         self._env.close()
-
-
-class GymEnv:
-    """An environment of gym (0.23) or of gymnasium."""
-
-    def __init__(self, env):
-        self._env = env
-        self.actions = env.action_space
-        self.observations = env.observation_space
-        self.time_limit = gym.time_limit(env)
-        self.timestep = gym.timestep(env)
-
-    def reset(self, seed):
-        return gym.reset(self._env, seed)
-
-    def step(self, action):
-        return gym.step(self._env, action)
-
-    def render(self, size):
-        return gym.picture(self._env, size)
-
-    def close(self):
-        self._env.close()
-
-
-def bounds(actions):
-    """Least and greatest actions, float64 of their shape; infinite where unbounded."""
-    low = getattr(actions, "low", getattr(actions, "minimum", -np.inf))
-    high = getattr(actions, "high", getattr(actions, "maximum", np.inf))
-    return [
-        np.array(np.broadcast_to(bound, actions.shape), np.float64) for bound in (low, high)
-    ]
 
 
 def entries(observations, path=()):

@@ -215,8 +215,14 @@ class Own:
         self._env.close()
 
     def _bounds(self, actions):
+        """Least and greatest actions, float64 of their shape; infinite where unbounded."""
+        low = getattr(actions, "low", getattr(actions, "minimum", -np.inf))
+        high = getattr(actions, "high", getattr(actions, "maximum", np.inf))
         try:
-            return interfaces.bounds(actions)
+            return [
+                np.array(np.broadcast_to(bound, actions.shape), np.float64)
+                for bound in (low, high)
+            ]
         except (TypeError, ValueError) as error:
             raise ValueError(
                 f"{self._name} has actions {line(actions)}, whose bounds must be numbers "

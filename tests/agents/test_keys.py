@@ -232,4 +232,4 @@ def test_parts_of_the_agent_are_those_of_the_config(make_config, build_agent):
     assert policy._planner == config.planner
     assert policy.strategy == config.explore
     assert agent.policy.strategy == config.exploit
-    assert policy._noise == config.action_noise
+    assert policy.parts.noise == config.action_noise

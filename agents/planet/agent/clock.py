@@ -9,11 +9,6 @@ from agents.planet.model.standardization import statistic
 class Clock(tf.Module):
     """The counts of a run.
 
-    Args:
-        replay_capacity: agent steps that the replay holds at most; None: all.
-        hold_out_every: one of so many episodes is not trained on; None: none.
-        counts_rewards: whether a strategy asks for `Elapsed.rewards`.
-
     Attributes:
         episodes: finished and, if they are, learned from.
         environment_steps: those of the environment, before action repeat.

@@ -39,20 +39,21 @@ def check_strategy(strategy):
     check_settings(type(strategy), name)
     for each, known in (("redraw", REDRAWS), ("trajectories", TRAJECTORIES)):
         check_choice(getattr(strategy, each), f"{each} of {name}", known)
-    if strategy.trajectories != "mean" and not strategy.draws:
-        raise UserError(
-            f"{name} must have draws of at least 1 or trajectories 'mean', got "
-            f"draws={strategy.draws} and trajectories={strategy.trajectories!r}"
-        )
-    _check_signature(strategy, name)
+    draws, trajectories = strategy.draws, strategy.trajectories
+    if trajectories != "mean" and not draws:
+        given = f"draws={draws} and trajectories={trajectories!r}"
+        _refuse(name, "have draws of at least 1 or trajectories 'mean'", given)
+    try:
+        inspect.signature(strategy).bind(None, None)
+    except TypeError:
+        given = f"the signature {inspect.signature(strategy)}"
+        _refuse(name, "be callable with (rollout, elapsed)", given)
     scores = strategy(_a_rollout(strategy), _start(strategy))
     plans = _PLANS * strategy.groups
     scores = one_for_each_plan(scores, strategy, [_ENVIRONMENTS, plans])
     if not np.isfinite(scores).all():
-        raise UserError(
-            f"{name} must return finite scores, got {scores[0].numpy().tolist()} for plans "
-            "with rewards from 0 to 1"
-        )
+        given = f"{scores[0].numpy().tolist()} for plans with rewards from 0 to 1"
+        _refuse(name, "return finite scores", given)
 
 
 def check_draws(strategy, model):
@@ -68,10 +69,8 @@ def one_for_each_plan(scores, strategy, shape):
     """The scores that a strategy gave, unless their shape is not B and N."""
     given = getattr(scores, "shape", scores)
     if not isinstance(scores, tf.Tensor) or given != shape:
-        raise UserError(
-            f"{_name(strategy)} must give [B, N] scores, one for each plan, here "
-            f"{list(shape)}, got {given}"
-        )
+        right = f"give [B, N] scores, one for each plan, here {list(shape)}"
+        _refuse(_name(strategy), right, given)
     return scores
 
 
@@ -81,19 +80,17 @@ def check_source(source, name, sequences):
     It is a `Source` which gives the layers, weights and costs that it says, of a batch of
     so many sequences too; a weight is uncertain, unless its name is "deterministic".
     """
-    name = f"transition={name}"
+    is_certain, name = name == DETERMINISTIC, f"transition={name}"
     if not isinstance(source, Source):
-        raise UserError(
-            f"{name} must be a subclass of agents.planet.model.transitions.source.Source, "
-            f"got {_a(source)}"
-        )
+        right = "be a subclass of agents.planet.model.transitions.source.Source"
+        _refuse(name, right, _a(source))
     model = tf.Module()
     model.layers = [
-        _layer(source, name, _INPUTS, _UNITS, "relu", "transition_hidden"),
-        _layer(source, name, _UNITS, 2, None, LAST_LAYER),
+        _layer(source, f"{name}: dense", _INPUTS, _UNITS, "relu", "transition_hidden"),
+        _layer(source, f"{name}: dense", _UNITS, 2, None, LAST_LAYER),
     ]
     if not posteriors(model):
-        if name != f"transition={DETERMINISTIC}":
+        if not is_certain:
             raise UserError(
                 f"{name}: a weight must be uncertain, got none; use a layer of bayes_rl "
                 f"with a trainable initializer, or transition={DETERMINISTIC}"
@@ -101,9 +98,18 @@ def check_source(source, name, sequences):
         return
     central = _weights(source.central(model), f"{name}: central")
     shapes = {weight: value.shape for weight, value in central.items()}
-    _check_drawing(source, model, name, shapes)
-    _check_training(source, model, name, shapes, source.copies * sequences)
-    _check_costs(source.costs(model), name)
+    _check_drawing(source, model, f"{name}: draw", shapes)
+    _check_training(
+        source, model, f"{name}: draw_for_training", shapes, source.copies * sequences
+    )
+    for weight, cost in _weights(source.costs(model), f"{name}: costs").items():
+        if cost.shape.rank:
+            given = f"the shape {cost.shape}"
+            _refuse(f"{name}: costs", f"return one number for {weight!r}", given)
+
+
+def _refuse(what, right, given):
+    raise UserError(f"{what} must {right}, got {given}")
 
 
 def _name(strategy):
@@ -112,16 +118,6 @@ def _name(strategy):
 
 def _a(value):
     return f"{type(value).__name__} {value!r}"[:80]
-
-
-def _check_signature(strategy, name):
-    try:
-        inspect.signature(strategy).bind(None, None)
-    except TypeError:
-        given = inspect.signature(strategy)
-        raise UserError(
-            f"{name} must be callable with (rollout, elapsed), got the signature {given}"
-        ) from None
 
 
 def _a_rollout(strategy):
@@ -140,33 +136,26 @@ def _a_rollout(strategy):
 
 
 def _start(strategy):
-    return Elapsed(
-        tf.constant(0, tf.int64),
-        tf.constant(0, tf.int64) if strategy.counts_rewards else None,
-    )
+    nothing = tf.constant(0, tf.int64)
+    return Elapsed(nothing, nothing if strategy.counts_rewards else None)
 
 
-def _layer(source, name, inputs, units, activation, layer_name):
+def _layer(source, what, inputs, units, activation, layer_name):
     """A layer of the source, built."""
     layer = source.dense(units, activation, layer_name)
     if not isinstance(layer, tf.keras.layers.Layer):
-        raise UserError(f"{name}: dense must return a Keras layer, got {_a(layer)}")
+        _refuse(what, "return a Keras layer", _a(layer))
     if layer.name != layer_name:
-        raise UserError(
-            f"{name}: dense must name its layer {layer_name!r}, got {layer.name!r}"
-        )
-    outputs = layer(tf.zeros([1, inputs]))
-    if outputs.shape[-1] != units:
-        raise UserError(
-            f"{name}: dense must return a layer of {units} units as asked, "
-            f"got {outputs.shape[-1]}"
-        )
+        _refuse(what, f"name its layer {layer_name!r}", repr(layer.name))
+    found = layer(tf.zeros([1, inputs])).shape[-1]
+    if found != units:
+        _refuse(what, f"return a layer of {units} units as asked", found)
     return layer
 
 
 def _weights(given, what):
     if not isinstance(given, dict):
-        raise UserError(f"{what} must return a dict from names to weights, got {_a(given)}")
+        _refuse(what, "return a dict from names to weights", _a(given))
     return {weight: tf.convert_to_tensor(value) for weight, value in given.items()}
 
 
@@ -174,47 +163,28 @@ def _check_shapes(weights, shapes, leading, what):
     for weight, value in weights.items():
         expected = [*leading, *shapes.get(weight, value.shape[len(leading) :])]
         if value.shape != expected:
-            raise UserError(
-                f"{what} must return {weight!r} with shape {expected}, got {value.shape}"
-            )
+            _refuse(what, f"return {weight!r} with shape {expected}", value.shape)
 
 
-def _check_drawing(source, model, name, shapes):
-    what = f"{name}: draw"
+def _check_drawing(source, model, what, shapes):
     draws = [_weights(source.draw(model, _DRAWS, seed), what) for seed in _SEEDS]
     for drawn in draws:
         _check_shapes(drawn, shapes, [_DRAWS], f"{what} of {_DRAWS} draws")
     one, other = draws
     if all(bool(tf.reduce_all(value == value[:1])) for value in one.values()):
-        raise UserError(
-            f"{what} must return different weights for each draw, got {_DRAWS} equal draws"
-        )
+        _refuse(what, "return different weights for each draw", f"{_DRAWS} equal draws")
     if all(bool(tf.reduce_all(value == other[weight])) for weight, value in one.items()):
-        raise UserError(
-            f"{what} must return different weights for different seeds, got the same for "
-            f"{_SEEDS[0]} and {_SEEDS[1]}"
-        )
+        given = f"the same for {_SEEDS[0]} and {_SEEDS[1]}"
+        _refuse(what, "return different weights for different seeds", given)
 
 
-def _check_training(source, model, name, shapes, sequences):
-    what = f"{name}: draw_for_training"
+def _check_training(source, model, what, shapes, sequences):
     given = source.draw_for_training(model, sequences, tf.constant(_SEEDS[0]))
     if not isinstance(given, tuple) or len(given) != 2:
-        raise UserError(f"{what} must return (weights, number of draws), got {_a(given)}")
+        _refuse(what, "return (weights, number of draws)", _a(given))
     weights, count = given
     if not isinstance(count, numbers.Integral) or (count and sequences % count):
-        raise UserError(
-            f"{what} must return 0 draws or a number that divides {sequences} sequences, "
-            f"got {_a(count)}"
-        )
+        right = f"return 0 draws or a number that divides {sequences} sequences"
+        _refuse(what, right, _a(count))
     leading = [count] if count else []
     _check_shapes(_weights(weights, what), shapes, leading, f"{what} of {count} draws")
-
-
-def _check_costs(costs, name):
-    what = f"{name}: costs"
-    for weight, cost in _weights(costs, what).items():
-        if cost.shape.rank:
-            raise UserError(
-                f"{what} must return one number for {weight!r}, got the shape {cost.shape}"
-            )

@@ -92,7 +92,7 @@ class WeightAverage(tf.Module):
         self._share = share
         self._variables = list(variables)
         self._averages = [tf.Variable(each, trainable=False) for each in variables]
-        self._exchange = tf.function(self._exchanged, autograph=False)
+        self.exchange = tf.function(self._exchange, autograph=False)
 
     def follow(self, step):
         """Moves the averages on, after gradient step t from 1."""
@@ -109,11 +109,8 @@ class WeightAverage(tf.Module):
         finally:
             self.exchange()
 
-    def exchange(self):
+    def _exchange(self):
         """Puts averages in the place of what was learned; called again, that back."""
-        self._exchange()
-
-    def _exchanged(self):
         both = self._variables + self._averages
         values = [tf.identity(each) for each in self._averages + self._variables]
         for variable, value in zip(both, values, strict=True):

@@ -11,7 +11,8 @@ from tf_agents.specs import tensor_spec
 
 from agents.planet.model.standardization import statistic
 from agents.planet.model.transitions.source import own_draws
-from agents.planet.planning.imagination import expect_replayed, predict_replayed
+from agents.planet.planning.imagination import expect_next
+from agents.planet.planning.rollouts import Rollout
 from agents.planet.value.explorer import Sought
 from agents.system import replicas
 from agents.system.seeds import Purpose, fold, normal, seed_of_run, split
@@ -55,44 +56,36 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     Where `compile` is true, XLA compiles gradient steps, of several replicas the loss with
     its gradients, and decisions, which take about two thirds of the time then. Numbers
-    differ by rounding in training, and planners draw others.
-
-    Args:
-        kl_weight_warmup: train steps over which `kl_weight` rises linearly from 0.
-        seed: of training and acting, int from 0.
+    differ by rounding in training, and planners draw others. `kl_weight` rises linearly
+    from 0 over the train steps `kl_weight_warmup`.
     """
 
     def __init__(
         self,
-        model,
         policies,
         *,
         optimizer,
-        value=None,
         value_optimizer=None,
         average=None,
         kl_weight,
         kl_weight_warmup,
-        clock,
-        seed,
         train_step_counter,
-        compile=False,
     ):
-        self.model = model
+        self.model = model = policies.model
         self._costs = bool(model.source.costs(model))
-        self.value = value
+        self.value = policies.value
         self._optimizer = optimizer
         self._value_optimizer = value_optimizer
         self._average = average
         self._kl_weight = kl_weight
         self._kl_weight_warmup = kl_weight_warmup
-        self.clock = clock
+        self.clock = policies.clock
         self.policies = policies
-        self._train_seed = seed_of_run(seed, Purpose.TRAIN)
+        self._train_seed = seed_of_run(policies.seed, Purpose.TRAIN)
+        self._compile = compile = policies.compile
         trace = functools.partial(tf.function, autograph=False, jit_compile=compile or None)
         self._traced_gradients = trace(self._loss_and_gradients)
         self._traced_step = trace(self._take_step)
-        self._compile = compile
         super().__init__(
             policies.time_step_spec,
             policies.action_spec,
@@ -257,7 +250,9 @@ class PlaNetAgent(tf_agent.TFAgent):
         weights = model.draw_weights(strategy.draws, fold(seed, 1))
 
         def bonus(features, action):
-            rollout = predict_replayed(model, features, action, weights, strategy.draws)
+            after = expect_next(model, features, action, weights, strategy.draws)
+            mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
+            rollout = Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
             return tf.stop_gradient(strategy.steps(rollout)[:, 0])
 
         seen = self.clock.elapsed
@@ -271,7 +266,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         weights = model.draw_weights(draws, fold(seed, 2))
 
         def expect(features, action):
-            after = expect_replayed(model, features, action, weights, draws).features
+            after = expect_next(model, features, action, weights, draws).features
             return after, model.reward(after), model.continuation(after)
 
         return expect

@@ -25,6 +25,53 @@ from agents.system.seeds import Purpose, SeedsOfDecision, fold, normal, seed_of_
 from bayes_rl.weights import hold
 
 
+@dataclasses.dataclass(frozen=True)
+class Policies:
+    """What policies are made of: they share a model, a planner and a value.
+
+    By `strategy` the one which explores scores plans, by `exploit` the one which exploits.
+    `latents` are those of the latter; the other draws samples. The seed is that of the run,
+    an int.
+
+    Without a `value` plans are worth their rewards alone, and nobody proposes any. To `act`
+    is to "plan", or as the "policy" of the value says. The filter and plans pass through
+    `latents` that are "means" or "samples". So many `sharers`, processes, take turns at one
+    sequence of episodes. Where `compile` is true, XLA compiles decisions.
+    """
+
+    time_step_spec: Any
+    action_spec: Any
+    model: WorldModel
+    planner: Planner
+    strategy: Strategy
+    exploit: Strategy
+    noise: GaussianNoise | None
+    value: ActorCritic | None
+    clock: Clock
+    seed: int
+    act: str = "plan"
+    latents: str = "samples"
+    compile: bool = False
+    sharers: int = 1
+    space: Box | Categories = BOX
+
+    def exploiting(self, act=None):
+        """Acts by the strategy that exploits, without noise; as the others, or by `act`."""
+        act = act or self.act
+        strategy = Greedy() if act == "policy" else self.exploit  # which scores nothing
+        own = {"strategy": strategy, "noise": None, "act": act, "sharers": 1}
+        return self._make(Purpose.POLICY, own)
+
+    def exploring(self):
+        """Acts by the strategy and with noise."""
+        return self._make(Purpose.COLLECT_POLICY, {"latents": "samples"})
+
+    def _make(self, purpose, own):
+        seed = seed_of_run(self.seed, purpose)
+        parts = dataclasses.replace(self, **own)
+        return PlanningPolicy(parts, seed, purpose.name.lower())
+
+
 class PlanningPolicy(tf_policy.TFPolicy):
     """Chooses the first action of the plan that the planner finds.
 
@@ -35,59 +82,28 @@ class PlanningPolicy(tf_policy.TFPolicy):
     of each of `sharers` processes, the episode after number n is number n + B sharers, so
     no two ever share a number.
 
-    Args:
-        strategy: by which plans are scored; refused where it wants draws and no weight of
-            the model is uncertain.
-        noise: added to the chosen actions, or None.
-        value: None: plans are worth their rewards alone, and nobody proposes any.
-        act: "plan", or "policy": as the policy of `value` says, without planning.
-        latents: "means" of what the filter and plans pass through, or "samples".
-        compile: whether XLA compiles decisions.
-        sharers: processes that take turns at one sequence of episodes.
+    A strategy that wants draws is refused where no weight of the model is uncertain.
     """
 
-    def __init__(
-        self,
-        time_step_spec,
-        action_spec,
-        model,
-        *,
-        planner,
-        strategy,
-        noise,
-        value,
-        act="plan",
-        latents="samples",
-        clock,
-        seed,
-        name,
-        compile=False,
-        sharers=1,
-        space=BOX,
-    ):
-        check_draws(strategy, model)
-        self._model = model
-        groups = strategy.groups
-        self._planner = PlannerOfGroups(planner, groups) if groups > 1 else planner
+    def __init__(self, parts, seed, name):
+        self.parts, strategy = parts, parts.strategy
+        check_draws(strategy, parts.model)
         self.strategy = strategy
-        self._noise = noise
-        self._value = value
-        self._act = act
-        self._latents = latents
-        self._clock = clock
+        # TF-Agents finds the variables of a policy in its attributes.
+        self._model, self._value, self._clock = parts.model, parts.value, parts.clock
+        self._planner = parts.planner
+        if strategy.groups > 1:
+            self._planner = PlannerOfGroups(parts.planner, strategy.groups)
         self._seed = tf.convert_to_tensor(seed, tf.int32)
-        self._action_size = action_spec.shape[0]
-        self._sharers = sharers
-        self._space = space
-        self.compiles = compile
+        self.compiles = parts.compile
         # Without a bonus plans rank alike without draws, whose cost is spared.
         choose = [functools.partial(self._choose, one) for one in (strategy, Greedy())]
-        if compile:
+        if self.compiles:
             choose = [tf.function(one, autograph=False, jit_compile=True) for one in choose]
         self._choose_by_strategy, self._choose_greedily = choose
         super().__init__(
-            time_step_spec,
-            action_spec,
+            parts.time_step_spec,
+            parts.action_spec,
             policy_state_spec=self._state_spec(),
             clip=False,
             automatic_state_reset=False,  # see `_restart`
@@ -121,7 +137,8 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return ts.restart(observation, batch_size), self._get_initial_state(batch_size)
 
     def _variables(self):
-        return [*self._model.variables, *(self._value.variables if self._value else ())]
+        value = self._value
+        return [*self._model.variables, *(value.variables if value else ())]
 
     def _state_spec(self):
         batched = self._get_initial_state(1)
@@ -130,13 +147,14 @@ class PlanningPolicy(tf_policy.TFPolicy):
         )
 
     def _get_initial_state(self, batch_size):
+        model, clock = self._model, self._clock
         return {
-            "latent": self._model.rssm.initial(batch_size)._asdict(),
-            "action": tf.zeros([batch_size, self._action_size]),
-            "planner": self._planner.initial_state(batch_size, self._action_size),
+            "latent": model.rssm.initial(batch_size)._asdict(),
+            "action": tf.zeros([batch_size, model.action_size]),
+            "planner": self._planner.initial_state(batch_size, model.action_size),
             "seed": tf.zeros([batch_size, 2], tf.int32),
             "decision": tf.zeros([batch_size], tf.int32),
-            "next_episode": self._clock.episodes + tf.range(batch_size, dtype=tf.int64),
+            "next_episode": clock.episodes + tf.range(batch_size, dtype=tf.int64),
         }
 
     def _restart(self, is_first, state):
@@ -145,7 +163,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         number = state["next_episode"]
         start = self._get_initial_state(batch_size) | {
             "seed": fold(tf.repeat(self._seed[tf.newaxis], batch_size, axis=0), number),
-            "next_episode": number + batch_size * self._sharers,
+            "next_episode": number + batch_size * self.parts.sharers,
         }
         return tf.nest.map_structure(functools.partial(_where, is_first), start, state)
 
@@ -173,19 +191,19 @@ class PlanningPolicy(tf_policy.TFPolicy):
         weights = self._draw_weights(strategy, seeds)
         latent = self._filter(strategy, time_step, policy_state, weights, seeds)
         planner_state = policy_state["planner"]
-        if self._act == "policy":
+        if self.parts.act == "policy":
             action = self._value.act(latent.features)
-            spread = self._space.no_spread(action)
+            spread = self.parts.space.no_spread(action)
         else:
             plan, planner_state = self._plan(
                 strategy, latent, planner_state, weights, seeds
             )
             action, spread = plan.actions[:, 0], plan.spread[:, 0]
-        if self._noise is not None:
+        if self.parts.noise is not None:
             steps = self._clock.environment_steps
             episode = seeds.of_episode("noise"), policy_state["decision"]
             given = steps, seeds.of("noise"), spread, episode
-            action = self._noise(action, *given, self._space)
+            action = self.parts.noise(action, *given, self.parts.space)
         state = {
             "latent": latent._asdict(),
             "action": action,
@@ -225,19 +243,19 @@ class PlanningPolicy(tf_policy.TFPolicy):
             )
 
     def _plan(self, strategy, latent, planner_state, weights, seeds):
-        model, planner = self._model, self._planner
+        model, value = self._model, self._value
 
         def score(plans, seed):
             imagine = TRAJECTORIES[strategy.trajectories]
             drawn = self._noise_of_plans(plans, seed), weights, strategy.draws
-            rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), self._value)
+            rollout = imagine(model, latent, plans, *drawn, fold(seed, 1), value)
             scores = self._score(strategy, rollout.in_unit(model.reward_unit))
             return one_for_each_plan(scores, strategy, plans.shape[:2])
 
-        shape = (latent.belief.shape[0], self._action_size)
+        shape = (latent.belief.shape[0], model.action_size)
         proposals = self._propose(strategy, latent, seeds)
-        own = shape, seeds.of("plan"), proposals, self._space
-        return planner.plan(score, planner_state, *own)
+        own = shape, seeds.of("plan"), proposals, self.parts.space
+        return self._planner.plan(score, planner_state, *own)
 
     def _score(self, strategy, rollout):
         elapsed = self._clock.elapsed
@@ -248,23 +266,17 @@ class PlanningPolicy(tf_policy.TFPolicy):
 
     def _propose(self, strategy, latent, seeds):
         """Plans of a policy under the central weights, [B, P, H, A], or None."""
-        if self._value is None or not self._value.proposals:
+        model, value = self._model, self._value
+        if value is None or not value.proposals:
             return None
-        model = self._model
+        given = latent, self._planner.horizon, seeds.of("proposals")
         with hold(model, model.central_weights()):
-            plans = self._value.propose(
-                model,
-                latent,
-                self._planner.horizon,
-                seeds.of("proposals"),
-                strategy.critic,
-                self._latents,
-            )
+            plans = value.propose(model, *given, strategy.critic, self.parts.latents)
         if strategy.critic or not strategy.reward_from:
             return plans
         # What a policy that knows the reward would do waits until plans may seek it.
         knows = strategy.of_return(self._clock.elapsed) > 0.0
-        return tf.where(knows, plans, self._space.uninformed(plans))
+        return tf.where(knows, plans, self.parts.space.uninformed(plans))
 
     def _noise_of_plans(self, plans, seed):
         """[B, N, H, D]."""
@@ -277,52 +289,9 @@ class PlanningPolicy(tf_policy.TFPolicy):
     def _noise_of_latents(self, shape, seed):
         """[*shape, D]: standard normal, or 0 where means are asked for."""
         shape = [*shape, self._model.rssm.latent_size]
-        return normal(shape, seed) if self._latents == "samples" else tf.zeros(shape)
+        return normal(shape, seed) if self.parts.latents == "samples" else tf.zeros(shape)
 
 
 def _where(condition, rows, others):
     """Of each row the one or the other, by a condition [B]."""
     return tf.where(tf.reshape(condition, [-1] + [1] * (rows.shape.rank - 1)), rows, others)
-
-
-@dataclasses.dataclass(frozen=True)
-class Policies:
-    """Makes policies that share a model, a planner and a value, see `PlanningPolicy`.
-
-    By `strategy` the one which explores scores plans, by `exploit` the one which exploits.
-    `latents` are those of the latter; the other draws samples. The seed is that of the run,
-    an int.
-    """
-
-    time_step_spec: Any
-    action_spec: Any
-    model: WorldModel
-    planner: Planner
-    strategy: Strategy
-    exploit: Strategy
-    noise: GaussianNoise
-    value: ActorCritic | None
-    act: str
-    latents: str
-    clock: Clock
-    seed: int
-    compile: bool = False
-    sharers: int = 1
-    space: Box | Categories = BOX
-
-    def exploiting(self, act=None):
-        """Acts by the strategy that exploits, without noise; as the others, or by `act`."""
-        act = act or self.act
-        strategy = Greedy() if act == "policy" else self.exploit  # which scores nothing
-        own = {"strategy": strategy, "noise": None, "act": act, "sharers": 1}
-        return self._make(Purpose.POLICY, own)
-
-    def exploring(self):
-        """Acts by the strategy and with noise."""
-        return self._make(Purpose.COLLECT_POLICY, {"latents": "samples"})
-
-    def _make(self, purpose, own):
-        own |= {"seed": seed_of_run(self.seed, purpose), "name": purpose.name.lower()}
-        given = {**vars(self), **own}
-        del given["exploit"]
-        return PlanningPolicy(**given)

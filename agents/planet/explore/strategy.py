@@ -89,14 +89,7 @@ def returns(rollout):
 def over_horizon(rollout, values):
     """Expected sum of what each step is worth; steps after an episode's end count nothing.
 
-        sum over k of reached_k * value_k
-
-    Args:
-        rollout: `agents.planet.planning.rollouts.Rollout`.
-        values: [S or 1, B, N, H].
-
-    Returns:
-        [S, B, N].
+        sum over k of reached_k * value_k,  [S, B, N] of values [S or 1, B, N, H]
 
     Example:
         >>> from agents.planet.planning.rollouts import Rollout
@@ -116,16 +109,7 @@ def balance(returns, bonus, beta, return_floor):
     with means and stddevs over the candidates: beta weighs one stddev of the bonus against
     one of the return. The floor keeps the noise of a reward model that predicts nothing
     from being blown up to the size of a return. A bonus that is the same for all
-    candidates counts nothing.
-
-    Args:
-        returns: [B, N].
-        bonus: [B, N].
-        beta: [], may be negative.
-        return_floor: in the unit of `returns`.
-
-    Returns:
-        [B, N].
+    candidates counts nothing. Returns and bonus are [B, N], beta [] may be negative.
 
     Example:
         >>> values = tf.constant([[1.0, 3.0]])
@@ -145,13 +129,8 @@ def _standardize(values, floor):
 def anneal(first, last, *phases):
     """Linear from `first` to `last`, which is reached when the first of some phases ends.
 
-    Args:
-        first: at the start of a run.
-        last: at the end; None: it stays `first`.
-        phases: pairs of a count, [], and what it is at the end of the phase; None: never.
-
-    Returns:
-        [], float32.
+    Phases are pairs of a count, [], and what it is at the end, or None: it never ends. If
+    `last` is None it stays `first`.
 
     Example:
         >>> float(anneal(1.0, 0.0, (250, 500), (10, 100)))

@@ -10,7 +10,7 @@ Source: Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, 
 sizes and wiring of its last release.
 """
 
-from collections.abc import Callable
+import functools
 from typing import NamedTuple
 
 import tensorflow as tf
@@ -68,46 +68,27 @@ class RSSM(tf.Module):
     Mean and stddev leave one dense layer of twice the size, which computes what two do.
 
     Args:
-        belief_size: units of the GRU.
-        latent_size: size of the stochastic state.
-        hidden_size: units of each hidden layer.
-        min_stddev: added to every stddev of a latent.
-        transition_dense: called with `units`, `activation` and `name`, makes a dense layer
-            of the transition.
+        settings: has `belief_size`, `latent_size`, `hidden_size` and `min_stddev`, as
+            `agents.runs.config.schema.WorldModel`.
+        transition_dense: called with units, activation and name, makes a dense layer of
+            the transition.
         dtype: Keras dtype policy of the deterministic layers.
     """
 
-    def __init__(
-        self,
-        belief_size: int,
-        latent_size: int,
-        hidden_size: int,
-        min_stddev: float,
-        transition_dense: Callable[..., tf.keras.layers.Layer],
-        dtype="float32",
-    ):
+    def __init__(self, settings, transition_dense, dtype="float32"):
         super().__init__("rssm")
-        self.belief_size = belief_size
-        self.latent_size = latent_size
-        self._hidden_size = hidden_size
-        self.min_stddev = min_stddev
-        self._input = transition_dense(
-            hidden_size, activation="relu", name="transition_input"
-        )
-        self._gru = GRUCell(belief_size, dtype=dtype, name="transition_gru")
-        self._prior_hidden = transition_dense(
-            hidden_size, activation="relu", name="transition_hidden"
-        )
-        self._prior_latent = transition_dense(
-            2 * latent_size, activation=None, name=LAST_LAYER
-        )
-        dense = tf.keras.layers.Dense
-        self._posterior_hidden = dense(
-            hidden_size, "relu", dtype=dtype, name="posterior_hidden"
-        )
-        self._posterior_latent = dense(
-            2 * latent_size, dtype=dtype, name="posterior_latent"
-        )
+        self.belief_size = settings.belief_size
+        self.latent_size = settings.latent_size
+        self.min_stddev = settings.min_stddev
+        self._hidden_size = hidden = settings.hidden_size
+        parameters = 2 * self.latent_size  # mean and stddev
+        self._input = transition_dense(hidden, "relu", "transition_input")
+        self._gru = GRUCell(self.belief_size, dtype=dtype, name="transition_gru")
+        self._prior_hidden = transition_dense(hidden, "relu", "transition_hidden")
+        self._prior_latent = transition_dense(parameters, None, LAST_LAYER)
+        dense = functools.partial(tf.keras.layers.Dense, dtype=dtype)
+        self._posterior_hidden = dense(hidden, "relu", name="posterior_hidden")
+        self._posterior_latent = dense(parameters, name="posterior_latent")
 
     def build(self, embedding_size, action_size):
         """Creates the variables; comes before any other call."""

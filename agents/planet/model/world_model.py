@@ -70,14 +70,7 @@ class WorldModel(tf.Module):
         self._reward_size = None
         if settings.standardize and any_reward:
             self._reward_size = Standardizer([1])
-        self.rssm = RSSM(
-            settings.belief_size,
-            settings.latent_size,
-            settings.hidden_size,
-            settings.min_stddev,
-            source.dense,
-            dtype,
-        )
+        self.rssm = RSSM(settings, source.dense, dtype)
         self._reward = networks.make_head(settings, "reward", dtype, source.reward_dense)
         self._continuation = None
         self._build()

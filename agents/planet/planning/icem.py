@@ -127,16 +127,10 @@ def colored_noise_basis(length, exponent):
 
     Rows are the cosines and sines of the discrete Fourier frequencies, weighted by
     frequency^(-exponent / 2); the lowest one stands in for frequency 0. Each column has
-    norm 1, so `white @ basis` has unit variance at every step.
+    norm 1, so `white @ basis` has unit variance at every step. It is float64, [frequencies,
+    length].
 
     Source: Timmer and Koenig, 1995, On generating power law noise.
-
-    Args:
-        length: steps of the noise, at least 1.
-        exponent: 0 for white noise.
-
-    Returns:
-        float64 [frequencies, length].
 
     Example:
         >>> import numpy as np

@@ -206,40 +206,23 @@ def _roll_mixing(
     return tf.nest.map_structure(lambda *steps: tf.stack(steps), *latents)
 
 
-def predict_replayed(model, features, action, weights, draws):
-    """As `expect_replayed`, of features [B, L, F] and actions [B, L, A].
-
-    It is the `Rollout` of one plan for each sequence whose H steps are these, [S, B, 1, L,
-    ...], without rewards.
-    """
-    after = expect_replayed(model, features, action, weights, draws)
-    mean, stddev = (x[:, :, tf.newaxis] for x in (after.mean, after.stddev))
-    return Rollout(tf.zeros([1, *mean.shape[1:4]]), mean, stddev)
-
-
-def expect_replayed(model, features, action, weights, draws):
-    """As `expect_next`, from features [..., B, L, F] of the filter."""
-    rssm = model.rssm
-    sample, belief = tf.split(features, [rssm.latent_size, rssm.belief_size], -1)
-    latent = Latent(belief, sample, sample, sample)
-    return expect_next(model, latent, action, weights, draws)
-
-
-def expect_next(model, latent, action, weights, draws):
+def expect_next(model, features, action, weights, draws):
     """What each draw expects after each step, from the same latent and action.
 
-    Of a latent [..., B, L, X] and actions [..., B, L, A] it is the next one, [S, ..., B, L,
-    X], whose `sample` is its mean.
+    Of features [..., B, L, F] and actions [..., B, L, A] it is the next latent, [S, ..., B,
+    L, X], whose `sample` is its mean.
     """
-    batch = sizes(action)[:-1]
+    rssm, batch = model.rssm, sizes(action)[:-1]
 
     def for_each_draw(tensor):
         flat = tf.reshape(tensor, [1, -1, tensor.shape[-1]])
         return tf.repeat(flat, draws, axis=0)
 
+    sample, belief = tf.split(features, [rssm.latent_size, rssm.belief_size], -1)
+    latent = Latent(belief, sample, sample, sample)
     latent, action = tf.nest.map_structure(for_each_draw, (latent, action))
     with hold(model, weights):
-        after = model.rssm.imagine_step(latent, action, noise=0.0)
+        after = rssm.imagine_step(latent, action, noise=0.0)
     return tf.nest.map_structure(
         lambda x: tf.reshape(x, [draws, *batch, x.shape[-1]]), after
     )

@@ -85,7 +85,7 @@ class Layout:
 
         With S = 1 also [H, B * groups, N / groups, *event], see `each_group`.
         """
-        axes = [self.horizon, self.environments, self.draws, self.candidates]
+        axes = [-1, self.environments, self.draws, self.candidates]
         tensor = tf.reshape(tensor, [*axes, *event])
         return tf.transpose(tensor, [2, 1, 3, 0, *range(4, 4 + len(event))])
 
@@ -145,13 +145,8 @@ class Layout:
         trace, weights = lambda_weights(self.horizon, self._value.return_lambda)
         value = self.to_rollout(self._value.value(latents.features))
         value = tf.reduce_sum(weights * counted * value, axis=-1)
-        novelty = self._at_once(self._value.novelty(latents.features[-1]))
+        novelty = self.to_rollout(self._value.novelty(latents.features[-1:]))[..., 0]
         return reached, value, counted[..., -1] * novelty, trace * tf.ones_like(reached)
-
-    def _at_once(self, tensor):
-        """[B * N] or [B * S, N] -> [S, B, N]."""
-        tensor = tf.reshape(tensor, [self.environments, self.draws, self.candidates])
-        return tf.transpose(tensor, [1, 0, 2])
 
 
 def lambda_weights(horizon, return_lambda):

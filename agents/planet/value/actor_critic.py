@@ -28,12 +28,9 @@ class ActorCritic(tf.Module):
     Where actions are categories, the mean over them takes the place of a draw in targets
     and in the policy's loss.
 
-    Args:
-        settings: `agents.planet.value.TemporalDifference`, its discount set.
-        features: F, of the latent.
-        reward_unit: function of nothing that gives the reward that counts 1 here, [].
-        beta_rate: where a bonus has a value too, see `agents.planet.value.explorer`: the
-            rate at which its beta is tuned. Else None.
+    The settings are a `agents.planet.value.TemporalDifference`, its discount set;
+    `reward_unit()` is the reward that counts 1 here, []. Where a bonus has a value too, its
+    beta is tuned at `beta_rate`, see `agents.planet.value.explorer`.
     """
 
     def __init__(
@@ -92,11 +89,8 @@ class ActorCritic(tf.Module):
         expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L].
         """
         steps, stride = self._settings.target_steps, self._settings.stride
+        ahead = functools.partial(after, steps=steps, stride=stride)
         features = tf.stop_gradient(features)
-
-        def ahead(tensor, count):
-            return after(tensor, count, steps, stride)
-
         reward = batch["reward"] / self._reward_unit()
         rewards = [ahead(reward, count + 1) for count in range(steps)]
         worth_later = functools.partial(self._worth_later, expect)

@@ -1,5 +1,6 @@
 """What a bonus is worth beyond the horizon: critics of it, and a policy that seeks it."""
 
+import functools
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -43,10 +44,7 @@ class Explorer(tf.Module):
     through Information Gain Maximization (the rule for beta); Sekar et al., 2020, Planning
     to Explore via Self-Supervised World Models (a value of the bonus alone).
 
-    Args:
-        settings: `agents.planet.value.TemporalDifference`, its discount set.
-        sizes: features F, actions A, hidden layers, units.
-        beta_rate: of tuning; 0: beta is what the strategy says.
+    The sizes are features F, actions A, hidden layers, units.
     """
 
     loss_names = ("novelty_loss", "explorer_loss")
@@ -92,10 +90,7 @@ class Explorer(tf.Module):
         reaches the actions alone.
         """
         steps, stride = self._settings.target_steps, self._settings.stride
-
-        def ahead(tensor, count):
-            return after(tensor, count, steps, stride)
-
+        ahead = functools.partial(after, steps=steps, stride=stride)
         bonuses = [
             sought.bonus(ahead(features, count), ahead(batch["action"], count + 1))
             for count in range(steps)

@@ -1,5 +1,7 @@
 """What critics learn, rewards of n steps and the value after them; running scales."""
 
+import functools
+
 import numpy as np
 import tensorflow as tf
 
@@ -16,10 +18,7 @@ def critic_loss(critics, policy, worth_later, batch, features, rewards, noise, s
     `n_step_targets`, the settings `agents.planet.value.TemporalDifference`.
     """
     steps, stride = settings.target_steps, settings.stride
-
-    def ahead(tensor, count):
-        return after(tensor, count, steps, stride)
-
+    ahead = functools.partial(after, steps=steps, stride=stride)
     here, later = ahead(features, 0), ahead(features, steps)
     worth, _ = policy.expect(worth_later, later, ahead(noise, steps))
     target, weight = n_step_targets(batch, rewards, worth, settings.discount, stride)

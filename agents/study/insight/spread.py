@@ -62,6 +62,6 @@ def predict_each_step(model, batch, seed):
     embedding = model.embed(batch, fold(seed, 1))
     known = (batch["action"], batch["is_first"], noise)
     latent = filter_latents(model, embedding, *known, model.central_weights())
-    before = tf.nest.map_structure(lambda x: x[:, :-1], latent)
+    before = latent.features[:, :-1]
     weights = model.draw_weights(SPREAD_DRAWS, fold(seed, 2))
     return expect_next(model, before, batch["action"][:, 1:], weights, SPREAD_DRAWS)

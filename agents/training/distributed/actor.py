@@ -7,8 +7,8 @@ import math
 import numpy as np
 import tensorflow as tf
 
-from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
+from agents.episodes.experience import make_collector
 from agents.episodes.store import pack
 from agents.training.building import configure_tensorflow, make_agent
 from agents.training.compiling import CompilingAhead
@@ -35,19 +35,12 @@ class Actor(Living):
         self._nexts, self._finished = None, []
 
     def collect(self, vectors, nexts, left=None):
-        """At least one more episode.
+        """At least one more episode, by these weights: pairs of its number and its bytes.
 
-        Args:
-            vectors: of the agent, as of `agents.training.distributed.weights.Weights`.
-            nexts: number of the next episode of each environment. Those that are in the
-                midst of them go on; a process that is new, or whose last episodes were
-                lost on their way, begins there.
-            left: environment steps that the run still needs, after which an episode that
-                does not end is cut; None: all.
-
-        Returns:
-            List of pairs: the number of an episode, its bytes as of
-            `agents.episodes.store.pack`.
+        The next episodes of the environments have the numbers `nexts`. Those that are in
+        the midst of them go on; a process that is new, or whose last episodes were lost on
+        their way, begins there. After so many environment steps that are `left` of the run
+        an episode that does not end is cut.
         """
         try:
             if nexts != self._nexts:
@@ -80,17 +73,9 @@ class Actor(Living):
             self._agent = make_agent(own, self._environment, tf.distribute.get_strategy())
             self._weights = Weights(acting_variables(self._agent))
             CompilingAhead([(self._agent.collect_policy, config.environments)])
-        self._policy = policy = RandomAtFirst(
-            as_py_policy(self._agent.collect_policy),
-            self._environment,
-            lambda: self._agent.clock.environment_steps < config.seed_steps,
-            config.seed,
-            nexts,
-            self._stride,
-        )
+        given = config, self._agent, self._environment, nexts
+        self._collector = make_collector(*given, self._finish, self._stride)
         self._nexts, self._finished = list(nexts), []
-        steps = self._agent.train_step_counter
-        self._collector = Collector(self._environment, policy, steps, self._finish)
 
     def close(self):
         """Frees the environments."""
@@ -100,7 +85,6 @@ class Actor(Living):
         self._environment = None
 
     def _finish(self, episode, row):
-        episode = episode | {"is_random": self._policy.is_random[row]}
         steps = np.int64(self._agent.train_step_counter.numpy())
         number = int(episode["number"])
         self._finished.append((number, pack(episode | {"train_steps": steps})))

@@ -34,35 +34,21 @@ class Judge(Living):
         self._agent = None
 
     def look(self, vectors, episodes, passed, is_last):
-        """Measures what is due.
+        """What `Measurements.measured` says of an agent of these weights; bytes of films.
 
-        Args:
-            vectors: of the agent, as of `agents.training.distributed.weights.Weights`.
-            episodes: dict of index -> bytes, the newest that it has learned from.
-            passed: `agents.training.passing.Passed`, of the newest episode.
-            is_last: whether the run ends with these weights.
-
-        Returns:
-            A row for each evaluation episode, dict of metrics, and dict of the name of a
-            film's file -> its bytes.
+        Episodes, a dict of index -> bytes, are the newest that the agent has learned from.
         """
         if self._agent is None:
             self._begin()
         self._weights.write(vectors)
         known = {index: unpack(content) for index, content in episodes.items()}
         store = types.SimpleNamespace(indices=sorted(known), read=known.__getitem__)
-        log = types.SimpleNamespace(picture=lambda *_: None)  # who learns shows films
         with tempfile.TemporaryDirectory() as folder:
-            watched = self._agent, store, self._evaluator, log
-            monitor = Measurements(
-                *watched, pathlib.Path(folder), self._config, self._entries
-            )
-            scores, row = [], {}
-            if monitor.evaluation_is_due(passed, is_last):
-                scores, row = monitor.evaluate()
-            row |= monitor.probed(passed)
-            monitor.film(known[max(known)], passed)
-            films = {f.name: f.read_bytes() for f in pathlib.Path(folder).iterdir()}
+            about = pathlib.Path(folder), self._config, self._entries
+            monitor = Measurements(self._agent, store, self._evaluator, *about)
+            scores, row = monitor.measured(passed, is_last)
+            files = monitor.film(known[max(known)], passed)
+            films = {file.name: file.read_bytes() for file in files}
         return scores, row, films
 
     def _begin(self):
@@ -80,10 +66,8 @@ class EvaluatedApart:
     """Lets a `Judge` measure, and records what it finds where it belongs.
 
     What is asked is on disk until it is recorded, with the weights that it is about. So a
-    score is of the weights of its step, also where the run was killed meanwhile.
-
-    Args are what an `agents.training.trainer.Trainer` has, its agent restored; `say` is
-    told a line where an evaluation is done. Ray is connected.
+    score is of the weights of its step, also where the run was killed meanwhile. A
+    `Trainer` makes it, once its agent is restored; `say` is told a line of an evaluation.
     """
 
     def __init__(self, config, run, agent, store, monitor, metrics, say):

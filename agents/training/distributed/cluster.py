@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import tempfile
-import threading
+from unittest import mock
 
 from agents.system.errors import GoneError, UserError
 from envs.quiet import without_stderr
@@ -51,9 +51,7 @@ def need_ray():
 def connected(config, processes):
     """Ray for the length of a block; one that was started here ends with it.
 
-    Args:
-        config: `agents.runs.config.schema.Train`; its `address` names a cluster.
-        processes: how many will be asked for.
+    It has cores for so many processes, or is the cluster at the `address` of the config.
 
     Raises:
         UserError: there is no such cluster, or Ray does not start.
@@ -108,7 +106,7 @@ def _start(processes, stack):
         "RAY_gcs_rpc_server_reconnect_timeout_s": str(_HEADLESS),
     }
     pathlib.Path(folder, "sitecustomize.py").write_text(_SITE)
-    stack.enter_context(_environment(own | _for_workers(folder)))
+    stack.enter_context(mock.patch.dict(os.environ, own | _for_workers(folder)))
     import ray
     from ray._private import ray_constants
     from ray._raylet import AuthenticationTokenLoader, Config
@@ -163,26 +161,8 @@ def _for_workers(*first):
 
 
 @contextlib.contextmanager
-def _environment(values):
-    """Sets variables of the environment until the end of the block."""
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
 def _own_signals():
     """Gives back the handler that Ray replaces."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     handler = signal.getsignal(signal.SIGTERM)
     try:
         yield

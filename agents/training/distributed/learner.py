@@ -1,12 +1,12 @@
 """What a run learns from where actors collect: the same replay, filled by them."""
 
-import os
+import types
 
 import ray
 
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.experience import Experience
-from agents.episodes.store import EpisodeStore, numbered_files
+from agents.episodes.store import EpisodeStore
 from agents.system import interrupts
 from agents.training.distributed import cluster
 from agents.training.distributed.actor import Actor
@@ -26,14 +26,13 @@ class CollectedByActors(Experience):
 
     def __init__(self, config, run):
         super().__init__(config, EpisodeStore(run.episodes))
-        _take_left(self.store, run.episodes)
         each = config.environments
         self._stride = config.actors * each
         cores = max(config.threads, 1)
-        self._slots = [
-            _Slot(
-                Remote(f"actor_{number}", Actor, config, number, cores=cores),
-                slice(number * each, (number + 1) * each),
+        self._slots = [  # rows among all environments, the episode that is to count first
+            types.SimpleNamespace(
+                remote=Remote(f"actor_{number}", Actor, config, number, cores=cores),
+                rows=slice(number * each, (number + 1) * each),
                 last=max(self.store.indices, default=-1),
             )
             for number in range(config.actors)
@@ -86,23 +85,3 @@ class CollectedByActors(Experience):
         ]
         for _, content, slot in sorted(found, key=lambda each: each[0]):
             slot.last = self.store.append_packed(content)
-
-
-class _Slot:
-    """An actor: its environments among all, and the episode that it waits for to count."""
-
-    def __init__(self, remote, rows, last):
-        self.remote, self.rows, self.last = remote, rows, last
-
-
-def _take_left(store, folder):
-    """Takes over what actors of earlier versions left: files that no learner has taken."""
-    folders = [*folder.glob("actor_*"), folder / "ready"]
-    left = [pair for place in folders for pair in numbered_files(place).items()]
-    for _, file in sorted(left):
-        store.adopt(file)
-    for place in folders:
-        if place.is_dir() and not any(place.glob("*.npz")):
-            for file in place.iterdir():
-                os.unlink(file)
-            place.rmdir()

@@ -33,13 +33,9 @@ class Living:
 
 
 class Remote:
-    """One process.
+    """One process of a class, a `Living`, with so many cores of a cluster.
 
-    Args:
-        name: in words for a person, such as actor_2.
-        kind: class, a `Living`.
-        *given: what `kind` takes.
-        cores: of a cluster, that it gets.
+    Its name is for a person, such as actor_2.
     """
 
     def __init__(self, name, kind, *given, cores=1):
@@ -78,8 +74,11 @@ class Remote:
         try:
             result = ray.get(done)
         except ray.exceptions.RayTaskError as error:
-            self._refuse_mistakes(error.cause)
-            self._failed(f"{type(error.cause).__name__}: {first_line(error.cause)}")
+            cause, is_last = error.cause, self._failures + 1 >= TRIES
+            told = (UserError, EnvironmentFailedError) if is_last else UserError
+            if isinstance(cause, told):
+                raise cause from None
+            self._failed(f"{type(cause).__name__}: {first_line(cause)}")
         except ray.exceptions.RayError as error:
             self._process = None
             self._refuse_its_end(error)
@@ -91,13 +90,6 @@ class Remote:
     def _go_on(self):
         method, given = self._work
         self._pending = getattr(self._handle, method).remote(*given)
-
-    def _refuse_mistakes(self, error):
-        is_last = self._failures + 1 >= TRIES
-        if isinstance(error, UserError) or (
-            isinstance(error, EnvironmentFailedError) and is_last
-        ):
-            raise error
 
     def _refuse_its_end(self, error):
         """Raises where Ray will not start it again: it could not be made at all."""

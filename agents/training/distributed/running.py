@@ -26,9 +26,14 @@ def train(config):
 
 def _train_together(config):
     with cluster.connected(config, _processes(config)):
+        import ray
+
         from agents.training.distributed import together
 
-        config = together.check_elsewhere(check, config)
+        try:  # elsewhere, because to check computes
+            config = ray.get(ray.remote(check).remote(config))
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause from None
         others = together.Others(config)
         devices = others.devices()
         check_devices(config, devices)

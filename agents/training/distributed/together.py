@@ -7,6 +7,7 @@ because to save is a step in which all take part; all go on from the first's.
 """
 
 import dataclasses
+import functools
 import pathlib
 import shutil
 import threading
@@ -18,12 +19,11 @@ from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.experience import Experience
 from agents.episodes.layout import agent_steps
 from agents.episodes.replay import is_held_out
-from agents.episodes.store import numbered_files, pack, read_episode
+from agents.episodes.store import pack, unpack
 from agents.runs.checkpoints import saved_checkpoints
 from agents.runs.folder import Run
 from agents.system import interrupts
 from agents.system.errors import GoneError
-from agents.system.files import replacing
 from agents.system.processes import free_addresses
 from agents.training.building import configure_tensorflow
 from agents.training.distributed.cluster import GOES_ON, first_line, own_folder
@@ -33,10 +33,7 @@ from envs.quiet import import_gym
 
 
 def devices_of(addresses, number):
-    """Those of all learners, of which this process is that of the number, from 0.
-
-    To be made before TensorFlow computes anything.
-    """
+    """Those of all learners, for one of them; made before TensorFlow computes anything."""
     resolver = tf.distribute.cluster_resolver.SimpleClusterResolver(
         tf.train.ClusterSpec({"worker": list(addresses)}),
         task_type="worker",
@@ -56,11 +53,7 @@ _PATIENCE = 300.0  # seconds that a learner is given to start
 
 
 class Others:
-    """All learners but the first, as it sees them; Ray is connected.
-
-    Raises:
-        GoneError: one of them has gone, or has not started for minutes.
-    """
+    """All learners but the first, as it sees them; a `GoneError` where one has gone."""
 
     def __init__(self, config):
         settings = {"num_cpus": max(config.threads, 1), "concurrency_groups": {LIFE: 1}}
@@ -152,7 +145,7 @@ class Learner:
         self._config, self._number = without_reports(config), number
         self._folder = own_folder()
         self._whole = Run(pathlib.Path(self._folder) / "whole")
-        self._whole.episodes.mkdir(parents=True)
+        self._given = GivenEpisodes()
         self._begun = threading.Event()
 
     @ray.method(concurrency_group=LIFE)
@@ -163,8 +156,7 @@ class Learner:
     @ray.method(concurrency_group=LIFE)
     def take(self, index, content):
         """Takes an episode of the first learner."""
-        with replacing(self._whole.episodes / f"{index:06d}.npz") as handle:
-            handle.write(content)
+        self._given[index] = unpack(content)
 
     @ray.method(concurrency_group=LIFE)
     def begin(self, files):
@@ -184,9 +176,10 @@ class Learner:
         devices = devices_of(addresses, self._number)
         self._begun.wait()
         own = Run(self._whole.folder.with_name("own"), whole=self._whole)
-        own.folder.mkdir()
+        own.folder.mkdir(parents=True)
+        make = functools.partial(TakenByAnother, given=self._given)
         try:
-            return trainer.train(self._config, own, TakenByAnother, devices)
+            return trainer.train(self._config, own, make, devices)
         finally:
             shutil.rmtree(self._folder)
 
@@ -201,8 +194,8 @@ def without_reports(config):
 class TakenByAnother(Experience):
     """What a learner that is not the first learns from."""
 
-    def __init__(self, config, run):
-        super().__init__(config, FoundEpisodes(run.episodes))
+    def __init__(self, config, run, given):
+        super().__init__(config, given)
         self.environment = load_environments(config, 1, COLLECTION)
 
     def collect(self, agent):
@@ -212,25 +205,11 @@ class TakenByAnother(Experience):
             interrupts.pause()
 
 
-class FoundEpisodes:
-    """Reads what comes into a folder, as an `agents.episodes.store.EpisodeStore` does."""
+class GivenEpisodes(dict):
+    """Number -> episode, with what a store has; each is read once, and kept no longer."""
 
-    def __init__(self, folder):
-        self._folder = folder
+    read = dict.pop
 
     @property
     def indices(self):
-        """Numbers of the episodes that are there now, ascending."""
-        return sorted(numbered_files(self._folder))
-
-    def read(self, index):
-        """The episode of that number."""
-        return read_episode(self._folder / f"{index:06d}.npz")
-
-
-def check_elsewhere(check, config):
-    """Checks a config in another process, because to check computes."""
-    try:
-        return ray.get(ray.remote(check).remote(config))
-    except ray.exceptions.RayTaskError as error:
-        raise error.cause from None
+        return sorted(self)

@@ -9,11 +9,8 @@ _TYPES = ("float32", "float64", "int64")
 class Weights:
     """Reads the variables of an agent, or writes them.
 
-    Through graphs, because each tensor outside of graphs leaks some 50 bytes with
-    TensorFlow 2.15 and Python 3.11.
-
-    Args:
-        variables: list of `tf.Variable`, in the same order wherever they go.
+    They are in the same order wherever they go. Through graphs, because each tensor outside
+    of graphs leaks some 50 bytes with TensorFlow 2.15 and Python 3.11.
     """
 
     def __init__(self, variables):

@@ -11,13 +11,7 @@ _SHOWN = 8  # entries of a file in a message
 
 
 def refuse(file, entry, given, right):
-    """Raises a UserError of one form.
-
-    Example:
-        >>> refuse("a.npz", "rewards", "has 3 rows", "have 4, as actions")
-        Traceback (most recent call last):
-        agents.system.errors.UserError: a.npz: rewards has 3 rows; must have 4, as actions
-    """
+    """Such as `a.npz: rewards has 3 rows; must have 4, as actions`."""
     raise UserError(f"{file}: {entry} {given}; must {right}")
 
 

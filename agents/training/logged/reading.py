@@ -43,8 +43,7 @@ class Logged:
     def episodes(self, bounds=None):
         """Yields the name of a file, and an episode in it; one file in memory at a time.
 
-        Args:
-            bounds: of actions, see `agents.training.logged.arrays.episodes_of`.
+        The bounds, of actions, are those of `agents.training.logged.arrays.episodes_of`.
 
         Raises:
             UserError: a file is damaged, or something in it is wrong.

@@ -17,12 +17,9 @@ from envs.tasks import LOGGED
 
 
 class LoggedSpecs:
-    """The specs of logged episodes, as of a batched `PyEnvironment`; nobody can act in it.
+    """The specs of logged episodes, of which it is given one, or the first row of one.
 
-    Args:
-        episode: one of them, or its first row, see `agents.episodes.layout`.
-        action_repeat: environment steps of a decision.
-        episode_length: agent steps of an episode.
+    They are as of an environment, but nobody can act in it.
     """
 
     batch_size = 1

@@ -48,13 +48,10 @@ class Survey:
 
 @functools.lru_cache(maxsize=4)
 def survey(data, action_repeat, bounds=None, categories=()):
-    """Reads and checks all logged episodes, once in a process.
+    """Reads and checks all logged episodes, as of `find`, once in a process.
 
-    Args:
-        data: as of `agents.training.logged.reading.find`.
-        action_repeat: environment steps of a decision.
-        bounds: as of `agents.training.logged.arrays.episodes_of`, low and high as tuples.
-        categories: of each part of an action, where actions are one-hot.
+    The bounds are those of `agents.training.logged.arrays.episodes_of`, low and high as
+    tuples. Actions that have categories are to be one-hot.
 
     Raises:
         UserError: something is wrong, or episodes differ in shape. One line.

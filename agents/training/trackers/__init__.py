@@ -4,8 +4,8 @@ A logger of your own is a class with the four methods of `Tracker`, and nothing 
 `logger=python:module:Class`.
 """
 
-import importlib
 import os
+import pkgutil
 import sys
 from typing import Protocol
 
@@ -65,7 +65,7 @@ def find(name):
     try:
         if name.startswith(_OWN):
             return _own(name)
-        return importlib.import_module(f"agents.training.trackers.{name}").Logger
+        return pkgutil.resolve_name(f"agents.training.trackers.{name}:Logger")
     except UserError:
         raise
     except Exception as error:
@@ -79,10 +79,9 @@ def find(name):
 
 
 def _own(name):
-    module, _, kind = name.removeprefix(_OWN).partition(":")
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
-    found = getattr(importlib.import_module(module), kind)
+    found = pkgutil.resolve_name(name.removeprefix(_OWN))
     names = ("start", "write", "picture", "close")
     missing = [each for each in names if not callable(getattr(found, each, None))]
     if missing or not isinstance(found, type):

@@ -16,10 +16,8 @@ class MetricsLog:
     left out until the run goes on another time, with a warning; TensorBoard writes to the
     disk of the run, and its errors are those of the run.
 
-    Args:
-        run: folder of the run, which exists.
-        make_tracker: makes an `agents.training.trackers.Tracker`.
-        config: nested plain values of the run.
+    The tracker that is made is an `agents.training.trackers.Tracker`; the config are nested
+    plain values.
 
     Example:
         >>> import tempfile
@@ -46,14 +44,9 @@ class MetricsLog:
     def write(self, row):
         """Adds one finished episode; when this returns, its line is on disk.
 
-        Args:
-            row: dict of scalars with at least `episodes` and `environment_steps`. What is
-                not finite becomes null on disk.
+        The scalars are at least `episodes` and `environment_steps`. What is not finite
+        becomes null on disk.
         """
-        if "environment_steps" not in row:
-            raise ValueError(
-                f"a row of metrics needs the key environment_steps, got {sorted(row)}"
-            )
         records.append_metrics(self._run, row)
         self._show_scalars(int(row["environment_steps"]), row)
 
@@ -70,12 +63,7 @@ class MetricsLog:
         records.append_scores(self._run, rows)
 
     def cut(self, episodes, environment_steps):
-        """Takes back what came after so many episodes, and torn lines, on resume.
-
-        Args:
-            episodes: rows with at most so many stay.
-            environment_steps: after so many episodes.
-        """
+        """Takes back what came after so many episodes and steps, and torn lines."""
         records.cut(self._run, episodes)
         self._kept_steps = environment_steps
 

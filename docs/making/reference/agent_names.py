@@ -20,7 +20,8 @@ _PAGES = {
     "doors": (
         "Loading, acting, environments",
         {
-            "agents.training.loading": ["load", "LoadedAgent"],
+            "agents.training.scripting": ["load"],
+            "agents.training.loading": ["LoadedAgent"],
             "envs.loading": ["load", "load_many"],
             "envs.environment": ["Environment"],
         },

@@ -10,12 +10,11 @@ from tf_agents.trajectories import policy_step
 
 import envs
 from agents.episodes.collecting import (
-    ActingInSome,
     Collector,
     RandomAtFirst,
+    RandomPolicy,
     as_py_policy,
     first_episodes,
-    random_policy,
     record,
 )
 from agents.episodes.layout import agent_steps, environment_steps
@@ -67,7 +66,7 @@ def test_what_xla_compiles_is_called_as_it_is_and_all_else_in_a_graph(
 
 
 def test_each_environment_finishes_an_episode(pair):
-    finished = collect(pair, random_policy(pair, seed=0), times=2)
+    finished = collect(pair, RandomPolicy(pair, seed=0), times=2)
     assert sorted(number for number, _ in finished) == [0, 0, 1, 1]
     for _, episode in finished:
         assert len(episode["reward"]) == envs.load("fake").episode_length + 1
@@ -75,22 +74,22 @@ def test_each_environment_finishes_an_episode(pair):
 
 
 def test_first_episodes_stand_in_the_order_of_the_environments(pair):
-    found = first_episodes(pair, random_policy(pair, seed=0), STEP)
+    found = first_episodes(pair, RandomPolicy(pair, seed=0), STEP)
     for episode, seed in zip(found, envs.spread_seeds(0, 2), strict=True):
         start = envs.load("fake", seed=seed).reset().observation["position"]
         np.testing.assert_array_equal(episode["position"][0], start)
 
 
 def test_some_of_many_environments_are_acted_in_as_all_would_be(pair):
-    all_of_them = random_policy(pair, seed=3, count=7).action(pair.reset()).action
-    some = ActingInSome(random_policy(pair, seed=3, count=7), slice(4, 6))
+    all_of_them = RandomPolicy(pair, seed=3, count=7).action(pair.reset()).action
+    some = RandomPolicy(pair, seed=3, count=7, chosen=slice(4, 6))
     np.testing.assert_array_equal(some.action(pair.reset()).action, all_of_them[4:6])
 
 
 def test_random_actions_are_uniform_and_differ_between_seeds(pair):
     first, second = (
         np.concatenate(
-            [e["action"][1:] for _, e in collect(pair, random_policy(pair, s), 3)]
+            [e["action"][1:] for _, e in collect(pair, RandomPolicy(pair, s), 3)]
         )
         for s in (0, 1)
     )
@@ -188,7 +187,7 @@ def test_episodes_go_on_where_each_environment_was(policy_of):
 @pytest.mark.parametrize("action_repeat", [1, 3])
 def test_physics_steps_are_those_taken(action_repeat):
     environment = ragged([0, 1], action_repeat)
-    finished = collect(environment, random_policy(environment, 0), times=8)
+    finished = collect(environment, RandomPolicy(environment, 0), times=8)
     for _, episode in finished:
         steps = lengths(20)[episode["number"]]
         assert environment_steps(episode, action_repeat) == steps
@@ -258,7 +257,7 @@ RECORDING_STEP = tf.Variable(0, dtype=tf.int64)
 
 def load(task, **settings):
     environment = envs.load_many(1, task, seed=3, processes=False, **settings)
-    return environment, random_policy(environment, seed=0)
+    return environment, RandomPolicy(environment, seed=0)
 
 
 @pytest.mark.parametrize("observation", ["state", "pixels"])

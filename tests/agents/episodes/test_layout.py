@@ -1,7 +1,6 @@
 """Tests of agents.episodes.layout."""
 
 import numpy as np
-import pytest
 from tf_agents.drivers import py_driver
 from tf_agents.environments import batched_py_environment, py_environment
 from tf_agents.policies import random_py_policy
@@ -133,12 +132,6 @@ def test_a_reset_environment_starts_a_new_episode():
     drive(environment, [writer], episodes=1)  # resets first
     assert [episode["observation"][0, 1] for episode in episodes] == [1]
     assert len(episodes[0]["reward"]) == 5
-
-
-def test_observation_that_is_no_dict_is_an_error():
-    frame = ts.restart(np.zeros(3))._replace(reward=0.0)
-    with pytest.raises(ValueError, match="need the keys observation, position, velocity"):
-        EpisodeWriter(print)(frame)
 
 
 EPISODE = {"reward": np.array([0.0, 1.0, 0.5, 2.0], np.float32)}

@@ -47,8 +47,8 @@ def test_the_parts_are_those_of_the_config(agent, build_agent):
     assert type(planner) is CrossEntropy
     assert planner.horizon == 4
     assert agent.policies.strategy == Greedy()
-    assert agent.collect_policy._noise.stddev == 0.2
-    assert agent.policy._noise is None
+    assert agent.collect_policy.parts.noise.stddev == 0.2
+    assert agent.policy.parts.noise is None
     other = build_agent("planner=icem").collect_policy._planner
     assert isinstance(other, ImprovedCrossEntropy)
 

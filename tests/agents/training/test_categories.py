@@ -12,7 +12,7 @@ import agents
 import envs
 from agents.__main__ import main
 from agents.cli import export as exporting
-from agents.episodes.collecting import random_policy
+from agents.episodes.collecting import RandomPolicy
 from agents.system.errors import UserError
 from agents.training.building import choose_devices, make_agent
 from agents.training.checking import check
@@ -43,7 +43,7 @@ def is_one_hot(actions):
 
 def learned_from(environment, make_batch):
     """A batch of random actions."""
-    policy, step = random_policy(environment, 0), environment.reset()
+    policy, step = RandomPolicy(environment, 0), environment.reset()
     actions = [policy.action(step).action for _ in range(5)]
     assert is_one_hot(actions)
     return make_batch(2) | {"action": tf.constant(np.stack(actions, 1))}

@@ -39,7 +39,7 @@ def watch(make_config, agent, whole_run, tmp_path):
         agent.clock.episodes.assign(episodes)
         agent.train_step_counter.assign(train_steps)
         store = EpisodeStore(whole_run / "episodes")
-        watched = (agent, store, Evaluator(config, agent), MetricsLog(tmp_path))
+        watched = (agent, store, Evaluator(config, agent))
         return Measurements(*watched, tmp_path / "videos", config)
 
     return make

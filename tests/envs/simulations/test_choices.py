@@ -28,10 +28,9 @@ DESCRIBED = [
 
 @pytest.mark.parametrize(("space", "categories", "first"), DESCRIBED)
 def test_every_action_of_a_space_is_one_of_its_one_hot_vectors(space, categories, first):
-    found = choices(space)
-    assert found.categories == categories
-    np.testing.assert_array_equal(found.first, first)
-    actions, given = Categories(*found), set()
+    actions, given = Categories(*choices(space)), set()
+    assert actions.categories == categories
+    np.testing.assert_array_equal(actions.first, first)
     for vector in np.random.default_rng(0).uniform(size=[200, actions.size]):
         numbers = actions.scale(actions.nearest(vector))
         action = shaped(numbers, space)
@@ -60,7 +59,7 @@ def test_integers_without_bounds_and_too_many_categories_are_refused():
         choices(specs.Array([2], int))
     with pytest.raises(ValueError, match="needs at least one category, and there is none"):
         choices(specs.BoundedArray([0], int, 0, 1))
-    assert choices(spaces.Discrete(MOST)).categories == (MOST,)
+    assert choices(spaces.Discrete(MOST))[0] == (MOST,)
     with pytest.raises(ValueError, match="at most 1,000 categories .* got 1,001"):
         choices(spaces.Discrete(MOST + 1))
     wide = types.SimpleNamespace(shape=(1,), dtype=np.int64, low=-(2**62), high=2**62)

@@ -13,7 +13,7 @@ class, and a line in `SOURCES`; a class may stand there itself.
     laplace.py    the last layer of each head as a regression, in closed form
 """
 
-import importlib
+import pkgutil
 
 _ROOM = __name__
 DETERMINISTIC = "deterministic"
@@ -45,7 +45,5 @@ def make_source(name, settings, dtype="float32"):
         `agents.planet.model.transitions.source.Source`.
     """
     made = SOURCES[name]
-    if isinstance(made, str):
-        module, _, kind = made.partition(":")
-        made = getattr(importlib.import_module(module), kind)
+    made = pkgutil.resolve_name(made) if isinstance(made, str) else made
     return made(settings, dtype)

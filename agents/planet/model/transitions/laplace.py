@@ -106,14 +106,10 @@ class Laplace(Source):
 
 
 class DenseLaplace(DenseReparameterization):
-    """A dense layer of which some outputs are a Bayesian linear regression.
+    """A dense layer whose first outputs, D, are a Bayesian linear regression.
 
     Kernel and bias are drawn together, by `drawn`; each alone has the posterior's stddevs,
     0 where an output is certain. Where they are not held they are the trained ones.
-
-    Args:
-        uncertain: D, the first outputs, which have a posterior.
-        prior_stddev: of each weight.
     """
 
     own_arguments = ("uncertain", "prior_stddev")

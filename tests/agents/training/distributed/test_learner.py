@@ -105,22 +105,6 @@ def test_after_a_restart_actors_go_on_after_their_last_episode(
         assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
 
 
-def test_a_run_begun_with_a_replay_server_goes_on(config, run, make_episode, experience):
-    """Its episodes on their way are files that no learner has taken."""
-    folder = run.episodes
-    for place, number in (("actor_1", 3), ("ready", 2), ("actor_0", 0)):
-        (folder / place).mkdir()
-        (folder / place / f"{number:06d}.npz").write_bytes(pack(make_episode(number, 6)))
-    (folder / "actor_0" / ".lock").write_text("7")
-    with contextlib.closing(CollectedByActors(config, run)) as again:
-        assert numbers(again.store) == [0, 2, 3]
-    assert sorted(path.name for path in folder.iterdir()) == [
-        "000000.npz",
-        "000001.npz",
-        "000002.npz",
-    ]
-
-
 def test_an_actor_of_ray_brings_episodes(here, make_config, run, build_agent):
     words = ["actors=1", "sequence_length=5", "seed_steps=180"]
     config, agent = make_config(*words, f"logdir={run.folder}"), build_agent(*words)

@@ -11,12 +11,11 @@ import numpy as np
 import pytest
 
 from agents.episodes.store import EpisodeStore, pack
-from agents.runs.folder import Run
 from agents.runs.records import read_metrics
 from agents.system.processes import free_addresses
 from agents.training.distributed import together
 from agents.training.distributed.together import (
-    FoundEpisodes,
+    GivenEpisodes,
     TakenByAnother,
     newest_in,
     without_reports,
@@ -121,11 +120,9 @@ def test_the_first_waits_for_devices_of_all_when_all_make_theirs(monkeypatch):
 def test_a_learner_learns_from_what_the_first_gives(
     config, run, make_episode, build_agent, monkeypatch
 ):
-    part = Run(run.folder / "own", whole=run)
     other = together.Learner.__new__(together.Learner)
-    other._whole = run
-    run.episodes.mkdir(parents=True)
-    experience, agent = TakenByAnother(config, part), build_agent()
+    other._given = GivenEpisodes()
+    experience, agent = TakenByAnother(config, run, other._given), build_agent()
     given = iter(range(2))
 
     def give(*_):
@@ -135,19 +132,10 @@ def test_a_learner_learns_from_what_the_first_gives(
     monkeypatch.setattr(together.interrupts, "pause", give)
     experience.collect(agent)
     assert experience.store.indices == [0]
+    assert int(experience.store.read(0)["number"]) == 5
     agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
     experience.collect(agent)
     assert int(experience.store.read(1)["number"]) == 6
-
-
-def test_who_finds_episodes_changes_nothing(run, make_episode):
-    folder = run.episodes
-    EpisodeStore(folder).append(make_episode(0, rows=6))
-    (folder / "000001.npz").write_bytes(b"damaged")
-    (folder / ".000002.npz.7.tmp").write_bytes(b"in the making")
-    found = FoundEpisodes(folder)
-    assert found.indices == [0, 1]
-    assert len(list(folder.iterdir())) == 3
 
 
 def test_a_new_learner_gets_what_the_replay_holds(run, make_episode):

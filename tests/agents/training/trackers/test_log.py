@@ -224,7 +224,6 @@ def test_bytes_that_are_no_text_are_survived(tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda log: log.write({"episodes": 1}), "needs the key environment_steps"),
         (lambda log: log.write({"environment_steps": 1}), "needs the key episodes"),
         (
             lambda log: log.write_scores([{"return": 1.0}]),

@@ -4,7 +4,7 @@ import pytest
 from tf_agents.specs import tensor_spec
 
 from agents.planet.agent.clock import Clock
-from agents.planet.agent.policy import PlanningPolicy
+from agents.planet.agent.policy import PlanningPolicy, Policies
 from agents.planet.explore import Greedy
 
 
@@ -19,18 +19,20 @@ def make_policy(model, environment, clock):
     # Tensors of theirs may only be made once TensorFlow's threads were chosen.
     from tests.agents.planet.agent.policy.steps import PLANNER
 
-    def make(strategy=None, planner=PLANNER, noise=None, model=model, **words):
-        return PlanningPolicy(
+    def make(strategy=None, planner=PLANNER, noise=None, model=model, value=None, **words):
+        parts = Policies(
             tensor_spec.from_spec(environment.time_step_spec()),
             tensor_spec.from_spec(environment.action_spec()),
             model,
-            planner=planner,
-            strategy=strategy or Greedy(),
-            noise=noise,
-            clock=clock,
-            seed=[0, 1],
-            name="policy",
-            **{"value": None} | words,
+            planner,
+            strategy or Greedy(),
+            Greedy(),
+            noise,
+            value,
+            clock,
+            seed=0,
+            **words,
         )
+        return PlanningPolicy(parts, seed=[0, 1], name="policy")
 
     return make

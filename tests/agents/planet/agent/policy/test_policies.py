@@ -19,10 +19,10 @@ def test_one_exploits_and_one_explores(policies):
     exploiting, exploring = policies.exploiting(), policies.exploring()
     assert exploiting.strategy == Greedy()
     assert isinstance(exploring.strategy, InformationGain)
-    assert exploiting._noise is None
-    assert exploring._noise.stddev == 0.3
-    assert (exploiting._latents, exploring._latents) == ("means", "samples")
-    assert (exploiting._sharers, exploring._sharers) == (1, 3)
+    assert exploiting.parts.noise is None
+    assert exploring.parts.noise.stddev == 0.3
+    assert (exploiting.parts.latents, exploring.parts.latents) == ("means", "samples")
+    assert (exploiting.parts.sharers, exploring.parts.sharers) == (1, 3)
 
 
 def test_a_policy_that_makes_no_plans_scores_none(policies):
@@ -41,8 +41,8 @@ def test_they_have_names_and_random_numbers_of_their_own(policies):
 
 
 def test_one_may_act_otherwise_or_by_another_planner(policies):
-    assert policies.exploiting()._act == "plan"
-    assert policies.exploiting("policy")._act == "policy"
+    assert policies.exploiting().parts.act == "plan"
+    assert policies.exploiting("policy").parts.act == "policy"
     planner = preset("planner", "cem", horizon=2)
     assert policies.exploiting()._planner != planner
     assert dataclasses.replace(policies, planner=planner).exploiting()._planner == planner

@@ -4,7 +4,7 @@ import numpy as np
 import tensorflow as tf
 
 from agents.planet.model.rssm import Latent
-from agents.planet.planning.imagination import predict_replayed
+from agents.planet.planning.imagination import expect_next
 from bayes_rl.weights import hold
 
 DRAWS = 3
@@ -13,8 +13,8 @@ DRAWS = 3
 def test_each_draw_predicts_each_step_from_the_same_latent(model, noise):
     features, action = noise(2, 4, 9), noise(2, 4, 1, seed=1)
     weights = model.draw_weights(DRAWS, tf.constant([0, 1]))
-    found = predict_replayed(model, features, action, weights, DRAWS)
-    assert found.mean.shape == found.stddev.shape == (DRAWS, 2, 1, 4, 3)
+    found = expect_next(model, features, action, weights, DRAWS)
+    assert found.mean.shape == found.stddev.shape == (DRAWS, 2, 4, 3)
     for draw, row, step in ((0, 0, 0), (2, 1, 3), (1, 0, 2)):
         sample, belief = features[row, step, :3], features[row, step, 3:]
         start = Latent(*(x[tf.newaxis] for x in (belief, sample, sample, sample)))
@@ -22,7 +22,7 @@ def test_each_draw_predicts_each_step_from_the_same_latent(model, noise):
             after = model.rssm.imagine_step(start, action[row, step][tf.newaxis], 0.0)
         for name in ("mean", "stddev"):
             np.testing.assert_allclose(
-                getattr(found, name)[draw, row, 0, step],
+                getattr(found, name)[draw, row, step],
                 getattr(after, name)[0],
                 rtol=1e-4,
                 atol=1e-6,
