@@ -84,7 +84,8 @@ def make_report():
     """How the rows are shown and saved."""
     title = "Costs of the processes of a run"
     question = "What do actors in processes of their own cost?"
-    shown = tuple(COLUMNS)[:10]
+    hidden = "of these the learner", "core seconds to the first episode"
+    shown = tuple(name for name in tuple(COLUMNS)[:10] if name not in hidden)
     words = (title, question, answer, bool, shown, NOTES, COLUMNS)
     return report.Report("processes", *words)
 

@@ -77,11 +77,6 @@ def _train_cases(size, words):
     return [
         case(DETERMINISTIC, f"transition={DETERMINISTIC}", "explore=noise"),
         *(case(name, *own) for name, own in _sources(size).items()),
-        case(
-            "ensemble, whole batches",
-            *_sources(size)["ensemble"],
-            "ensemble_shares_batch=false",
-        ),
         case("bfloat16", "transition=reparameterization", "compute_dtype=bfloat16"),
         case("not compiled", "transition=reparameterization", "compile=false"),
         case(_OTHER_VALUE[size], "transition=reparameterization", _OTHER_VALUE[size]),
