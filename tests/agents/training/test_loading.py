@@ -265,7 +265,9 @@ def test_image_must_be_one(make_agent):
 
 
 def test_exploring_is_what_the_run_collects_with(whole_run, whole_parts, monkeypatch):
-    monkeypatch.setattr("agents.training.loading.load_parts", {whole_run: whole_parts}.get)
+    monkeypatch.setattr(
+        "agents.training.scripting.load_parts", {whole_run: whole_parts}.get
+    )
     agent = whole_parts[1]
     for action, policy in ((0.25, agent.policy), (0.75, agent.collect_policy)):
         step = policy_step.PolicyStep(tf.constant([[action]]), policy.get_initial_state(1))
