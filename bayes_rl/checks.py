@@ -16,15 +16,19 @@ def at_least_1(**given):
 def above_0(**given):
     """Raises a ValueError that names the first number, or array, not above 0, or None."""
     for name, value in given.items():
-        if value is None or not np.all(np.greater(value, 0.0)):
-            raise ValueError(f"{name} must be above 0, got {value}")
+        if not _is_number(value) or not np.all(np.greater(value, 0.0)):
+            raise ValueError(f"{name} must be above 0, got {value!r}")
 
 
 def not_negative(**given):
     """Raises a ValueError that names the first number, or array, below 0."""
     for name, value in given.items():
-        if np.any(np.less(value, 0.0)):
-            raise ValueError(f"{name} must not be negative, got {value}")
+        if not _is_number(value) or np.any(np.less(value, 0.0)):
+            raise ValueError(f"{name} must not be negative, got {value!r}")
+
+
+def _is_number(value):
+    return value is not None and np.issubdtype(np.asarray(value).dtype, np.number)
 
 
 def one_of(known, **given):

@@ -34,6 +34,7 @@ _CHOICE = """
     choice = [int(tf.argmax(part)) + first for part, first in zip(parts, {})]"""
 _ENTRIES = "    # an observation is {}, in this order"
 _IMAGES = "    # seen is a dict: observation as above, and beside it {}"
+_LOGGERS = "absl", "tensorflow"
 INTERFACE = "interface.json"
 
 
@@ -129,9 +130,15 @@ def _save(agent, folder, interface):
 @contextlib.contextmanager
 def _quiet():
     """Keeps two notices off the screen: no distribution of actions; where the files lie."""
-    before = logging.root.manager.disable
-    logging.disable(logging.WARNING)  # TensorFlow sets levels while it saves
+    loggers = [logging.getLogger(name) for name in _LOGGERS]
+    for logger in loggers:  # a filter, since TensorFlow sets levels while it saves
+        logger.addFilter(_is_error)
     try:
         yield
     finally:
-        logging.disable(before)
+        for logger in loggers:
+            logger.removeFilter(_is_error)
+
+
+def _is_error(record):
+    return record.levelno >= logging.ERROR

@@ -166,8 +166,8 @@ class RandomAtFirst(_Around):
         if is_first.any():
             self.is_random = np.where(is_first, bool(self._is_early()), self.is_random)
         for row in np.flatnonzero(is_first):
-            seed = [self._seed, numbers[row]]
-            self._random[row] = RandomPolicy(self._environment, seed, count=1)
+            own = [self._seed, numbers[row]]
+            self._random[row] = RandomPolicy(self._environment, own, count=1)
         is_random = self.is_random
         if not is_random.any():
             return self._policy.action(time_step, policy_state, seed)

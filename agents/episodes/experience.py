@@ -22,7 +22,7 @@ class Experience:
     Subclasses are made of the config of a run and its `agents.runs.folder.Run`, open.
 
     Attributes:
-        store: has `indices`, the numbers of all episodes, and `read`, as a store.
+        store: has `indices`, the numbers of episodes that can be read, and `read`.
         environment: for its specs and names.
         replay: `agents.episodes.replay.Replay`.
         is_whole: whether all episodes are there from the start: then they are replayed from

@@ -203,7 +203,8 @@ def order(folder):
 def _verify(folder):
     """The number of episodes and None, or None and what is damaged.
 
-    An `OSError` of another kind tells nothing about the files.
+    An `OSError` other than that a file is not there is raised: it tells nothing about
+    what the files hold.
     """
     try:
         manifest = json.loads((folder / _MANIFEST).read_bytes())

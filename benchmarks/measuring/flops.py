@@ -97,6 +97,8 @@ def _model_step(config, observation_size, action_size):
         model = with_sizes(config.world_model, observation_size, action_size)
         total += forward["prior"]
         total += products(model.latent_size + action_size, model.hidden_size)
+    if config.transition == "ensemble" and not config.ensemble_shares_batch:
+        total *= config.ensemble_members  # each learns from a copy of the batch
     return 3 * rows * total
 
 

@@ -49,15 +49,16 @@ COLUMNS = {
 }
 NOTES = """\
 - Each row is a run of its own with so many actors; the learner trains after each episode.
-  "The default" is `transition=deterministic explore=noise`, cartpole_swingup. "Episodes of
-  20 steps" is `experiment=debug value=none`, the smallest run, where what processes cost is
-  much of it. Rows of both codes were measured in turn, in the order of the table: 6de44f6
-  is the last version with Reverb, later ones have Ray.
+- Without words of the config two kinds of runs are measured. "The default" is
+  `transition=deterministic explore=noise` on cartpole_swingup. "Episodes of 20 steps" is
+  `experiment=debug value=none`, the smallest run, where what processes cost is much of it.
+- Rows of several codes were measured in turn, in the order of the table: 6de44f6 is the
+  last version with Reverb, later ones have Ray.
 - Core seconds: processor time of all processes of the run, between two learned episodes.
-  They do not count other programs; seconds and steps a second do. With two cores, four
-  actors and a learner take turns.
+  They do not count other programs; seconds and steps a second do. Processes in excess of
+  the cores take turns.
 - Memory: what no other process shares.
-- Neither evaluates. End: from Ctrl-C until the command has ended."""
+- None of the runs evaluates. End: from Ctrl-C until the command has ended."""
 
 
 def main():

@@ -14,6 +14,8 @@ _STORE = 256 * 2**20  # bytes, of episodes and weights on their way
 
 
 def main():
+    if not sys.argv[1:]:
+        sys.exit("raylets: give the command that is to run, such as bayes-rl train ...")
     os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     from ray.cluster_utils import Cluster
 

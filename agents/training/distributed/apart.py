@@ -34,9 +34,10 @@ class Judge(Living):
         self._agent = None
 
     def look(self, vectors, episodes, passed, is_last):
-        """What `Measurements.measured` says of an agent of these weights; bytes of films.
+        """Rows of scores, dict of metrics, and dict of a film's name -> its bytes.
 
-        Episodes, a dict of index -> bytes, are the newest that the agent has learned from.
+        They are of an agent of these weights. Episodes, a dict of index -> bytes, are the
+        newest that it has learned from.
         """
         if self._agent is None:
             self._begin()

@@ -10,7 +10,7 @@ import signal
 import socket
 import sys
 import tempfile
-from unittest import mock
+import threading
 
 from agents.system.errors import GoneError, UserError
 from envs.quiet import without_stderr
@@ -106,7 +106,7 @@ def _start(processes, stack):
         "RAY_gcs_rpc_server_reconnect_timeout_s": str(_HEADLESS),
     }
     pathlib.Path(folder, "sitecustomize.py").write_text(_SITE)
-    stack.enter_context(mock.patch.dict(os.environ, own | _for_workers(folder)))
+    stack.enter_context(_environment(own | _for_workers(folder)))
     import ray
     from ray._private import ray_constants
     from ray._raylet import AuthenticationTokenLoader, Config
@@ -161,8 +161,26 @@ def _for_workers(*first):
 
 
 @contextlib.contextmanager
+def _environment(values):
+    """Sets variables of the environment until the end of the block, and no others."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
 def _own_signals():
-    """Gives back the handler that Ray replaces."""
+    """Gives back the handler that Ray replaces in the main thread."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
     handler = signal.getsignal(signal.SIGTERM)
     try:
         yield

@@ -11,7 +11,7 @@ _SHOWN = 8  # entries of a file in a message
 
 
 def refuse(file, entry, given, right):
-    """Such as `a.npz: rewards has 3 rows; must have 4, as actions`."""
+    """Raises a `UserError` such as `a.npz: rewards has 3 rows; must have 4, as actions`."""
     raise UserError(f"{file}: {entry} {given}; must {right}")
 
 

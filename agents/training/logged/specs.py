@@ -17,9 +17,9 @@ from envs.tasks import LOGGED
 
 
 class LoggedSpecs:
-    """The specs of logged episodes, of which it is given one, or the first row of one.
+    """Stands in for the environment of logged episodes: its specs, but nobody can act.
 
-    They are as of an environment, but nobody can act in it.
+    It is made of one of the episodes, or of its first row.
     """
 
     batch_size = 1

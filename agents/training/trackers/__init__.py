@@ -4,6 +4,7 @@ A logger of your own is a class with the four methods of `Tracker`, and nothing 
 `logger=python:module:Class`.
 """
 
+import importlib
 import os
 import pkgutil
 import sys
@@ -79,9 +80,10 @@ def find(name):
 
 
 def _own(name):
+    module, _, kind = name.removeprefix(_OWN).partition(":")
     if not {"", os.getcwd()} & set(sys.path):
         sys.path.append(os.getcwd())
-    found = pkgutil.resolve_name(name.removeprefix(_OWN))
+    found = getattr(importlib.import_module(module), kind)
     names = ("start", "write", "picture", "close")
     missing = [each for each in names if not callable(getattr(found, each, None))]
     if missing or not isinstance(found, type):

@@ -2,6 +2,7 @@
 
 import importlib
 import sys
+import types
 from unittest import mock
 
 import pytest
@@ -99,14 +100,18 @@ def test_without_ray_a_run_of_several_processes_says_so(monkeypatch, capsys, tmp
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_run_of_one_process_does_not_import_ray():
+def test_a_run_of_one_process_does_not_import_ray(monkeypatch):
     with mock.patch.dict(sys.modules):  # all as it was, afterwards
         for name in [*sys.modules]:
             if name.partition(".")[0] in ("agents", "ray"):
                 del sys.modules[name]
-        sys.modules["ray"] = None  # cannot be imported
+        asked = []
+        finder = types.SimpleNamespace(find_spec=lambda name, *_: asked.append(name))
+        monkeypatch.setattr(sys, "meta_path", [finder, *sys.meta_path])
         for name in ("agents.training.trainer", "agents.cli.train"):
             assert importlib.import_module(name) is sys.modules[name]
+    assert "agents.training.trainer" in asked
+    assert "ray" not in asked
 
 
 @pytest.mark.slow

@@ -205,6 +205,7 @@ class Still(py_policy.PyPolicy):
         return {"next_episode": np.arange(batch_size)}
 
     def _action(self, time_step, policy_state, seed=None):
+        assert seed is None  # an agent's policy would be traced anew for each
         is_first = time_step.is_first()
         following = np.asarray(policy_state["next_episode"]) + len(is_first) * is_first
         action = np.zeros([len(is_first), 1], np.float32)

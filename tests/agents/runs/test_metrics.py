@@ -21,7 +21,9 @@ def test_a_run_writes_no_metric_that_the_table_lacks(whole_run):
 
 @pytest.fixture(scope="module")
 def code():
-    return "\n".join(file.read_text() for file in ROOT.rglob("*.py"))
+    return "\n".join(
+        file.read_text() for file in ROOT.rglob("*.py") if file.name != "metrics.py"
+    )
 
 
 @pytest.mark.parametrize("name", METRICS)

@@ -5,6 +5,8 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
+from unittest import mock
 
 import psutil
 import pytest
@@ -97,6 +99,30 @@ def test_files_of_killed_runs_are_removed(monkeypatch, tmp_path):
     mine.mkdir()
     cluster._remove_left()
     assert list(tmp_path.iterdir()) == [mine]
+
+
+def test_other_threads_leave_signals_alone():
+    found = []
+
+    def start():
+        with cluster._own_signals():
+            found.append("started")
+
+    thread = threading.Thread(target=start)
+    with mock.patch("signal.signal", found.append):
+        thread.start()
+        thread.join()
+    assert found == ["started"]
+
+
+def test_what_is_set_meanwhile_stays_in_the_environment(monkeypatch):
+    monkeypatch.setenv("BEFORE", "1")
+    monkeypatch.delenv("MEANWHILE", raising=False)
+    with cluster._environment({"BEFORE": "2", "OWN": "3"}):
+        assert (os.environ["BEFORE"], os.environ["OWN"]) == ("2", "3")
+        monkeypatch.setenv("MEANWHILE", "4")
+    assert (os.environ["BEFORE"], os.environ["MEANWHILE"]) == ("1", "4")
+    assert "OWN" not in os.environ
 
 
 def test_an_error_is_told_by_its_first_line():
