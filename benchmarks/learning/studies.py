@@ -33,6 +33,7 @@ from benchmarks.learning.summary import expectations, summarize
 
 _FILMS = ("open_loop_*[0-9].png", "open_loop_*_strip.png", "episode_*_strip.png")
 _MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before options
+_BEFORE = "", "python -m benchmarks.scale.raylets "  # a command that makes runs
 _FIGURES = ("probe_*.png", "calibration.png")
 ALL_TASKS = "mean over tasks"
 
@@ -147,6 +148,8 @@ def commanded_runs(commands):
         [['seed=0'], ['seed=1']]
         >>> commanded_runs(["bayes-rl learn LOGS -m seed=2,3"])
         [['seed=2'], ['seed=3']]
+        >>> commanded_runs(["python -m benchmarks.scale.raylets bayes-rl train seed=4"])
+        [['seed=4']]
     """
     return [words for _, words in _commanded(commands)]
 
@@ -155,10 +158,11 @@ def _commanded(commands):
     """Pairs of how the command of a run begins, and its words."""
     found = []
     for command in commands:
-        program, *words = shlex.split(command)
-        if program != "bayes-rl" or words[0] not in _MAKES_RUNS:
+        before, program, after = command.rpartition("bayes-rl ")
+        words = shlex.split(after)
+        if not program or words[0] not in _MAKES_RUNS or before not in _BEFORE:
             continue
-        start = [program, *words[: _MAKES_RUNS[words[0]]]]
+        start = [*before.split(), "bayes-rl", *words[: _MAKES_RUNS[words[0]]]]
         found += [(start, own) for own in expand([word for word in words if "=" in word])]
     return found
 

@@ -7,6 +7,7 @@ The first has the head and the command that learns, the second the actors and th
 
 import os
 import secrets
+import shutil
 import subprocess
 import sys
 
@@ -16,6 +17,8 @@ _STORE = 256 * 2**20  # bytes, of episodes and weights on their way
 def main():
     if not sys.argv[1:]:
         sys.exit("raylets: give the command that is to run, such as bayes-rl train ...")
+    if shutil.which(sys.argv[1]) is None:
+        sys.exit(f"raylets: there is no command {sys.argv[1]!r}")
     os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     from ray.cluster_utils import Cluster
 

@@ -6,7 +6,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from unittest import mock
 
 import psutil
 import pytest
@@ -105,13 +104,15 @@ def test_other_threads_leave_signals_alone():
     found = []
 
     def start():
-        with cluster._own_signals():
-            found.append("started")
+        try:
+            with cluster._own_signals():
+                found.append("started")
+        except ValueError as error:  # signal only works in main thread
+            found.append(error)
 
     thread = threading.Thread(target=start)
-    with mock.patch("signal.signal", found.append):
-        thread.start()
-        thread.join()
+    thread.start()
+    thread.join()
     assert found == ["started"]
 
 
