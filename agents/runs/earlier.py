@@ -46,6 +46,7 @@ _LATER = {
     "value.target_draws": 0,
     "value.pessimism": 0.0,
     "value.imitation": 0.0,
+    "value.updates": 1,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,
     "world_model.image_pool": 1,

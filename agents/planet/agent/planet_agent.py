@@ -85,6 +85,7 @@ class PlaNetAgent(tf_agent.TFAgent):
         self._compile = compile = policies.compile
         trace = functools.partial(tf.function, autograph=False, jit_compile=compile or None)
         self._traced_gradients = trace(self._loss_and_gradients)
+        self._traced_of_value = trace(self._gradients_of_value)
         self._traced_step = trace(self._take_step)
         super().__init__(
             policies.time_step_spec,
@@ -171,18 +172,26 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _take_step(self, experience, drawn):
         """Moves the variables; loss and metrics. Replicas sum gradients outside of XLA."""
         compute = self._traced_gradients if self._traces else self._loss_and_gradients
-        loss, metrics, values, gradients = compute(experience, drawn)
-        of_model, of_value = map(replicas.summed, gradients)
-        norm = self._optimizer.apply(of_model, self.model.trainable_variables)
-        metrics["gradient_norm"] = norm / replicas.count()
+        loss, metrics, features, gradients = compute(experience, drawn)
         if self.value:
-            self._value_optimizer.apply(of_value)
-            seen = tf.nest.map_structure(replicas.of_all, values)
-            spread = self.value.follow(seen)
-            metrics["value_spread"] = spread / replicas.count()
+            metrics |= self._learn_value(experience, features, drawn)
+        variables = self.model.trainable_variables
+        norm = self._optimizer.apply(replicas.summed(gradients), variables)
+        metrics["gradient_norm"] = norm / replicas.count()
         if self._average:
             self._average.follow(self.train_step_counter + 1)
         return loss, metrics
+
+    def _learn_value(self, batch, features, drawn):
+        """Moves critics and policy so many times; the means of what that tells."""
+        compute = self._traced_of_value if self._traces else self._gradients_of_value
+        told = []
+        for first in range(self.value.updates):
+            metrics, seen, gradients = compute(batch, features, drawn, first)
+            self._value_optimizer.apply(replicas.summed(gradients))
+            spread = self.value.follow(tf.nest.map_structure(replicas.of_all, seen))
+            told.append(metrics | {"value_spread": spread / replicas.count()})
+        return tf.nest.map_structure(lambda *terms: tf.add_n(terms) / len(terms), *told)
 
     def _count(self, metrics):
         counts = tf.reduce_all(tf.math.is_finite(self._metric_sums))
@@ -191,24 +200,30 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     def _loss(self, experience, weights=None, training=False):
         del weights, training
-        found = self._losses(experience, self._drawn(experience))
-        return tf_agent.LossInfo(*found[:2])
+        drawn = self._drawn(experience)
+        loss, metrics, features = self._losses(experience, drawn)
+        if self.value:
+            metrics |= self._losses_of_value(experience, features, drawn)[0]
+        return tf_agent.LossInfo(loss, metrics)
 
     def _loss_and_gradients(self, batch, drawn):
-        value = self.value
-        names, others = (value.loss_names, value.trainable_variables) if value else ((), ())
         with tf.GradientTape() as tape:
-            loss, metrics, values = self._losses(batch, drawn)
-            total = loss + sum(metrics[name] for name in names)
-        variables = (self.model.trainable_variables, others)
-        return loss, metrics, values, tape.gradient(total, variables)
+            loss, metrics, features = self._losses(batch, drawn)
+        variables = self.model.trainable_variables
+        return loss, metrics, features, tape.gradient(loss, variables)
+
+    def _gradients_of_value(self, batch, features, drawn, first):
+        with tf.GradientTape() as tape:
+            metrics, seen = self._losses_of_value(batch, features, drawn, first)
+            loss = tf.add_n([metrics[name] for name in self.value.loss_names])
+        return metrics, seen, tape.gradient(loss, self.value.trainable_variables)
 
     def _drawn(self, batch):
         seed = fold(self._train_seed, self.train_step_counter)
         return draw(seed, self.model, batch["reward"].shape, bool(self._explorer))
 
     def _losses(self, batch, drawn: Drawn):
-        """This replica's shares of loss and terms, which sum to the mean; its values."""
+        """This replica's shares of the model's loss and terms; features [B, T, F]."""
         size, copies = batch["reward"].shape[0], self.model.source.copies
         copied = {"batch": batch, "latents": drawn.latents}
         if copies > 1:
@@ -221,22 +236,24 @@ class PlaNetAgent(tf_agent.TFAgent):
                 copied["batch"], copied["latents"], image_seed, draws
             )
         terms = _means(losses | metrics)
-        values = ()
-        if self.value:
-            of_value, values = self.value.losses(
-                batch,
-                features[::copies],
-                drawn.actions,
-                self._sought(drawn.weight_seed),
-                self._expecting(drawn.weight_seed),
-            )
-            terms |= _means(of_value)
         total = tf.add_n([terms[name] for name in losses])
         if self._costs:
             costs = self.model.source.costs(self.model).values()
             terms["weight_kl"] = tf.add_n(list(costs)) / replicas.count()
             total += self._kl_scale() * terms["weight_kl"]
-        return total, {"loss": total, **terms}, values
+        return total, {"loss": total, **terms}, features[::copies]
+
+    def _losses_of_value(self, batch, features, drawn, first=0):
+        """This replica's shares of losses and terms of a value; what its `follow` gets."""
+        losses, seen = self.value.losses(
+            batch,
+            features,
+            drawn.actions,
+            self._sought(drawn.weight_seed),
+            self._expecting(drawn.weight_seed),
+            first,
+        )
+        return _means(losses), seen
 
     @property
     def _explorer(self):

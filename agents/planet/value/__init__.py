@@ -30,6 +30,8 @@ class TemporalDifference(Settings):
     Actor-Critic Methods (two critics, slow targets).
 
     Args:
+        updates: gradient steps of critics and policy in one of the model, on the same
+            features: each learns from other steps of the sequences, at most `stride`.
         discount: of one decision; None: by `discount_of`.
         target_steps: n, rewards in a target before the value.
         stride: of the steps of a sequence one in so many is learned from; the others serve
@@ -55,6 +57,7 @@ class TemporalDifference(Settings):
             (TD3+BC), equation 3.
     """
 
+    updates: int = key(least=1)
     discount: float | None = key(above=0, below=1)
     target_steps: int = key(least=1)
     stride: int = key(least=1)

@@ -9,7 +9,7 @@ from agents.planet.model.standardization import statistic
 from agents.planet.planning.rollouts import repeat_candidates
 from agents.planet.value.explorer import Explorer
 from agents.planet.value.networks import Critics, make_policy
-from agents.planet.value.targets import after, critic_loss, follow_spread, worth_over_draws
+from agents.planet.value.targets import Rows, critic_loss, follow_spread, worth_over_draws
 from agents.system.seeds import normal
 
 
@@ -44,6 +44,7 @@ class ActorCritic(tf.Module):
         self.return_lambda = settings.return_lambda
         self.discount = settings.discount
         self.target_draws = settings.target_draws
+        self.updates = settings.updates
         sizes = (features, action_size, settings.layers, settings.units)
         self._critics = Critics(*sizes, "critics")
         self._slow = Critics(*sizes, "slow_critics")
@@ -79,29 +80,31 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, sought=None, expect=None):
+    def losses(self, batch, features, noise, sought=None, expect=None, first=0):
         """Losses and diagnostics of a batch of sequences, [B]; and what `follow` gets.
 
         Features [B, T, F] are those of the filter after each row. Standard normal noise [2,
         B, T, A] is of the actions in targets and losses; with an explorer it is [4, ...],
         the last two its own, and `sought` is there. Where the settings have target_draws,
         `expect` maps features [..., B, L, F] and actions [..., B, L, A] to what each draw
-        expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L].
+        expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L]. The
+        `first` row that is learned from, below the stride, says which others are.
         """
-        steps, stride = self._settings.target_steps, self._settings.stride
-        ahead = functools.partial(after, steps=steps, stride=stride)
+        rows = Rows(self._settings.target_steps, self._settings.stride, first)
         features = tf.stop_gradient(features)
         reward = batch["reward"] / self._reward_unit()
-        rewards = [ahead(reward, count + 1) for count in range(steps)]
+        rewards = [rows.after(reward, count + 1) for count in range(rows.steps)]
         worth_later = functools.partial(self._worth_later, expect)
         learned = self._critics, self._policy, worth_later, batch, features, rewards
-        value_loss = critic_loss(*learned, noise[0], self._settings)
-        here, taken = ahead(features, 0), ahead(batch["action"], 1)
-        losses, best = self._policy_losses(here, ahead(noise[1], 0), taken)
+        value_loss = critic_loss(*learned, noise[0], self.discount, rows)
+        here, taken = rows.after(features, 0), rows.after(batch["action"], 1)
+        losses, best = self._policy_losses(here, rows.after(noise[1], 0), taken)
         losses["value_loss"] = value_loss
         if not self.explorer:
             return losses, {"value": best}
-        more, seen = self.explorer.losses(batch, features, noise[2:], sought, self._worth)
+        more, seen = self.explorer.losses(
+            batch, features, noise[2:], sought, self._worth, rows
+        )
         return losses | more, seen | {"value": best}
 
     def _worth_later(self, expect, features, action):

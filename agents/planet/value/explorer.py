@@ -1,6 +1,5 @@
 """What a bonus is worth beyond the horizon: critics of it, and a policy that seeks it."""
 
-import functools
 import math
 from collections.abc import Callable
 from typing import NamedTuple
@@ -10,7 +9,7 @@ import tensorflow as tf
 from agents.planet.action_space import BOX
 from agents.planet.model.standardization import statistic
 from agents.planet.value.networks import Critics, make_policy
-from agents.planet.value.targets import after, critic_loss, follow_spread, move
+from agents.planet.value.targets import critic_loss, follow_spread, move
 
 _FARTHEST = math.log(100.0)  # that the logarithm of a tuned beta comes from its start
 
@@ -83,25 +82,25 @@ class Explorer(tf.Module):
         values = self._critics(features, self.policy.mode(features))
         return self._size * tf.reduce_mean(values, 0)
 
-    def losses(self, batch, features, noise, sought, reward_value):
+    def losses(self, batch, features, noise, sought, reward_value, rows):
         """As of `ActorCritic`, of features without gradient and its own noise.
 
         The `reward_value` of features and actions is Q / scale, [B, L]; its gradient
         reaches the actions alone.
         """
-        steps, stride = self._settings.target_steps, self._settings.stride
-        ahead = functools.partial(after, steps=steps, stride=stride)
         bonuses = [
-            sought.bonus(ahead(features, count), ahead(batch["action"], count + 1))
-            for count in range(steps)
+            sought.bonus(
+                rows.after(features, count), rows.after(batch["action"], count + 1)
+            )
+            for count in range(rows.steps)
         ]
         first = bonuses[0]
         size = tf.where(self._size > 0.0, self._size, 1.0)
         rewards = [each / size for each in bonuses]
         learned = self._critics, self.policy, self._slow_worth, batch, features, rewards
-        novelty_loss = critic_loss(*learned, noise[0], self._settings)
+        novelty_loss = critic_loss(*learned, noise[0], self._settings.discount, rows)
         sought = sought._replace(beta=self.beta(sought.beta))
-        here = ahead(features, 0), ahead(noise[1], 0)
+        here = rows.after(features, 0), rows.after(noise[1], 0)
         losses, seen = self._explorer_losses(*here, sought, reward_value)
         losses["novelty_loss"] = novelty_loss
         losses["bonus"] = tf.reduce_mean(first, 1)

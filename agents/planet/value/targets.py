@@ -1,6 +1,6 @@
 """What critics learn, rewards of n steps and the value after them; running scales."""
 
-import functools
+from typing import NamedTuple
 
 import numpy as np
 import tensorflow as tf
@@ -10,24 +10,51 @@ _SPREAD = (0.05, 0.95)  # quantiles of the values whose distance is their scale
 _SCALE_RATE = 0.01
 
 
-def critic_loss(critics, policy, worth_later, batch, features, rewards, noise, settings):
+class Rows(NamedTuple):
+    """The rows of sequences that an update of critics and policy learns from.
+
+    A target has `steps` rewards, n. Of the T - n rows that have one, one in `stride` is
+    learned from: in every first sequence of two `first` and so on; in every second one
+    counted from the last such row, and back. A sequence ends where an episode does that a
+    time limit cut: what a stride leaves over at the end would never be learned.
+    """
+
+    steps: int
+    stride: int = 1
+    first: int = 0
+
+    def after(self, tensor, count):
+        """The rows `count` steps after these, [B, T, ...] -> [B, ...]."""
+        length = tensor.shape[1] - self.steps
+        last = (length - 1 - self.first) % self.stride
+        early, late = (
+            tensor[:, count + first : count + length : self.stride]
+            for first in (self.first, last)
+        )
+        if last == self.first:
+            return early
+        is_late = np.arange(tensor.shape[0]) % 2 == 1
+        return tf.where(is_late.reshape([-1] + [1] * (len(tensor.shape) - 1)), late, early)
+
+
+def critic_loss(
+    critics, policy, worth_later, batch, features, rewards, noise, discount, rows
+):
     """The squared errors of critics, summed over both, the mean over steps: [B].
 
     The n-step target is what `worth_later` says of features and of actions that the policy
-    draws by `noise`, [B, T, A]; no gradient reaches it. The rewards are as in
-    `n_step_targets`, the settings `agents.planet.value.TemporalDifference`.
+    draws by `noise`, [B, T, A]; no gradient reaches it. The rewards, the discount and the
+    `Rows` are as in `n_step_targets`.
     """
-    steps, stride = settings.target_steps, settings.stride
-    ahead = functools.partial(after, steps=steps, stride=stride)
-    here, later = ahead(features, 0), ahead(features, steps)
-    worth, _ = policy.expect(worth_later, later, ahead(noise, steps))
-    target, weight = n_step_targets(batch, rewards, worth, settings.discount, stride)
-    values = critics(here, ahead(batch["action"], 1))
+    here, later = rows.after(features, 0), rows.after(features, rows.steps)
+    worth, _ = policy.expect(worth_later, later, rows.after(noise, rows.steps))
+    target, weight = n_step_targets(batch, rewards, worth, discount, rows)
+    values = critics(here, rows.after(batch["action"], 1))
     errors = tf.reduce_sum((values - tf.stop_gradient(target)) ** 2, 0)
     return tf.reduce_mean(weight * errors, 1)
 
 
-def n_step_targets(batch, rewards, values, discount, stride=1):
+def n_step_targets(batch, rewards, values, discount, rows):
     """Targets of the value of some steps' states and the actions taken there.
 
         y_t = sum over k < n of discount^k g_k r[t+k+1] + discount^n g_n V[t+n]
@@ -39,13 +66,11 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
     Source: Sutton and Barto, 2018, Reinforcement Learning, equation 7.1.
 
     Targets and weights have the shape of V, the values of the states n steps after those of
-    the rows t, [B, ceil((T - n) / stride)], see `after`. So have the n rewards, r[t+k+1] of
-    k = 0, 1 and so on.
+    the `Rows` t, [B, L]. So have the n rewards, r[t+k+1] of k = 0, 1 and so on.
     """
-    steps = len(rewards)
 
     def ahead(name, count):
-        return tf.cast(after(batch[name], count, steps, stride), tf.float32)
+        return tf.cast(rows.after(batch[name], count), tf.float32)
 
     going = weight = tf.ones_like(values)
     target = tf.zeros_like(values)
@@ -53,7 +78,7 @@ def n_step_targets(batch, rewards, values, discount, stride=1):
         weight *= 1.0 - going * ahead("is_first", count)
         target += discount ** (count - 1) * going * reward
         going *= 1.0 - ahead("is_terminal", count)
-    return target + discount**steps * going * values, weight
+    return target + discount**rows.steps * going * values, weight
 
 
 def worth_over_draws(worths, pessimism):
@@ -74,24 +99,6 @@ def worth_over_draws(worths, pessimism):
     """
     mean, variance = tf.nn.moments(worths, axes=[0])
     return mean - pessimism * tf.sqrt(variance)
-
-
-def after(tensor, count, steps, stride):
-    """The rows `count` steps after those that are learned from, [B, T, ...] -> [B, ...].
-
-    A target has `steps` rewards, n. Of the T - n rows that have one, one in `stride` is
-    learned from: the first and so on, and in every second sequence the last, and back from
-    there. A sequence ends where an episode does that a time limit cut: what a stride leaves
-    over at the end would never be learned.
-    """
-    length = tensor.shape[1] - steps
-    spare = (length - 1) % stride
-    early = tensor[:, count : count + length - spare : stride]
-    if not spare:
-        return early
-    late = tensor[:, count + spare : count + length : stride]
-    is_late = np.arange(tensor.shape[0]) % 2 == 1
-    return tf.where(is_late.reshape([-1] + [1] * (len(tensor.shape) - 1)), late, early)
 
 
 def move(scale, size):

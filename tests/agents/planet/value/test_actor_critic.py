@@ -7,7 +7,7 @@ import tensorflow as tf
 from agents.planet.agent.optimizer import ValueOptimizer
 from agents.planet.model.rssm import Latent
 from agents.planet.value.actor_critic import ActorCritic
-from agents.planet.value.targets import n_step_targets
+from agents.planet.value.targets import Rows, n_step_targets
 from agents.system.seeds import fold, normal
 from bayes_rl.weights import hold, mean_weights
 from tests.agents.presets import preset
@@ -119,7 +119,7 @@ def test_losses_are_those_of_the_equations(batch, noise):
     later, _ = value._policy.sample(features[:, 2:], drawn[0, :, 2:])
     slow = tf.reduce_min(value._slow(features[:, 2:], later), 0)
     rewards = [rows["reward"][:, 1:4] / REPEAT, rows["reward"][:, 2:5] / REPEAT]
-    target, weight = n_step_targets(rows, rewards, slow, DISCOUNT)
+    target, weight = n_step_targets(rows, rewards, slow, DISCOUNT, Rows(2))
     assert 0 < np.mean(weight) < 1
     first, second = value._critics(features[:, :3], rows["action"][:, 1:4])
     errors = (first - target) ** 2 + (second - target) ** 2

@@ -8,6 +8,7 @@ import tensorflow as tf
 
 from agents.planet.agent.optimizer import ValueOptimizer
 from agents.planet.value.explorer import Explorer, Sought
+from agents.planet.value.targets import Rows
 from agents.system.seeds import fold, normal
 from tests.agents.presets import preset
 
@@ -67,7 +68,7 @@ def learned():
         noise = normal([2, *batch["is_first"].shape, 1], fold(SEED, number))
         with tf.GradientTape() as tape:
             found, seen = explorer.losses(
-                batch, features, noise, Sought(bonus, 1.0, 1.0), nothing
+                batch, features, noise, Sought(bonus, 1.0, 1.0), nothing, Rows(1)
             )
             loss = sum(tf.reduce_mean(found[name]) for name in explorer.loss_names)
         optimizer.apply(tape.gradient(loss, variables))
@@ -110,6 +111,7 @@ def test_reward_outweighs_a_bonus_of_no_weight():
             noise,
             Sought(bonus, 0.0, 1.0),
             lambda _, action: -5.0 * action[..., 0],
+            Rows(1),
         )
         loss = tf.reduce_mean(found["explorer_loss"])
     bias = next(i for i, v in enumerate(network) if v.name == "bias_1:0")
@@ -130,7 +132,8 @@ def test_losses_are_those_of_the_equations(make_batch, noise):
     explorer._spread.assign(4.0)
     rows, features, drawn = make_batch(6, 5), noise(6, 5, STATES), noise(2, 6, 5, 1)
     reward = lambda x, a: x[..., 0] * a[..., 0]  # noqa: E731
-    found, seen = explorer.losses(rows, features, drawn, Sought(bonus, BETA, 0.7), reward)
+    sought = Sought(bonus, BETA, 0.7)
+    found, seen = explorer.losses(rows, features, drawn, sought, reward, Rows(2))
 
     u = bonus(features[:, :-1], rows["action"][:, 1:]) / 2.0
     action, _ = explorer.policy.sample(features[:, 2:], drawn[0, :, 2:])

@@ -5,7 +5,7 @@ import pytest
 import tensorflow as tf
 
 from agents.episodes.replay import Replay
-from agents.planet.value.targets import after, n_step_targets
+from agents.planet.value.targets import Rows, n_step_targets
 
 REWARD = [9.0, 1.0, 2.0, 3.0, 4.0]  # the first led to row 0 and stands in no target
 VALUES = [10.0, 20.0, 30.0, 40.0]
@@ -20,8 +20,9 @@ def targets(steps, stride=1, terminal=(), first=(), reward=REWARD):
     }
     values = tf.constant([VALUES[: len(reward) - steps : stride]])
     reward = tf.constant([reward])
-    rewards = [after(reward, count, steps, stride) for count in range(1, steps + 1)]
-    found = n_step_targets(batch, rewards, values, 0.5, stride)
+    learned = Rows(steps, stride)
+    rewards = [learned.after(reward, count) for count in range(1, steps + 1)]
+    found = n_step_targets(batch, rewards, values, 0.5, learned)
     return [each[0].numpy().tolist() for each in found]
 
 
@@ -79,7 +80,7 @@ def test_sequences_of_a_batch_do_not_mix():
         "is_first": tf.constant([[True, False, True], [False, False, False]]),
     }
     reward, values = tf.constant([[1.0, 2], [3, 4]]), tf.constant([[8.0, 8], [8, 8]])
-    found, weights = n_step_targets(batch, [reward], values, 0.5)
+    found, weights = n_step_targets(batch, [reward], values, 0.5, Rows(1))
     np.testing.assert_array_equal(found, [[1.0, 6.0], [7.0, 8.0]])
     np.testing.assert_array_equal(weights, [[1.0, 0.0], [1.0, 1.0]])
 
@@ -90,14 +91,28 @@ def test_sequences_of_a_batch_do_not_mix():
 )
 def test_rows_ahead_are_those_of_the_steps_with_a_target(count, steps, stride, rows):
     tensor = tf.reshape(tf.range(10), [1, 5, 2])
-    found = after(tensor, count, steps, stride)
+    found = Rows(steps, stride).after(tensor, count)
     np.testing.assert_array_equal(found[0], [[2 * row, 2 * row + 1] for row in rows])
 
 
 def test_every_second_sequence_ends_with_the_last_row_that_has_a_target():
     tensor = tf.reshape(tf.range(24), [3, 8])
-    early, late, again = after(tensor, 1, 1, 4).numpy().tolist()
+    early, late, again = Rows(1, 4).after(tensor, 1).numpy().tolist()
     assert (early, late, again) == ([1, 5], [8 + 3, 8 + 7], [16 + 1, 16 + 5])
+
+
+@pytest.mark.parametrize("length", [3, 6, 9, 32])
+@pytest.mark.parametrize(("steps", "stride"), [(1, 4), (2, 3), (1, 1)])
+def test_updates_of_a_step_share_its_rows(length, steps, stride):
+    """Each row that has a target is in one update, from the front and from the end alike."""
+    tensor = tf.tile(tf.range(length)[tf.newaxis], [3, 1])
+    updates = range(min(stride, length - steps))
+    found = [Rows(steps, stride, first).after(tensor, 0).numpy() for first in updates]
+    for sequence in range(3):
+        rows = np.concatenate([each[sequence] for each in found])
+        assert sorted(rows) == list(range(length - steps))
+    for each in found:
+        np.testing.assert_array_equal(each[1], length - steps - 1 - each[0][::-1])
 
 
 @pytest.mark.parametrize("decisions", [31, 33, 62, 63, 200])
@@ -116,7 +131,13 @@ def test_critics_learn_from_all_decisions_but_the_last_of_n_steps(decisions, ste
         }
     )
     batch = {key: tf.constant(x) for key, x in replay.sample(2000, length, 0).items()}
-    learned = after(batch["observation"], 0, steps, stride)[..., 0]
-    zero = tf.zeros(learned.shape)
-    _, weights = n_step_targets(batch, [zero] * steps, zero, 0.99, stride)
-    assert set(learned[weights > 0].numpy()) == set(range(decisions - (steps - 1)))
+    learned = learned_from(batch, Rows(steps, stride))
+    assert learned == set(range(decisions - (steps - 1)))
+
+
+def learned_from(batch, rows):
+    """The observations of all steps of a batch that count in a loss of these rows."""
+    here = rows.after(batch["observation"], 0)[..., 0]
+    zero = tf.zeros(here.shape)
+    _, weights = n_step_targets(batch, [zero] * rows.steps, zero, 0.99, rows)
+    return set(here[weights > 0].numpy())
