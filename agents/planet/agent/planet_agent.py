@@ -186,8 +186,8 @@ class PlaNetAgent(tf_agent.TFAgent):
         """Moves critics and policy so many times; the means of what that tells."""
         compute = self._traced_of_value if self._traces else self._gradients_of_value
         told = []
-        for first in range(self.value.updates):
-            metrics, seen, gradients = compute(batch, features, drawn, first)
+        for update in range(self.value.updates):
+            metrics, seen, gradients = compute(batch, features, drawn, update)
             self._value_optimizer.apply(replicas.summed(gradients))
             spread = self.value.follow(tf.nest.map_structure(replicas.of_all, seen))
             told.append(metrics | {"value_spread": spread / replicas.count()})
@@ -212,9 +212,9 @@ class PlaNetAgent(tf_agent.TFAgent):
         variables = self.model.trainable_variables
         return loss, metrics, features, tape.gradient(loss, variables)
 
-    def _gradients_of_value(self, batch, features, drawn, first):
+    def _gradients_of_value(self, batch, features, drawn, update):
         with tf.GradientTape() as tape:
-            metrics, seen = self._losses_of_value(batch, features, drawn, first)
+            metrics, seen = self._losses_of_value(batch, features, drawn, update)
             loss = tf.add_n([metrics[name] for name in self.value.loss_names])
         return metrics, seen, tape.gradient(loss, self.value.trainable_variables)
 
@@ -243,7 +243,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             total += self._kl_scale() * terms["weight_kl"]
         return total, {"loss": total, **terms}, features[::copies]
 
-    def _losses_of_value(self, batch, features, drawn, first=0):
+    def _losses_of_value(self, batch, features, drawn, update=0):
         """This replica's shares of losses and terms of a value; what its `follow` gets."""
         losses, seen = self.value.losses(
             batch,
@@ -251,7 +251,7 @@ class PlaNetAgent(tf_agent.TFAgent):
             drawn.actions,
             self._sought(drawn.weight_seed),
             self._expecting(drawn.weight_seed),
-            first,
+            update,
         )
         return _means(losses), seen
 

@@ -31,7 +31,8 @@ class TemporalDifference(Settings):
 
     Args:
         updates: gradient steps of critics and policy in one of the model, on the same
-            features: each learns from other steps of the sequences, at most `stride`.
+            features. Each learns from other steps of the sequences: of `stride` updates
+            each step is in one.
         discount: of one decision; None: by `discount_of`.
         target_steps: n, rewards in a target before the value.
         stride: of the steps of a sequence one in so many is learned from; the others serve

@@ -80,17 +80,19 @@ class ActorCritic(tf.Module):
         """Those that losses reach; the slow critics follow."""
         return sum(self.groups, ())
 
-    def losses(self, batch, features, noise, sought=None, expect=None, first=0):
+    def losses(self, batch, features, noise, sought=None, expect=None, update=0):
         """Losses and diagnostics of a batch of sequences, [B]; and what `follow` gets.
 
         Features [B, T, F] are those of the filter after each row. Standard normal noise [2,
         B, T, A] is of the actions in targets and losses; with an explorer it is [4, ...],
         the last two its own, and `sought` is there. Where the settings have target_draws,
         `expect` maps features [..., B, L, F] and actions [..., B, L, A] to what each draw
-        expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L]. The
-        `first` row that is learned from, below the stride, says which others are.
+        expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L]. Each
+        `update` of a gradient step learns from other rows, until all had their turn.
         """
-        rows = Rows(self._settings.target_steps, self._settings.stride, first)
+        steps, stride = self._settings.target_steps, self._settings.stride
+        turns = min(stride, batch["reward"].shape[1] - steps)
+        rows = Rows(steps, stride, first=update % turns)
         features = tf.stop_gradient(features)
         reward = batch["reward"] / self._reward_unit()
         rewards = [rows.after(reward, count + 1) for count in range(rows.steps)]

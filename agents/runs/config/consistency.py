@@ -4,7 +4,7 @@ import math
 
 from agents.planet.explore import Bonus, UpperConfidence
 from agents.planet.model.transitions import DETERMINISTIC
-from agents.planet.value import NoValue
+from agents.planet.value import NoValue, TemporalDifference
 from agents.system.errors import UserError
 from agents.system.settings import check_choice
 from envs.tasks import LOGGED
@@ -189,19 +189,10 @@ def _check_value(config):
             f"act=policy makes no plans, but explore strategy {type(explore).__name__} "
             "scores plans: add explore=noise, or act=plan"
         )
-    if isinstance(value, NoValue):
-        return
-    if value.target_steps >= length:
+    if isinstance(value, TemporalDifference) and value.target_steps >= length:
         raise UserError(
             f"value.target_steps must be below sequence_length ({length}), "
             f"got {value.target_steps}"
-        )
-    rows = min(value.stride, length - value.target_steps)
-    if value.updates > rows:
-        raise UserError(
-            f"value.updates must be at most {rows}, for each learns from other rows "
-            f"(value.stride={value.stride}, sequence_length={length}, "
-            f"value.target_steps={value.target_steps}), got {value.updates}"
         )
 
 

@@ -124,6 +124,24 @@ def test_gradients_reach_every_variable(build_agent, batch):
         assert np.any(old != new), f"{name} was not trained"
 
 
+@pytest.mark.parametrize("updates", [1, 2, 3])
+def test_each_update_of_the_value_in_a_step_learns_from_other_rows(
+    build_agent, make_batch, updates
+):
+    """The reward that comes after row 1 is in the second of two updates, not in the first.
+
+    A third one learns from the rows of the first again.
+    """
+    batch, learned = make_batch(4, 6), []
+    changed = tf.tensor_scatter_nd_add(batch["reward"], [[0, 2]], [5.0])
+    for reward in (batch["reward"], changed):
+        agent = build_agent("value.stride=2", f"value.updates={updates}")
+        train(agent, batch | {"reward": reward}, 1)
+        assert int(agent._value_optimizer._adam.iterations) == updates
+        learned.append(agent.value._critics.variables[-1].numpy())
+    assert np.any(learned[0] != learned[1]) == (updates > 1)
+
+
 @pytest.mark.slow
 def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
     valued, plain = build_agent("value=td"), build_agent("value=none")
