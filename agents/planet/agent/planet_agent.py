@@ -185,13 +185,22 @@ class PlaNetAgent(tf_agent.TFAgent):
     def _learn_value(self, batch, features, drawn):
         """Moves critics and policy so many times; the means of what that tells."""
         compute = self._traced_of_value if self._traces else self._gradients_of_value
-        told = []
-        for update in range(self.value.updates):
+        updates = self.value.updates
+
+        def step(update, sums):
             metrics, seen, gradients = compute(batch, features, drawn, update)
             self._value_optimizer.apply(replicas.summed(gradients))
             spread = self.value.follow(tf.nest.map_structure(replicas.of_all, seen))
-            told.append(metrics | {"value_spread": spread / replicas.count()})
-        return tf.nest.map_structure(lambda *terms: tf.add_n(terms) / len(terms), *told)
+            metrics["value_spread"] = spread / replicas.count()
+            return update + 1, {name: sums[name] + metrics[name] for name in sums}
+
+        done = tf.constant(0), dict.fromkeys(self.value.metric_names, tf.constant(0.0))
+        if replicas.count() > 1:  # they cannot meet within a loop of TensorFlow
+            for _ in range(updates):
+                done = step(*done)
+        else:
+            done = tf.while_loop(lambda update, _: update < updates, step, done)
+        return {name: total / updates for name, total in done[1].items()}
 
     def _count(self, metrics):
         counts = tf.reduce_all(tf.math.is_finite(self._metric_sums))

@@ -90,9 +90,8 @@ class ActorCritic(tf.Module):
         expects: features [K, ..., B, L, F], rewards and continuation [K, ..., B, L]. Each
         `update` of a gradient step learns from other rows, until all had their turn.
         """
-        steps, stride = self._settings.target_steps, self._settings.stride
-        turns = min(stride, batch["reward"].shape[1] - steps)
-        rows = Rows(steps, stride, first=update % turns)
+        stride = self._settings.stride
+        rows = Rows(self._settings.target_steps, stride, first=update % stride)
         features = tf.stop_gradient(features)
         reward = batch["reward"] / self._reward_unit()
         rewards = [rows.after(reward, count + 1) for count in range(rows.steps)]

@@ -13,28 +13,27 @@ _SCALE_RATE = 0.01
 class Rows(NamedTuple):
     """The rows of sequences that an update of critics and policy learns from.
 
-    A target has `steps` rewards, n. Of the T - n rows that have one, one in `stride` is
-    learned from: in every first sequence of two `first` and so on; in every second one
-    counted from the last such row, and back. A sequence ends where an episode does that a
-    time limit cut: what a stride leaves over at the end would never be learned.
+    A target has `steps` rewards, n. Of the L = T - n rows that have one, ceil(L / stride)
+    are learned from: in every first sequence of two
+
+        (first + i * stride) mod L,  i = 0, 1 and so on
+
+    and in every second one those that lie as far from the last. A sequence ends where an
+    episode does that a time limit cut: what a stride leaves over at the end would never be
+    learned. The `first` is a number or a tensor, [], below the stride.
     """
 
     steps: int
     stride: int = 1
-    first: int = 0
+    first: int | tf.Tensor = 0
 
     def after(self, tensor, count):
-        """The rows `count` steps after these, [B, T, ...] -> [B, ...]."""
+        """The rows `count` steps after these, [B, T, ...] -> [B, ceil(L / stride), ...]."""
         length = tensor.shape[1] - self.steps
-        last = (length - 1 - self.first) % self.stride
-        early, late = (
-            tensor[:, count + first : count + length : self.stride]
-            for first in (self.first, last)
-        )
-        if last == self.first:
-            return early
-        is_late = np.arange(tensor.shape[0]) % 2 == 1
-        return tf.where(is_late.reshape([-1] + [1] * (len(tensor.shape) - 1)), late, early)
+        early = (self.first + np.arange(0, length, self.stride)) % length
+        is_late = np.arange(tensor.shape[0])[:, np.newaxis] % 2 == 1
+        rows = tf.where(is_late, length - 1 - early[::-1], early)
+        return tf.gather(tensor, rows + count, axis=1, batch_dims=1)
 
 
 def critic_loss(
