@@ -12,8 +12,7 @@ from benchmarks.learning.answers import ONE_NOTE, TABLES, answer, findings, note
 
 SUMMARY = "summary.json"  # in the folder of tables
 # pages that are no study; each names the command that wrote it
-_OTHERS = ("examples", "benchmarks", "layers", "mesh")
-_OTHERS += ("scale", "cheap_environment/scale", "processes")
+_OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "processes")
 _ABOUT = f"""
 - No number of a table is typed by hand. Of each study, configs.yaml has what its runs
   share, runs.csv a row a run, curves.csv.gz a row an episode. From them
