@@ -285,9 +285,11 @@ def test_what_counts_is_the_reward_in_its_unit(make_config):
     np.testing.assert_allclose(10.0 * worth[0], worth[1], rtol=1e-5)
 
 
-def test_draws_say_what_an_action_in_a_target_brings(noise):
-    """Without slow critics after it, the target is of the rewards that draws expect."""
+@pytest.mark.parametrize("goes_on", [0.0, 0.5])
+def test_draws_say_what_an_action_in_a_target_brings(noise, goes_on):
+    """The target is of the rewards that draws expect, and of the slow critics after them."""
     value = make(target_draws=3, pessimism=0.5, target_steps=1)
+    value._slow.follow(shaken(make(), seed=5)._critics, rate=1.0)
     reward = np.array([1.0, 2.0, 6.0]) * REPEAT
     asked = []
 
@@ -295,7 +297,7 @@ def test_draws_say_what_an_action_in_a_target_brings(noise):
         asked.append((features.shape, action.shape))
         shape = [3, *features.shape[:2]]
         expected = tf.broadcast_to(tf.constant(reward, tf.float32)[:, None, None], shape)
-        return tf.zeros([*shape, STATES]), expected, tf.zeros(shape)  # all is over then
+        return tf.zeros([*shape, STATES]), expected, tf.fill(shape, goes_on)
 
     batch = {
         "action": tf.zeros([1, 4, 1]),
@@ -305,7 +307,10 @@ def test_draws_say_what_an_action_in_a_target_brings(noise):
     }
     features = tf.zeros([1, 4, STATES])
     losses, _ = value.losses(batch, features, noise(2, 1, 4, 1), expect=expect)
-    target = DISCOUNT * (3.0 - 0.5 * np.std([1.0, 2.0, 6.0]))
+    there = tf.zeros([1, STATES])
+    later = np.min(value._slow(there, value.act(there)))
+    target = 3.0 + DISCOUNT * goes_on * later - 0.5 * np.std([1.0, 2.0, 6.0])
+    target *= DISCOUNT
     values = value._critics(features[:, :1], batch["action"][:, :1]).numpy()
     expected = np.sum((values - target) ** 2)
     assert float(losses["value_loss"][0]) == pytest.approx(expected, rel=1e-5)
