@@ -287,7 +287,7 @@ def test_what_counts_is_the_reward_in_its_unit(make_config):
 
 @pytest.mark.parametrize("goes_on", [0.0, 0.5])
 def test_draws_say_what_an_action_in_a_target_brings(noise, goes_on):
-    """The target is of the rewards that draws expect, and of the slow critics after them."""
+    """Its rewards are those that draws expect; slow critics say what comes after them."""
     value = make(target_draws=3, pessimism=0.5, target_steps=1)
     value._slow.follow(shaken(make(), seed=5)._critics, rate=1.0)
     reward = np.array([1.0, 2.0, 6.0]) * REPEAT
