@@ -103,7 +103,7 @@ def _model_step(config, observation_size, action_size):
 
 
 def _value_step(config, observation_size, action_size):
-    """Targets, both losses, and their gradients.
+    """Targets, both losses, and their gradients, in each update.
 
     A target costs the policy and the slow critics, forward. Each loss costs the network
     that learns three forward passes; that of the policy costs two of the critics besides,
@@ -115,7 +115,7 @@ def _value_step(config, observation_size, action_size):
     value = config.value
     learned = -(-(config.sequence_length - value.target_steps) // value.stride)
     policy, critics = (1 + 3) * part["policy"], (1 + 3 + 2) * part["critics"]
-    return config.batch_size * learned * (policy + critics)
+    return value.updates * config.batch_size * learned * (policy + critics)
 
 
 def decision(config, strategy, observation_size, action_size):

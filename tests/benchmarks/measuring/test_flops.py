@@ -91,6 +91,12 @@ def test_a_step_of_the_value_is_what_tensorflow_counts(stride, learned):
     assert added == counted + 2 * learned * of_data
 
 
+def test_each_update_of_the_value_costs_the_same():
+    costs = [flops.train_step(_config(*VALUE, f"value.updates={n}"), 17, 6) for n in (1, 3)]
+    alone = flops.train_step(_config("value=none"), 17, 6)
+    assert costs[1] - alone == 3 * (costs[0] - alone)
+
+
 def test_a_decision_filters_once_and_imagines_every_plan():
     config = _config("value=none", "planner=cem", "planner.horizon=4")
     planner = dataclasses.replace(config.planner, candidates=10, elites=2, iterations=3)
