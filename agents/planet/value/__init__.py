@@ -43,7 +43,7 @@ class TemporalDifference(Settings):
         units: of each hidden layer.
         learning_rate: Adam's, of critics and policy.
         clip_norm: largest global norm of the gradient of each.
-        target_rate: share of the critics that their slow copies take over in a step.
+        target_rate: share of the critics that their slow copies take over in an update.
         entropy: weight of the policy's entropy, in nats, against the value divided by its
             spread.
         proposals: plans that the policy proposes to the planner in every decision.

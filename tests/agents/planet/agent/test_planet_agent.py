@@ -142,6 +142,18 @@ def test_each_update_of_the_value_in_a_step_learns_from_other_rows(
     assert np.any(learned[0] != learned[1]) == (updates > 1)
 
 
+def test_what_updates_of_the_value_tell_is_their_mean(build_agent, batch):
+    """Where critics hardly move, several updates on the same rows tell what one does."""
+    told = []
+    for updates in (1, 3):
+        words = "value.stride=1", "value.learning_rate=1e-9", f"value.updates={updates}"
+        agent = build_agent(*words)
+        [info] = train(agent, batch, 1)
+        told.append([float(info.extra[name]) for name in agent.value.metric_names])
+    np.testing.assert_allclose(*told, rtol=1e-3, atol=1e-5)
+    assert abs(told[0][0]) > 1e-3
+
+
 @pytest.mark.slow
 def test_the_value_changes_nothing_of_what_the_model_learns(build_agent, batch):
     valued, plain = build_agent("value=td"), build_agent("value=none")
