@@ -47,6 +47,7 @@ _LATER = {
     "value.pessimism": 0.0,
     "value.imitation": 0.0,
     "value.updates": 1,
+    "value.centered": False,
     "world_model.standardize": False,
     "world_model.learn_observation_stddev": False,
     "world_model.image_pool": 1,

@@ -71,6 +71,7 @@ def resolved(config, environment):
             episode_length=environment.episode_length,
             observation_size=size,
             action_size=environment.action_spec().shape[0],
+            can_end=envs.can_end(config.task),
             has_images=any(is_image(spec) for spec in seen.values()),
             has_gpu=bool(tf.config.list_physical_devices("GPU")),
         ),

@@ -60,7 +60,8 @@ def filled(folder, text):
 
     It names them as `{table.column: column=value; column=value}`: the cell of the only
     row of `table.csv` that has those values. An interval, with a mark where it is of too
-    few seeds, or the extremes of seeds follow where the table has them.
+    few seeds, or the extremes of seeds follow where the table has them. A table that is
+    not among those of the runs stands beside them: another program measured it.
 
     Raises:
         SystemExit: a table has several such rows.
@@ -82,7 +83,8 @@ def _of_row(folder, cell, row):
 
 def _cell(folder, table, column, words):
     wanted = dict(word.split("=", 1) for word in words.split("; "))
-    with open(folder / TABLES / f"{table}.csv", newline="") as file:
+    own = folder / TABLES / f"{table}.csv"
+    with open(own if own.exists() else folder / own.name, newline="") as file:
         rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
     if not rows:
         return _UNKNOWN

@@ -65,7 +65,8 @@ def make_config():
     def make(*words):
         value = ["value=none"]
         if any(word.startswith("value") for word in words):
-            value = [] if "value=none" in words else ["value.discount=0.95"]
+            known = ["value.discount=0.95", "value.centered=false"]
+            value = [] if "value=none" in words else known
         return overrides.load([*TINY, *value, *words])
 
     return make

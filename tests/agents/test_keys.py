@@ -84,6 +84,7 @@ ELSEWHERE = {
     "value.kind": "training/test_without_value.py",
     "value.proposals": "planet/value/test_actor_critic.py",
     "value.return_lambda": "planet/planning/test_rollouts.py",
+    "value.centered": "planet/value/test_actor_critic.py",
     "value.updates": "planet/agent/test_planet_agent.py",
     "value.target_draws": "planet/value/test_actor_critic.py",
     "value.pessimism": "planet/value/test_actor_critic.py",

@@ -41,6 +41,9 @@ class TemporalDifference(Settings):
             decisions have none.
         layers: hidden layers of each network.
         units: of each hidden layer.
+        centered: whether critics learn how much more a state is worth than the mean reward
+            for ever, see `agents.planet.value.actor_critic`; None: where an episode can end
+            before its time limit.
         learning_rate: Adam's, of critics and policy.
         clip_norm: largest global norm of the gradient of each.
         target_rate: share of the critics that their slow copies take over in an update.
@@ -64,6 +67,7 @@ class TemporalDifference(Settings):
     stride: int = key(least=1)
     layers: int = key(least=1)
     units: int = key(least=1)
+    centered: bool | None = key()
     learning_rate: float = key(above=0)
     clip_norm: float = key(above=0)
     target_rate: float = key(above=0, most=1)

@@ -9,7 +9,13 @@ from agents.planet.model.standardization import statistic
 from agents.planet.planning.rollouts import repeat_candidates
 from agents.planet.value.explorer import Explorer
 from agents.planet.value.networks import Critics, make_policy
-from agents.planet.value.targets import Rows, critic_loss, follow_spread, worth_over_draws
+from agents.planet.value.targets import (
+    Rows,
+    critic_loss,
+    follow_spread,
+    move,
+    worth_over_draws,
+)
 from agents.system.seeds import normal
 
 
@@ -25,10 +31,18 @@ class ActorCritic(tf.Module):
     posterior learn by the evidence bound alone. `scale` follows the distance of the 5 and
     95 per cent quantiles of Q (Hafner et al., 2023, DreamerV3, equation 7).
 
+    Where the critics are centered, their networks learn Q - c, with
+
+        c = mean reward of replayed steps / (1 - discount)
+
+    where the mean follows what each gradient step sees. Without, values grow from 0, by at
+    most `target_rate` rewards in an update, and for long all that goes on is worth hardly
+    more than an end. Source: Naik et al., 2024, Reward Centering, section 2.
+
     Where actions are categories, the mean over them takes the place of a draw in targets
     and in the policy's loss.
 
-    The settings are a `agents.planet.value.TemporalDifference`, its discount set;
+    The settings are a `agents.planet.value.TemporalDifference` without null;
     `reward_unit()` is the reward that counts 1 here, []. Where a bonus has a value too, its
     beta is tuned at `beta_rate`, see `agents.planet.value.explorer`.
     """
@@ -46,8 +60,12 @@ class ActorCritic(tf.Module):
         self.target_draws = settings.target_draws
         self.updates = settings.updates
         sizes = (features, action_size, settings.layers, settings.units)
-        self._critics = Critics(*sizes, "critics")
-        self._slow = Critics(*sizes, "slow_critics")
+        centers = ()
+        if settings.centered:
+            self._mean_reward = statistic(0.0)
+            centers = (lambda: self._mean_reward / (1.0 - settings.discount),)
+        self._critics = Critics(*sizes, "critics", *centers)
+        self._slow = Critics(*sizes, "slow_critics", *centers)
         self._policy = make_policy(features, space, *sizes[1:])
         self._slow.follow(self._critics, rate=1.0)
         self._scale = statistic(1.0)
@@ -101,12 +119,16 @@ class ActorCritic(tf.Module):
         here, taken = rows.after(features, 0), rows.after(batch["action"], 1)
         losses, best = self._policy_losses(here, rows.after(noise[1], 0), taken)
         losses["value_loss"] = value_loss
+        seen = {"value": best}
+        if self._settings.centered:
+            goes_on = 1.0 - tf.cast(rows.after(batch["is_first"], 1), tf.float32)
+            seen |= {"reward": goes_on * rewards[0], "counts": goes_on}
         if not self.explorer:
-            return losses, {"value": best}
-        more, seen = self.explorer.losses(
+            return losses, seen
+        more, of_explorer = self.explorer.losses(
             batch, features, noise[2:], sought, self._worth, rows
         )
-        return losses | more, seen | {"value": best}
+        return losses | more, seen | of_explorer
 
     def _worth_later(self, expect, features, action):
         """What an action is worth in a target: by the slow critics, or by draws first."""
@@ -146,6 +168,10 @@ class ActorCritic(tf.Module):
         """
         self._slow.follow(self._critics, self._settings.target_rate)
         found = follow_spread(self._scale, seen["value"])
+        if self._settings.centered:
+            total, count = (tf.reduce_sum(seen[name]) for name in ("reward", "counts"))
+            now = tf.math.divide_no_nan(total, count)
+            self._mean_reward.assign(move(self._mean_reward, now))
         if self.explorer:
             self.explorer.follow(seen)
         return found

@@ -46,10 +46,14 @@ class Perceptrons(_Follower):
 
 
 class Critics(_Follower):
-    """What a state and an action are worth, by two networks of so many hidden layers."""
+    """What a state and an action are worth, by two networks of so many hidden layers.
 
-    def __init__(self, features, action_size, layers, units, name):
+    An `offset()`, [], is added to what the networks say.
+    """
+
+    def __init__(self, features, action_size, layers, units, name, offset=lambda: 0.0):
         super().__init__(name)
+        self._offset = offset
         sizes = [features + action_size, *[units] * layers, 1]
         self._networks = Perceptrons(2, sizes, name)
 
@@ -58,7 +62,8 @@ class Critics(_Follower):
         inputs = tf.concat([features, action], -1)
         flat = tf.reshape(inputs, [-1, inputs.shape[-1]])
         outputs = self._networks(flat, fixed)
-        return tf.reshape(outputs, tf.concat([[2], tf.shape(inputs)[:-1]], 0))
+        outputs = tf.reshape(outputs, tf.concat([[2], tf.shape(inputs)[:-1]], 0))
+        return outputs + self._offset()
 
 
 class _Policy(_Follower):

@@ -11,7 +11,7 @@ from agents.planet.value import TemporalDifference, discount_of
 from agents.runs.config.schema import as_dict, flatten, make_config
 
 # Keys that null leaves open. Elsewhere null is a value: none, or without end.
-OPEN = ("action_repeat", "compile", "value.discount")
+OPEN = ("action_repeat", "compile", "value.discount", "value.centered")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
 
 
@@ -23,6 +23,7 @@ class Surroundings:
     episode_length: int | None  # decisions of a full episode; None where nobody knows
     observation_size: int  # numbers; an image beside a vector counts as 20
     action_size: int
+    can_end: bool = False  # whether an episode can end before its time limit
     has_images: bool = False  # whether images are observed
     has_gpu: bool = False  # whether TensorFlow has one here
 
@@ -42,9 +43,10 @@ def resolve(config, surroundings):
     """The config with every key that it leaves open set; those that are set stay.
 
     Sizes are set by `agents.planet.model.sizes.with_sizes`, the discount by
-    `agents.planet.value.discount_of`. Vectors are compiled, except in bfloat16 on a
-    processor, where XLA leaves matrix units unused: a gradient step takes it two to six
-    times as long. Pictures are not: its convolutions on a processor are slower.
+    `agents.planet.value.discount_of`. Critics are centered where an episode can end:
+    elsewhere an offset of all values changes no decision. Vectors are compiled, except in
+    bfloat16 on a processor, where XLA leaves matrix units unused: a gradient step takes it
+    two to six times as long. Pictures are not: its convolutions on a processor are slower.
 
     Example:
         >>> from agents.runs.config.overrides import load
@@ -55,9 +57,8 @@ def resolve(config, surroundings):
     """
     model, value = config.world_model, config.value
     sizes = surroundings.observation_size, surroundings.action_size
-    if isinstance(value, TemporalDifference) and value.discount is None:
-        discount = discount_of(surroundings.episode_length)
-        value = dataclasses.replace(value, discount=discount)
+    if isinstance(value, TemporalDifference):
+        value = _with_value(value, surroundings)
     is_fast = config.compute_dtype == "float32" or surroundings.has_gpu
     compiles = is_fast and not surroundings.has_images
     return dataclasses.replace(
@@ -67,6 +68,15 @@ def resolve(config, surroundings):
         value=value,
         world_model=with_sizes(model, *sizes),
     )
+
+
+def _with_value(value, surroundings):
+    discount, centered = value.discount, value.centered
+    if discount is None:
+        discount = discount_of(surroundings.episode_length)
+    if centered is None:
+        centered = surroundings.can_end
+    return dataclasses.replace(value, discount=discount, centered=centered)
 
 
 def fill(config, saved):

@@ -47,6 +47,15 @@ def test_a_score_of_one_seed_is_marked_in_an_answer(tmp_path):
     assert answer(tmp_path, study) == "5‡ after 3"
 
 
+def test_a_table_of_another_program_stands_beside_those_of_the_runs(tmp_path):
+    table_in(tmp_path)
+    (tmp_path / "other.csv").write_text("seed,v\nall,7\n")
+    study = {"answer": "{other.v: seed=all}, {t.v: seed=all}"}
+    assert answer(tmp_path, study) == "not measured yet"
+    (tmp_path / "tables" / "t.csv").write_text("seed,v\nall,8\n")
+    assert answer(tmp_path, study) == "7, 8"
+
+
 def test_an_answer_that_nothing_was_measured_for_says_so(tmp_path):
     assert answer(tmp_path, STUDY) == "not measured yet"
     assert answer(tmp_path / "none", {"answer": "By hand."}) == "not measured yet"

@@ -55,10 +55,10 @@ def known_values():
     return np.linalg.solve(np.eye(STATES - 1) - DISCOUNT * to_next, reward)
 
 
-@pytest.fixture(scope="module")
-def learned():
+@pytest.fixture(scope="module", params=[False, True], ids=["", "centered"])
+def learned(request):
     """Critics and policy that learned the chain."""
-    value = make(units=32, entropy=1e-3, target_rate=0.05)
+    value = make(units=32, entropy=1e-3, target_rate=0.05, centered=request.param)
     optimizer = ValueOptimizer(value.groups, learning_rate=3e-3, clip_norm=10.0)
     batch, features = moves()
 
@@ -190,6 +190,31 @@ def test_slow_critics_and_scale_follow():
     value._scale.assign(0.0501)
     value.follow({"value": tf.ones([6, 2])})
     assert float(value._scale) == pytest.approx(0.05)
+
+
+def test_centered_critics_know_at_once_what_the_mean_reward_is_worth(noise):
+    value, updates = make(centered=True), 50
+    batch, features = moves()
+    _, seen = value.losses(batch, features, noise(2, *batch["reward"].shape, 1))
+    for _ in range(updates):
+        value.follow(seen)
+    goes_on = ~batch["is_first"][:, 1]
+    mean = np.mean(batch["reward"][:, 1][goes_on]) * (1.0 - 0.99**updates)
+    found = value.value(tf.one_hot(range(STATES), STATES))
+    np.testing.assert_allclose(found, [mean / (1.0 - DISCOUNT)] * STATES, rtol=1e-4)
+
+
+def test_what_critics_are_centered_by_changes_no_loss(batch, noise):
+    """It may stand in the biases of their last layers as well."""
+    plain, centered = (shaken(make(centered=which)) for which in (False, True))
+    centered._mean_reward.assign(0.3)
+    for critics in plain._critics, plain._slow:
+        bias = [x for x in critics.trainable_variables if "bias" in x.name][-1]
+        bias.assign_add(0.3 / (1.0 - DISCOUNT) * tf.ones_like(bias))
+    given = *batch, noise(2, 6, 5, 1, seed=8)
+    found, expected = (value.losses(*given)[0] for value in (centered, plain))
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=1e-4, err_msg=name)
 
 
 def test_slow_critics_start_as_the_critics_are():

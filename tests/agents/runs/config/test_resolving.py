@@ -31,6 +31,15 @@ def test_task_and_machine_decide_what_is_left_open():
     assert open_keys(as_dict(used("value=none"))) == []
 
 
+@pytest.mark.parametrize("can_end", [False, True])
+def test_critics_are_centered_where_episodes_can_end(can_end):
+    where = dataclasses.replace(CHEETAH, can_end=can_end)
+    assert used(surroundings=where).value.centered is can_end
+    for word, is_set in {"true": True, "false": False}.items():
+        found = used(f"value.centered={word}", surroundings=where)
+        assert found.value.centered is is_set
+
+
 def test_vectors_are_compiled_and_pictures_are_not():
     assert used("compile=null").compile is True
     seen = dataclasses.replace(FAKE, has_images=True)
