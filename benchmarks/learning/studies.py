@@ -23,6 +23,7 @@ from agents.runs.grouping import group
 from agents.study.compare import compare
 from agents.study.compare.tables import with_interval, write
 from agents.study.frames import evaluations
+from agents.study.frames import runs as run_table
 from agents.study.statistics import mean
 from agents.system.files import replacing_folder
 from benchmarks.learning.packed import read_runs
@@ -77,10 +78,10 @@ def differences(runs, than):
     the group of the twins, as `agents.study.frames.evaluations` names it. For each other
     group and each number of environment steps that any of its pairs has, there is a row a
     task, and one over all tasks where there are several. `ahead` counts the pairs in which
-    it scores more than its twin.
+    it scores more than its twin. A run that diverged keeps its last score: without it, its
+    group would be judged by its luckier runs.
     """
-    keys = ["group", "environment_steps", "task", "seed"]
-    scores = evaluations(runs).groupby(keys)["return"].mean().unstack("group")
+    scores = _scores(runs).unstack("group")
     apart = scores.drop(columns=than, errors="ignore").sub(scores.get(than, np.nan), axis=0)
     apart = apart.stack().dropna()
     rows = []
@@ -91,6 +92,15 @@ def differences(runs, than):
         if len(pairs) > 1:
             rows.append(start | _difference(ALL_TASKS, [*pairs.values()]))
     return rows
+
+
+def _scores(runs):
+    """The mean return of each run at each evaluation, or at its last before it diverged."""
+    keys = ["group", "task", "seed", "environment_steps"]
+    scores = evaluations(runs).groupby(keys)["return"].mean().unstack("environment_steps")
+    ended = run_table(runs).set_index(keys[:3])["ended"].reindex(scores.index)
+    kept = scores.ffill(axis=1).where(ended == "diverged", scores, axis=0)
+    return kept.stack().dropna().reorder_levels([0, 3, 1, 2])
 
 
 def _difference(task, apart):

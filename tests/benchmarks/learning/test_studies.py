@@ -243,6 +243,24 @@ def test_each_seed_is_compared_with_its_twin(pairs):
     assert math.isnan(pairs["b", 2000]["difference_low"])
 
 
+@pytest.mark.parametrize("has_diverged", [True, False])
+def test_a_run_that_diverged_keeps_its_last_score(make_run, tmp_path, has_diverged):
+    scores = {("laplace", 0): [5, 6], ("laplace", 1): [9, 9], ("laplace", 2): [4]}
+    scores |= {("deterministic", seed): [1, 2 + 4 * seed] for seed in range(2)}
+    scores["deterministic", 2] = [1, 9]
+    runs = []
+    for (transition, seed), returns in scores.items():
+        settings = {"task": "a", "transition": transition, "environment_steps": 2000}
+        folder = tmp_path / transition / str(seed)
+        runs.append(make_run(folder, seed, [[float(x)] for x in returns], **settings))
+    if has_diverged:
+        divergence = history.Divergence(1, 7, ("loss",))
+        history.write_divergence(tmp_path / "laplace" / "2", divergence)
+    row = differences(runs, TWIN)[-1]
+    assert (row["environment_steps"], row["pairs"]) == (2000, 2 + has_diverged)
+    assert row["difference"] == pytest.approx((4 + 3 - 5 * has_diverged) / row["pairs"])
+
+
 def test_each_task_counts_alike(pairs):
     assert pairs[ALL_TASKS, 2000]["difference"] == 0.5 * (14.0 - 4.0)
     assert pairs[ALL_TASKS, 2000]["seeds"] == 1
