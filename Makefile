@@ -16,13 +16,18 @@ CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weight
   tests/envs/simulations/test_rendering.py
 
 .DEFAULT_GOAL := help
-.PHONY: help train test slow mutations other check bench docs docs-test docs-serve release
+.PHONY: help train runs test slow mutations other check bench docs docs-test docs-serve release
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 train: $(VENV)/installed  ## train the default in .venv; ARGS="task=... seed=..."
 	@$(BIN)/bayes-rl train $(ARGS)
+
+runs: $(VENV)/installed  ## three trained runs to start from, in logdir/start, in minutes
+	@$(BIN)/bayes-rl train -m --jobs 2 task=cartpole_swingup,reacher_easy \
+	  environment_steps=20_000 'logdir=logdir/start/$${task}'
+	@$(BIN)/bayes-rl train experiment=discrete_actions logdir=logdir/start/cart_pole
 
 test: $(VENV)/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
 	$(PYTEST) -m "not slow" --durations=20 --durations-min=4 $(ARGS)

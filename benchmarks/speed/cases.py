@@ -101,11 +101,11 @@ def _decide_cases(size, words):
 def _explore_cases(size, words):
     """What S = 5 draws cost beside one, at the paper's planner or the default one."""
     case = _maker("exploring decision", "explore", size, words, "one draw")
-    planner = () if size == "cpu" else ("planner=cem",)
+    own = ("transition=reparameterization", *(() if size == "cpu" else ("planner=cem",)))
     return [
-        case("one draw", *planner, "explore=thompson"),
-        case("five draws", *planner, "explore=upper_confidence", "explore.draws=5"),
-        case("information gain", *planner, "explore=information_gain", "explore.draws=5"),
+        case("one draw", *own, "explore=thompson"),
+        case("five draws", *own, "explore=upper_confidence", "explore.draws=5"),
+        case("information gain", *own, "explore=information_gain", "explore.draws=5"),
     ]
 
 

@@ -21,9 +21,9 @@ from benchmarks.learning.pages import beginning, how, joined, picture
 from benchmarks.learning.studies import commanded_runs, without_runs
 from benchmarks.learning.suite.curves import curves, weights
 from benchmarks.learning.suite.standings import (
+    MAIN,
     METHODS,
     STEPS,
-    default_transition,
     published_at_end,
     standings,
 )
@@ -84,7 +84,7 @@ def take_pictures(folder, study):
     """Copies films of the first seed of each task, where it is finished."""
     for run in runs_below(study["runs"]):
         config = read_config(run)
-        is_shown = (config["seed"], config["transition"]) == (0, default_transition())
+        is_shown = (config["seed"], config["transition"]) == (0, MAIN)
         for name, ending in _FILMS.items():
             film = run / "videos" / name
             if film.exists() and is_shown:
@@ -140,7 +140,7 @@ def _progress(found):
 
 def _shown(rows):
     """The scores of the default, beside those of few methods."""
-    own = [row for row in rows if row["transition"] == default_transition()]
+    own = [row for row in rows if row["transition"] == MAIN]
     title = f"Mean return after {STEPS:,} environment steps [95 % interval], n seeds."
     columns = {"task": "{task}", "ours": "{mean}", "n": "{n}"}
     title += " Published means are of other protocols."

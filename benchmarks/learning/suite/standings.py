@@ -6,11 +6,11 @@ import functools
 
 import numpy as np
 
-from agents.runs.config import overrides
 from agents.study.compare.published import published_scores
 from agents.study.frames import minutes
 
 STEPS = 100_000
+MAIN = "reparameterization"  # transition of the runs that others are held against
 METHODS = {
     "TD-MPC (own repeats)": "TD-MPC, own repeats",
     "TD-MPC2": "TD-MPC2",
@@ -58,17 +58,11 @@ def identity(words):
     """(task, transition, seed) of a run.
 
     Example:
-        >>> identity(["task=cheetah_run", "seed=3"])
+        >>> identity(["task=cheetah_run", "transition=reparameterization", "seed=3"])
         ('cheetah_run', 'reparameterization', '3')
     """
     values = dict(word.split("=", 1) for word in words)
-    return values["task"], values.get("transition", default_transition()), values["seed"]
-
-
-@functools.cache
-def default_transition():
-    """The transition of a run that names none."""
-    return overrides.load([]).transition
+    return values["task"], values["transition"], values["seed"]
 
 
 def _standing(task, transition, wanted, runs):

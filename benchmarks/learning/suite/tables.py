@@ -7,9 +7,9 @@ from agents.study import statistics
 from agents.study.compare.report import FEWEST_SEEDS
 from agents.study.compare.tables import with_interval
 from benchmarks.learning.suite.standings import (
+    MAIN,
     METHODS,
     STEPS,
-    default_transition,
     published_at_end,
 )
 from benchmarks.learning.summary import sources_of
@@ -19,8 +19,7 @@ _CORE = 5  # seeds of a core task
 
 def tables(found):
     """Dict of name -> rows of a table, of standings as of `standings.standings`."""
-    default = default_transition()
-    own = {task: each for (task, kind), each in found.items() if kind == default}
+    own = {task: each for (task, kind), each in found.items() if kind == MAIN}
     done = {task: each.values for task, each in own.items() if each.scores}
     core = {task: done[task] for task in done if own[task].wanted >= _CORE}
     others = len(done) - len(core)
@@ -32,7 +31,7 @@ def tables(found):
             for name, scores in kinds.items()
             for row in _against(scores)
         ],
-        "twins": _twins(found, default),
+        "twins": _twins(found, MAIN),
     }
 
 

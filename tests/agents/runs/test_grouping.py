@@ -173,9 +173,9 @@ def test_an_experiment_has_one_name_whatever_else_another_task_has(make):
         make("task=cup_catch", "explore=thompson"),
     ]
     first, ensemble, same, thompson = grouping.labels(configs)
-    assert first == same == "explore=noise, transition=reparameterization"
+    assert first == same == "explore=noise, transition=laplace"
     assert ensemble == "explore=noise, transition=ensemble"
-    assert thompson == "explore=thompson, transition=reparameterization"
+    assert thompson == "explore=thompson, transition=laplace"
 
 
 def test_what_differs_between_tasks_alone_is_no_name_but_told(make):

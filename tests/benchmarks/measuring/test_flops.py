@@ -186,7 +186,7 @@ def _flops(operation):
 
 
 def test_draws_cost_a_rollout_each_and_less_on_a_shared_trajectory():
-    config = load(["value=none"])
+    config = load(["value=none", "transition=reparameterization"])
     part = flops.parts(config, 5, 1)
     latent = part["transition"] + part["prior"]
     steps = config.planner.evaluations * config.planner.horizon
