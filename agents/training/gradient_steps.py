@@ -17,6 +17,7 @@ from bayes_rl.weights import posteriors
 _NO_BATCHES_AHEAD = tf.distribute.InputOptions(experimental_per_replica_buffer_size=0)
 # The sum of the losses, and the norm of what all of them cause, tell no loss from another.
 _SUMS = ("loss", "gradient_norm")
+_RENEWED_EVERY = 100  # gradient steps, or more: to see the replay takes the time of some
 
 
 class Learning:
@@ -79,7 +80,11 @@ class Learning:
             self._stop_if_diverged(first_step)
             interrupts.check()
             watch(start + count)
-        self._renew()
+        if (
+            first_step == 0
+            or first_step // _RENEWED_EVERY < self._last_step // _RENEWED_EVERY
+        ):
+            self._renew()
         return self._agent.pop_metrics() | weight_report(self._agent.model)
 
     def _stop_if_diverged(self, first_step):

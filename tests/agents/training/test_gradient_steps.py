@@ -61,6 +61,19 @@ def test_one_long_run_is_two_short_ones_and_ends_where_a_step_is_not_finite(
     assert found.terms == ("observation_loss",)  # the variable is one of the decoder's
 
 
+def test_a_source_sees_the_replay_first_and_then_after_a_hundred_steps(
+    build_agent, replay, monkeypatch
+):
+    agent, seen = build_agent("transition=laplace"), []
+    monkeypatch.setattr(agent.model.source, "renew", lambda *_: seen.append(int(counter)))
+    learning = Learning(agent, replay, choose_devices("default"), **BATCHES)
+    counter = agent.train_step_counter
+    learning._learner = types.SimpleNamespace(run=counter.assign_add)
+    for steps in (40, 40, 40, 300, 60):
+        learning.run(steps, lambda done: None)
+    assert seen == [40, 120, 420]
+
+
 @pytest.mark.parametrize("step", [0, 3])
 def test_devices_share_the_batches_of_a_step_and_go_on_after_those_seen(
     replay, monkeypatch, step

@@ -31,8 +31,9 @@ class Laplace(Source):
     are certain, and so are all layers before.
 
     Gradient steps are those of the deterministic transition, without noise and at its cost.
-    After those of an episode the precision is made anew, for the features have moved: from
-    sequences of the replay, as gradient steps see them, counted up to all its steps.
+    After those of an episode, or of several with few steps, the precision is made anew, for
+    the features have moved: from sequences of the replay, as gradient steps see them,
+    counted up to all its steps.
 
     The centre are the trained weights, not the solution of the regression: by them the
     agent filters and is judged, as its deterministic twin, and at an optimum of the loss
