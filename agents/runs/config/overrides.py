@@ -216,7 +216,18 @@ def _compose(choices):
     with _in_one_line(), initialize_config_module("configs", version_base="1.3"):
         composed = compose("train", words, return_hydra_config=True)
     values = OmegaConf.to_container(composed, resolve=False)
-    return values, values.pop("hydra")["runtime"]["choices"]
+    chosen = values.pop("hydra")["runtime"]["choices"]
+    _leave_keys_of_others(values, chosen)
+    return values, chosen
+
+
+def _leave_keys_of_others(values, chosen):
+    """Leaves out what a preset sets of a choice where another one is chosen."""
+    for group in values.keys() & chosen.keys():
+        own = settings(group, chosen[group]) if chosen[group] else {}
+        for key in values[group].keys() - own.keys() - {"kind"}:
+            if having(group, key):
+                del values[group][key]
 
 
 def _set(composed, chosen, overrides):

@@ -2,6 +2,7 @@ import pytest
 from hydra import compose, initialize_config_module
 from omegaconf import OmegaConf
 
+from agents.planet.value import NoValue
 from agents.runs.config import overrides
 from agents.runs.config.schema import make_config
 from agents.system.errors import UserError
@@ -115,6 +116,14 @@ def test_words_are_set_as_hydra_sets_them():
 
 def test_words_win_over_a_preset_wherever_they_stand():
     assert overrides.load(["batch_size=7", "experiment=debug"]).batch_size == 7
+
+
+def test_a_preset_says_nothing_of_a_choice_that_is_not_taken():
+    preset = "experiment=discrete_actions"
+    assert overrides.load([preset]).value.target_steps == 5
+    other = overrides.load([preset, "value=none"])
+    assert isinstance(other.value, NoValue)
+    assert other.seed_steps == overrides.load([preset]).seed_steps
 
 
 def test_run_folder_is_named_after_task_strategy_and_seed():
