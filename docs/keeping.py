@@ -1,7 +1,8 @@
 """Outputs of pages, kept in docs/outputs: what has not changed is not run again.
 
 They belong to the code of a page and to the files that it may use. A page says in its front
-matter, below `uses`, which files and folders of the repository those are.
+matter, below `uses`, which files and folders of the repository those are. Below `runs` it
+may name trained runs of logdir/start to work with.
 """
 
 import base64
@@ -55,9 +56,7 @@ def used(page):
     Raises:
         ValueError: as of `key`.
     """
-    name, text = page.relative_to(ROOT), page.read_text()
-    front = yaml.safe_load(text.split("---\n", 2)[1]) if text.startswith("---\n") else {}
-    files, paths = set(), front.get("uses")
+    name, files, paths = page.relative_to(ROOT), set(), _front(page).get("uses")
     if not paths:
         raise ValueError(
             f"{name} has code: say `uses: [bayes_rl]`, or what else it may use"
@@ -69,6 +68,16 @@ def used(page):
         inside = place.rglob("*") if place.is_dir() else [place]
         files |= {file for file in inside if file.is_file() and _counts(file)}
     return sorted(files)
+
+
+def runs(page):
+    """Names of the trained runs that a page works with, see `make runs`."""
+    return _front(page).get("runs", [])
+
+
+def _front(page):
+    text = page.read_text()
+    return yaml.safe_load(text.split("---\n", 2)[1]) if text.startswith("---\n") else {}
 
 
 def _counts(file):

@@ -10,12 +10,15 @@ import concurrent.futures
 import os
 import pathlib
 import resource
+import shutil
+import subprocess
 import sys
 import tempfile
 import time
 
 from docs import keeping
 
+START = "logdir/start"  # runs that `make runs` trains, to start from
 SECONDS = 180  # that a page may take on one core; a test machine may be busy with others
 _PATIENCE = 5  # times as long is waited for a cell
 _FIRST = "from docs import running; running.stop_at_failures(get_ipython())"
@@ -74,6 +77,7 @@ def execute(page):
         sockets = {"transport": "ipc", "ip": f"{other}/kernel"}
         kernel = AsyncKernelManager(kernel_name="python3", **sockets)
         place = {"metadata": {"path": folder}}
+        copy_runs(page, folder)
         try:
             first = [f"--IPKernelApp.exec_lines={_FIRST}"]
             settings = limits | {"resources": place, "extra_arguments": first}
@@ -85,6 +89,18 @@ def execute(page):
             run_sync(kernel.shutdown_kernel)(now=True)
     taken = [after - before for after, before in zip(_seconds(), started, strict=True)]
     return *taken, error
+
+
+def make_runs(pages):
+    """Trains runs to start from where some of these pages work with them."""
+    if any(map(keeping.runs, pages)):
+        subprocess.run(["make", "runs"], cwd=keeping.ROOT, check=True)
+
+
+def copy_runs(page, folder):
+    """Copies the trained runs that a page works with to the folder where it runs."""
+    for name in keeping.runs(page):
+        shutil.copytree(keeping.ROOT / START / name, pathlib.Path(folder, START, name))
 
 
 def _seconds():
@@ -105,6 +121,7 @@ def run(pages, jobs):
     """
     failed = 0
     missing = [page for page in pages if not keeping.is_kept(page)]
+    make_runs(missing)
     with concurrent.futures.ProcessPoolExecutor(jobs) as workers:
         running = {workers.submit(execute, page): page for page in missing}
         for done in concurrent.futures.as_completed(running):

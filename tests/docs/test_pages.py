@@ -72,9 +72,9 @@ def test_agent_of_the_tutorial_acts_until_the_end_of_an_episode(monkeypatch):
     loaded = types.SimpleNamespace(reset=lambda: None, act=lambda seen: [0.5])
     monkeypatch.setattr(agents, "load", lambda *run: given.append(run) or loaded)
     names = {}
-    exec(cells("tutorials/act_in_a_notebook.md")[1], names)  # noqa: S102
+    exec(cells("tutorials/act_in_a_notebook.md")[0], names)  # noqa: S102
     assert names["step"].is_last()
-    assert given == [("run",)]
+    assert given == [("logdir/start/cartpole_swingup",)]
 
 
 def test_layers_of_the_table_exist():

@@ -19,6 +19,33 @@ def test_a_command_that_fails_stops_a_page():
         shell.system("ls")
 
 
+def test_a_page_works_with_a_copy_of_a_trained_run(tmp_path, monkeypatch):
+    monkeypatch.setattr(keeping, "ROOT", tmp_path)
+    made = []
+    monkeypatch.setattr(running.subprocess, "run", lambda words, **_: made.append(words))
+    for name in ("pole", "other"):
+        (tmp_path / "logdir/start" / name).mkdir(parents=True)
+    page, folder = tmp_path / "page.md", tmp_path / "folder"
+    page.write_text("---\nuses: [docs]\n---\n")
+    running.make_runs([page])
+    running.copy_runs(page, folder)
+    assert not made
+    assert not folder.exists()
+    page.write_text("---\nuses: [docs]\nruns: [pole]\n---\n")
+    running.make_runs([page])
+    running.copy_runs(page, folder)
+    assert made == [["make", "runs"]]
+    assert [file.name for file in (folder / "logdir/start").iterdir()] == ["pole"]
+
+
+def test_every_trained_run_of_a_page_is_one_that_is_made():
+    made = (keeping.ROOT / "Makefile").read_text()
+    made = made[made.index("\nruns:") : made.index("\ntest:")]
+    for page in keeping.with_code():
+        for name in keeping.runs(page):
+            assert re.search(rf"\b{name}\b", made), page
+
+
 def test_every_page_is_in_the_list_of_the_start_page():
     listed = set(re.findall(r"^[\w/]+$", (DOCS / "index.md").read_text(), re.MULTILINE))
     for folder in ("guide", "tutorials", "concepts", "reference", "project"):

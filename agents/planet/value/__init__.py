@@ -54,6 +54,7 @@ class TemporalDifference(Settings):
             next reward rather than to the value there; 1: to the whole horizon.
         target_draws: K draws of the weights, which say what the policy's action in a target
             brings, see `agents.planet.value.targets.worth_over_draws`; 0: the critics do.
+            A deterministic transition has one, its weights: K = 1.
         pessimism: lambda, stddevs over those draws that a target is lowered by.
         imitation: weight of the squared distance of the policy's action from the replayed
             one, against the value divided by its spread: keeps it near the data. Source:

@@ -114,6 +114,15 @@ def _check_draws(config):
         )
 
 
+def _check_draws_of_one(what, draws, most):
+    if draws > most:
+        fewer = f", or at most {most} of them" if most else ""
+        raise UserError(
+            f"transition=deterministic has no draws, but {what} needs {draws}: choose "
+            f"another transition{fewer}"
+        )
+
+
 def _check_exploit(config):
     """Refuses what a judged agent cannot do: draw what is certain, or change its rule."""
     exploit, value = config.exploit, config.value
@@ -121,13 +130,9 @@ def _check_exploit(config):
     if config.act == "policy" and exploit.draws:
         raise UserError(f"act=policy makes no plans, but {name} scores plans: add act=plan")
     target_draws = vars(value).get("target_draws", 0)
-    wanted = {name: exploit.draws, "value.target_draws": target_draws}
-    for what, draws in wanted.items():
-        if draws and config.transition == DETERMINISTIC:
-            raise UserError(
-                f"transition=deterministic has no draws, but {what} needs {draws}: choose "
-                "another transition"
-            )
+    if config.transition == DETERMINISTIC:
+        _check_draws_of_one(name, exploit.draws, 0)
+        _check_draws_of_one("value.target_draws", target_draws, 1)  # its only weights
     pessimism = vars(value).get("pessimism", 0.0)
     if pessimism and target_draws < 2:
         raise UserError(

@@ -37,7 +37,8 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
         ),
         (
             ["value.target_draws=3", "transition=deterministic", "explore=noise"],
-            "transition=deterministic has no draws, but value.target_draws needs 3",
+            "transition=deterministic has no draws, but value.target_draws needs 3: choose "
+            "another transition, or at most 1 of them",
         ),
         (
             ["value.target_draws=1", "value.pessimism=2"],

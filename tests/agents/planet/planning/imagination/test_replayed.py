@@ -28,3 +28,13 @@ def test_each_draw_predicts_each_step_from_the_same_latent(model, noise):
                 atol=1e-6,
             )
     assert np.ptp(found.mean, axis=0).min() > 0
+
+
+def test_one_draw_of_a_deterministic_model_is_what_it_imagines(make_model, noise):
+    model = make_model("transition=deterministic", "value.target_draws=1")
+    features, action = noise(2, 4, 9), noise(2, 4, 1, seed=1)
+    found = expect_next(model, features, action, model.draw_weights(1, [0, 1]), 1)
+    sample, belief = features[1, 2, :3], features[1, 2, 3:]
+    start = Latent(*(x[tf.newaxis] for x in (belief, sample, sample, sample)))
+    after = model.rssm.imagine_step(start, action[1, 2][tf.newaxis], 0.0)
+    np.testing.assert_allclose(found.mean[0, 1, 2], after.mean[0], rtol=1e-4, atol=1e-6)
