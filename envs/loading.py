@@ -23,6 +23,9 @@ def load(
     shadows=True,
     first_episode=0,
     time_limit=None,
+    mass=1.0,
+    friction=1.0,
+    gain=1.0,
 ):
     """Loads a task as a TF-Agents `PyEnvironment`; see `envs.environment.Environment`.
 
@@ -45,6 +48,9 @@ def load(
         first_episode: number of the first episode, to go on with a sequence.
         time_limit: environment steps after which an episode is cut, at most the task's own
             limit; None is that, if the task has one.
+        mass: factor on all masses and inertias of a DeepMind Control task.
+        friction: factor on the friction of its contacts and the damping of its joints.
+        gain: factor on the force of its motors.
 
     Returns:
         An `Environment` with attributes `action_repeat`, `episode_length` (decisions, or

@@ -2,6 +2,7 @@
 
 from envs import quiet, tasks
 
+_FACTORS = ("mass", "friction", "gain")  # on the physics of a task
 # What each environment of a task says of itself, and so do all of them together.
 TOLD = ("action_repeat", "episode_length", "entries", "actions")
 
@@ -21,17 +22,19 @@ def make(
     quiet.import_gym()
     from envs.environment import Environment
 
+    factors = {name: settings.pop(name) for name in _FACTORS if name in settings}
     settings |= {"action_repeat": found.action_repeat, "seed": seed, "stride": stride}
     settings |= {"give_up_after": give_up_after, "cut_after": cut_after}
-    return Environment(_simulate(found, observation, seed), observation, **settings)
+    simulation = _simulate(found, observation, seed, factors)
+    return Environment(simulation, observation, **settings)
 
 
-def _simulate(task, observation, seed):
+def _simulate(task, observation, seed, factors):
     takes_images = observation in ("auto", "pixels")  # of the environment's own
     if task.suite == "dm_control":
         from envs.simulations.dm_control import Physics
 
-        return Physics(task.domain, task.variant, seed)
+        return Physics(task.domain, task.variant, seed, **factors)
     if task.suite == "logged":
         raise ValueError(
             "task 'logged' has no environment to act in: it is for data; name the task "

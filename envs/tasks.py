@@ -136,6 +136,9 @@ def check_task(
     shadows=True,
     first_episode=0,
     time_limit=None,
+    mass=1.0,
+    friction=1.0,
+    gain=1.0,
 ):
     """Checks the arguments of `envs.load` in an instant and resolves the task.
 
@@ -164,13 +167,17 @@ def check_task(
     _check_int("time_limit", time_limit, 1, optional=True)
     if not isinstance(shadows, bool):
         raise ValueError(f"shadows must be true or false, got {shadows!r}")
-    if (
-        isinstance(action_cost, bool)
-        or not isinstance(action_cost, numbers.Real)
-        or not 0 <= action_cost < math.inf
-    ):
-        raise ValueError(f"action_cost must be a number of at least 0, got {action_cost!r}")
+    _check_number("action_cost", action_cost)
+    factors = {"mass": mass, "friction": friction, "gain": gain}
+    for factor, value in factors.items():
+        _check_number(factor, value, positive=factor != "friction")
     name, suite, domain, variant = _find(task)
+    changed = [factor for factor, value in factors.items() if value != 1.0]
+    if suite != "dm_control" and changed:
+        raise ValueError(
+            f"{', '.join(changed)} can be changed for tasks of DeepMind Control alone, got "
+            f"task {name!r}"
+        )
     knows_velocities = suite in ("dm_control", "fake") or variant in GYM_VELOCITIES
     if "position" in observation and not knows_velocities:
         library = "gymnasium" if suite == "gymnasium" else "gym"
@@ -186,6 +193,13 @@ def check_task(
         planned = PLANET_REPEAT if suite == "dm_control" else {}
         action_repeat = planned.get(domain, DEFAULT_REPEAT[suite])
     return Task(name, suite, domain, variant, int(action_repeat))
+
+
+def _check_number(name, value, positive=False):
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not 0 <= value < math.inf or positive and not value:
+        least = "above 0" if positive else "of at least 0"
+        raise ValueError(f"{name} must be a number {least}, got {value!r}")
 
 
 def _find(task):

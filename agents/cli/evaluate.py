@@ -3,6 +3,6 @@
 from agents.training.evaluating import score
 
 
-def evaluate(run, episodes, out=None):
+def evaluate(run, episodes, out=None, physics=()):
     """Scores the newest checkpoint of a run, see `agents.training.evaluating.score`."""
-    score(run, episodes, out)
+    score(run, episodes, out, dict(physics))

@@ -38,6 +38,7 @@ _LATER = {
     "data": None,
     "exploit": {"kind": "greedy"},
     "ensemble_shares_batch": True,
+    "physics": {"mass": 1.0, "friction": 1.0, "gain": 1.0},
     # parts of groups, which are as old
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,

@@ -62,7 +62,7 @@ def train(config=(), environment=None, after_episode=()):
     return Trained(pathlib.Path(config.logdir))
 
 
-def evaluate(run, episodes=10, out=None, environment=None):
+def evaluate(run, episodes=10, out=None, environment=None, physics=None):
     """Scores a run as `bayes-rl evaluate` does, which writes `evaluation.csv`.
 
     Args:
@@ -70,6 +70,8 @@ def evaluate(run, episodes=10, out=None, environment=None):
         episodes: how many, at least 1.
         out: folder to write to; None: the run.
         environment: as of `train`, where the run was trained so in another session.
+        physics: dict of factors that change the task: `mass`, `friction` and `gain`, see
+            `envs.load`; None: the run's own.
 
     Returns:
         A `pandas.DataFrame`, a row for each episode: `environment_steps` and `train_steps`
@@ -83,7 +85,7 @@ def evaluate(run, episodes=10, out=None, environment=None):
         raise UserError(f"episodes must be a whole number of at least 1, got {episodes!r}")
     _give(run, environment)
     with _interrupts():
-        rows = evaluating.score(run, episodes, out, tell=lambda line: None)
+        rows = evaluating.score(run, episodes, out, physics, tell=lambda line: None)
     return _table(rows)
 
 

@@ -1,6 +1,6 @@
 """MinAtar's Breakout, and deep Q-learning (DQN) on it, which our agent stands beside.
 
-python -m benchmarks.learning.minatar     # writes dqn.csv of results/discrete_actions
+python -m benchmarks.learning.minatar     # writes dqn.csv of results/minatar
 
 Network, replay and rates are those of Young and Tian, 2019, MinAtar, section 3; but epsilon
 falls within a fifth of the frames, as these are a hundredth of theirs, and learning begins
@@ -18,12 +18,13 @@ from tf_agents.drivers.dynamic_step_driver import DynamicStepDriver
 from tf_agents.environments.py_environment import PyEnvironment
 from tf_agents.environments.tf_py_environment import TFPyEnvironment
 from tf_agents.networks.sequential import Sequential
+from tf_agents.policies.random_tf_policy import RandomTFPolicy
 from tf_agents.replay_buffers.tf_uniform_replay_buffer import TFUniformReplayBuffer
 from tf_agents.specs import ArraySpec, BoundedArraySpec
 from tf_agents.trajectories import time_step
 from tf_agents.utils import common
 
-_OUT = pathlib.Path(__file__).parents[2] / "results/discrete_actions/dqn.csv"
+_OUT = pathlib.Path(__file__).parents[2] / "results/minatar/dqn.csv"
 _FIRST = 1000  # frames before learning begins
 
 
@@ -118,9 +119,19 @@ def main(arguments=None):
         print(f"seed {seed}: {score:.2f} after {options.frames:,} frames", flush=True)
     scores = [row["score"] for row in rows]
     all_seeds = {"seed": "all", "frames": options.frames, "score": np.mean(scores)}
-    extremes = {"score_lowest": min(scores), "score_highest": max(scores)}
+    all_seeds |= {"score_lowest": min(scores), "score_highest": max(scores)}
+    untrained = {"seed": "random actions", "frames": 0, "score": _of_random_actions()}
+    print(f"random actions: {untrained['score']:.2f}", flush=True)
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    pd.DataFrame([*rows, all_seeds | extremes]).to_csv(options.out, index=False)
+    pd.DataFrame([*rows, all_seeds, untrained]).to_csv(options.out, index=False)
+
+
+def _of_random_actions(episodes=500):
+    """Their mean return."""
+    tf.keras.utils.set_random_seed(0)
+    environment = TFPyEnvironment(Frames(breakout, seed=0))
+    policy = RandomTFPolicy(environment.time_step_spec(), environment.action_spec())
+    return returns(breakout, policy, 10_000, episodes).mean()
 
 
 def _agent(environment, frames):

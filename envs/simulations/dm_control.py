@@ -37,13 +37,18 @@ class Physics:
     The first episode is the one that `suite.load` gives with the seed (but for lqr, which
     is always the system of seed 0). Where the physics become invalid there is an
     `EnvironmentFailedError`.
+
+    The factors change what a robot is made of: masses and inertias; friction of contacts
+    and damping of joints; the force that an action brings.
     """
 
-    def __init__(self, domain, variant, seed):
+    def __init__(self, domain, variant, seed, mass=1.0, friction=1.0, gain=1.0):
         suite = rendering.import_suite()
         with without_deprecations():
             drawn_by = _SYSTEM if domain == "lqr" else seed
             self._env = suite.load(domain, variant, task_kwargs={"random": drawn_by})
+        if (mass, friction, gain) != (1.0, 1.0, 1.0):
+            _change(self._env.physics, mass, friction, gain)
         spec = self._env.action_spec()
         self.action_minimum = np.array(spec.minimum, np.float64)
         self.action_maximum = np.array(spec.maximum, np.float64)
@@ -87,6 +92,21 @@ class Physics:
     def close(self):
         self._cameras.clear()
         self._env.close()
+
+
+def _change(physics, mass, friction, gain):
+    import mujoco
+
+    model = physics.model
+    factors = (
+        (mass, model.body_mass, model.body_inertia),
+        (friction, model.geom_friction, model.dof_frictionloss, model.dof_damping),
+        (gain, model.actuator_gear),
+    )
+    for factor, *parts in factors:
+        for part in parts:
+            part[:] *= factor
+    mujoco.mj_setConst(model.ptr, physics.data.ptr)  # what follows from masses
 
 
 def withhold(domain, observation):

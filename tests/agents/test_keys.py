@@ -26,6 +26,9 @@ ENVIRONMENT = {
     "image.size": 32,
     "image.camera": 1,
     "image.shadows": "false",
+    "physics.mass": 2.0,
+    "physics.friction": 3.0,
+    "physics.gain": 0.5,
     "seed": 7,
 }
 PIXELS = ["world_model.image_depth=2"]

@@ -25,6 +25,13 @@ BAD = [
     (dict(task="fake", seed=2**32), "seed must be an integer from 0"),
     (dict(task="fake", action_cost=-0.1), "action_cost must be"),
     (dict(task="fake", action_cost=float("nan")), "action_cost must be"),
+    (dict(task="cheetah_run", mass=0.0), "mass must be a number above 0, got 0.0"),
+    (dict(task="cheetah_run", friction=-1), "friction must be a number of at least 0, got"),
+    (dict(task="cheetah_run", gain="2"), "gain must be a number above 0, got '2'"),
+    (
+        dict(task="gym:Pendulum-v1", mass=2.0, gain=0.5),
+        "mass, gain can be changed for tasks of DeepMind Control alone, got task 'gym:Pen",
+    ),
     (dict(task="fake", image_size=0), "image_size must be"),
     (dict(task="fake", camera=-2), "camera must be"),
     (dict(task="fake", shadows="no"), "shadows must be true or false"),

@@ -84,6 +84,7 @@ def add_commands(commands):
         run,
         _episodes(10, "number of episodes"),
         _out("evaluation.csv (default: the run)"),
+        _physics(),
     )
     about = "number of episodes of the policy, and of random actions"
     add(
@@ -152,6 +153,22 @@ def _multirun():
 
 def _out(about, default=None):
     return _option("--out", f"folder of {about}", metavar="FOLDER", default=default)
+
+
+def _physics():
+    about = "change the task, such as mass=1.5 friction=2 gain=0.7 (default: the run's own)"
+    changes = {"type": _factor, "nargs": "+", "metavar": "NAME=FACTOR", "default": ()}
+    return _option("--physics", about, **changes)
+
+
+def _factor(word):
+    name, _, factor = word.partition("=")
+    try:
+        return name, float(factor)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be a name and a factor, such as mass=1.5, got {word!r}"
+        ) from None
 
 
 def _episodes(default, about):

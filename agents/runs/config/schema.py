@@ -55,6 +55,15 @@ class Image(Settings):
 
 
 @dataclasses.dataclass(frozen=True)
+class Physics(Settings):
+    """Factors on the physics of a task of DeepMind Control."""
+
+    mass: float = key(above=0)  # of all bodies, and their inertia
+    friction: float = key(least=0)  # of contacts, and damping of joints
+    gain: float = key(above=0)  # force of the motors
+
+
+@dataclasses.dataclass(frozen=True)
 class Optimizer(Settings):
     """Adam (Kingma and Ba, 2015)."""
 
@@ -108,6 +117,7 @@ class Train(Settings):
     action_cost: float = key(least=0)  # per step and unit of squared action
     data: str | None = key()  # logged episodes to learn from; None: it collects its own
     image: Image = key()
+    physics: Physics = key()
     seed: int = key(least=0, below=2**31)  # of all that is random in the run
     environment_steps: int = key(least=1)  # before action repeat
     logdir: str = key()
@@ -170,7 +180,7 @@ class Train(Settings):
         names = ("task", "observation", "action_repeat", "time_limit", "action_cost")
         image = {"camera": self.image.camera, "shadows": self.image.shadows}
         own = {name: getattr(self, name) for name in names}
-        return own | image | {"image_size": self.image.size}
+        return own | image | {"image_size": self.image.size} | vars(self.physics)
 
 
 def make_config(values):

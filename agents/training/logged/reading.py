@@ -37,7 +37,7 @@ class Logged:
             return {}
         config = load_config(self.run)
         own = {key: getattr(config, key) for key in _OF_A_RUN}
-        own |= flatten({"image": vars(config.image)})
+        own |= flatten({"image": vars(config.image), "physics": vars(config.physics)})
         return {key: value for key, value in own.items() if value is not None}
 
     def episodes(self, bounds=None):

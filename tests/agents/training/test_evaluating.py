@@ -2,11 +2,13 @@
 
 import csv
 import re
+import types
 
 import numpy as np
 import pytest
 
 from agents.cli.evaluate import evaluate
+from agents.system.errors import UserError
 from agents.training.evaluating import score
 
 LOAD = "agents.training.evaluating.load_agent"
@@ -70,6 +72,47 @@ def test_without_a_value_there_is_nothing_but_the_planner(
     assert [row["act"] for row in rows_of(tmp_path)] == ["plan"]
     (line,) = (x for x in capsys.readouterr().out.splitlines() if "act=" in x)
     assert float(LINE.fullmatch(line)[6]) > 0
+
+
+def test_a_task_that_is_changed_is_told(whole_run, monkeypatch, tmp_path, make_config):
+    agent = types.SimpleNamespace(
+        counts={"environment_steps": 7, "train_steps": 5},
+        value=None,
+        policies=types.SimpleNamespace(exploiting=lambda act: act),
+    )
+    seen, said = [], []
+    monkeypatch.setattr(LOAD, lambda _: (make_config("task=cartpole_balance"), agent))
+    monkeypatch.setattr(TIME, lambda policy: 1.5)
+    monkeypatch.setattr(
+        "agents.training.evaluating._scores",
+        lambda config, *_: seen.append(config.physics) or [{"return": 3.0}],
+    )
+    factors = {"gain": 0.5, "mass": 2.0}
+    score(whole_run, 1, tmp_path, factors, tell=said.append)
+    (physics,) = seen
+    assert (physics.mass, physics.friction, physics.gain) == (2.0, 1.0, 0.5)
+    assert said[0].startswith("cartpole_balance gain=0.5 mass=2 after 7 env")
+    (row,) = rows_of(tmp_path)
+    assert (row["gain"], row["mass"], row["return"]) == ("0.5", "2.0", "3.0")
+
+
+@pytest.mark.parametrize(
+    ("factors", "message"),
+    [
+        (
+            {"mass": 2.0},
+            "mass can be changed for tasks of DeepMind Control alone, got task",
+        ),
+        ({"gian": 2.0}, "there is no key 'physics.gian'"),
+        ({"mass": 0.0}, "physics.mass must be above 0, got 0"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(
+    whole_run, whole_agent, monkeypatch, factors, message
+):
+    monkeypatch.setattr(LOAD, {whole_run: whole_agent}.get)
+    with pytest.raises(UserError, match=message):
+        score(whole_run, 1, physics=factors)
 
 
 def test_scores_are_written_to_another_folder(

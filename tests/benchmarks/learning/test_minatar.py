@@ -59,6 +59,10 @@ def test_the_rewarded_action_is_learned_and_told(monkeypatch, tmp_path, capsys):
     words = ["--seeds", "0", "1", "--frames", "2000", "--episodes", "3", "--out", str(file)]
     minatar.main(words)
     table = pd.read_csv(file)
-    assert list(table["seed"]) == ["0", "1", "all"]
-    assert list(table["score"]) == [LENGTH] * 3
+    assert list(table["seed"]) == ["0", "1", "all", "random actions"]
+    assert list(table["score"][:3]) == [LENGTH] * 3
+    # each of four actions is the rewarded one with probability 1 / 3
+    assert table["score"][3] == pytest.approx(
+        LENGTH / 3, abs=4 * (LENGTH * 2 / 9 / 500) ** 0.5
+    )
     assert "seed 1: 4.00 after 2,000 frames" in capsys.readouterr().out

@@ -55,6 +55,45 @@ def test_all_episodes_of_lqr_are_of_one_system():
     np.testing.assert_array_equal(stiffness, other.physics.model.jnt_stiffness)
 
 
+def positions(task, **factors):
+    environment = envs.load(task, seed=3, **factors)
+    random = np.random.default_rng(0)
+    shape = environment.action_spec().shape
+    steps = [environment.reset()]
+    for _ in range(20):
+        steps.append(environment.step(random.uniform(-1, 1, shape).astype(np.float32)))
+    return np.array([step.observation["position"] for step in steps])
+
+
+def test_twice_the_mass_moves_alike_by_twice_the_force_against_twice_the_friction():
+    """M q'' = gain u - damping q' - M g: a common factor cancels."""
+    usual = positions("cartpole_swingup")
+    alike = positions("cartpole_swingup", mass=2.0, friction=2.0, gain=2.0)
+    np.testing.assert_allclose(alike, usual, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("factor", ["mass", "friction", "gain"])
+def test_one_factor_changes_the_motion_but_not_the_start(factor):
+    usual, other = (positions("walker_walk", **factors) for factors in ({}, {factor: 2.0}))
+    np.testing.assert_array_equal(other[0], usual[0])
+    assert np.abs(other[-1] - usual[-1]).max() > 1e-3
+
+
+def test_twice_the_gain_is_twice_the_push():
+    """From rest on a cart, before anything has moved: x'' is proportional to the force."""
+    speeds = []
+    for gain in (1.0, 2.0):
+        physics = dm_control.Physics("cartpole", "swingup", 0, gain=gain)
+        physics.reset(0)
+        data = physics._env.physics
+        with data.reset_context():
+            data.data.qpos[:], data.data.qvel[:] = (0.0, np.pi), 0.0
+        data.set_control([1.0])
+        data.forward()
+        speeds.append(data.data.qacc.copy())
+    np.testing.assert_allclose(speeds[1], 2.0 * speeds[0], rtol=1e-6)
+
+
 def test_episode_is_a_thousand_physics_steps():
     environment = envs.load("lqr_lqr_2_1", action_repeat=300)
     step, count = environment.reset(), 0

@@ -64,3 +64,9 @@ def test_help_of_train_shows_every_key_and_choice(capsys):
     )
     for group, names in choices.groups().items():
         assert all(f"{group}={name}" in output for name in names)
+
+
+def test_a_change_of_the_task_is_a_name_and_a_factor(capsys):
+    assert main(["evaluate", "run", "--physics", "mass=2", "gain"]) == 2
+    said = capsys.readouterr().err
+    assert "must be a name and a factor, such as mass=1.5, got 'gain'" in said
