@@ -23,6 +23,8 @@ from benchmarks.learning.packed import word
 _CONFIG, _DIVERGED = "config.yaml", "diverged.json"
 _TABLES = ("calibration.csv", "spread.csv", "probe.csv", "planners.csv")
 _SESSION = ("started", "commit", "processor", "cores", "memory_gib")
+_EVERY = 10  # episodes, of those that somebody logged
+_SELDOM = ("train/", "memory/", "speed/train_steps", "speed/collect", "explore/coverage")
 _DIGITS = 5  # of a number; curves show no more, and they cost a third of the space
 
 
@@ -32,7 +34,9 @@ def pack(root, folder):
     A run that came less far than its packed one leaves that alone: another machine may have
     begun it anew. What was measured of a run stays where the same run, which began when
     it did and has as many steps, lacks it: another machine may have measured it. Of
-    forecasts the rows of all dimensions are packed: the others are megabytes.
+    forecasts the rows of all dimensions are packed: the others are megabytes. Of a run that
+    learned from logged episodes, losses are packed after every tenth: many such runs look
+    at the same episodes.
 
     The folder is that of the study; `root`, which holds runs, need not be there.
     """
@@ -44,7 +48,7 @@ def pack(root, folder):
         runs = {name: history.load(folders[0]) for name, folders in found.items()}
         _write_configs(folder, str(root), runs)
         curves = {
-            name: [*map(_rounded, run.metrics), *run.scores] for name, run in runs.items()
+            name: [*map(_rounded, _told(run)), *run.scores] for name, run in runs.items()
         }
         _write_table(folder / packed.CURVES, curves)
         for table in _TABLES:
@@ -222,6 +226,21 @@ def _measured(folders, table):
     found = [_rounded(row) for row in rows if row.get("dimension", "all") == "all"]
     # where a run lay on one machine tells others nothing
     return [{key: row[key] for key in row if key != "run"} for row in found]
+
+
+def _told(run):
+    if run.config.get("data") is None:
+        return run.metrics
+    return [
+        row
+        if _is_told(row)
+        else {k: v for k, v in row.items() if not k.startswith(_SELDOM)}
+        for row in run.metrics
+    ]
+
+
+def _is_told(row):
+    return row["episodes"] % _EVERY in (0, 1) or "evaluate/return" in row
 
 
 def _rounded(row):

@@ -101,6 +101,23 @@ def test_metrics_are_kept_to_five_digits_and_counts_whole(make_run, packed, tmp_
     assert records.read_metrics(kept)[-1] == row | {"loss": 0.12346}
 
 
+@pytest.mark.parametrize("data", [None, "logs"])
+def test_losses_of_a_run_that_learned_from_logs_are_packed_after_every_tenth_episode(
+    make_run, packed, tmp_path, data
+):
+    run = make_run(tmp_path / "logdir", 0, [[1.0]], data=data)
+    for number in range(2, 13):
+        row = {"episodes": number, "environment_steps": 1000 * number}
+        losses = {"train/loss": 0.5, "collect/return": 2.0}
+        judged = {"evaluate/return": 3.0} if number == 6 else {}
+        records.append_metrics(run, row | losses | judged)
+    (kept,) = packed(tmp_path / "logdir")
+    rows = [row for row in records.read_metrics(kept) if row["episodes"] > 1]
+    assert [row["collect/return"] for row in rows] == [2.0] * 11
+    with_losses = [row["episodes"] for row in rows if "train/loss" in row]
+    assert with_losses == (list(range(2, 13)) if data is None else [6, 10, 11])
+
+
 def test_the_same_runs_give_the_same_bytes_even_packed_twice(make_run, tmp_path):
     for seed in (0, 1):
         make_run(tmp_path / "logdir" / str(seed), seed, [[1.0]])
