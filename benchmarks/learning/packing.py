@@ -23,7 +23,8 @@ from benchmarks.learning.packed import word
 _CONFIG, _DIVERGED = "config.yaml", "diverged.json"
 _TABLES = ("calibration.csv", "spread.csv", "probe.csv", "planners.csv")
 _SESSION = ("started", "commit", "processor", "cores", "memory_gib")
-_EVERY = 10  # episodes, of those that somebody logged
+_EVERY = 10  # episodes, of those that somebody logged, or of very many
+_MANY = 1000  # episodes
 _SELDOM = ("train/", "memory/", "speed/train_steps", "speed/collect", "explore/coverage")
 _DIGITS = 5  # of a number; curves show no more, and they cost a third of the space
 
@@ -35,8 +36,8 @@ def pack(root, folder):
     begun it anew. What was measured of a run stays where the same run, which began when
     it did and has as many steps, lacks it: another machine may have measured it. Of
     forecasts the rows of all dimensions are packed: the others are megabytes. Of a run that
-    learned from logged episodes, losses are packed after every tenth: many such runs look
-    at the same episodes.
+    learned from logged episodes, or from a thousand and more, losses are packed after
+    every tenth: many such runs look at the same episodes.
 
     The folder is that of the study; `root`, which holds runs, need not be there.
     """
@@ -229,7 +230,7 @@ def _measured(folders, table):
 
 
 def _told(run):
-    if run.config.get("data") is None:
+    if run.config.get("data") is None and len(run.metrics) < _MANY:
         return run.metrics
     return [
         row

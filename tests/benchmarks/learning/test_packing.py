@@ -10,6 +10,7 @@ from agents.runs.config.resolving import resolve
 from agents.runs.folder import open_run, runs_below
 from agents.runs.grouping import arrange
 from agents.study.compare import compare
+from benchmarks.learning import packing
 from benchmarks.learning.packed import read_curves, read_metrics, read_runs
 from benchmarks.learning.packing import has_all_steps, migrate, pack, unpack, unpacked
 from tests.agents.presets import FAKE, used
@@ -101,10 +102,11 @@ def test_metrics_are_kept_to_five_digits_and_counts_whole(make_run, packed, tmp_
     assert records.read_metrics(kept)[-1] == row | {"loss": 0.12346}
 
 
-@pytest.mark.parametrize("data", [None, "logs"])
-def test_losses_of_a_run_that_learned_from_logs_are_packed_after_every_tenth_episode(
-    make_run, packed, tmp_path, data
+@pytest.mark.parametrize(("data", "many"), [(None, 13), (None, 12), ("logs", 13)])
+def test_losses_of_logged_or_many_episodes_are_packed_after_every_tenth(
+    make_run, packed, tmp_path, monkeypatch, data, many
 ):
+    monkeypatch.setattr(packing, "_MANY", many)
     run = make_run(tmp_path / "logdir", 0, [[1.0]], data=data)
     for number in range(2, 13):
         row = {"episodes": number, "environment_steps": 1000 * number}
@@ -115,7 +117,7 @@ def test_losses_of_a_run_that_learned_from_logs_are_packed_after_every_tenth_epi
     rows = [row for row in records.read_metrics(kept) if row["episodes"] > 1]
     assert [row["collect/return"] for row in rows] == [2.0] * 11
     with_losses = [row["episodes"] for row in rows if "train/loss" in row]
-    assert with_losses == (list(range(2, 13)) if data is None else [6, 10, 11])
+    assert with_losses == ([6, 10, 11] if data or many == 12 else [*range(2, 13)])
 
 
 def test_the_same_runs_give_the_same_bytes_even_packed_twice(make_run, tmp_path):
