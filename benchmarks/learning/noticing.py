@@ -28,6 +28,7 @@ from agents.episodes.evaluation import Evaluator
 from agents.planet.planning.imagination import expect_next
 from agents.study.insight.latents import filter_latents
 from agents.study.insight.spread import as_batch
+from agents.system.errors import UserError
 from agents.system.seeds import fold
 from agents.training.loading import load_agent
 
@@ -156,7 +157,10 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     rows = []
     for run in options.runs:
-        rows += of_run(run, options.episodes)
+        try:
+            rows += of_run(run, options.episodes)
+        except UserError as error:
+            raise SystemExit(f"noticing: {error}") from None
         print(run, flush=True)
     options.out.parent.mkdir(parents=True, exist_ok=True)
     summed_up(rows).to_csv(options.out, index=False, float_format="%.4g")

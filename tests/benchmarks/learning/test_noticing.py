@@ -66,6 +66,12 @@ def test_uncertain_weights_spread(episode):
     assert np.abs(found["draws"] - found["mean weights"]).max() > 1e-4
 
 
+def test_what_is_no_run_is_told_in_a_line(tmp_path):
+    with pytest.raises(SystemExit, match="none is not the folder of a run"):
+        noticing.main([str(tmp_path / "none"), "--out", str(tmp_path / "out.csv")])
+    assert not (tmp_path / "out.csv").exists()
+
+
 def test_areas_are_averaged_over_seeds_changes_and_tasks():
     rows = [
         {

@@ -79,6 +79,14 @@ def test_one_factor_changes_the_motion_but_not_the_start(factor):
     assert np.abs(other[-1] - usual[-1]).max() > 1e-3
 
 
+def test_what_follows_from_masses_follows_them():
+    one, two = (
+        dm_control.Physics("walker", "walk", 0, mass=mass)._env.physics.model
+        for mass in (1.0, 2.0)
+    )
+    np.testing.assert_allclose(two.body_subtreemass, 2.0 * one.body_subtreemass)
+
+
 def test_twice_the_gain_is_twice_the_push():
     """From rest on a cart, before anything has moved: x'' is proportional to the force."""
     speeds = []

@@ -6,6 +6,7 @@ import types
 import numpy as np
 import pytest
 
+from agents.runs.folder import open_run
 from agents.system.errors import UserError
 from agents.training.logged.reading import find
 from agents.training.logged.survey import survey
@@ -36,6 +37,16 @@ def test_episodes_of_a_folder_must_be_alike(tmp_path):
     message = r"b.npz: observation has rows of shape \(3,\) and float32; must be like that"
     with pytest.raises(UserError, match=message):
         survey(str(tmp_path), action_repeat=1)
+
+
+def test_what_a_run_collected_is_learned_in_the_same_task(tmp_path, make_config):
+    words = ["task=cartpole_balance", "physics.mass=2", "action_cost=0.5"]
+    with open_run(make_config(f"logdir={tmp_path}/run", *words)) as run:
+        run.episodes.mkdir(exist_ok=True)
+        write(run.episodes / "000000.npz", 5)
+    found = find(str(tmp_path / "run")).settings
+    expected = {"task": "cartpole_balance", "physics.mass": 2.0, "action_cost": 0.5}
+    assert expected.items() <= found.items()
 
 
 def test_what_holds_no_episodes_is_told(tmp_path):
