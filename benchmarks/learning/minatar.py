@@ -76,11 +76,19 @@ def learn(make, seed, frames):
     moment = environment.reset()
     for _ in range(_FIRST):
         moment, _ = collect(moment)
-    batches = iter(replay.as_dataset(sample_batch_size=32, num_steps=2).prefetch(2))
+    batches = iter(_batches(replay))
     for _ in range(frames - _FIRST):
         moment, _ = collect(moment)
         train(next(batches)[0])
     return agent
+
+
+def _batches(replay):
+    """Each is drawn when it is asked for, not ahead by a thread while frames come in."""
+    options = tf.data.Options()
+    options.experimental_optimization.inject_prefetch = False
+    drawn = replay.as_dataset(sample_batch_size=32, num_steps=2)
+    return drawn.with_options(options)
 
 
 def returns(make, policy, seed, episodes):
@@ -111,6 +119,7 @@ def main(arguments=None):
     parser.add_argument("--episodes", type=int, default=100, help="of the score of each")
     parser.add_argument("--out", type=pathlib.Path, default=_OUT)
     options = parser.parse_args(arguments)
+    tf.config.experimental.enable_op_determinism()  # whichever thread is first
     rows = []
     for seed in options.seeds:
         policy = learn(breakout, seed, options.frames).policy

@@ -53,6 +53,14 @@ def test_without_the_game_it_is_said_how_to_install_it(monkeypatch):
 
 
 @pytest.mark.slow
+def test_the_same_seed_learns_the_same():
+    """Nothing that is drawn depends on which thread is first."""
+    one, two = (minatar.learn(Game, seed=3, frames=1200) for _ in range(2))
+    for a, b in zip(one.policy.variables(), two.policy.variables(), strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.slow
 def test_the_rewarded_action_is_learned_and_told(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(minatar, "breakout", Game)
     file = tmp_path / "tables" / "dqn.csv"
