@@ -7,12 +7,11 @@ strategy of this kind: see `agents.planet.explore.noise`.
 Its fields are the keys of its files in configs/explore/. To add one: the class, with the
 range of each field; a file that holds its values; a line in `STRATEGIES`.
 
-    strategy.py     what the agent asks of one; a bonus weighed against the return
-    sampling.py     the return alone: of mean weights, of drawn weights (Thompson, PETS)
-    risk.py         the spread of returns over draws: optimistic and pessimistic scores
-    bonuses.py      what the draws disagree about: disagreement, information gain
-    information.py  estimates of the information gain
-    noise.py        noise on actions
+    strategy.py  what the agent asks of one; a bonus weighed against the return
+    sampling.py  the return alone: of mean weights, of drawn weights (Thompson, PETS)
+    risk.py      the spread of returns over draws: optimistic and pessimistic scores
+    bonuses.py   what the draws disagree about: disagreement, information gain
+    noise.py     noise on actions
 """
 
 from agents.planet.explore.bonuses import (

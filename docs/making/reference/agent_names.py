@@ -28,11 +28,11 @@ _PAGES = {
     ),
     "explore": (
         "Exploration strategies",
-        {"agents.planet.explore": None, "agents.planet.explore.noise": ["GaussianNoise"]},
-    ),
-    "information": (
-        "Estimates of the information gain",
-        {"agents.planet.explore.information": ["moment_matched", "pairwise"]},
+        {
+            "agents.planet.explore": None,
+            "agents.planet.explore.bonuses": ["moment_matched", "pairwise"],
+            "agents.planet.explore.noise": ["GaussianNoise"],
+        },
     ),
     "planning": (
         "Planners and rollouts",
