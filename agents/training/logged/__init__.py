@@ -1,9 +1,8 @@
 """Episodes that somebody logged: a run's, arrays in npz files, or a Minari data set.
 
-reading.py     where they are, and how one file becomes episodes
+reading.py     where they are, how one file becomes episodes, what is found in all of them
 arrays.py      arrays of observations, actions and rewards to the layout of episodes
 checks.py      what is wrong with an array, in one line
-survey.py      what is found in all of them
 specs.py       specs of what is seen and done, where there is no environment to ask
 experience.py  what the training loop learns from
 """

@@ -11,7 +11,7 @@ from agents.episodes.layout import agent_steps, seen_in, seen_keys
 from agents.episodes.store import readable_episodes
 from agents.runs.folder import Run
 from agents.system.errors import UserError
-from agents.training.logged.survey import survey
+from agents.training.logged.reading import survey
 from envs.actions import make_actions
 from envs.tasks import LOGGED
 

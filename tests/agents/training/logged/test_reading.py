@@ -1,4 +1,4 @@
-"""Tests of agents.training.logged.reading and survey: where episodes are, how they look."""
+"""Tests of agents.training.logged.reading: where episodes are, and how they look."""
 
 import sys
 import types
@@ -8,8 +8,7 @@ import pytest
 
 from agents.runs.folder import open_run
 from agents.system.errors import UserError
-from agents.training.logged.reading import find
-from agents.training.logged.survey import survey
+from agents.training.logged.reading import find, survey
 
 
 def write(file, count, size=2):
