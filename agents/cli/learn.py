@@ -54,7 +54,7 @@ def _settle(data, overrides):
 
 def _look(config):
     import_gym()  # TF-Agents would import it with a notice
-    from agents.training.logged.specs import check_logged, environment_of
+    from agents.training.logged.experience import check_logged, environment_of
 
     with contextlib.closing(environment_of(config, config.logdir)) as environment:
         return check_logged(config, environment)

@@ -13,7 +13,7 @@ from agents.training.building import (
     configure_tensorflow,
     resolved,
 )
-from agents.training.logged.specs import check_logged, environment_of
+from agents.training.logged.experience import check_logged, environment_of
 
 
 def check(config):

@@ -14,7 +14,7 @@ from agents.runs.checkpoints import Checkpoints
 from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
-from agents.training.logged.specs import environment_of
+from agents.training.logged.experience import environment_of
 from envs.checking import LARGEST
 
 

@@ -3,6 +3,5 @@
 reading.py     where they are, how one file becomes episodes, what is found in all of them
 arrays.py      arrays of observations, actions and rewards to the layout of episodes
 checks.py      what is wrong with an array, in one line
-specs.py       specs of what is seen and done, where there is no environment to ask
-experience.py  what the training loop learns from
+experience.py  what stands in for an environment, and what the training loop learns from
 """
