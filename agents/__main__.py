@@ -11,7 +11,7 @@ import sys
 import threading
 
 try:
-    from agents.cli.parsing.parser import parse
+    from agents.cli.parsing import parse
     from agents.system import interrupts
     from agents.system.errors import GoneError, InUseError, UserError
     from agents.system.files import output_folder, refusal

@@ -6,7 +6,7 @@ import os
 import re
 from unittest import mock
 
-from agents.cli.parsing.parser import parse
+from agents.cli.parsing import parse
 
 _ABOUT = """# Commands
 

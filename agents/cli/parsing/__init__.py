@@ -1,1 +1,0 @@
-"""What a person types; nothing here imports TensorFlow, or says what a command does."""
