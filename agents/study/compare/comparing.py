@@ -13,7 +13,7 @@ from rich.console import Console
 
 from agents.runs import grouping
 from agents.runs.folder import runs_below
-from agents.study.compare import discovery, dots, insights, score_curves, tables
+from agents.study.compare import charts, discovery, insights, tables
 from agents.study.compare.ends import check_reached, taking_part
 from agents.study.compare.published import published_scores
 from agents.study.compare.report import FEWEST_SEEDS, markdown, report, show
@@ -96,14 +96,14 @@ def _compare(every, compared, at):
         "runs": tables.runs(every, seeds, found),
     }
     drawn = {
-        "scores": score_curves.scores(compared, points, others),
-        "final_scores": dots.final_scores(compared, seeds),
-        "sample_efficiency": score_curves.sample_efficiency(compared, points, alike, unit),
-        "performance_profile": score_curves.profiles(compared, alike, unit),
-        "probability_of_improvement": dots.improvement(pairs),
-        "first_reward": dots.first_rewards(compared, found),
-        "cost": dots.costs(compared, found),
-        "coverage": score_curves.coverage(compared),
+        "scores": charts.scores(compared, points, others),
+        "final_scores": charts.final_scores(compared, seeds),
+        "sample_efficiency": charts.sample_efficiency(compared, points, alike, unit),
+        "performance_profile": charts.profiles(compared, alike, unit),
+        "probability_of_improvement": charts.improvement(pairs),
+        "first_reward": charts.first_rewards(compared, found),
+        "cost": charts.costs(compared, found),
+        "coverage": charts.coverage(compared),
     }
     return parts, drawn
 

@@ -1,13 +1,14 @@
-"""Tests of agents.study.compare.score_curves."""
+"""Tests of agents.study.compare.charts."""
 
 import logging
 
 import numpy as np
+import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
-from agents.study.compare import compare, score_curves
+from agents.study.compare import charts, compare
 
 
 def test_all_figures_are_drawn(drawn, output):
@@ -71,13 +72,13 @@ def test_figures_over_tasks_are_given_as_many_seeds_of_each(
             make_run(tmp_path / f"{task}{seed}", seed, [[100.0 * seed]], task=task)
     make_run(tmp_path / "unevaluated", task="pendulum_swingup")
     seen = {}
-    draw = getattr(score_curves, name)
+    draw = getattr(charts, name)
 
     def spy(*arguments):
         seen["figure"] = draw(*arguments)
         return seen["figure"]
 
-    monkeypatch.setattr(score_curves, name, spy)
+    monkeypatch.setattr(charts, name, spy)
     compare([tmp_path], tmp_path / "out")
     (axes,) = seen["figure"].axes
     assert [text.get_text() for text in axes.get_legend().get_texts()] == [
@@ -103,7 +104,7 @@ def with_coverage(frames):
 def test_legends_of_many_groups_take_no_room_from_their_curves(make_frames):
     name = "explore=information_gain_annealed, transition=reparameterization"
     frames = make_frames({f"{name}, {number}": 1 for number in range(12)})
-    figure = score_curves.coverage(with_coverage(frames))
+    figure = charts.coverage(with_coverage(frames))
     FigureCanvasAgg(figure).draw()
     assert figure.axes[0].get_window_extent().height > 2 * figure.dpi
     assert figure.axes[0].get_legend().get_window_extent().y0 >= 0
@@ -112,8 +113,78 @@ def test_legends_of_many_groups_take_no_room_from_their_curves(make_frames):
 @pytest.mark.parametrize("number", [5, 6])
 def test_bands_of_many_groups_would_hide_each_other(make_frames, number):
     frames = make_frames({str(k): 2 for k in range(number)})
-    figure = score_curves.coverage(with_coverage(frames))
+    figure = charts.coverage(with_coverage(frames))
     (axes,) = figure.axes
     assert len(axes.collections) == (5 if number == 5 else 0)  # bands
     assert len(axes.lines) == (15 if number == 5 else 6)  # seeds and middles
     assert ("the line alone" in figure.get_suptitle()) == (number == 6)
+
+
+@pytest.fixture
+def make_scores(make_frames):
+    """Frames and scores of groups, from the scores of their seeds."""
+
+    def make(**scores):
+        frames = make_frames({name: len(seeds) for name, seeds in scores.items()})
+        seeds = frames.runs.assign(environment_steps=20_000, diverged=False)
+        return frames, seeds.assign(score=np.concatenate([*scores.values()]))
+
+    return make
+
+
+def test_each_seed_is_a_dot_and_the_bar_is_their_interquartile_mean(make_scores):
+    own = make_scores(greedy=[300.0, 100.0, 200.0], noise=[40.0])
+    (axes,) = charts.final_scores(*own).axes
+    assert axes.get_title() == "pendulum_swingup\n20,000 environment steps"
+    names = [tick.get_text() for tick in axes.get_yticklabels()]
+    assert names == ["greedy, n = 3", "noise, n = 1"]
+    bars = [line.get_xdata().tolist() for line in axes.lines if len(line.get_xdata()) == 2]
+    points = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
+    assert bars == [[100, 300], [200, 200], [40, 40]]  # one seed has no interval
+    assert points == [300, 100, 200, 40]
+
+
+def test_the_first_group_is_on_top_and_no_dot_lies_beyond_the_edge(make_scores):
+    figure = charts.final_scores(*make_scores(greedy=[-5.0, 0.0], noise=[900.0, 1000.0]))
+    FigureCanvasAgg(figure).draw()
+    (axes,) = figure.axes
+    first, second = (tick.get_window_extent().y0 for tick in axes.get_yticklabels())
+    assert first > second
+    low, high = axes.get_xlim()
+    assert low < -5
+    assert high > 1000
+
+
+def test_without_scores_there_is_no_figure(make_scores):
+    frames, seeds = make_scores(greedy=[1.0])
+    assert charts.final_scores(frames, seeds.head(0)) is None
+
+
+@pytest.mark.parametrize(
+    ("costs", "is_drawn"), [([2.0, 4.0], True), ([0.0, 0.0], False), ([np.nan] * 2, False)]
+)
+def test_costs_are_drawn_of_tasks_where_something_costs(make_frames, costs, is_drawn):
+    frames = make_frames({"greedy": 2}, "cartpole_swingup_fenced")
+    found = frames.runs.assign(collected_cost=costs).reset_index(names="run")
+    figure = charts.costs(frames, found)
+    assert (figure is not None) == is_drawn
+    if is_drawn:
+        (axes,) = figure.axes
+        assert axes.get_xlabel() == "reward lost in a planned episode of training"
+        points = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 1]
+        assert points == [2, 4]
+
+
+def test_long_names_of_pairs_lie_within_the_figure():
+    name = "world_model.overshooting_distance=5, world_model.overshooting_kl_scale=0.1"
+    long = f"{name}, world_model.overshooting_reward_scale=10.0"
+    pairs = pd.DataFrame({"group": [long, "value=none"], "than": ["value=none", long]})
+    pairs = pairs.assign(runs="3 and 3", probability=0.6)
+    pairs = pairs.assign(probability_low=0.4, probability_high=0.8)
+    figure = charts.improvement(pairs)
+    canvas = FigureCanvasAgg(figure)
+    canvas.draw()
+    (axes,) = figure.axes
+    boxes = [tick.get_window_extent() for tick in axes.get_yticklabels()]
+    assert min(box.x0 for box in boxes) >= 0
+    assert boxes[0].y0 >= boxes[1].y1  # the first is on top, above the second
