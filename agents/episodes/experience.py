@@ -2,7 +2,7 @@
 
 The training loop asks an `Experience` for episodes and for batches of them. There are four
 kinds: `CollectedHere`, by this process; `CollectedByActors` of
-`agents.training.distributed.learner`, by others; `TakenByAnother` of
+`agents.training.distributed.actors`, by others; `TakenByAnother` of
 `agents.training.distributed.together`, as another learner takes them;
 `TakenFromLogs` of `agents.training.logged.experience` has all from the start and gets no
 more.

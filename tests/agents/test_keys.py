@@ -108,7 +108,7 @@ ELSEWHERE = {
     "actors": "training/distributed/: everything",
     "address": "training/distributed/test_cluster.py",
     "learners": "training/distributed/test_together.py",
-    "noise_ladder": "training/distributed/test_actor.py",
+    "noise_ladder": "training/distributed/test_actors.py",
     "updates_per_step": "training/trainer/test_trainer.py: train steps of a line",
     "evaluation.every_steps": "training/test_measurements.py",
     "evaluation.episodes": "training/trainer/test_trainer.py: rows of the scores",

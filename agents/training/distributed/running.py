@@ -52,8 +52,8 @@ def _train_together(config):
 
 def _parts(config):
     """What `agents.training.trainer.train` takes beside config and run."""
+    from agents.training.distributed.actors import CollectedByActors
     from agents.training.distributed.apart import EvaluatedApart
-    from agents.training.distributed.learner import CollectedByActors
 
     found = {}
     if config.actors:

@@ -26,8 +26,8 @@ from agents.system import interrupts
 from agents.system.errors import GoneError
 from agents.system.processes import free_addresses
 from agents.training.building import configure_tensorflow
+from agents.training.distributed.actors import CollectedByActors
 from agents.training.distributed.cluster import GOES_ON, first_line, own_folder
-from agents.training.distributed.learner import CollectedByActors
 from agents.training.distributed.remote import LIFE
 from envs.quiet import import_gym
 

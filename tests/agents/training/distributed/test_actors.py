@@ -1,0 +1,209 @@
+"""Tests of agents.training.distributed.actors, most of them in this process."""
+
+import contextlib
+import io
+
+import numpy as np
+import pytest
+
+from agents.episodes.experience import CollectedHere
+from agents.episodes.replay import Replay
+from agents.episodes.store import EpisodeStore, pack
+from agents.runs.folder import Run
+from agents.training.distributed import actors, cluster
+from agents.training.distributed.actors import Actor, CollectedByActors, with_own_noise
+from agents.training.distributed.weights import Weights, acting_variables
+
+
+@pytest.fixture
+def vectors(build_agent, words):
+    agent = build_agent(*words)
+    agent.train_step_counter.assign(40)
+    return Weights(acting_variables(agent)).read()
+
+
+@pytest.fixture
+def make_actor(config):
+    with contextlib.ExitStack() as made:
+
+        def make(number, config=config):
+            return made.enter_context(contextlib.closing(Actor(config, number)))
+
+        yield make
+
+
+def unpacked(pairs):
+    return {n: dict(np.load(io.BytesIO(content))) for n, content in pairs}
+
+
+def test_actors_run_the_episodes_of_a_run_that_collects_alone(
+    make_actor, vectors, run, make_config, build_agent, words
+):
+    """Random ones: those of an agent depend on what it has learned."""
+    found = {}
+    for number in (0, 1):
+        found |= unpacked(make_actor(number).collect(vectors, [number]))
+    own = [word for word in words if not word.startswith("actors")]
+    config, other = make_config(*own, "logdir=unused"), Run(run.folder / "alone")
+    with contextlib.closing(CollectedHere(config, other)) as experience:
+        for _ in range(2):
+            experience.collect(build_agent(*own))
+        alone = [experience.store.read(index) for index in (0, 1)]
+    assert [*found] == [0, 1]
+    for key in ("observation", "action", "reward"):
+        np.testing.assert_array_equal(found[0][key], alone[0][key])
+    np.testing.assert_array_equal(found[1]["observation"][0], alone[1]["observation"][0])
+
+
+def test_an_episode_tells_the_steps_of_the_weights_that_acted(make_actor, vectors):
+    ((number, episode),) = unpacked(make_actor(1).collect(vectors, [1])).items()
+    assert (number, episode["number"], episode["train_steps"]) == (1, 1, 40)
+
+
+def test_it_goes_on_where_it_stands_and_begins_where_it_is_told(make_actor, vectors):
+    actor = make_actor(1)
+    first = unpacked(actor.collect(vectors, [1]))[1]
+    second = unpacked(actor.collect(vectors, [3]))[3]
+    assert not np.array_equal(first["observation"], second["observation"])
+    again = unpacked(actor.collect(vectors, [1]))[1]  # it was lost on its way
+    np.testing.assert_array_equal(again["observation"], first["observation"])
+    of_successor = unpacked(make_actor(1).collect(vectors, [3]))[3]
+    np.testing.assert_array_equal(of_successor["observation"], second["observation"])
+
+
+def test_after_an_error_the_episode_is_begun_again(make_actor, vectors, monkeypatch):
+    actor = make_actor(0)
+    first = unpacked(actor.collect(vectors, [0]))[0]
+    actor.collect(vectors, [2])
+    monkeypatch.setattr(actor._collector, "collect", lambda: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        actor.collect(vectors, [4])
+    again = unpacked(actor.collect(vectors, [0]))[0]
+    np.testing.assert_array_equal(again["reward"], first["reward"])
+
+
+@pytest.mark.slow
+def test_several_environments_of_an_actor_keep_their_rows(
+    make_config, build_agent, make_actor, words
+):
+    config = make_config(*words, "environments=2", "logdir=unused")
+    agent = build_agent(*words)
+    vectors = Weights(acting_variables(agent)).read()
+    actor = make_actor(1, config)
+    assert sorted(dict(actor.collect(vectors, [2, 3]))) == [2, 3]
+    assert sorted(dict(actor.collect(vectors, [6, 7]))) == [6, 7]
+
+
+def test_actors_stand_on_rungs_of_a_ladder_of_noise(config, make_config):
+    assert with_own_noise(config, 1) == config
+    words = ["actors=3", "noise_ladder=9", "action_noise.stddev=0.3"]
+    laddered = make_config(*words, "action_noise.final_stddev=null", "action_noise.steps=0")
+    noises = [with_own_noise(laddered, n).action_noise for n in range(3)]
+    np.testing.assert_allclose([noise.stddev for noise in noises], [0.1, 0.3, 0.9])
+    assert {noise.final_stddev for noise in noises} == {None}
+
+
+class Told:
+    """Stands for a process; hands over what the test gives it."""
+
+    made = []
+
+    def __init__(self, name, kind, *given, **_):
+        self.name, self.given, self.begun, self.done = name, given, [], None
+        self.pending, self.is_idle = [], True
+        Told.made.append(self)
+
+    def begin(self, method, *given):
+        self.begun.append((method, *given))
+        self.is_idle = False
+
+    def result(self):
+        done, self.done = self.done, None
+        self.is_idle = self.is_idle or done is not None
+        return done
+
+    def watch(self):
+        pass
+
+
+@pytest.fixture
+def experience(config, run, monkeypatch):
+    monkeypatch.setattr(Told, "made", [])
+    monkeypatch.setattr(actors, "Remote", Told)
+    monkeypatch.setattr(cluster, "check", lambda: None)
+    monkeypatch.setattr(actors.ray, "put", lambda vectors: vectors)
+    with contextlib.closing(CollectedByActors(config, run)) as made:
+        yield made
+
+
+def numbers(store):
+    return [int(episode["number"]) for _, episode in store]
+
+
+def test_the_replay_is_that_of_one_process(experience):
+    assert type(experience.replay) is Replay
+
+
+def test_finished_episodes_are_on_disk_the_lowest_number_first(
+    experience, run, make_episode, build_agent
+):
+    first, second = Told.made
+    experience.learned(build_agent())
+    assert [each.begun[0][2] for each in Told.made] == [[0], [1]]
+    second.done = [(1, pack(make_episode(1, rows=6)))]
+    first.done = [(0, pack(make_episode(0, rows=6)))]
+    experience.learned(build_agent())
+    assert numbers(EpisodeStore(run.episodes)) == [0, 1]
+
+
+def test_an_actor_goes_on_once_its_last_episode_counts(
+    experience, make_episode, build_agent
+):
+    agent, (first, second) = build_agent(), Told.made
+    experience.learned(agent)
+    second.done = [(1, pack(make_episode(1, rows=6)))]
+    experience.collect(agent)
+    assert len(second.begun) == 1
+    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+    experience.learned(agent)
+    assert second.begun[1][2] == [3]
+    assert len(first.begun) == 1
+
+
+def test_weights_are_sent_once_for_all_and_anew_when_they_have_changed(
+    experience, make_episode, build_agent
+):
+    agent, (first, second) = build_agent(), Told.made
+    experience.learned(agent)
+    assert first.begun[0][1] is second.begun[0][1]
+    first.done = [(0, pack(make_episode(0, rows=6)))]
+    experience.collect(agent)
+    agent.train_step_counter.assign_add(1)
+    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+    experience.learned(agent)
+    assert [first.begun[n][1]["int64"][-1] for n in (0, 1)] == [0, 1]  # train steps
+
+
+def test_after_a_restart_actors_go_on_after_their_last_episode(
+    config, run, make_episode, experience, build_agent
+):
+    EpisodeStore(run.episodes).append(make_episode(3, rows=6))
+    Told.made.clear()
+    with contextlib.closing(CollectedByActors(config, run)) as again:
+        agent = build_agent()
+        again.learned(agent)
+        assert not any(each.begun for each in Told.made)  # what there is counts first
+        agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+        again.learned(agent)
+        assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
+
+
+def test_an_actor_of_ray_brings_episodes(here, make_config, run, build_agent):
+    words = ["actors=1", "sequence_length=5", "seed_steps=180"]
+    config, agent = make_config(*words, f"logdir={run.folder}"), build_agent(*words)
+    with contextlib.closing(CollectedByActors(config, run)) as experience:
+        for counted in range(4):
+            experience.collect(agent)
+            agent.clock.advance(counted + 1, agent_steps=20, environment_steps=20)
+        found = numbers(experience.store)
+    assert len(set(found)) == len(found) >= 4
