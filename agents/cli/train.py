@@ -35,10 +35,10 @@ def train(overrides, multirun, jobs, print_config, print_commands):
 
         need_ray()
     import_gym()  # TF-Agents would import it with a notice
+    from agents.training import running
+
     if config.has_processes:
-        from agents.training.distributed import running
-    else:
-        from agents.training import running
+        return running.train_in_processes(config)
     return running.train(config)
 
 

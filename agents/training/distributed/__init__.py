@@ -1,7 +1,6 @@
-"""One run over many processes of Ray.
+"""One run over many processes of Ray, see `agents.training.running`.
 
 cluster.py   starts Ray on this machine, or joins a cluster
-running.py   trains a run, from its config to its end
 actors.py    the processes that collect, and what the learner learns from them
 apart.py     the process that evaluates, films and probes
 together.py  several learners
