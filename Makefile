@@ -16,7 +16,7 @@ CORE := tests/bayes_rl/compatibility tests/bayes_rl/layers tests/bayes_rl/weight
   tests/envs/simulations/test_rendering.py
 
 .DEFAULT_GOAL := help
-.PHONY: help train runs test slow mutations other check bench docs docs-test docs-serve release
+.PHONY: help train runs test slow long mutations other check bench docs docs-test docs-serve release
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "make %-11s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,10 +30,17 @@ runs: $(VENV)/installed  ## three trained runs to start from, in logdir/start, i
 	@$(BIN)/bayes-rl train experiment=discrete_actions logdir=logdir/start/cart_pole
 
 test: $(VENV)/installed-dev  ## all quick tests; ARGS="tests/agents -k name"
-	$(PYTEST) -m "not slow" --durations=20 --durations-min=4 $(ARGS)
+	$(PYTEST) -m "not slow and not long" --durations=20 --durations-min=4 $(ARGS)
 
-slow: $(VENV)/installed-dev  ## the tests that are not quick; ARGS="--splits 4 --group 1"
-	$(PYTEST) -m slow $(ARGS)
+# TensorFlow keeps what a process has traced, which would be 16 GiB at the end of all.
+PARTS ?= 1 2 3 4
+slow: $(VENV)/installed-dev  ## tests of seconds, in four parts; PARTS=2 runs the second alone
+	for part in $(PARTS); do \
+	  $(PYTEST) -m slow --splits 4 --group $$part \
+	    --splitting-algorithm least_duration $(ARGS) || exit; done
+
+long: $(VENV)/installed-dev  ## tests of minutes: a run of several processes under sixty kills
+	$(PYTEST) -m long $(ARGS)
 
 mutations: $(VENV)/installed-dev  ## whether tests fail where single lines are wrong
 	$(BIN)/python -m tests.mutations $(ARGS)

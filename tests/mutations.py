@@ -45,7 +45,14 @@ def lives(mutation, copy):
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--timeout=120"]
     try:
         done = subprocess.run(
-            [*command, "-p", "no:cacheprovider", "-m", "not slow", *mutation["tests"]],
+            [
+                *command,
+                "-p",
+                "no:cacheprovider",
+                "-m",
+                "not slow and not long",
+                *mutation["tests"],
+            ],
             cwd=copy,
             env=os.environ | {"PYTHONPATH": str(copy)},
             capture_output=True,

@@ -43,6 +43,7 @@ def test_layer_example_runs(layer_example):
     assert names["outputs"].shape == (5, 450, 10)
 
 
+@pytest.mark.slow
 def test_ten_lines_make_a_trained_model_honest():
     import tensorflow as tf
 

@@ -166,6 +166,7 @@ def sum_of_losses(make_model, make_batch):
     return compute
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", MODEL)
 def test_a_key_of_the_model_changes_its_losses(key, sum_of_losses):
     value, words = MODEL[key]

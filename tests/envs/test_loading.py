@@ -19,6 +19,7 @@ def parallel():
     environments.close()
 
 
+@pytest.mark.slow
 def test_processes_give_what_one_process_gives(parallel):
     serial = envs.load_many(2, "fake", seed=3, action_repeat=2, processes=False)
     actions = np.array([[0.5], [-1.0]], np.float32)
@@ -80,6 +81,7 @@ def test_error_in_a_process_is_raised_and_leaves_it_usable(parallel):
         parallel.step(np.zeros([3, 1], np.float32))
 
 
+@pytest.mark.slow
 def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
     environments = parallel  # whose last test this is: to start others takes seconds
     environments.reset()
@@ -96,6 +98,7 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
         environments.reset()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "kind",
     [KeyboardInterrupt]
@@ -116,6 +119,7 @@ def test_an_interruption_closes_all_so_that_no_answer_comes_late(monkeypatch, ki
     environments.close()
 
 
+@pytest.mark.slow
 def test_error_at_the_start_is_that_of_the_environment(monkeypatch):
     with pytest.raises(RuntimeError, match="needs a package"):
         envs.load_many(1, "gym:BipedalWalker-v3")

@@ -47,6 +47,7 @@ def test_calibrated_predictions_cover_as_much_as_they_say():
 
 
 # The others are tried on a curve in methods/.
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 @pytest.mark.parametrize(
     ("words", "methods"),

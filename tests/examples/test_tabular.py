@@ -36,6 +36,7 @@ def test_rows_are_standardized_by_those_of_training():
     np.testing.assert_allclose([targets.mean(), targets.std()], [0, 1], atol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 @pytest.mark.parametrize(
     ("words", "methods"),

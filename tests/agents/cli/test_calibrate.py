@@ -50,12 +50,14 @@ def test_file_has_each_forecast_at_each_step_on_both_kinds_of_episodes(rows):
     assert labels == {f"reparameterization, {weights}" for weights in WEIGHTS}
 
 
+@pytest.mark.slow
 def test_rows_say_whose_forecasts_they_judge(rows, whole_run):
     columns = ("judged", "transition", "run", "environment_steps", "episodes")
     (about,) = {tuple(row[column] for column in columns) for row in rows}
     assert about == ("run", "reparameterization", str(whole_run), str(STEPS), "2")
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_shares_and_wider_ones_hold_more(rows):
     for row in rows:
         shares = [float(row[f"coverage_{level}"]) for level in (50, 80, 95)]
@@ -64,6 +66,7 @@ def test_intervals_hold_the_shares_and_wider_ones_hold_more(rows):
         assert low <= shares[1] <= high
 
 
+@pytest.mark.slow
 def test_all_is_the_mean_of_dimensions_and_deviations_do_not_cancel(rows):
     kinds = {}
     for row in rows:
@@ -79,6 +82,7 @@ def test_all_is_the_mean_of_dimensions_and_deviations_do_not_cancel(rows):
             assert float(row["deviation_95"]) >= off - 1e-9
 
 
+@pytest.mark.slow
 def test_what_spreads_are_worth_is_beside_it(rows, whole_run):
     found = read(whole_run, "spread.csv")
     assert {row["spread"] for row in found} == {"epistemic", "aleatoric"}
@@ -95,6 +99,7 @@ def test_what_spreads_are_worth_is_beside_it(rows, whole_run):
     assert Image.open(whole_run / "figures" / "spread.png").width > 300
 
 
+@pytest.mark.slow
 def test_fits_are_those_of_the_newest_checkpoint(rows, whole_run):
     for actions in ("policy", "random"):
         assert saved_fits.load(whole_run, STEPS, actions).draws == 20
@@ -171,6 +176,7 @@ def test_short_episodes_are_left_out_of_what_is_fitted_to(calibrate_on, capsys):
     assert [len(fit.shift) for fit in fits] == [4, 1]
 
 
+@pytest.mark.slow
 def test_fresh_episodes_are_fitted_to_where_held_out_ones_are_too_short(
     monkeypatch, calibrate_on, capsys
 ):
@@ -188,6 +194,7 @@ def test_fresh_episodes_are_fitted_to_where_held_out_ones_are_too_short(
     assert "left out 3 of 5 episodes too short for the fit" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_episodes_too_short_for_any_forecast_are_left_out(calibrate_on, capsys):
     folder = calibrate_on(policy=[6, 9, 9, 9], random=[6, 9, 3, 4])
     said = capsys.readouterr().out

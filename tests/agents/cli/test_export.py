@@ -71,6 +71,7 @@ def run(whole_run, tmp_path_factory):
 
 
 # Planning takes long to trace.
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ["policy", pytest.param("plan", marks=pytest.mark.slow)])
 def test_policy_acts_like_the_run_with_tensorflow_alone(
     run, whole_parts, capsys, tmp_path, monkeypatch, act

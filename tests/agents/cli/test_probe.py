@@ -28,6 +28,7 @@ def probed(whole_run, whole_agent):
         return said.getvalue(), list(csv.DictReader(file))
 
 
+@pytest.mark.slow
 def test_file_has_each_target_input_and_probe_for_both_kinds_of_episodes(probed):
     _, rows = probed
     assert len(rows) == 2 * 2 * (3 * 2 + 1)
@@ -36,6 +37,7 @@ def test_file_has_each_target_input_and_probe_for_both_kinds_of_episodes(probed)
     assert {(row["environment_steps"], row["episodes"]) for row in rows} == {("160", "3")}
 
 
+@pytest.mark.slow
 def test_table_says_what_it_is_about(probed):
     said, _ = probed
     assert "fake, observation=state, reparameterization transition, 160 env" in said
@@ -56,6 +58,7 @@ def test_figures_are_written_and_named(probed, whole_run):
     assert all(Image.open(file).width > 300 for file in files)
 
 
+@pytest.mark.slow
 def test_all_is_written_to_another_folder(
     whole_run, whole_agent, monkeypatch, tmp_path, capsys
 ):

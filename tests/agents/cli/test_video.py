@@ -24,6 +24,7 @@ def run(whole_run, tmp_path):
 LOAD = "agents.cli.video.load_parts"
 
 
+@pytest.mark.slow
 def test_a_run_from_states_is_filmed_and_its_predictions_drawn(
     run, whole_parts, capsys, monkeypatch
 ):
@@ -66,6 +67,7 @@ def test_without_a_rendering_library_the_predictions_are_drawn(
     )
 
 
+@pytest.mark.slow
 def test_films_are_written_to_another_folder(
     run, whole_parts, capsys, monkeypatch, tmp_path
 ):

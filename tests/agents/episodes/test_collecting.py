@@ -48,6 +48,7 @@ def collect(environment, policy, times=1):
     return finished
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("compiles", [True, False])
 def test_what_xla_compiles_is_called_as_it_is_and_all_else_in_a_graph(
     build_agent, environment, compiles, monkeypatch
@@ -107,6 +108,7 @@ def policy_of(build_agent):
     return functools.cache(lambda count: as_py_policy(agent.collect_policy))
 
 
+@pytest.mark.slow
 def test_an_agent_collects_what_its_policy_does(pair, policy_of):
     finished = collect(pair, policy_of(2))
     assert len(finished) == 2
@@ -161,6 +163,7 @@ def collect_by_number(policy_of, first_episodes, count, random=False):
     return dict(zip(numbers, found, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("random", [False, True])
 def test_which_environment_runs_an_episode_changes_nothing_of_it(policy_of, random):
     alone = collect_by_number(policy_of, [0], 9, random)
@@ -261,6 +264,7 @@ def load(task, **settings):
     return environment, RandomPolicy(environment, seed=0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("observation", ["state", "pixels"])
 def test_each_row_has_the_picture_of_the_simulator(observation):
     if rendering.choose() == "disabled":
@@ -277,6 +281,7 @@ def test_each_row_has_the_picture_of_the_simulator(observation):
     assert found.seconds == pytest.approx(2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("task", ["fake", "gym:Pendulum-v1"])
 def test_episode_is_the_same_without_pictures(task):
     found = record(*load(task), RECORDING_STEP)

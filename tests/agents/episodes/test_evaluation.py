@@ -17,6 +17,7 @@ def evaluator(whole_agent):
     return Evaluator(*whole_agent)
 
 
+@pytest.mark.slow
 def test_each_episode_has_a_seed_and_a_start_of_its_own(evaluator):
     results = evaluator.episodes(2)
     assert len({seed for seed, _ in results}) == 2
@@ -90,6 +91,7 @@ def starts(episodes):
     return {float(episode["position"][0, 0]) for episode in episodes}
 
 
+@pytest.mark.slow
 def test_episodes_start_where_training_did_not(whole_agent, whole_run, monkeypatch):
     trained_on = starts(episode for _, episode in EpisodeStore(whole_run / "episodes"))
     monkeypatch.setattr("agents.episodes.evaluation.TOGETHER", 2)

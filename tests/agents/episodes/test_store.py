@@ -158,6 +158,7 @@ while True:
 """
 
 
+@pytest.mark.slow
 def test_every_acknowledged_episode_survives_kill_9(tmp_path):
     delays = random.Random(0)
     acknowledged = []

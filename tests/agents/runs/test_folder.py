@@ -159,6 +159,7 @@ def test_damaged_config_is_an_error(config, damage):
             use(config)
 
 
+@pytest.mark.slow
 def test_a_config_that_was_cut_anywhere_is_told_and_left_as_it_is(config):
     """Without its end it would be that of an earlier version: without value, say."""
     with open_run(config) as run:

@@ -49,6 +49,7 @@ def learned_from(environment, make_batch):
     return make_batch(2) | {"action": tf.constant(np.stack(actions, 1))}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("explore", [*STRATEGIES, "critic", "bonus_alone", "colored"])
 def test_every_strategy_acts_by_one_hot_vectors_and_learns(
     make_config, environment, make_batch, quick_planner, explore

@@ -35,6 +35,7 @@ tf.function(lambda x: 2.0 * x, jit_compile=True)(tf.constant(3.0))
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transition", TRANSITIONS)
 def test_compiled_gradients_are_those_of_eager_execution(
     build_agent, make_batch, transition

@@ -37,6 +37,7 @@ def copied(whole_run, whole_agent):
     return rows_of(whole_run), said, whole_run
 
 
+@pytest.mark.slow
 def test_planner_and_policy_are_scored_from_the_same_starts(copied):
     rows, *_ = copied
     assert [row["act"] for row in rows] == ["plan"] * 3 + ["policy"] * 3
@@ -115,6 +116,7 @@ def test_a_change_that_cannot_be_is_refused(
         score(whole_run, 1, physics=factors)
 
 
+@pytest.mark.slow
 def test_scores_are_written_to_another_folder(
     whole_run, whole_agent, monkeypatch, tmp_path, capsys
 ):

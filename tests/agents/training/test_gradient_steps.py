@@ -38,6 +38,7 @@ def test_metrics_and_the_weight_report_are_returned(learned):
     assert all(np.isfinite(value) for value in metrics.values())
 
 
+@pytest.mark.slow
 def test_one_long_run_is_two_short_ones_and_ends_where_a_step_is_not_finite(
     learned, build_agent, replay
 ):
@@ -61,6 +62,7 @@ def test_one_long_run_is_two_short_ones_and_ends_where_a_step_is_not_finite(
     assert found.terms == ("observation_loss",)  # the variable is one of the decoder's
 
 
+@pytest.mark.slow
 def test_a_source_sees_the_replay_first_and_then_after_a_hundred_steps(
     build_agent, replay, monkeypatch
 ):

@@ -43,6 +43,7 @@ def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
     assert sorted(whole_run.rglob("*")) == before, "loading changed something"
 
 
+@pytest.mark.slow
 def test_a_loaded_agent_acts_as_the_last_evaluation_of_its_run_did(whole_run, whole_agent):
     config, agent = whole_agent
     rows = [row for row in read_scores(whole_run) if row["train_steps"] == 14]
@@ -75,6 +76,7 @@ def state_of(agent):
     return np.concatenate([np.ravel(tensor) for tensor in tensors])
 
 
+@pytest.mark.slow
 def test_what_was_learned_goes_on_exactly(make_config, build_agent, make_batch, tmp_path):
     words = [f"logdir={tmp_path}/run", "transition=deterministic", "value.target_rate=0.5"]
     agent, other = build_agent(*words, "seed=1"), build_agent(*words, "seed=2")

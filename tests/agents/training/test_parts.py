@@ -62,6 +62,7 @@ def run(make_once):
     return agents.Trained(make_once("parts", make))
 
 
+@pytest.mark.slow
 def test_all_parts_of_a_step_are_in_its_row(run):
     episode = EpisodeStore(f"{run.folder}/episodes").read(1)
     row = np.arange(11)
@@ -72,6 +73,7 @@ def test_all_parts_of_a_step_are_in_its_row(run):
         np.testing.assert_allclose(episode[name].astype(int), expected, atol=1)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eagerly")
 def test_it_learns_is_judged_and_films_each_camera(run):
     rows = read_metrics(run.folder)
@@ -85,6 +87,7 @@ def test_it_learns_is_judged_and_films_each_camera(run):
     assert "open_loop_20.png" in files
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eagerly")
 def test_a_loaded_agent_acts_on_what_an_environment_gives(run):
     agent = agents.load(run)

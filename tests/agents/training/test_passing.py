@@ -11,6 +11,7 @@ def run(lengths):
     return [Passed(*pair) for pair in zip(ends[:-1], ends[1:], strict=True)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("per_step", [0.3, 0.29, 0.1, 1.0, 52.0, 1 / 3, 300 / 187.3])
 @pytest.mark.parametrize("length", [1, 5, 7, 1000])
 def test_no_part_of_an_update_is_lost_between_episodes(per_step, length):

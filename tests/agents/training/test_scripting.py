@@ -26,6 +26,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eagerly")
 def test_a_script_trains_stops_resumes_loads_and_evaluates_its_own_class(folder):
     steps = []

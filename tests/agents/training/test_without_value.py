@@ -37,6 +37,7 @@ NUMBERS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "episodes"),
     [

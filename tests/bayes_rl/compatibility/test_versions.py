@@ -86,6 +86,7 @@ def test_keras_3_is_told_from_the_keras_2_that_has_the_same_packages(module, is_
 OTHERS = ("tensorflow", "agents", "envs")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "first", ["bayes_rl", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 )

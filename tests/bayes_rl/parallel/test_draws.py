@@ -18,6 +18,7 @@ def _gathered(layer, seed, batch_size=4):
     return {name: parallel.gather(value) for name, value in draws.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "mesh"), [("expand", "1x2"), ("contract", "1x2"), ("expand", "2x1")]
 )

@@ -121,6 +121,7 @@ def test_a_value_judges_every_plan_and_proposes_some_in_every_iteration():
     assert flops.decision(config, Greedy(), 17, 6) == without + proposed + scored + judging
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("act", ["plan", "policy"])
 def test_a_decision_is_what_tensorflow_counts(act):
     """One step, one iteration: then loops' bodies, counted once, are all there is."""

@@ -72,6 +72,7 @@ def test_the_cases_are_compared_with_one_of_their_group():
         assert case.reference is None or (case.group, case.reference) in names
 
 
+@pytest.mark.slow
 def test_the_page_of_results_counts_what_cases_of_today_do():
     """So that a change of the agent or of the cases is not shown with speeds of before."""
     counted = {(case.group, case.name): case.flops / 1e9 for case in all_cases()}

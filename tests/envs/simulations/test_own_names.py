@@ -76,6 +76,7 @@ def test_current_folder_comes_last(project, tmp_path, monkeypatch):
     assert sys.path.count(str(tmp_path)) == 1
 
 
+@pytest.mark.slow
 def test_processes_of_environments_find_it_too(project):
     task = project("def make():\n    pass")
     with multiprocessing.get_context("spawn").Pool(1) as processes:

@@ -87,6 +87,7 @@ def test_beside_a_tensorflow_that_crashes_nothing_is_tried_and_pictures_say_so(r
     assert line.endswith("pip install 'tensorflow<2.21' 'tf-keras<2.21'")
 
 
+@pytest.mark.slow
 def test_states_need_no_library_and_pictures_name_the_packages(run_python):
     code = NOTHING_INSTALLED + (
         "import envs\n"

@@ -17,6 +17,7 @@ DRAWS = dict.fromkeys(METHODS, SMALL.draws) | {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 @pytest.mark.parametrize(("method", "draws"), DRAWS.items())
 def test_methods_give_probabilities_of_each_draw(method, draws):

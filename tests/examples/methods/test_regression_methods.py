@@ -39,6 +39,7 @@ def test_outcomes_have_the_noise_and_the_spread_of_functions():
     np.testing.assert_allclose(stddevs, [math.sqrt(0.5)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_predict_a_mixture(method, request):
     if method != "nuts":  # whose loops take many steps

@@ -7,6 +7,7 @@ from examples import sequence
 from examples.methods.sequence_methods import METHODS, SMALL
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 @pytest.mark.parametrize("method", ["deep_ensemble", "dropout", "laplace", "swag", "ivon"])
 def test_methods_predict_logits_under_draws(method):

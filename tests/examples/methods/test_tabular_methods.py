@@ -9,6 +9,7 @@ from examples.methods.tabular_methods import METHODS, SETTINGS, SMALL, choose
 _ONE = "deterministic", "sngp", "dense"  # normal distribution, not a mixture
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 @pytest.mark.parametrize("method", METHODS)
 def test_methods_predict_a_mixture(method):

@@ -57,6 +57,7 @@ def test_a_run_is_trained_in_its_folder(start, tmp_path):
     assert is_finished(load([*WORDS, "environment_steps=40", f"logdir={tmp_path}/run"]))
 
 
+@pytest.mark.slow
 def test_why_a_run_failed_is_told(start):
     process = start("batch_size=none")
     wait_for(lambda: process.poll() is not None)
@@ -64,6 +65,7 @@ def test_why_a_run_failed_is_told(start):
     assert process.reason.startswith("batch_size must be")
 
 
+@pytest.mark.slow
 def test_a_folder_that_only_the_other_machine_has_is_told(start, tmp_path):
     process = start("--help")
     wait_for(lambda: process.poll() is not None)

@@ -110,6 +110,7 @@ def interrupt(after, times=1):
     return thread
 
 
+@pytest.mark.slow
 def test_jobs_run_side_by_side_and_no_more_than_asked_for(make, tmp_path):
     code = (
         "import os, time; open('sign', 'a').write('+'); time.sleep(0.6); "
@@ -122,6 +123,7 @@ def test_jobs_run_side_by_side_and_no_more_than_asked_for(make, tmp_path):
     assert max(running) == 2
 
 
+@pytest.mark.slow
 def test_failure_stops_nobody_and_its_last_line_is_told(make):
     bad = make("import sys; print('x'); sys.exit('bayes-rl: no space left\\n')", "bad")
     silent = make("raise SystemExit(3)", "silent")

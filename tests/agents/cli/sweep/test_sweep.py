@@ -53,6 +53,7 @@ def started(folder):
     return {path.parent.name for path in folder.glob("runs/*/output.log")}
 
 
+@pytest.mark.slow
 def test_a_killed_and_a_failed_run_of_12_are_completed_by_the_same_command(fake, capsys):
     (fake / "runs").mkdir()
     (fake / "runs" / "3.trouble").write_text("kill")

@@ -139,6 +139,7 @@ def _values(agent):
     return [variable.numpy() for variable in _variables(agent)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("devices", "value"),
     [("default", "td"), pytest.param("mirrored", "none", marks=pytest.mark.slow)],

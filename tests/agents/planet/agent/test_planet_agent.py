@@ -103,6 +103,7 @@ def test_kl_weight_warms_up(build_agent, batch):
         assert cost == pytest.approx(2.0 * share, abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "transition", ["flipout", pytest.param("deterministic", marks=pytest.mark.slow)]
 )
@@ -124,7 +125,9 @@ def test_gradients_reach_every_variable(build_agent, batch):
         assert np.any(old != new), f"{name} was not trained"
 
 
-@pytest.mark.parametrize("updates", [1, 2, 3])
+@pytest.mark.parametrize(
+    "updates", [2, *(pytest.param(each, marks=pytest.mark.slow) for each in (1, 3))]
+)
 def test_each_update_of_the_value_in_a_step_learns_from_other_rows(
     build_agent, make_batch, updates
 ):
@@ -297,6 +300,7 @@ def shared(batch, devices):
     return devices.experimental_distribute_values_from_function(part)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "transition",
     [

@@ -255,6 +255,7 @@ def walks(size, seed, length=8):
     return batch | {name: tf.constant(value) for name, value in ends.items()}
 
 
+@pytest.mark.slow
 def test_a_model_learns_where_the_cliff_ends(make_model, noise):
     words = ["transition=deterministic", "world_model.observation_stddev=0.02"]
     model = make_model("task=fake_ending", *words)

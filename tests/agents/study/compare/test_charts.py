@@ -39,6 +39,7 @@ def test_runs_without_evaluations_are_compared_in_what_they_have(drawn, make_run
     }
 
 
+@pytest.mark.slow
 def test_two_tasks_are_put_on_one_scale(drawn, make_groups, make_run, tmp_path, read):
     runs = make_groups()
     for kind in ("Greedy", "Thompson"):

@@ -40,6 +40,7 @@ def test_video_of_odd_size_keeps_frames_and_colours(tmp_path):
     assert sorted(file.name for file in tmp_path.iterdir()) == ["clip.gif", "clip.mp4"]
 
 
+@pytest.mark.slow
 def test_open_loop_video_stacks_truth_prediction_and_error(tmp_path):
     truth = make_frames(16)
     prediction = truth.copy()

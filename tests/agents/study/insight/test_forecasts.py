@@ -139,6 +139,7 @@ def test_short_episodes_are_refused(model, episodes):
         ForecastTimes(model, short)
 
 
+@pytest.mark.slow
 def test_forecasts_and_truths_are_in_the_units_of_the_task(make_model, episodes):
     model = make_model()
     far = [e | {"observation": 500.0 + 3.0 * e["observation"]} for e in episodes]

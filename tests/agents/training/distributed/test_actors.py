@@ -36,6 +36,7 @@ def unpacked(pairs):
     return {n: dict(np.load(io.BytesIO(content))) for n, content in pairs}
 
 
+@pytest.mark.slow
 def test_actors_run_the_episodes_of_a_run_that_collects_alone(
     make_actor, vectors, run, make_config, build_agent, words
 ):
@@ -198,6 +199,7 @@ def test_after_a_restart_actors_go_on_after_their_last_episode(
         assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
 
 
+@pytest.mark.slow
 def test_an_actor_of_ray_brings_episodes(here, make_config, run, build_agent):
     words = ["actors=1", "sequence_length=5", "seed_steps=180"]
     config, agent = make_config(*words, f"logdir={run.folder}"), build_agent(*words)

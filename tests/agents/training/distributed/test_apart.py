@@ -82,6 +82,7 @@ def measured(folder):
     return rows, read_scores(folder)
 
 
+@pytest.mark.slow
 def test_it_measures_what_one_process_would_of_the_same_weights(
     make_trainer, tmp_path, told
 ):

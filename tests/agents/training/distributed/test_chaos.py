@@ -170,7 +170,7 @@ def test_after_some_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
     assert_whole(run, kept, 800)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(7200)
 def test_after_sixty_kills_no_episode_is_lost_and_none_counted_twice(tmp_path):
     steps = 20_000
@@ -204,7 +204,7 @@ def test_an_actor_that_stands_still_is_noticed_and_its_episode_taken_over(tmp_pa
     assert numbers[:20] == list(range(20))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(3600)
 def test_memory_does_not_grow_over_a_thousand_episodes(tmp_path):
     run = Killed(tmp_path, "replay_capacity=2000", steps=1000 * OF_AN_EPISODE)

@@ -54,6 +54,7 @@ def join(address, home, token=None):
     return line
 
 
+@pytest.mark.slow
 def test_everything_listens_on_this_machine_alone(here):
     family = psutil.Process().children(recursive=True)
     found = {
@@ -76,6 +77,7 @@ def test_who_lacks_the_token_is_refused(here, token, tmp_path):
     assert line.endswith(ENDS)
 
 
+@pytest.mark.slow
 def test_who_has_the_token_is_let_in(here, tmp_path):
     address = ray.get_runtime_context().gcs_address
     assert join(address, tmp_path, os.environ["RAY_AUTH_TOKEN"]) == "let in"

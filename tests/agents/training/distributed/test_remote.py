@@ -73,6 +73,7 @@ def test_it_does_one_thing_after_another(worker):
     assert worker.result() is None
 
 
+@pytest.mark.slow
 def test_what_a_killed_process_was_doing_its_successor_does(worker, capfd):
     first = wait_for(worker, "_process")
     worker.begin("process_after", 2.0)
@@ -94,6 +95,7 @@ def test_a_process_that_stands_still_is_noticed_and_replaced(worker, capfd, monk
     assert "worker_0: no sign of life for 6 s; killed, it is restarted" in told
 
 
+@pytest.mark.slow
 def test_one_that_dies_each_time_ends_the_run(worker, monkeypatch):
     monkeypatch.setattr(remote, "TRIES", 2)
     worker.begin("die")

@@ -47,6 +47,7 @@ def learned(logs, tiny_words, tmp_path_factory):
     return folder, replayed
 
 
+@pytest.mark.slow
 def test_all_episodes_are_replayed_from_the_first_gradient_step(learned):
     _, replayed = learned
     assert {pair for pair in replayed} == {(EPISODES * STEPS, EPISODES * STEPS)}

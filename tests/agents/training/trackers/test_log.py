@@ -57,6 +57,18 @@ def test_scores_have_one_header_and_a_line_each(tmp_path):
     assert records.read_scores(tmp_path)[0] == score(1)
 
 
+def test_what_was_measured_later_is_added_once(tmp_path):
+    write(tmp_path, episodes=1)
+    with MetricsLog(tmp_path) as log:
+        log.write(row(2))
+        for _ in range(2):  # a run that was killed in between asks again
+            log.amend(row(2), {"evaluate/return": 1.5}, [score(2)])
+    read = records.read_scores(tmp_path)
+    assert [each["episodes"] for each in read] == [1, 1, 2]
+    *_, last = (tmp_path / "metrics.jsonl").read_text().splitlines()
+    assert json.loads(last) == row(2) | {"evaluate/return": 1.5}
+
+
 def test_what_is_not_finite_is_null_and_tensors_are_numbers(tmp_path):
     values = {"a": float("nan"), "b": np.inf, "c": np.float32(2), "d": tf.constant(3.0)}
     with MetricsLog(tmp_path) as log:

@@ -56,6 +56,7 @@ def test_statistics_are_those_of_all_episodes_which_stay_raw_on_disk(
     np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_held_out_episodes_are_on_disk_and_not_learned_from(make_config, tmp_path):
     folder, made = tmp_path / "run", []
 
@@ -256,6 +257,7 @@ def test_what_acts_in_this_process_is_compiled_ahead(train_run, tmp_path, monkey
     ]
 
 
+@pytest.mark.slow
 def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
     words = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0"]
     words.append("explore=information_gain_annealed")
@@ -301,6 +303,7 @@ def test_a_run_goes_on_where_an_episode_failed(train_run, tmp_path, monkeypatch)
     assert numbers == [0, 3, 4]
 
 
+@pytest.mark.slow
 def test_a_run_without_time_limits_is_as_long_as_it_was_told(
     train_run, tmp_path, monkeypatch
 ):
@@ -330,7 +333,6 @@ def test_a_time_limit_holds(train_run, tmp_path):
     assert [row["environment_steps"] for row in metrics(tmp_path)] == [8, 16, 24]
 
 
-@pytest.mark.slow
 def test_short_episodes_have_their_share_of_updates(train_run, tmp_path):
     words = ["seed_steps=10", "time_limit=5", "environment_steps=40", "sequence_length=4"]
     words += ["updates_per_step=0.3", "evaluation.every_steps=0", "video_every_steps=0"]

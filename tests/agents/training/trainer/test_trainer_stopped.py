@@ -66,6 +66,7 @@ CLOSED_FORM = ["transition=laplace", "explore=information_gain", "explore.draws=
 CLOSED_FORM += ["environment_steps=80", "seed_steps=20", "video_every_steps=0", "value=td"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "moments"),  # and episodes that were saved by then
     [
@@ -109,6 +110,7 @@ def test_an_interrupted_run_ends_like_one_that_was_not(
     assert (folder / "sessions.jsonl").read_text().count("\n") == len(moments) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eagerly")
 def test_what_came_after_the_last_checkpoint_is_learned_again(
     train_run, quick_planner, tmp_path, capsys
@@ -139,6 +141,7 @@ def test_a_finished_run_does_nothing_more(train_run, whole_run, run_words, capsy
     assert metrics(whole_run) == before
 
 
+@pytest.mark.slow
 def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd, caplog):
     folder = tmp_path / "run"
     short = ["seed_steps=180", "evaluation.every_steps=0", "video_every_steps=0"]
@@ -158,6 +161,7 @@ def test_a_run_survives_damaged_files_and_names_them(train_run, tmp_path, capfd,
     assert leftovers(folder) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lost", ["00000[123].npz", "0*.npz"])
 def test_a_run_whose_newest_episodes_are_gone_says_so_and_makes_none(
     train_run, tmp_path, lost
@@ -177,6 +181,7 @@ def test_a_run_whose_newest_episodes_are_gone_says_so_and_makes_none(
     assert sorted((folder / "episodes").iterdir()) == left
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("eagerly")
 def test_a_model_that_diverges_ends_the_run_and_keeps_the_last_good_checkpoint(
     train_run, tmp_path, capsys

@@ -57,6 +57,7 @@ def test_environments_side_by_side_have_episodes_of_their_own(make_policy, clock
     assert len({tuple(seed) for seed in numbered.values()}) == 5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("strategy", "planner"),
     [

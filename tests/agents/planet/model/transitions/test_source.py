@@ -62,6 +62,7 @@ def test_each_sequence_of_a_batch_keeps_to_its_draw(
     assert np.ptp(together["latent_loss"]) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("transition", ["last_layer", "laplace", *WITH_DRAWS])
 def test_an_agent_learns_and_acts(build_agent, make_batch, environment, transition):
     words = ["explore=information_gain", "ensemble_members=2", "world_model.free_nats=0"]
