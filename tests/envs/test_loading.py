@@ -99,11 +99,7 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "kind",
-    [KeyboardInterrupt]
-    + [pytest.param(kind, marks=pytest.mark.slow) for kind in (TimeoutError, ValueError)],
-)
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, TimeoutError, ValueError])
 def test_an_interruption_closes_all_so_that_no_answer_comes_late(monkeypatch, kind):
     environments = ParallelEnvironment([{"task": "fake", "seed": 0}])
     environments.reset()

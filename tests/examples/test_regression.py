@@ -53,7 +53,7 @@ def test_calibrated_predictions_cover_as_much_as_they_say():
     ("words", "methods"),
     [
         (["--method", "flipout"], ["flipout"]),
-        pytest.param([], list(METHODS), marks=pytest.mark.slow),
+        ([], list(METHODS)),
     ],
     ids=["flipout", "all"],
 )

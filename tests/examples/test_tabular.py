@@ -42,7 +42,7 @@ def test_rows_are_standardized_by_those_of_training():
     ("words", "methods"),
     [
         (["--method", "laplace", "--data", "friedman2"], ["laplace"]),
-        pytest.param(["--data", "diabetes"], list(METHODS), marks=pytest.mark.slow),
+        (["--data", "diabetes"], list(METHODS)),
     ],
     ids=["laplace", "all"],
 )

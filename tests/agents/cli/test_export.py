@@ -70,9 +70,8 @@ def run(whole_run, tmp_path_factory):
     return shutil.copytree(whole_run, tmp_path_factory.mktemp("exported") / "run")
 
 
-# Planning takes long to trace.
 @pytest.mark.slow
-@pytest.mark.parametrize("act", ["policy", pytest.param("plan", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("act", ["policy", "plan"])
 def test_policy_acts_like_the_run_with_tensorflow_alone(
     run, whole_parts, capsys, tmp_path, monkeypatch, act
 ):

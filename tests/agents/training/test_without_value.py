@@ -42,11 +42,7 @@ NUMBERS = {
     ("words", "episodes"),
     [
         (["environment_steps=20", "evaluation.every_steps=0"], 1),
-        pytest.param(
-            ["environment_steps=80", "evaluation={every_steps: 80, episodes: 2}"],
-            4,
-            marks=pytest.mark.slow,
-        ),
+        (["environment_steps=80", "evaluation={every_steps: 80, episodes: 2}"], 4),
     ],
     ids=["short", "whole"],
 )

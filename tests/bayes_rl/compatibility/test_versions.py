@@ -83,13 +83,8 @@ def test_keras_3_is_told_from_the_keras_2_that_has_the_same_packages(module, is_
         versions.check_keras(one)
 
 
-OTHERS = ("tensorflow", "agents", "envs")
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "first", ["bayes_rl", *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
-)
+@pytest.mark.parametrize("first", ["bayes_rl", "tensorflow", "agents", "envs"])
 def test_no_variable_has_to_be_set_by_hand(first):
     code = (
         f"import {first}\n"

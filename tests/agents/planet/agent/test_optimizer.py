@@ -140,10 +140,7 @@ def _values(agent):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("devices", "value"),
-    [("default", "td"), pytest.param("mirrored", "none", marks=pytest.mark.slow)],
-)
+@pytest.mark.parametrize(("devices", "value"), [("default", "td"), ("mirrored", "none")])
 @pytest.mark.usefixtures("eagerly")
 def test_all_that_decides_is_averaged_over_what_gradient_steps_have_learned(
     devices, value, build_agent, replay

@@ -71,11 +71,10 @@ CLOSED_FORM += ["environment_steps=80", "seed_steps=20", "video_every_steps=0", 
     ("words", "moments"),  # and episodes that were saved by then
     [
         ([*RANDOM, "environment_steps=80"], {RANDOM_ACTIONS: 1, AFTER_A_CHECKPOINT: 3}),
-        pytest.param(CLOSED_FORM, {GRADIENT_STEPS: 2}, marks=pytest.mark.slow),
-        pytest.param(
+        (CLOSED_FORM, {GRADIENT_STEPS: 2}),
+        (
             None,  # those of `whole_run`
             {RANDOM_ACTIONS: 1, LINES_AND_NO_CHECKPOINT: 2, GRADIENT_STEPS: 4},
-            marks=pytest.mark.slow,
         ),
     ],
     ids=["random", "closed-form", "learning"],
