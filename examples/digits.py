@@ -26,7 +26,6 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 import matplotlib  # noqa: E402
 import numpy as np  # noqa: E402
 from PIL import Image, ImageDraw, ImageFont  # noqa: E402
-from scipy import ndimage  # noqa: E402
 from sklearn import datasets, model_selection  # noqa: E402
 
 from examples import experiment  # noqa: E402
@@ -50,16 +49,9 @@ def make_data(sizes, seed):
         "train": (inputs, targets),
         "validation": (others, their),
         "test": test,
-        "rotated": (rotated(test[0], generator), test[1]),
+        "rotated": (experiment.rotated(test[0], generator), test[1]),
         "letters": (letters(sizes.tests, generator), None),
     }
-
-
-def rotated(images, generator):
-    """Images [N, 8, 8, 1], each turned by 15 to 45 degrees to either side."""
-    angles = generator.uniform(15, 45, len(images)) * generator.choice([-1, 1], len(images))
-    pairs = zip(images, angles, strict=True)
-    return np.stack([ndimage.rotate(x, a, reshape=False, order=1) for x, a in pairs])
 
 
 def letters(count, generator):

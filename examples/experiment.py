@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import tensorflow as tf
+from scipy import ndimage
 from sklearn import metrics
 
 import bayes_rl as ed
@@ -65,6 +66,13 @@ def commit():
     except OSError:  # git is not installed
         return "unknown"
     return done.stdout.strip() or "unknown"
+
+
+def rotated(images, generator):
+    """Images [N, rows, columns, 1], each turned by 15 to 45 degrees to either side."""
+    angles = generator.uniform(15, 45, len(images)) * generator.choice([-1, 1], len(images))
+    pairs = zip(images, angles, strict=True)
+    return np.stack([ndimage.rotate(x, a, reshape=False, order=1) for x, a in pairs])
 
 
 def classification_scores(labels, probabilities):

@@ -1,17 +1,24 @@
 """Models of images, each from training images to what it makes of others.
 
 A model is a function of training images [N, 16, 16, 1], whole numbers, of sizes and a seed.
-It returns two functions: of images to the log probability of each under one draw, whose
-exponential is right in the mean over draws; and of a number to so many images.
+It returns two functions. One is of images to log probabilities under S draws: [S, N] of
+whole images, or [S, N, 256] of each pixel given those before it. Their exponentials are
+right in the mean over draws. The other is of a number to so many images.
+
+Sources: Parmar et al., 2018, Image Transformer; Gal and Ghahramani, 2016, Dropout as a
+Bayesian Approximation; those of the others stand in `bayes_rl.models` or
+`bayes_rl.inference`.
 """
 
 import dataclasses
+import functools
 import math
 
 import numpy as np
 import tensorflow as tf
 
 import bayes_rl as ed
+from examples.methods import posteriors
 
 SIDE = 16
 GRAYS = 17
@@ -26,9 +33,12 @@ class Sizes:
 
     train: int = 1200
     tests: int = 500
-    epochs: int = 20
-    batch: int = 40
-    rate: float = 3e-3  # of Adam at first
+    epochs: int = 60  # of a Transformer
+    batch: int = 20
+    rate: float = 1e-2  # of Adam at first
+    coder_epochs: int = 20  # of the auto-encoders and the flow
+    coder_batch: int = 40
+    coder_rate: float = 3e-3
     draws: int = 20
     depth: int = 16  # of the auto-encoders' outer convolutions
     code: int = 16  # numbers of the variational one's code
@@ -42,11 +52,24 @@ class Sizes:
     first_variance: float = 0.01  # of a weight at first, times the layer's inputs
     prior_stddev: float = 0.2
     kl_scale: float = 0.1  # below 1: a cold posterior
+    members: int = 5
+    dropout: float = 0.03  # of what attention and dense layers add
+    swag_rate: float = 0.1
+    swag_epochs: int = 10
+    swag_rank: int = 20
+    ivon_rate: float = 0.1
+    ivon_hessian: float = 0.003  # at first
+    ivon_memory: float = 0.999  # beta_2
+    ivon_decay: float = 1e-4  # delta
+    ivon_scale: float = 10.0  # above 1: a cold posterior
+    ivon_clip: float = 0.1  # of the norm of a gradient
     pictures: int = 12
 
 
-SMALL = Sizes(40, 8, 1, 20, draws=2, depth=2, code=2, codes=4, flow_hidden=4, flows=2)
-SMALL = dataclasses.replace(SMALL, hidden=4, heads=1, layers=1, pictures=2)
+SMALL = Sizes(40, 8, 1, 20, coder_epochs=1, coder_batch=20, draws=2, depth=2, code=2)
+SMALL = dataclasses.replace(SMALL, codes=4, flow_hidden=4, flows=2)
+SMALL = dataclasses.replace(SMALL, hidden=4, heads=1, layers=1, members=2, pictures=2)
+SMALL = dataclasses.replace(SMALL, swag_epochs=2, swag_rank=2)
 
 
 def fit(nats, variables, train, sizes, seed):
@@ -59,8 +82,8 @@ def fit(nats, variables, train, sizes, seed):
         sizes: of the batches, and how many.
         seed: of the order of images.
     """
-    steps = sizes.epochs * (len(train) // sizes.batch)
-    rate = tf.keras.optimizers.schedules.CosineDecay(sizes.rate, steps)
+    steps = sizes.coder_epochs * (len(train) // sizes.coder_batch)
+    rate = tf.keras.optimizers.schedules.CosineDecay(sizes.coder_rate, steps)
     optimizer = tf.keras.optimizers.Adam(rate)
     optimizer.build(variables)
 
@@ -72,7 +95,7 @@ def fit(nats, variables, train, sizes, seed):
         optimizer.apply_gradients(zip(gradients, variables, strict=True))
 
     data = tf.data.Dataset.from_tensor_slices(train).shuffle(len(train), seed).repeat()
-    for images in data.batch(sizes.batch, drop_remainder=True).take(steps):
+    for images in data.batch(sizes.coder_batch, drop_remainder=True).take(steps):
         step(images)
 
 
@@ -80,7 +103,7 @@ def pixels(train, sizes, seed):
     """Each pixel with a chance of its own for each gray, one observation of all ahead."""
     counts = 1 + np.sum(train[..., None] == np.arange(GRAYS), axis=0)
     each = ed.Categorical(logits=np.log(counts, dtype=np.float32)).distribution
-    return _total(lambda images: each.log_prob(images)), each.sample
+    return _drawn(_total(each.log_prob), 1), each.sample
 
 
 def _total(log_prob):
@@ -90,6 +113,12 @@ def _total(log_prob):
         return tf.reduce_sum(tf.reshape(log_prob(images), [images.shape[0], -1]), axis=1)
 
     return total
+
+
+def _drawn(log_probability, draws):
+    """A function of images to what another, which draws, gives so many times: [S, N]."""
+    traced = tf.function(log_probability, autograph=False)
+    return lambda images: tf.stack([traced(tf.constant(images)) for _ in range(draws)])
 
 
 def vae(train, sizes, seed):
@@ -105,7 +134,8 @@ def vae(train, sizes, seed):
     log_probability(train[:2])
     variables = encoder.trainable_variables + decoder.trainable_variables
     fit(lambda x: -tf.reduce_mean(log_probability(x)), variables, train, sizes, seed)
-    return log_probability, lambda count: decoder(prior.sample(count)).value
+    sample = lambda count: decoder(prior.sample(count)).value  # noqa: E731
+    return _drawn(log_probability, sizes.draws), sample
 
 
 def _scaled(images):
@@ -135,18 +165,20 @@ def vq_vae(train, sizes, seed):
         codes = encoder(_scaled(images))[..., tf.newaxis, :]
         return tf.argmin(tf.reduce_sum((codes - codebook) ** 2, -1), -1)[..., tf.newaxis]
 
-    log_prior, draw = _transformer(numbers_of(train).numpy(), sizes, seed, sizes.codes)
+    prior = _fit(make_transformer([4, 4, 1], sizes.codes, sizes), numbers_of(train), sizes)
 
     def log_probability(images):
         numbers = numbers_of(images)
         codes = tf.gather(codebook, numbers[..., 0])
-        return log_prior(numbers) + log_prob_given(codes, images)
+        own = tf.reduce_sum(_log_probs(numbers, prior(numbers)), axis=1)
+        return own + log_prob_given(codes, images)
 
     def sample(count):
-        logits = logits_of(tf.gather(codebook, draw(count)[..., 0]))
+        numbers = _draw_images(prior, [count, 4, 4, 1])[..., 0]
+        logits = logits_of(tf.gather(codebook, numbers))
         return ed.Categorical(logits=logits).value[..., tf.newaxis]
 
-    return log_probability, sample
+    return _drawn(log_probability, 1), sample
 
 
 def flow(train, sizes, seed):
@@ -174,7 +206,7 @@ def flow(train, sizes, seed):
     log_probability(train[:2])
     variables = chain.trainable_variables
     fit(lambda x: -tf.reduce_mean(log_probability(x)), variables, train, sizes, seed)
-    return log_probability, sample
+    return _drawn(log_probability, sizes.draws), sample
 
 
 def noisy_logits(images):
@@ -192,13 +224,14 @@ def noisy_logits(images):
     return tf.math.log(shares / (1.0 - shares)), log_slopes - tf.math.log(1.0 - shares)
 
 
-def make_transformer(shape, values, sizes, **options):
+def make_transformer(shape, values, sizes, dropout=0.0, **options):
     """An Image Transformer: each position sees those before it, of a few rows.
 
     Args:
         shape: [rows, columns, 1] of images.
         values: number of them.
         sizes: of layers.
+        dropout: share of what attention and dense layers add.
         **options: of all kernels, posteriors and their costs.
 
     Returns:
@@ -218,10 +251,12 @@ def make_transformer(shape, values, sizes, **options):
         attention = ed.layers.MultiHeadAttentionFlipout(
             sizes.heads, sizes.hidden // sizes.heads, attention_axes=(2,), **options
         )
-        x = x + attention(y, tf.concat(seen, axis=2), attention_mask=mask)
+        y = attention(y, tf.concat(seen, axis=2), attention_mask=mask)
+        x = x + keras.Dropout(dropout)(y)
         y = keras.LayerNormalization()(x)
         y = ed.layers.DenseFlipout(4 * sizes.hidden, "relu", **options)(y)
-        x = x + ed.layers.DenseFlipout(sizes.hidden, **options)(y)
+        y = ed.layers.DenseFlipout(sizes.hidden, **options)(y)
+        x = x + keras.Dropout(dropout)(y)
     logits = keras.Dense(values)(keras.LayerNormalization()(x))
     return tf.keras.Model(images, tf.reshape(logits, [-1, math.prod(shape), values]))
 
@@ -236,40 +271,75 @@ def make_mask(rows, columns, above):
     return ((keys >= 0) & (keys <= places[above:, :, None]))[None]
 
 
-def _transformer(train, sizes, seed, values=GRAYS, kl_scale=None, **options):
-    model = make_transformer(list(train.shape[1:]), values, sizes, **options)
-    if kl_scale:
-        ed.scale_kl(model, kl_scale / len(train))
+def _fit(model, numbers, sizes, rate=None, make_optimizer=tf.keras.optimizers.Adam):
+    """Trains a Transformer by the mean over pixels; the rate falls to 0 as a cosine."""
+    steps = sizes.epochs * -(-len(numbers) // sizes.batch)
+    schedule = tf.keras.optimizers.schedules.CosineDecay(rate or sizes.rate, steps)
+    model.compile(make_optimizer(schedule), lambda *pair: -_log_probs(*pair))
+    model.fit(numbers, numbers, sizes.batch, sizes.epochs, verbose=0)
+    return model
 
-    def nats(images):
-        return sum(model.losses) - tf.reduce_mean(log_prob(images))
 
-    def log_prob(images):
-        numbers = tf.reshape(images, [images.shape[0], -1])
-        return _total(ed.Categorical(logits=model(images)).distribution.log_prob)(numbers)
+def _log_probs(numbers, logits):
+    """Of numbers [N, ...] under logits [N, places, values]: [N, places]."""
+    numbers = tf.cast(tf.reshape(numbers, tf.shape(logits)[:-1]), tf.int32)
+    return -tf.nn.sparse_softmax_cross_entropy_with_logits(numbers, logits)
 
-    def log_probability(images):
-        with ed.hold(model, ed.sample_weights(model)):
-            return log_prob(images)
+
+def _draw_images(logits_of, shape):
+    """Whole numbers [count, rows, columns, 1], one place after the other."""
 
     @tf.function(autograph=False)
-    def next_number(images, place, weights):
+    def next_number(images, place):
+        return tf.random.categorical(logits_of(images)[:, place], 1)[:, 0]
+
+    images = np.zeros(shape, np.int32)
+    for place in range(math.prod(shape[1:])):
+        number = next_number(tf.constant(images), tf.constant(place))
+        images.reshape(shape[0], -1)[:, place] = number
+    return images
+
+
+def _transformer(train, sizes, **options):
+    return _fit(make_transformer(SHAPE, GRAYS, sizes, **options), train, sizes)
+
+
+def _by_functions(functions):
+    """Of each pixel by functions of images to logits; images are drawn by the first."""
+
+    def log_probs(images):
+        images = tf.constant(images)
+        return tf.stack([_log_probs(images, logits_of(images)) for logits_of in functions])
+
+    return log_probs, lambda count: _draw_images(functions[0], [count, *SHAPE])
+
+
+def by_draws(model, draws):
+    """Of each pixel by draws of a model's weights, dict of name -> [S, *shape]."""
+
+    @tf.function(autograph=False)
+    def held(images, weights):
         with ed.hold(model, weights):
-            return tf.random.categorical(model(images)[:, place], 1)[:, 0]
+            return model(images)
 
-    def sample(count):
-        weights, images = ed.sample_weights(model), np.zeros_like(train[:count])
-        for place in range(math.prod(train.shape[1:])):
-            number = next_number(tf.constant(images), tf.constant(place), weights)
-            images.reshape(count, -1)[:, place] = number
-        return images
-
-    fit(nats, model.trainable_variables, train, sizes, seed)
-    return log_probability, sample
+    count = len(next(iter(draws.values())))
+    each = [{name: values[i] for name, values in draws.items()} for i in range(count)]
+    return _by_functions([functools.partial(held, weights=weights) for weights in each])
 
 
 def transformer(train, sizes, seed):
-    return _transformer(train, sizes, seed)
+    return _by_functions([tf.function(_transformer(train, sizes), autograph=False)])
+
+
+def deep_ensemble(train, sizes, seed):
+    members = [_transformer(train, sizes) for _ in range(sizes.members)]
+    return _by_functions([tf.function(member, autograph=False) for member in members])
+
+
+def dropout(train, sizes, seed):
+    model = _transformer(train, sizes, dropout=sizes.dropout)
+    masked = tf.function(functools.partial(model, training=True), autograph=False)
+    return _by_functions([masked] * sizes.draws)
 
 
 def bayesian_transformer(train, sizes, seed):
@@ -278,10 +348,46 @@ def bayesian_transformer(train, sizes, seed):
     )
     cost = ed.regularizers.NormalKLDivergence(stddev=sizes.prior_stddev)
     options = {"kernel_initializer": posterior, "kernel_regularizer": cost}
-    return _transformer(train, sizes, seed, kl_scale=sizes.kl_scale, **options)
+    model = make_transformer(SHAPE, GRAYS, sizes, **options)
+    ed.scale_kl(model, sizes.kl_scale / train.size)
+    return by_draws(_fit(model, train, sizes), ed.sample_weights(model, sizes.draws, seed))
+
+
+def laplace(train, sizes, seed):
+    """Of the last layer; the mean weights of the others."""
+    model = _transformer(train, sizes)
+    last = next(layer for layer in reversed(model.layers) if layer.weights)
+    states = tf.keras.Model(model.input, last.input)
+    head = tf.keras.Sequential([tf.keras.Input([sizes.hidden]), last])
+    rows = states.predict(train, sizes.batch, verbose=0).reshape(-1, sizes.hidden)
+    found = ed.inference.laplace(
+        head, (rows, train.reshape(-1)), "categorical", batch_size=512
+    )
+    return by_draws(model, found.sample([sizes.draws], seed))
+
+
+def swag(train, sizes, seed):
+    model = _transformer(train, sizes)
+    found = posteriors.swag(model, (train, train), sizes, seed)
+    return by_draws(model, found.sample([sizes.draws], seed))
+
+
+def ivon(train, sizes, seed):
+    def make_optimizer(rate):
+        examples = sizes.ivon_scale * train.size
+        clipped = {"global_clipnorm": sizes.ivon_clip}
+        return posteriors.ivon(rate, examples, sizes, seed, **clipped)
+
+    model = make_transformer(SHAPE, GRAYS, sizes)
+    _fit(model, train, sizes, sizes.ivon_rate, make_optimizer)
+    found = ed.inference.posterior(model)
+    return by_draws(model, found.sample([sizes.draws], seed))
 
 
 METHODS = {
     each.__name__: each
-    for each in (pixels, vae, vq_vae, flow, transformer, bayesian_transformer)
+    for each in (
+        *(pixels, vae, vq_vae, flow, transformer, bayesian_transformer),
+        *(deep_ensemble, dropout, laplace, swag, ivon),
+    )
 }

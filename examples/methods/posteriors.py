@@ -16,7 +16,7 @@ def swag(model, data, sizes, seed):
     )
 
 
-def ivon(rate, examples, sizes, seed):
+def ivon(rate, examples, sizes, seed, **options):
     """The optimizer IVON; see `bayes_rl.optimizers.IVON`.
 
     Args:
@@ -24,6 +24,7 @@ def ivon(rate, examples, sizes, seed):
         examples: for how many its posterior is.
         sizes: with its other settings.
         seed: of its draws.
+        **options: further words of the optimizer.
     """
     return ed.optimizers.IVON(
         rate,
@@ -32,6 +33,7 @@ def ivon(rate, examples, sizes, seed):
         beta_2=sizes.ivon_memory,
         weight_decay=sizes.ivon_decay,
         seed=seed,
+        **options,
     )
 
 

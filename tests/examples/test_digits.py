@@ -23,15 +23,6 @@ def test_all_seeds_are_tested_alike_and_trained_on_others():
     assert not np.array_equal(one["train"][0], two["train"][0])
 
 
-def test_rotation_moves_ink_about_the_middle():
-    image = np.zeros([1, 8, 8, 1], np.float32)
-    image[0, 3:5, :, 0] = 1.0
-    (turned,) = digits.rotated(image, np.random.default_rng(0))
-    assert turned[3:5, 3:5].min() > 0.75
-    assert turned[3:5].sum() < 14  # of 16
-    np.testing.assert_allclose(turned, turned[::-1, ::-1], atol=1e-5)
-
-
 def test_letters_fill_their_images_as_digits_do():
     found = digits.letters(50, np.random.default_rng(0))
     assert found.shape == (50, 8, 8, 1)
@@ -42,6 +33,7 @@ def test_letters_fill_their_images_as_digits_do():
     np.testing.assert_array_equal(found * 16, np.round(found * 16))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 def test_small_runs_and_leaves_its_results(tmp_path, capsys):
     out = tmp_path / "digits.json"

@@ -65,3 +65,12 @@ def test_programs_share_their_options(capsys):
     printed = capsys.readouterr().out
     assert printed.startswith("usage: name.py")
     assert "More." not in printed
+
+
+def test_rotation_moves_ink_about_the_middle():
+    image = np.zeros([1, 8, 8, 1], np.float32)
+    image[0, 3:5, :, 0] = 1.0
+    (turned,) = experiment.rotated(image, np.random.default_rng(0))
+    assert turned[3:5, 3:5].min() > 0.75
+    assert turned[3:5].sum() < 14  # of 16
+    np.testing.assert_allclose(turned, turned[::-1, ::-1], atol=1e-5)

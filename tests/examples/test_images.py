@@ -5,7 +5,6 @@ import math
 
 import numpy as np
 import pytest
-import tensorflow as tf
 from sklearn import datasets
 
 from examples import images
@@ -13,34 +12,37 @@ from examples.methods.images_methods import METHODS, SMALL, Sizes
 
 
 def test_images_are_digits_with_pixels_between():
-    train, tests = images.make_data(Sizes(), 0)
-    assert train.shape == (1200, 16, 16, 1)
-    assert (train.min(), train.max(), train.dtype) == (0, 16, np.int32)
-    means = tests[..., 0].reshape(500, 8, 2, 8, 2).mean(axis=(2, 4))
+    data = images.make_data(Sizes(), 0)
+    assert {name: len(x) for name, x in data.items()} == {
+        **{"train": 1200, "validation": 97},
+        **{"test": 500, "rotated": 500},
+    }
+    for x in data.values():
+        assert x.shape[1:] == (16, 16, 1)
+        assert (x.min(), x.max(), x.dtype) == (0, 16, np.int32)
+    means = data["test"][..., 0].reshape(500, 8, 2, 8, 2).mean(axis=(2, 4))
     digits = datasets.load_digits().images[-500:]
     assert np.corrcoef(means.ravel(), digits.ravel())[0, 1] > 0.95
-    assert not {x.tobytes() for x in train} & {x.tobytes() for x in tests}
+    names = {name: {x.tobytes() for x in data[name]} for name in data}
+    assert len(set.union(*names.values())) == sum(map(len, names.values()))
 
 
 def test_seeds_choose_the_digits_of_training_alone():
-    (one, first), (two, second) = (images.make_data(SMALL, seed) for seed in (0, 1))
-    np.testing.assert_array_equal(first, second)
-    assert not np.array_equal(one, two)
+    one, two = (images.make_data(SMALL, seed) for seed in (0, 1))
+    for name in ("test", "rotated"):
+        np.testing.assert_array_equal(one[name], two[name])
+    assert not np.array_equal(one["train"], two["train"])
 
 
-def test_bits_are_those_of_the_mean_probability_over_draws():
+@pytest.mark.parametrize("whole", [True, False])
+def test_bits_are_those_of_the_mean_probability_over_draws(whole):
     # of 256 pixels, each certain under one draw and a coin under the other
-    is_coin = tf.Variable(0.0)
-
-    def log_probability(tests):
-        bits = 256.0 * is_coin.read_value()
-        is_coin.assign(1.0)
-        return -math.log(2.0) * bits * tf.ones(tests.shape[:1])
-
-    found = images.bits_per_dimension(log_probability, np.zeros([2, 16, 16, 1]), 2)
-    assert found == pytest.approx(1 / 256, rel=1e-5)
+    nats = np.stack([np.zeros([3, 256]), np.full([3, 256], -math.log(2.0))])
+    found = images.bits_per_dimension(nats.sum(axis=2) if whole else nats)
+    assert found == pytest.approx(1 / 256 if whole else -math.log2(0.75), rel=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("in_eager_mode")
 @pytest.mark.parametrize(
     ("words", "methods"),
@@ -58,7 +60,8 @@ def test_small_runs_and_leaves_its_results(tmp_path, capsys, monkeypatch, words,
     results = json.loads(out.read_text())["results"]
     assert [found["method"] for found in results] == methods
     for found in results:
-        assert 0 < found["test"]["bits_per_dimension"] < 10
+        for name in ("test", "rotated"):
+            assert 0 < found[name]["bits_per_dimension"] < 10
     assert rows.keys() == {"digits", *methods}
     for drawn in map(np.asarray, rows.values()):
         assert drawn.shape == (SMALL.pictures, 16, 16, 1)
@@ -71,7 +74,7 @@ def test_small_runs_and_leaves_its_results(tmp_path, capsys, monkeypatch, words,
 
 
 def test_a_picture_has_a_row_for_each_model(tmp_path):
-    drawn = images.make_data(SMALL, 0)[0][:2]
+    drawn = images.make_data(SMALL, 0)["train"][:2]
     images.draw(
         {"digits": drawn, "bayesian_transformer": drawn}, tmp_path / "new" / "a.png"
     )

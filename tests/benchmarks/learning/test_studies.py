@@ -113,6 +113,7 @@ def test_a_picture_goes_with_the_run_that_it_shows(made):
     assert [file.name for file in folder.glob("*_*.png")] == ["0_open_loop_9.png"]
 
 
+@pytest.mark.slow
 def test_where_making_fails_all_is_as_before(made, monkeypatch):
     study, folder = made
     before = sorted(folder.rglob("*"))

@@ -6,6 +6,7 @@ import math
 import numpy as np
 import tensorflow as tf
 
+import bayes_rl as ed
 from examples.methods import images_methods
 from examples.methods.images_methods import GRAYS, METHODS, SMALL
 
@@ -14,7 +15,7 @@ def test_pixels_have_the_shares_of_their_grays():
     train = np.zeros([2, 16, 16, 1], np.int32)
     log_probability, _ = METHODS["pixels"](train, SMALL, 0)
     expected = 256 * math.log(3 / (2 + GRAYS))
-    np.testing.assert_allclose(log_probability(train), [expected] * 2, rtol=1e-5)
+    np.testing.assert_allclose(log_probability(train), [[expected] * 2], rtol=1e-5)
 
 
 def test_a_position_sees_those_before_it_of_its_row_and_the_rows_above():
@@ -34,6 +35,21 @@ def test_logits_depend_on_earlier_pixels_alone():
     moved = np.abs(model(after) - model(before)).max(axis=-1)[0]
     assert moved[:5].max() == 0.0
     assert moved[5:9].min() > 0.0  # of its row, and of the next
+
+
+def test_each_draw_of_weights_shares_a_pixel_among_its_grays():
+    tf.keras.utils.set_random_seed(1)
+    stddev = tf.keras.initializers.Constant(1.0)
+    posterior = ed.initializers.TrainableNormal("glorot_uniform", stddev)
+    model = images_methods.make_transformer(
+        [16, 16, 1], GRAYS, SMALL, kernel_initializer=posterior
+    )
+    log_probs, _ = images_methods.by_draws(model, ed.sample_weights(model, 2, 0))
+    images = np.zeros([GRAYS, 16, 16, 1], np.int32)
+    images[:, 0, 3, 0] = np.arange(GRAYS)
+    first, second = np.exp(log_probs(images))[:, :, 3]
+    np.testing.assert_allclose([first.sum(), second.sum()], 1.0, rtol=1e-5)
+    assert np.abs(first - second).max() > 0.01
 
 
 def test_grays_that_are_all_as_likely_have_their_density():
