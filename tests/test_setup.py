@@ -219,6 +219,7 @@ def installed(tmp_path_factory):
     return folder / "site"
 
 
+@pytest.mark.slow
 def test_wheel_from_the_sdist_has_all_files(installed):
     for package in ("bayes_rl", "agents", "envs", "configs"):
         for kind in ("*.py", "*.yaml", "*.csv"):

@@ -19,7 +19,7 @@ from agents.runs.history import read_divergence
 from agents.runs.records import read_metrics, read_scores
 from agents.system import interrupts
 from agents.system.errors import UserError
-from agents.training import evaluating, running
+from agents.training import running, scoring
 from agents.training.loading import LoadedAgent, load_parts
 
 _STOPPED = 130  # exit status after Ctrl-C
@@ -85,7 +85,7 @@ def evaluate(run, episodes=10, out=None, environment=None, physics=None):
         raise UserError(f"episodes must be a whole number of at least 1, got {episodes!r}")
     _give(run, environment)
     with _interrupts():
-        rows = evaluating.score(run, episodes, out, physics, tell=lambda line: None)
+        rows = scoring.score(run, episodes, out, physics, tell=lambda line: None)
     return _table(rows)
 
 

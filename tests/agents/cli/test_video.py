@@ -47,6 +47,7 @@ def test_a_run_from_pixels_is_filmed_as_it_is_and_as_predicted(pixel_run, capsys
     assert files[4].read_bytes()[4:8] == b"ftyp"
 
 
+@pytest.mark.slow
 def test_without_a_rendering_library_the_predictions_are_drawn(
     run, whole_parts, capsys, monkeypatch
 ):

@@ -51,6 +51,7 @@ def test_no_two_episodes_have_the_random_numbers_of_one(evaluator, monkeypatch):
     assert [number - numbers[0] for number in numbers] == [0, 1, 2, 3, 4]
 
 
+@pytest.mark.slow
 def test_another_policy_can_be_evaluated(evaluator, whole_agent):
     config, agent = whole_agent
     noisy = Evaluator(config, agent, agent.collect_policy)

@@ -313,6 +313,7 @@ def test_run_in_use_is_refused(config):
     open_run(config).close()
 
 
+@pytest.mark.slow
 def test_death_of_the_process_frees_the_run(config):
     code = f"""
         import os

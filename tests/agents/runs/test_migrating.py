@@ -113,6 +113,7 @@ def test_a_run_whose_values_no_version_knows_is_told_and_left(earlier):
     assert not (earlier / "config.earlier.yaml").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at", range(6))
 def test_killed_at_any_moment_it_leaves_the_old_or_the_new_file(earlier, config, at):
     """The process dies before the n-th of the calls that change the disk."""

@@ -12,7 +12,7 @@ from agents.__main__ import main
 from agents.runs.config.schema import as_dict
 from agents.runs.records import read_metrics
 from agents.system.errors import UserError
-from agents.training import evaluating, scripting
+from agents.training import scoring, scripting
 from tests.envs.simulations.test_own import Counter
 
 WORDS = "experiment=debug environment_steps=9 seed_steps=1 sequence_length=3"
@@ -90,7 +90,7 @@ def test_ctrl_c_ends_the_cells_that_follow(monkeypatch):
 
 
 def test_evaluation_of_nothing_is_refused(monkeypatch):
-    monkeypatch.setattr(evaluating, "load_agent", lambda run: 1 / 0)
+    monkeypatch.setattr(scoring, "load_agent", lambda run: 1 / 0)
     with pytest.raises(UserError, match="at least 1, got 0"):
         agents.evaluate("run", episodes=0)
 

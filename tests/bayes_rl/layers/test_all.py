@@ -165,6 +165,7 @@ def test_policies_keep_parameters_and_costs_precise(case, policies):
         assert all(np.all(np.isfinite(tf.cast(x, tf.float64))) for x in outputs)
 
 
+@pytest.mark.slow
 @every(one_of_a_family=True)
 def test_two_devices_draw_their_own_noise_and_share_the_cost(case, two_devices):
     tf.keras.utils.set_random_seed(SEED)

@@ -1,5 +1,6 @@
 import math
 
+import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
@@ -9,6 +10,7 @@ VALUES = 4
 SIZE = 16
 
 
+@pytest.mark.slow
 def test_figure_7_learns():
     images, labels = stripes(SIZE, count=16)
     features = images * tf.cast(1 + labels, tf.float32)[:, None, None, None]

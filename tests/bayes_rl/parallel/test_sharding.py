@@ -19,6 +19,7 @@ def _axes(variable):
     return [None if x == "unsharded" else x for x in variable.layout.sharding_specs]
 
 
+@pytest.mark.slow
 def test_weights_are_split_by_their_names():
     transformer = ed.models.build_transformer(5, 4, 3, 2, 4, 1, 2, 6)
     parallel.shard(transformer, parallel.make_mesh("1x2"))

@@ -119,6 +119,7 @@ OBSERVED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OBSERVED)
 def test_position_does_not_change_with_velocity(name):
     if name == "quadruped_escape":

@@ -22,6 +22,7 @@ SAVES = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("searched", [str(ROOT), ""])
 def test_packages_of_the_same_names_in_the_current_folder_are_not_run(searched, tmp_path):
     for name in ("agents", "configs", "envs", "yaml"):

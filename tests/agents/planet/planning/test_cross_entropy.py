@@ -71,6 +71,7 @@ def test_candidates_are_within_the_bounds_of_actions(planner):
     assert high.max() == 1
 
 
+@pytest.mark.slow
 @EACH
 def test_more_iterations_give_better_plans(planner):
     def best(iterations):

@@ -54,6 +54,7 @@ def test_single_runs_are_not_said_to_improve_on_others(make_run, tmp_path, read)
     assert (row["group"], row["than"]) == ("explore=Three", "explore=Two")
 
 
+@pytest.mark.slow
 def test_groups_are_held_against_each_other_where_both_have_runs(make_run, tmp_path, read):
     there = {
         "One": ("reacher_easy", "cheetah_run"),
@@ -108,6 +109,7 @@ def test_few_seeds_are_warned_of(output):
     )
 
 
+@pytest.mark.slow
 def test_markdown_holds_what_was_printed(output):
     text = (output[0] / "comparison.md").read_text()
     assert (
@@ -136,6 +138,7 @@ def test_what_is_joined_over_tasks_and_differs_is_named(make_run, tmp_path):
     assert "though they differ in transition: the only groups" in text
 
 
+@pytest.mark.slow
 def test_files_of_an_earlier_comparison_go(make_run, tmp_path):
     for kind in ("One", "Two"):
         for seed in range(2):
@@ -173,6 +176,7 @@ def test_warnings_are_printed_beneath_the_tables(make_run, tmp_path, capsys):
     assert "- † Fewer than 5 seeds" in below
 
 
+@pytest.mark.slow
 def test_a_published_protocol_stands_beside_one_s_own(make_groups, tmp_path, read):
     compare([make_groups(every=10_000, action_repeat=8)], tmp_path / "out")
     assert {row["action_repeat"] for row in read(tmp_path / "out", "scores")} == {"8"}
@@ -182,6 +186,7 @@ def test_a_published_protocol_stands_beside_one_s_own(make_groups, tmp_path, rea
     assert "- Published scores are of other protocols." in text
 
 
+@pytest.mark.slow
 def test_comparing_needs_no_tensorflow():
     heavy = {"tensorflow", "matplotlib.pyplot", "hydra"}
     code = f"import agents.study.compare, sys; print({heavy} & {{*sys.modules}})"

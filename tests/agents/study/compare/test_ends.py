@@ -132,6 +132,7 @@ def test_steps_to_which_no_run_has_come_are_refused(make_run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow
 def test_figures_mark_runs_that_diverged(make_six, tmp_path, drawn, monkeypatch):
     from agents.study.compare import comparing
 

@@ -115,6 +115,7 @@ def test_what_spread_is_worth_is_told_of_the_runs_themselves(folder, tmp_path):
     assert "for random actions" not in text  # of which no run tells
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["probe", "calibration", "spread"])
 def test_files_of_an_older_version_are_left_out_by_name(folder, tmp_path, caplog, name):
     file = folder / "1" / f"{name}.csv"
@@ -138,6 +139,7 @@ def test_damaged_files_are_left_out_by_name(folder, tmp_path, caplog, rest):
     assert said in caplog.messages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["probe", "spread"])
 def test_a_file_whose_last_number_may_be_cut_is_left_out(folder, tmp_path, caplog, name):
     file = folder / "1" / f"{name}.csv"

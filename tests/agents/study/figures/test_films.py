@@ -59,6 +59,7 @@ def test_open_loop_video_stacks_truth_prediction_and_error(tmp_path):
     assert len(imageio.mimread(files[1], memtest=False)) == 16
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seconds", [1 / 30, 0.025, 0.08])
 def test_a_gif_ends_in_time_whatever_a_frame_lasts(tmp_path, seconds):
     frames = make_bar(30, 64)

@@ -29,6 +29,7 @@ def test_of_many_numbers_the_first_are_drawn(tmp_path, monkeypatch):
     assert figure.get_supylabel().endswith("the first 24 of 78 numbers")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [2, 4])
 def test_an_episode_shorter_than_the_context_is_filmed(model, tmp_path, rows):
     rng = np.random.default_rng(0)

@@ -25,6 +25,7 @@ def drawn(file, worth):
     return np.asarray(Image.open(file).convert("L"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [1.0, np.nan])
 def test_spreads_are_drawn_over_the_largest_that_is_known(tmp_path, first):
     spreads = [first, 0.5, 0.25, 0.125, 0.0625]

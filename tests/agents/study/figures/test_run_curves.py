@@ -39,6 +39,7 @@ def names(files):
     return sorted(file.name for file in files)
 
 
+@pytest.mark.slow
 def test_figures_of_one_run_go_into_the_run(tmp_path):
     run = make_run(tmp_path / "run")
     files = plot(run)
@@ -63,6 +64,7 @@ def test_tasks_get_their_own_figures_of_training(tmp_path):
     assert {"losses_a.png", "losses_b.png", "scores.png", "returns.png"} <= set(files)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("undrawn")
 def test_run_without_scores_is_named_and_the_rest_is_drawn(tmp_path, caplog):
     run = make_run(tmp_path / "run", scores=False)
@@ -82,6 +84,7 @@ def test_run_whose_scores_are_all_damaged_is_told_from_one_without(tmp_path, cap
     assert "has no scores: no line of scores.csv can be read" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("key", ["value/error", "train/value_loss"])
 def test_the_value_is_drawn_where_there_is_one(tmp_path, key):
     run = make_run(tmp_path / "run", scores=False)
@@ -121,6 +124,7 @@ def test_no_runs_is_an_error():
         plot([])
 
 
+@pytest.mark.slow
 def test_drawing_needs_no_tensorflow():
     heavy = {"tensorflow", "matplotlib.pyplot"}
     code = f"import agents.study.figures.run_curves, sys; print({heavy} & {{*sys.modules}})"

@@ -124,6 +124,7 @@ def test_mixtures_are_judged_one_by_one_and_averaged(drawn):
         np.testing.assert_allclose(whole, np.mean(parts, axis=0))
 
 
+@pytest.mark.slow
 def test_interval_over_episodes_holds_the_mean_as_often_as_it_says():
     rng = np.random.default_rng(1)
     inside = 0

@@ -20,6 +20,7 @@ def episode(make_batch):
     return episode | {"is_first": np.arange(7) == 0}
 
 
+@pytest.mark.slow
 def test_each_draw_filters_on_its_own(model, episode):
     features = filtered_features(model, episode, SEED)
     assert features.shape[:2] == (DRAWS, 7)

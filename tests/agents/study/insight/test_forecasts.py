@@ -110,6 +110,7 @@ def spread(mixtures):
     return mixtures.std(axis=1).mean()
 
 
+@pytest.mark.slow
 def test_more_draws_spread_more(make_model, episodes):
     wide = make_model("posterior_scale=1.0")
     times = ForecastTimes(wide, episodes)

@@ -166,6 +166,7 @@ def test_a_logger_that_is_wrong_is_told_in_one_line(name, message):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("own_module")
 def test_a_run_is_shown_by_the_logger_of_its_config(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

@@ -173,6 +173,7 @@ def test_a_variant_runs(train_run, tmp_path, words):
     assert len(set(map(float, starts))) == 4
 
 
+@pytest.mark.slow
 def test_pixels_are_learned_from(pixel_run):
     assert [row["episodes"] for row in metrics(pixel_run)] == [1, 2]
     assert np.isfinite(metrics(pixel_run)[-1]["train/loss"])

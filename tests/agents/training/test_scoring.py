@@ -1,4 +1,4 @@
-"""Tests of agents.training.evaluating, by its command."""
+"""Tests of agents.training.scoring, by its command."""
 
 import csv
 import re
@@ -9,10 +9,10 @@ import pytest
 
 from agents.cli.evaluate import evaluate
 from agents.system.errors import UserError
-from agents.training.evaluating import score
+from agents.training.scoring import score
 
-LOAD = "agents.training.evaluating.load_agent"
-TIME = "agents.training.evaluating.decision_milliseconds"
+LOAD = "agents.training.scoring.load_agent"
+TIME = "agents.training.scoring.decision_milliseconds"
 LINE = re.compile(
     r"act=(\w+): mean return (\S+), median (\S+), lowest (\S+), highest (\S+); "
     r"(\S+) ms a decision"
@@ -85,7 +85,7 @@ def test_a_task_that_is_changed_is_told(whole_run, monkeypatch, tmp_path, make_c
     monkeypatch.setattr(LOAD, lambda _: (make_config("task=cartpole_balance"), agent))
     monkeypatch.setattr(TIME, lambda policy: 1.5)
     monkeypatch.setattr(
-        "agents.training.evaluating._scores",
+        "agents.training.scoring._scores",
         lambda config, *_: seen.append(config.physics) or [{"return": 3.0}],
     )
     factors = {"gain": 0.5, "mass": 2.0}
