@@ -234,6 +234,7 @@ HEAVY = {"tensorflow", "tf_agents", "dm_control", "gym", "scipy", "sklearn"}
 HEAVY |= {"matplotlib", "numpy", "hydra", "rich"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("argv", "status", "needed"),
     [

@@ -42,6 +42,7 @@ def test_generators_that_environments_may_draw_from_go_on_as_before(build_agent)
     assert drawn[0] == drawn[1]
 
 
+@pytest.mark.slow
 def test_the_parts_are_those_of_the_config(agent, build_agent):
     planner = agent.collect_policy._planner
     assert type(planner) is CrossEntropy

@@ -150,6 +150,7 @@ def test_they_are_learned_from_without_their_task_too(run, tmp_path):
     assert np.isfinite(read_metrics(tmp_path / "run")[-1]["train/image_loss"])
 
 
+@pytest.mark.slow
 def test_logs_without_an_image_of_the_task_are_refused(run, tmp_path, capsys):
     store = EpisodeStore(f"{run.folder}/episodes")
     episode = store.read(0) | {}

@@ -49,6 +49,7 @@ SLOW_FORMATS = [(kind, ".h5") for kind in WITH_INNER_LAYERS if kind != "two dire
 SLOW_FORMATS += [(kind, "") for kind in WITH_INNER_LAYERS]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "suffix"),
     [*FORMATS, *(pytest.param(*each, marks=pytest.mark.slow) for each in SLOW_FORMATS)],

@@ -35,6 +35,7 @@ def agent(make):
     return make(*CRITIC)
 
 
+@pytest.mark.slow
 def test_what_a_step_tells_is_explained(agent):
     for name in agent.metric_names:
         assert columns.meaning(f"train/{name}")

@@ -35,6 +35,7 @@ def plan_by(planner, score, state=None, proposals=None, rows=1):
     return planner.plan(score, state, (rows, SIZE), SEED, proposals, SPACE)
 
 
+@pytest.mark.slow
 @EACH
 @pytest.mark.parametrize("compiles", [False, True])
 def test_the_best_category_of_each_step_and_part_is_found(planner, compiles):

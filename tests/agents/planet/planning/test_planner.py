@@ -40,6 +40,7 @@ def score_by_group(seen):
     return score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("planner", "jit_compile"),
     [

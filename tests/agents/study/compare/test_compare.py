@@ -74,6 +74,7 @@ def test_groups_are_held_against_each_other_where_both_have_runs(make_run, tmp_p
     assert (row["tasks"], row["runs"]) == ("cheetah_run", "2 and 2")
 
 
+@pytest.mark.slow
 def test_every_run_is_in_a_row(output, read):
     rows = read(output[0], "runs")
     assert [row["seed"] for row in rows] == ["0", "1", "2"] * 2
@@ -91,6 +92,7 @@ def test_published_scores_stand_beside_with_steps_and_source(make_groups, tmp_pa
     assert "| DreamerV3, published |" in (tmp_path / "out" / "comparison.md").read_text()
 
 
+@pytest.mark.slow
 def test_published_scores_are_not_beside_groups_of_which_one_pays_for_actions(
     make_run, tmp_path, read
 ):

@@ -73,6 +73,7 @@ def test_a_gif_ends_in_time_whatever_a_frame_lasts(tmp_path, seconds):
     assert sum(lasted) == pytest.approx(1000 * 30 * seconds, abs=5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("seconds", "kept", "shown"), [(0.08, 30, 0.08), (0.01, 15, 0.02), (0.005, 8, 0.02)]
 )

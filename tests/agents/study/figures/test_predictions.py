@@ -9,6 +9,7 @@ from agents.study.figures.predictions import film, save_state_prediction
 from agents.study.insight.recalibration import SHARES, Recalibration
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("draws", "size"), [(5, 4), (1, 1)])
 def test_state_prediction_is_a_picture(tmp_path, draws, size):
     truth = np.sin(np.arange(20))[:, None].repeat(size, axis=1)

@@ -67,6 +67,7 @@ def test_draws_of_a_mixture_start_from_latents_of_their_own(monkeypatch, model, 
     assert len(np.unique(alone[:, 0, 0], axis=0)) == count_components(model)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [forecasts, broadest])
 def test_each_episode_has_draws_of_its_own(model, episodes, monkeypatch, make):
     seeds, draw = [], model.draw_weights
