@@ -43,6 +43,8 @@ _LATER = {
     "action_noise.of_elites": False,
     "action_noise.color": 0.0,
     "evaluation.apart": None,
+    "optimizer.ivon_learning_rate": 0.1,
+    "optimizer.ivon_curvature": 1.0,
     "value.return_lambda": 1.0,
     "value.target_draws": 0,
     "value.pessimism": 0.0,

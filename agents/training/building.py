@@ -95,7 +95,12 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
         clock = Clock(
             config.replay_capacity, config.hold_out_every, config.explore.counts_rewards
         )
-        optimizer = Optimizer(model.trainable_variables, **vars(config.optimizer))
+        optimizer = Optimizer(
+            model.trainable_variables,
+            **vars(config.optimizer),
+            curved=model.source.curved(model),
+            prior_scale=config.prior_scale,
+        )
         value, value_optimizer = _make_value(config, environment, model, space)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
         policies = Policies(

@@ -93,6 +93,8 @@ ELSEWHERE = {
     "value.pessimism": "planet/value/test_actor_critic.py",
     "ensemble_shares_batch": "planet/model/transitions/test_ensemble.py",
     "averaging": "planet/agent/test_optimizer.py",
+    "optimizer.ivon_learning_rate": "planet/agent/test_optimizer.py",
+    "optimizer.ivon_curvature": "planet/agent/test_optimizer.py",
     "act": "planet/agent/policy/test_policy_with_value.py",
     "latents": "planet/agent/policy/test_policy_with_value.py",
     "kl_weight": "planet/agent/test_planet_agent.py: of the weight KL",

@@ -1,8 +1,15 @@
-"""Adam, with a rate of its own for stddevs of weight posteriors; averages of weights."""
+"""Adam, with a rate of its own for stddevs of weight posteriors; averages of weights.
+
+And IVON, for posteriors that Adam does not move.
+"""
 
 import contextlib
 
 import tensorflow as tf
+
+from bayes_rl.optimizers import ivon
+
+_BETAS = 0.9, 0.999  # how long IVON's momentum and curvature remember
 
 
 class Optimizer(tf.Module):
@@ -13,26 +20,117 @@ class Optimizer(tf.Module):
     that over all variables.
     """
 
-    def __init__(self, variables, learning_rate, stddev_learning_rate, epsilon, clip_norm):
+    def __init__(
+        self,
+        variables,
+        learning_rate,
+        stddev_learning_rate,
+        epsilon,
+        clip_norm,
+        ivon_learning_rate=None,
+        ivon_curvature=None,
+        curved=None,
+        prior_scale=None,
+    ):
         super().__init__("optimizer")
         self._clip_norm = clip_norm
         adam = tf.keras.optimizers.Adam
         self._adam = adam(learning_rate, epsilon=epsilon)
         self._stddev_adam = adam(stddev_learning_rate, epsilon=epsilon)
-        self._adam.build([v for v in variables if not is_stddev(v)])
-        self._stddev_adam.build([v for v in variables if is_stddev(v)])
+        self._ivon = None
+        if curved:
+            given = curved, ivon_learning_rate, ivon_curvature, prior_scale
+            self._ivon = Ivon(*given)
+        groups = self._grouped(variables, variables)
+        self._adam.build([variable for _, variable in groups[0]])
+        self._stddev_adam.build([variable for _, variable in groups[1]])
 
-    def apply(self, gradients, variables):
-        """One step; gradients are summed over replicas. Their norm, [], is not clipped."""
+    def apply(self, gradients, variables, drawn=None, sample_size=None):
+        """One step; their norm, [], is not clipped.
+
+        Args:
+            gradients: summed over replicas.
+            variables: of which they are.
+            drawn: dict of full name -> weight, under which the loss was; for IVON.
+            sample_size: n, for which its posterior is, [].
+        """
         gradients, norm = tf.clip_by_global_norm(gradients, self._clip_norm)
-        pairs = list(zip(gradients, variables, strict=True))
-        for adam, group in (
-            (self._adam, [pair for pair in pairs if not is_stddev(pair[1])]),
-            (self._stddev_adam, [pair for pair in pairs if is_stddev(pair[1])]),
-        ):
-            if group:
-                adam.apply_gradients(group, skip_gradients_aggregation=True)
+        *groups, curved = self._grouped(gradients, variables)
+        for adam, pairs in zip((self._adam, self._stddev_adam), groups, strict=True):
+            if pairs:
+                adam.apply_gradients(pairs, skip_gradients_aggregation=True)
+        if curved:
+            self._ivon.apply({v.ref(): g for g, v in curved}, drawn, sample_size)
         return norm
+
+    def _grouped(self, gradients, variables):
+        """Pairs of a gradient and a variable: of Adam, of Adam for stddevs, of IVON."""
+        means = self._ivon.means if self._ivon else ()
+        groups = [], [], []
+        for gradient, variable in zip(gradients, variables, strict=True):
+            kind = 2 if variable.ref() in means else int(is_stddev(variable))
+            groups[kind].append((gradient, variable))
+        return groups
+
+
+class Ivon(tf.Module):
+    """Moves normal posteriors whose stddevs follow from the curvature of the loss.
+
+        1 / stddev^2 = n h + 1 / prior_scale^2
+
+    g, h and the mean take the step of `bayes_rl.optimizers.ivon.step`, with
+    delta = 1 / (n prior_scale^2); h is kept at 0 or above, since delta falls as n grows.
+
+    Source: Shen et al., 2024, Variational Learning is Effective for Large Deep Networks,
+    algorithm 1.
+
+    Args:
+        posteriors: dict of full name -> what has the variables `mean` and `stddev`.
+        learning_rate: of the means.
+        curvature: h at first.
+        prior_scale: stddev of the prior of a weight.
+    """
+
+    def __init__(self, posteriors, learning_rate, curvature, prior_scale):
+        super().__init__("ivon")
+        self._posteriors = dict(posteriors)
+        self._learning_rate, self._prior_scale = learning_rate, prior_scale
+        of_each = self._posteriors.values()
+        self._momenta = [tf.Variable(tf.zeros_like(x.mean)) for x in of_each]
+        self._curvatures = [
+            tf.Variable(tf.fill(x.mean.shape, float(curvature))) for x in of_each
+        ]
+        self._steps = tf.Variable(0.0)
+
+    @property
+    def means(self):
+        """References of the variables that it moves."""
+        return {posterior.mean.ref() for posterior in self._posteriors.values()}
+
+    def apply(self, gradients, drawn, sample_size):
+        """One step.
+
+        Args:
+            gradients: dict of a mean's reference -> the gradient at the draw.
+            drawn: dict of full name -> the weight that was drawn.
+            sample_size: n, [].
+        """
+        self._steps.assign_add(1.0)
+        unbias = 1.0 - tf.pow(_BETAS[0], self._steps)
+        decay = 1.0 / (sample_size * self._prior_scale**2)
+        slots = zip(self._momenta, self._curvatures, strict=True)
+        for (name, posterior), (momentum, curvature) in zip(
+            self._posteriors.items(), slots, strict=True
+        ):
+            gradient, mean = gradients[posterior.mean.ref()], posterior.mean
+            estimate = gradient * (drawn[name] - mean) / tf.square(posterior.stddev)
+            state = tf.identity(momentum), tf.identity(curvature), tf.identity(mean)
+            rates = self._learning_rate, unbias, _BETAS, decay
+            found = ivon.step(gradient, estimate, *state, *rates)
+            momentum.assign(found[0])
+            curvature.assign(tf.maximum(found[1], 0.0))
+            mean.assign(found[2])
+            posterior.stddev.assign(tf.math.rsqrt(sample_size * (curvature + decay)))
 
 
 class ValueOptimizer(tf.Module):

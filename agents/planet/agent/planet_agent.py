@@ -73,6 +73,7 @@ class PlaNetAgent(tf_agent.TFAgent):
     ):
         self.model = model = policies.model
         self._costs = bool(model.source.costs(model))
+        self._curved = bool(model.source.curved(model))
         self.value = policies.value
         self._optimizer = optimizer
         self._value_optimizer = value_optimizer
@@ -175,8 +176,12 @@ class PlaNetAgent(tf_agent.TFAgent):
         loss, metrics, features, gradients = compute(experience, drawn)
         if self.value:
             metrics |= self._learn_value(experience, features, drawn)
-        variables = self.model.trainable_variables
-        norm = self._optimizer.apply(replicas.summed(gradients), variables)
+        given = replicas.summed(gradients), self.model.trainable_variables
+        if self._curved:
+            size = experience["reward"].shape[0]
+            own = self.model, size, drawn.weight_seed, drawn.replica
+            given += own_draws(*own)[0], 1.0 / tf.maximum(self._kl_scale(), 1e-8)
+        norm = self._optimizer.apply(*given)
         metrics["gradient_norm"] = norm / replicas.count()
         if self._average:
             self._average.follow(self.train_step_counter + 1)

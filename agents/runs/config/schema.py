@@ -65,12 +65,14 @@ class Physics(Settings):
 
 @dataclasses.dataclass(frozen=True)
 class Optimizer(Settings):
-    """Adam (Kingma and Ba, 2015)."""
+    """Adam (Kingma and Ba, 2015); of transition=ivon, IVON too (Shen et al., 2024)."""
 
     learning_rate: float = key(above=0)  # of all but the stddevs of weights
     stddev_learning_rate: float = key(above=0)  # of the weights' standard deviations
     epsilon: float = key(above=0)  # beside the root of the squared gradients' mean
     clip_norm: float = key(above=0)  # of the gradient of all variables together
+    ivon_learning_rate: float = key(above=0)  # of the means of transition=ivon
+    ivon_curvature: float = key(above=0)  # of their loss, at first
 
 
 @dataclasses.dataclass(frozen=True)

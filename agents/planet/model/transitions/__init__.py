@@ -28,6 +28,7 @@ SOURCES = {
     "dropout": f"{_ROOM}.dropout:Dropout",
     "last_layer": f"{_ROOM}.posterior:LastLayer",
     "laplace": f"{_ROOM}.laplace:Laplace",
+    "ivon": f"{_ROOM}.posterior:Ivon",
 }
 
 

@@ -1,13 +1,12 @@
 """The last layer of each head as a Bayesian linear regression, in closed form."""
 
 import tensorflow as tf
-from tensorflow_probability import distributions as tfd
 
 from agents.planet.model import networks
 from agents.planet.model.rssm import LAST_LAYER
+from agents.planet.model.transitions.posterior import Centre
 from agents.planet.model.transitions.source import Source
 from agents.system.seeds import fold, normal, split
-from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.layers import DenseReparameterization
 from bayes_rl.weights import hold, named_weights
 
@@ -65,8 +64,8 @@ class Laplace(Source):
             units,
             uncertain=uncertain,
             prior_stddev=self.settings.prior_scale,
-            kernel_initializer=_Centre("glorot_uniform"),
-            bias_initializer=_Centre("zeros"),
+            kernel_initializer=Centre("glorot_uniform"),
+            bias_initializer=Centre("zeros"),
             kernel_regularizer=None,
             dtype=self.dtype,
             name=name,
@@ -174,33 +173,6 @@ class DenseLaplace(DenseReparameterization):
         value = self.given(key)
         value = self.stochastic_weights[key].mean() if value is None else value
         return tf.cast(value, dtype or self.compute_dtype)
-
-
-class _Centre(TrainableInitializer):
-    """Normal about a trained mean; somebody else knows the stddev."""
-
-    parameter_names = ("mean",)
-
-    def __init__(
-        self,
-        mean_initializer,
-        mean_regularizer=None,
-        mean_constraint=None,
-        seed=None,
-        **kwargs,
-    ):
-        super().__init__(seed, **kwargs)
-        self._declare(locals())
-
-    def build(self, shape):
-        super().build(shape)
-        with tf.name_scope(self.name):
-            self.stddev = self.add_weight(
-                "stddev", shape, initializer="zeros", trainable=False
-            )
-
-    def _distribution(self):
-        return tfd.Normal(self.mean, self.stddev)
 
 
 def _kernel_and_bias(rows, units):

@@ -1,11 +1,16 @@
 """A normal posterior over the transition's kernels, all of them or the last alone."""
 
+import tensorflow as tf
+from tensorflow_probability import distributions as tfd
+
 from agents.planet.model import networks
 from agents.planet.model.rssm import LAST_LAYER
 from agents.planet.model.transitions.source import Source
 from bayes_rl.initializers import ScaledNormalStdDev, TrainableNormal
+from bayes_rl.initializers.trainable import TrainableInitializer
 from bayes_rl.layers import DenseFlipout, DenseReparameterization
 from bayes_rl.regularizers import NormalKLDivergence
+from bayes_rl.weights import named_weights
 
 
 class Reparameterization(Source):
@@ -73,3 +78,77 @@ class LastLayer(Source):
                 units, activation, name
             )
         return networks.Dense(units, activation, dtype=self.dtype, name=name)
+
+
+class Ivon(Source):
+    """The posterior of `Reparameterization`, learned by IVON in place of Adam.
+
+        kernel ~ Normal(mean, stddev^2),  1 / stddev^2 = n h + 1 / prior_scale^2
+
+    n are the agent steps in the replay over `kl_weight`; h is what IVON knows of the
+    curvature of a step's loss, from the gradient at the one draw under which a batch is
+    trained. So a weight is certain where the loss is steep, and the more so the more is in
+    the replay. The prior is a part of IVON's steps, and no KL of the loss. Biases, and all
+    that is not the transition's, learn by Adam; stddev is posterior_scale / sqrt(fan_in)
+    until the first step.
+
+    Source: Shen et al., 2024, Variational Learning is Effective for Large Deep Networks,
+    algorithm 1; `bayes_rl.optimizers.IVON`.
+
+    Args: as in `Source`.
+    """
+
+    def dense(self, units, activation, name):
+        return DenseReparameterization(
+            units,
+            activation,
+            kernel_initializer=Centre("glorot_uniform", self.settings.posterior_scale),
+            kernel_regularizer=None,
+            dtype=self.dtype,
+            name=name,
+        )
+
+    def curved(self, model):
+        return {
+            name: weight.initializer for name, (_, weight) in named_weights(model).items()
+        }
+
+    def divergences(self, model):
+        prior = tfd.Normal(0.0, self.settings.prior_scale)
+        return {
+            name: tf.reduce_sum(tfd.Normal(each.mean, each.stddev).kl_divergence(prior))
+            for name, each in self.curved(model).items()
+        }
+
+
+class Centre(TrainableInitializer):
+    """Normal about a trained mean; somebody else knows the stddev."""
+
+    parameter_names = ("mean",)
+
+    def __init__(
+        self,
+        mean_initializer,
+        scale=0.0,
+        mean_regularizer=None,
+        mean_constraint=None,
+        seed=None,
+        **kwargs,
+    ):
+        super().__init__(seed, **kwargs)
+        self._scale = scale  # of stddev at first, times sqrt(fan_in)
+        self._declare(locals())
+
+    def build(self, shape):
+        super().build(shape)
+        stddev = tf.keras.initializers.Constant(self._scale / shape[0] ** 0.5)
+        with tf.name_scope(self.name):
+            self.stddev = self.add_weight(
+                "stddev", shape, initializer=stddev, trainable=False
+            )
+
+    def _distribution(self):
+        return tfd.Normal(self.mean, self.stddev)
+
+    def get_config(self):
+        return {**super().get_config(), "scale": self._scale}

@@ -85,6 +85,17 @@ class Source(abc.ABC):
         """As `costs`, also of weights whose KL is no cost of learning."""
         return self.costs(model)
 
+    def curved(self, model):
+        """Posteriors that IVON moves, not Adam.
+
+        Args:
+            model: that holds the layers.
+
+        Returns:
+            Dict of full name -> what has a trained `mean` and a `stddev` [*shape].
+        """
+        return {}
+
     def renew(self, model, batches, rows, seed):  # noqa: B027 most know nothing of it
         """Makes anew what is known from the replay itself, not by gradients.
 

@@ -8,6 +8,7 @@ import tensorflow as tf
 from scipy import special
 
 from agents.planet.agent.optimizer import Optimizer, WeightAverage, is_stddev
+from agents.planet.model.transitions.posterior import Centre
 from agents.training.building import choose_devices
 from agents.training.gradient_steps import Learning
 
@@ -48,6 +49,80 @@ def test_steps_are_those_of_adam_with_one_norm_clipped_over_both_groups():
         optimizer.apply([tf.constant(gradient[:2]), tf.constant(gradient[2:])], variables)
     expected = adam(gradients, np.array([1.0, 2.0, 3.0]), np.array([0.1, 0.1, 0.01]), 2.0)
     np.testing.assert_allclose(np.concatenate(variables), expected, rtol=1e-5)
+
+
+def centre(values, scale=0.5):
+    """A posterior of one row about these values."""
+    found = Centre(tf.keras.initializers.Constant([values]), scale)
+    found([1, len(values)])
+    return found
+
+
+def make_ivon(posterior, variables, rate, curvature, prior_scale):
+    options = {"ivon_learning_rate": rate, "ivon_curvature": curvature}
+    options |= {"curved": {"weight": posterior}, "prior_scale": prior_scale}
+    return make(variables, **options)
+
+
+def ivon(gradients, shifts, mean, stddev, rate, curvature, prior_scale, sizes):
+    """Shen et al., 2024, algorithm 1, lines 3 to 8, for a sample size that grows."""
+    momentum = 0.0
+    for step, size in enumerate(sizes):
+        decay = 1 / (size * prior_scale**2)
+        gradient, shift = gradients[step], shifts[step]
+        estimate = gradient * shift / stddev**2
+        momentum = 0.9 * momentum + 0.1 * gradient
+        error = curvature - estimate
+        above = 0.5 * 0.001**2 * error**2 / (curvature + decay)
+        curvature = max(0.999 * curvature + 0.001 * estimate + above, 0.0)
+        unbiased = momentum / (1 - 0.9 ** (step + 1))
+        mean = mean - rate * (unbiased + decay * mean) / (curvature + decay)
+        stddev = 1 / np.sqrt(size * (curvature + decay))
+    return mean, stddev
+
+
+def test_steps_of_a_curved_weight_are_those_of_ivon_and_of_others_those_of_adam():
+    posterior, bias = centre([0.5, -0.25]), tf.Variable([1.0], name="bias")
+    variables = [posterior.mean, bias]
+    optimizer = make_ivon(posterior, variables, 0.2, 0.7, 3.0)
+    gradients = np.array([[0.3, 0.2], [-0.4, 0.5], [0.25, -0.1]])
+    shifts = np.array([[0.1, -0.2], [0.05, 0.1], [-0.3, 0.2]])
+    sizes = [10.0, 20.0, 40.0]
+    for gradient, shift, size in zip(gradients, shifts, sizes, strict=True):
+        drawn = {"weight": posterior.mean + np.float32(shift)}
+        given = [tf.constant([gradient], tf.float32), tf.constant([2.0])]
+        optimizer.apply(given, variables, drawn, tf.constant(size))
+    for i, start in enumerate((0.5, -0.25)):
+        expected = ivon(gradients[:, i], shifts[:, i], start, 0.5, 0.2, 0.7, 3.0, sizes)
+        found = posterior.mean[0, i], posterior.stddev[0, i]
+        np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(bias, [0.7], rtol=1e-5)
+
+
+def test_on_a_quadratic_loss_ivon_ends_at_the_posterior_of_bayes_rule():
+    # n (a / 2) (w - b)^2 + w^2 / (2 p^2), up to a constant minus log p(w, data)
+    slopes, solutions = np.array([[2.0, 0.5]]), np.array([[1.0, -3.0]])
+    size, prior_scale, steps = 50.0, 0.5, 6000
+    posterior = centre([0.0, 0.0])
+    optimizer = make_ivon(posterior, [posterior.mean], 0.02, 1.0, prior_scale)
+
+    @tf.function(autograph=False)
+    def learn():
+        def step(number):
+            noise = tf.random.stateless_normal([1, 2], [7, number])
+            drawn = posterior.mean + posterior.stddev * noise
+            gradient = tf.cast(slopes, tf.float32) * (drawn - solutions)
+            optimizer.apply([gradient], [posterior.mean], {"weight": drawn}, size)
+            return number + 1
+
+        tf.while_loop(lambda number: number < steps, step, [0])
+
+    learn()
+    precision = size * slopes + 1 / prior_scale**2
+    mean = size * slopes * solutions / precision
+    # h is a mean over 2000 steps of a + a z (w - b)..., to about 5 %; so 3 % of stddev
+    np.testing.assert_allclose(posterior.stddev, precision**-0.5, rtol=0.1)
+    assert np.abs(posterior.mean - mean).max() < 0.1
 
 
 def test_the_norm_before_clipping_is_returned():

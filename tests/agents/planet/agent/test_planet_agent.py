@@ -301,7 +301,7 @@ def shared(batch, devices):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "transition", ["reparameterization", "flipout", "ensemble", "dropout"]
+    "transition", ["reparameterization", "flipout", "ensemble", "dropout", "ivon"]
 )
 def test_two_devices_compute_what_one_does(transition):
     one, two = (trained_on(choice, transition) for choice in ("default", "mirrored"))

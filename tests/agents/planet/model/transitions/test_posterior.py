@@ -50,6 +50,19 @@ def test_initial_stddev_falls_with_the_root_of_the_fan_in(kind):
     np.testing.assert_allclose(kl_divergences(layer)["layer/kernel"], expected, rtol=1e-4)
 
 
+def test_the_posterior_of_ivon_costs_nothing_and_tells_its_divergence(make_model):
+    model = make_model("transition=ivon", "posterior_scale=0.3", "prior_scale=2")
+    assert set(posteriors(model)) == KERNELS
+    assert not model.source.costs(model)
+    found = model.source.divergences(model)
+    assert found.keys() == model.source.curved(model).keys() == KERNELS
+    for name, posterior in posteriors(model).items():
+        mean, stddev = posterior.mean().numpy(), posterior.stddev().numpy()
+        np.testing.assert_allclose(stddev, 0.3 / np.sqrt(len(mean)), rtol=1e-5)
+        ratios = (mean / 2) ** 2 + (stddev / 2) ** 2 - 1 - 2 * np.log(stddev / 2)
+        np.testing.assert_allclose(found[name], 0.5 * ratios.sum(), rtol=1e-4)
+
+
 @pytest.fixture(scope="module")
 def model(make_model):
     return make_model("transition=last_layer")
