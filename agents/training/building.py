@@ -14,7 +14,7 @@ from agents.episodes.layout import seen_in
 from agents.planet.action_space import make_space
 from agents.planet.agent.clock import Clock
 from agents.planet.agent.contract import check_source, check_strategy
-from agents.planet.agent.optimizer import Optimizer, ValueOptimizer, WeightAverage
+from agents.planet.agent.optimizer import Ivon, Optimizer, ValueOptimizer, WeightAverage
 from agents.planet.agent.planet_agent import PlaNetAgent
 from agents.planet.agent.policy import Policies
 from agents.planet.model.networks import is_image
@@ -95,12 +95,7 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
         clock = Clock(
             config.replay_capacity, config.hold_out_every, config.explore.counts_rewards
         )
-        optimizer = Optimizer(
-            model.trainable_variables,
-            **vars(config.optimizer),
-            curved=model.source.curved(model),
-            prior_scale=config.prior_scale,
-        )
+        optimizer = _make_optimizer(config, model)
         value, value_optimizer = _make_value(config, environment, model, space)
         train_step = tf.Variable(0, trainable=False, dtype=tf.int64, name="train_step")
         policies = Policies(
@@ -129,6 +124,14 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
             kl_weight_warmup=config.kl_weight_warmup,
             train_step_counter=train_step,
         )
+
+
+def _make_optimizer(config, model):
+    settings = dict(vars(config.optimizer))
+    own = [settings.pop(f"ivon_{name}") for name in ("learning_rate", "curvature")]
+    curved = model.source.curved(model)
+    ivon = Ivon(curved, *own, config.prior_scale) if curved else None
+    return Optimizer(model.trainable_variables, **settings, ivon=ivon)
 
 
 def check_parts(config):

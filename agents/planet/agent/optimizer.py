@@ -17,7 +17,7 @@ class Optimizer(tf.Module):
 
     The stddevs of weights, unconstrained, move at a rate of their own: too narrow a
     posterior explores nothing, too wide a one drowns the gradient in noise. The norm is
-    that over all variables.
+    that over all variables. What an `ivon` moves, Adam does not.
     """
 
     def __init__(
@@ -27,32 +27,29 @@ class Optimizer(tf.Module):
         stddev_learning_rate,
         epsilon,
         clip_norm,
-        ivon_learning_rate=None,
-        ivon_curvature=None,
-        curved=None,
-        prior_scale=None,
+        ivon=None,
     ):
         super().__init__("optimizer")
         self._clip_norm = clip_norm
         adam = tf.keras.optimizers.Adam
         self._adam = adam(learning_rate, epsilon=epsilon)
         self._stddev_adam = adam(stddev_learning_rate, epsilon=epsilon)
-        self._ivon = None
-        if curved:
-            given = curved, ivon_learning_rate, ivon_curvature, prior_scale
-            self._ivon = Ivon(*given)
+        self._ivon = ivon
         groups = self._grouped(variables, variables)
         self._adam.build([variable for _, variable in groups[0]])
         self._stddev_adam.build([variable for _, variable in groups[1]])
 
     def apply(self, gradients, variables, drawn=None, sample_size=None):
-        """One step; their norm, [], is not clipped.
+        """One step.
 
         Args:
             gradients: summed over replicas.
             variables: of which they are.
-            drawn: dict of full name -> weight, under which the loss was; for IVON.
-            sample_size: n, for which its posterior is, [].
+            drawn: of IVON alone, dict of full name -> weight, at which the gradients are.
+            sample_size: likewise, the n of its posterior, [].
+
+        Returns:
+            The norm of the gradients before they are clipped, [].
         """
         gradients, norm = tf.clip_by_global_norm(gradients, self._clip_norm)
         *groups, curved = self._grouped(gradients, variables)
