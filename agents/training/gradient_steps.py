@@ -120,9 +120,10 @@ def tell_divergence(config, run, found):
     """Writes the `Divergence` that ended a run to its folder, a line to standard error."""
     write_divergence(run.folder, found)
     optimizer = config.optimizer
+    rate = "ivon_learning_rate" if config.transition == "ivon" else "learning_rate"
     print(
         f"bayes-rl: {found}; start a new run with another logdir and a lower "
-        f"optimizer.learning_rate (it is {optimizer.learning_rate:g}) or "
+        f"optimizer.{rate} (it is {getattr(optimizer, rate):g}) or "
         f"optimizer.clip_norm ({optimizer.clip_norm:g}): the same command would stop here "
         "again. The last good checkpoint is kept",
         file=sys.stderr,

@@ -312,36 +312,9 @@ def _step(
 ):
     """New momentum, Hessian and mean."""
     estimate = factor * shift * scale * (hessian + decay)
-    state = momentum, hessian, mean
-    return step(gradient, estimate, *state, rate, unbias, betas, decay)
-
-
-def step(gradient, estimate, momentum, hessian, mean, rate, unbias, betas, decay):
-    """One step of `IVON`, for an optimizer that draws weights in its own way.
-
-    Args:
-        gradient: of the mean loss, at a draw of the weights.
-        estimate: h_hat, gradient times (weights - mean), over the variance of the draw.
-        momentum: g.
-        hessian: h.
-        mean: of the weights; all these have its shape.
-        rate: of learning.
-        unbias: 1 - beta_1^t at step t from 1.
-        betas: pair of beta_1 and beta_2.
-        decay: delta.
-
-    Returns:
-        The next g, h and mean.
-
-    Example:
-        >>> import bayes_rl as ed
-        >>> state = 0.0, 1.0, 3.0  # g, h and the mean
-        >>> ed.optimizers.ivon.step(0.5, 1.0, *state, 0.1, 0.5, (0.5, 0.99), decay=0.25)
-        (0.25, 1.0, 2.9)
-    """
     momentum += (1.0 - betas[0]) * (gradient - momentum)
     error, rest = estimate - hessian, 1.0 - betas[1]
-    above = 0.5 * rest**2 * error * error / (hessian + decay)
+    above = 0.5 * rest**2 * tf.square(error) / (hessian + decay)
     hessian += rest * error + above
     change = rate * (momentum / unbias + decay * mean) / (hessian + decay)
     return momentum, hessian, mean - change

@@ -7,9 +7,7 @@ import contextlib
 
 import tensorflow as tf
 
-from bayes_rl.optimizers import ivon
-
-_BETAS = 0.9, 0.999  # how long IVON's momentum and curvature remember
+_BETA_1, _BETA_2 = 0.9, 0.999  # how long IVON's momentum and curvature remember
 
 
 class Optimizer(tf.Module):
@@ -73,10 +71,17 @@ class Optimizer(tf.Module):
 class Ivon(tf.Module):
     """Moves normal posteriors whose stddevs follow from the curvature of the loss.
 
-        1 / stddev^2 = n h + 1 / prior_scale^2
+        h_hat = gradient (weight - mean) / stddev^2, at a draw of the weight
+        g <- beta_1 g + (1 - beta_1) gradient
+        h <- max(0, beta_2 h + (1 - beta_2) h_hat)
+        mean <- mean - learning_rate (g / (1 - beta_1^t) + delta mean) / (h + delta + c)
+        stddev^2 = 1 / (n (h + delta)),  delta = 1 / (n prior_scale^2)
 
-    g, h and the mean take the step of `bayes_rl.optimizers.ivon.step`, with
-    delta = 1 / (n prior_scale^2); h is kept at 0 or above, since delta falls as n grows.
+    for n steps in the replay, at gradient step t from 1; `curvature` is c, and h at first.
+    This is IVON but for two things that hold where n is large and h soon forgets its start.
+    IVON keeps h above 0 by a further term, which adds about n (1 - beta_2) / 2 times the
+    mean square of gradients to h: here h is clipped. And c damps the steps of weights on
+    which the loss hardly depends.
 
     Source: Shen et al., 2024, Variational Learning is Effective for Large Deep Networks,
     algorithm 1.
@@ -84,19 +89,18 @@ class Ivon(tf.Module):
     Args:
         posteriors: dict of full name -> what has the variables `mean` and `stddev`.
         learning_rate: of the means.
-        curvature: h at first.
+        curvature: c.
         prior_scale: stddev of the prior of a weight.
     """
 
     def __init__(self, posteriors, learning_rate, curvature, prior_scale):
         super().__init__("ivon")
         self._posteriors = dict(posteriors)
-        self._learning_rate, self._prior_scale = learning_rate, prior_scale
-        of_each = self._posteriors.values()
-        self._momenta = [tf.Variable(tf.zeros_like(x.mean)) for x in of_each]
-        self._curvatures = [
-            tf.Variable(tf.fill(x.mean.shape, float(curvature))) for x in of_each
-        ]
+        self._learning_rate, self._damping = learning_rate, curvature
+        self._prior_scale = prior_scale
+        means = [posterior.mean for posterior in self._posteriors.values()]
+        self._momenta = [tf.Variable(tf.zeros_like(mean)) for mean in means]
+        self._curvatures = [tf.Variable(tf.fill(x.shape, float(curvature))) for x in means]
         self._steps = tf.Variable(0.0)
 
     @property
@@ -113,7 +117,7 @@ class Ivon(tf.Module):
             sample_size: n, [].
         """
         self._steps.assign_add(1.0)
-        unbias = 1.0 - tf.pow(_BETAS[0], self._steps)
+        unbias = 1.0 - tf.pow(_BETA_1, self._steps)
         decay = 1.0 / (sample_size * self._prior_scale**2)
         slots = zip(self._momenta, self._curvatures, strict=True)
         for (name, posterior), (momentum, curvature) in zip(
@@ -121,13 +125,14 @@ class Ivon(tf.Module):
         ):
             gradient, mean = gradients[posterior.mean.ref()], posterior.mean
             estimate = gradient * (drawn[name] - mean) / tf.square(posterior.stddev)
-            state = tf.identity(momentum), tf.identity(curvature), tf.identity(mean)
-            rates = self._learning_rate, unbias, _BETAS, decay
-            found = ivon.step(gradient, estimate, *state, *rates)
-            momentum.assign(found[0])
-            curvature.assign(tf.maximum(found[1], 0.0))
-            mean.assign(found[2])
-            posterior.stddev.assign(tf.math.rsqrt(sample_size * (curvature + decay)))
+            moved = momentum + (1.0 - _BETA_1) * (gradient - momentum)
+            bent = tf.nn.relu(curvature + (1.0 - _BETA_2) * (estimate - curvature))
+            slope = moved / unbias + decay * mean
+            change = self._learning_rate * slope / (bent + decay + self._damping)
+            momentum.assign(moved)
+            curvature.assign(bent)
+            mean.assign_sub(change)
+            posterior.stddev.assign(tf.math.rsqrt(sample_size * (bent + decay)))
 
 
 class ValueOptimizer(tf.Module):

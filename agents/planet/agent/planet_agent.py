@@ -178,9 +178,9 @@ class PlaNetAgent(tf_agent.TFAgent):
             metrics |= self._learn_value(experience, features, drawn)
         given = replicas.summed(gradients), self.model.trainable_variables
         if self._curved:
-            size = experience["reward"].shape[0]
+            size = experience["reward"].shape[0] * self.model.source.copies
             own = self.model, size, drawn.weight_seed, drawn.replica
-            given += own_draws(*own)[0], 1.0 / tf.maximum(self._kl_scale(), 1e-8)
+            given += own_draws(*own)[0], 1.0 / self._kl_scale()
         norm = self._optimizer.apply(*given)
         metrics["gradient_norm"] = norm / replicas.count()
         if self._average:

@@ -40,6 +40,7 @@ def check_together(config):
     _check_draws(config)
     _check_exploit(config)
     _check_members(config)
+    _check_ivon(config)
     _check_value(config)
     _check_critic(config)
 
@@ -156,6 +157,18 @@ def _check_members(config):
         raise UserError(
             f"batch_size must be a multiple of ensemble_members{each} ({members}), "
             f"got {config.batch_size}"
+        )
+
+
+def _check_ivon(config):
+    if config.transition != "ivon":
+        return
+    if not config.kl_weight:
+        raise UserError("kl_weight must be above 0 with transition=ivon, got 0")
+    if config.kl_weight_warmup:
+        raise UserError(
+            "kl_weight_warmup must be 0 with transition=ivon, which has its posterior from "
+            f"the first gradient step on, got {config.kl_weight_warmup}"
         )
 
 

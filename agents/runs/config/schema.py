@@ -72,7 +72,7 @@ class Optimizer(Settings):
     epsilon: float = key(above=0)  # beside the root of the squared gradients' mean
     clip_norm: float = key(above=0)  # of the gradient of all variables together
     ivon_learning_rate: float = key(above=0)  # of the means of transition=ivon
-    ivon_curvature: float = key(above=0)  # of their loss, at first
+    ivon_curvature: float = key(above=0)  # damping; of their loss, at first
 
 
 @dataclasses.dataclass(frozen=True)

@@ -85,12 +85,12 @@ class Ivon(Source):
 
         kernel ~ Normal(mean, stddev^2),  1 / stddev^2 = n h + 1 / prior_scale^2
 
-    n are the agent steps in the replay over `kl_weight`; h is what IVON knows of the
-    curvature of a step's loss, from the gradient at the one draw under which a batch is
-    trained. So a weight is certain where the loss is steep, and the more so the more is in
-    the replay. The prior is a part of IVON's steps, and no KL of the loss. Biases, and all
-    that is not the transition's, learn by Adam; stddev is posterior_scale / sqrt(fan_in)
-    until the first step.
+    n are the agent steps in the replay over `kl_weight`; h is the curvature of a step's
+    loss, which IVON knows from the gradient at the one draw under which a batch is trained,
+    see `agents.planet.agent.optimizer.Ivon`. So a weight is certain where the loss is
+    curved, and the more so the more is in the replay. The prior is a part of IVON's steps,
+    and no KL of the loss. Biases, and all that is not the transition's, learn by Adam;
+    stddev is posterior_scale / sqrt(fan_in) until the first gradient step.
 
     Source: Shen et al., 2024, Variational Learning is Effective for Large Deep Networks,
     algorithm 1; `bayes_rl.optimizers.IVON`.

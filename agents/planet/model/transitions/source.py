@@ -86,7 +86,7 @@ class Source(abc.ABC):
         return self.costs(model)
 
     def curved(self, model):
-        """Posteriors that IVON moves, not Adam.
+        """Posteriors that IVON moves, not Adam; a batch is trained under one draw.
 
         Args:
             model: that holds the layers.

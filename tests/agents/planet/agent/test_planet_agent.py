@@ -316,6 +316,33 @@ def test_two_devices_compute_what_one_does(transition):
         np.testing.assert_allclose(theirs, mine, rtol=1e-5, atol=1e-6)
 
 
+def test_ivon_learns_at_the_draw_of_the_loss_for_the_steps_of_the_replay(
+    build_agent, batch
+):
+    words = ["kl_weight=0.5", "prior_scale=2", "optimizer.ivon_learning_rate=0.02"]
+    agent = build_agent("transition=ivon", *words, "optimizer.ivon_curvature=3")
+    agent.clock.advance(episodes=1, agent_steps=500, environment_steps=500)
+    drawn = agent._drawn(batch)
+    weights = sample_weights(agent.model, seed=drawn.weight_seed)
+    *_, gradients = agent._loss_and_gradients(batch, drawn)
+    gradients = {
+        v.ref(): g for v, g in zip(agent.model.trainable_variables, gradients, strict=True)
+    }
+    curved = agent.model.source.curved(agent.model)
+    before = {name: (x.mean.numpy(), x.stddev.numpy()) for name, x in curved.items()}
+    agent.train(batch)
+    size, decay = 1000.0, 1.0 / (1000.0 * 4)
+    for name, posterior in curved.items():
+        mean, stddev = before[name]
+        gradient = gradients[posterior.mean.ref()].numpy()
+        estimate = gradient * (weights[name].numpy() - mean) / stddev**2
+        curvature = np.maximum(0.999 * 3 + 0.001 * estimate, 0.0)
+        moved = mean - 0.02 * (gradient + decay * mean) / (curvature + decay + 3)
+        np.testing.assert_allclose(posterior.mean, moved, rtol=1e-4, atol=1e-6)
+        spread = (size * (curvature + decay)) ** -0.5
+        np.testing.assert_allclose(posterior.stddev, spread, rtol=1e-4)
+
+
 def test_counts_are_those_of_the_clock_and_of_gradient_steps(build_agent):
     agent = build_agent()
     agent.clock.advance(2, agent_steps=10, environment_steps=40)

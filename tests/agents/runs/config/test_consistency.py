@@ -28,6 +28,18 @@ def test_strategy_that_cannot_have_its_draws_is_refused(words, message):
 
 
 @pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("kl_weight=0", "kl_weight must be above 0 with transition=ivon, got 0"),
+        ("kl_weight_warmup=9", "kl_weight_warmup must be 0 with transition=ivon, which"),
+    ],
+)
+def test_a_weight_of_the_kl_without_which_ivon_has_no_posterior_is_refused(word, message):
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load(["transition=ivon", word])
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (
