@@ -354,7 +354,7 @@ def bayesian_transformer(train, sizes, seed):
 
 
 def laplace(train, sizes, seed):
-    """Of the last layer; the mean weights of the others."""
+    """Of the last layer; the trained weights of the others."""
     model = _transformer(train, sizes)
     last = next(layer for layer in reversed(model.layers) if layer.weights)
     states = tf.keras.Model(model.input, last.input)

@@ -48,8 +48,7 @@ def test_bits_are_those_of_the_mean_probability_over_draws(whole):
     ("words", "methods"),
     [
         (["--method", "vae", "flow"], ["vae", "flow"]),
-        # transformers draw pixel by pixel
-        pytest.param([], list(METHODS), marks=pytest.mark.slow),
+        ([], list(METHODS)),
     ],
     ids=["some", "all"],
 )

@@ -4,6 +4,7 @@ import dataclasses
 import math
 
 import numpy as np
+import pytest
 import tensorflow as tf
 
 import bayes_rl as ed
@@ -50,6 +51,32 @@ def test_each_draw_of_weights_shares_a_pixel_among_its_grays():
     first, second = np.exp(log_probs(images))[:, :, 3]
     np.testing.assert_allclose([first.sum(), second.sum()], 1.0, rtol=1e-5)
     assert np.abs(first - second).max() > 0.01
+
+
+@pytest.fixture
+def untrained(monkeypatch):
+    monkeypatch.setattr(images_methods, "_fit", lambda model, *_: model)
+
+
+@pytest.mark.usefixtures("untrained")
+@pytest.mark.parametrize("method", ["deep_ensemble", "dropout"])
+def test_members_and_masks_differ(method):
+    sizes = dataclasses.replace(SMALL, dropout=0.5)
+    images = np.ones([2, 16, 16, 1], np.int32)
+    first, second = METHODS[method](images, sizes, 0)[0](images)
+    assert np.abs(first - second).max() > 0.01
+    assert (np.ptp(first, axis=0).max() > 0.01) == (method == "dropout")
+
+
+@pytest.mark.usefixtures("untrained")
+def test_draws_of_laplace_are_of_the_last_layer_alone(monkeypatch):
+    given = []
+    monkeypatch.setattr(images_methods, "by_draws", lambda *found: given.extend(found))
+    METHODS["laplace"](np.ones([2, 16, 16, 1], np.int32), SMALL, 0)
+    model, draws = given
+    last = model.layers[-2]
+    assert draws.keys() == {f"{last.name}/kernel", f"{last.name}/bias"}
+    assert [len(draw) for draw in draws.values()] == [SMALL.draws] * 2
 
 
 def test_grays_that_are_all_as_likely_have_their_density():
