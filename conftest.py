@@ -54,7 +54,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """What is imported stays, and need not be searched for garbage, nor after each graph."""
+    """What is imported stays, and need not be searched for garbage, at each graph again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(100_000, 20, 20)
