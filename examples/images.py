@@ -127,7 +127,8 @@ def main(arguments=None):
     options = parser.parse_args(arguments)
     sizes = SMALL if options.small else Sizes()
     names = ("validation",) if options.validate else ("test", "rotated")
-    out = options.out or pathlib.Path("logdir", "images.json")
+    kind = "images_validation" if options.validate else "images"  # replaces no results
+    out = options.out or pathlib.Path("logdir", f"{kind}.json")
     first, results = options.seed[0], []
     rows = {"digits": make_data(sizes, first)["test"][: sizes.pictures]}
     for seed in options.seed:

@@ -91,3 +91,52 @@ def test_layers_of_the_table_exist():
         assert all(any(part in name for name in public) for part in parts), parts
         for place in re.findall(r"`([^`]+)`", places):
             assert (ROOT / "bayes_rl" / "layers" / place).exists(), place
+
+
+_TESTS = {  # of a column of the guide's tables: the heading of results/examples.md
+    "digits": "Digits",
+    "digits rotated": "Digits rotated by 15 to 45 degrees, the shift",
+    "strings": "Strings",
+    "longer strings": "Longer strings, the shift",
+    "four tables": "Mean of the four tables",
+    "four tables, outside": "Mean of the four, the shift",
+    "images": "Digits of 16x16",
+    "images rotated": "Digits of 16x16, rotated by 15 to 45 degrees, the shift",
+}
+_METHODS = {"plain": "deterministic", "Flipout": "flipout"}
+_OF_IMAGES = {"deterministic": "transformer", "flipout": "bayesian transformer"}
+
+
+def scores(title):
+    """Dict of method -> its cell of likelihood or bits, from results/examples.md."""
+    page = (ROOT / "results" / "examples.md").read_text()
+    head, _, *rows = page.partition(f"**{title}**\n\n")[2].partition("\n\n")[0].split("\n")
+    names = [each.strip() for each in head.split("|")]
+    column = names.index("NLL, nats" if "NLL, nats" in names else "bits per dimension")
+    split = [[each.strip() for each in row.split("|")] for row in rows]
+    return {row[1]: row[column].partition(" ")[0] for row in split}
+
+
+def test_likelihoods_of_the_guide_are_those_of_the_page_of_examples():
+    guide = read("guide/layers.md").partition("Which posterior when")[2]
+    tables = re.findall(r"^\| \| .*\n\| ---.*\n((?:\|.*\n)+)", guide, re.MULTILINE)
+    heads = re.findall(r"^\| \| (.*) \|\n", guide, re.MULTILINE)
+    told = 0
+    for head, table in zip(heads, tables, strict=True):
+        for row in table.splitlines():
+            name, *values = [each.strip() for each in row.strip("|").split("|")]
+            name = name.partition(" of ")[0]
+            for title, value in zip(head.split(" | "), values, strict=True):
+                method = _METHODS.get(name, name.lower())
+                if title.startswith("images"):
+                    method = _OF_IMAGES.get(method, method)
+                if not value:
+                    continue
+                cell = scores(_TESTS[title])[method]
+                assert value.startswith("**") == cell.startswith("**"), (title, name)
+                number = value.strip("*")
+                digits = len(number.partition(".")[2])
+                right = float(cell.strip("*~"))
+                assert abs(float(number) - right) <= 0.5 * 10**-digits + 5e-4, (title, name)
+                told += 1
+    assert told > 50

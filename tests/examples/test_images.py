@@ -78,3 +78,12 @@ def test_a_picture_has_a_row_for_each_model(tmp_path):
         {"digits": drawn, "bayesian_transformer": drawn}, tmp_path / "new" / "a.png"
     )
     assert (tmp_path / "new" / "a.png").stat().st_size > 1000
+
+
+def test_validation_replaces_no_results(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    images.main(["--small", "--validate", "--method", "pixels"])
+    (file,) = (tmp_path / "logdir").glob("*.json")
+    assert file.name == "images_validation.json"
+    (found,) = json.loads(file.read_text())["results"]
+    assert found.keys() == {"seed", "method", "seconds", "validation"}

@@ -78,10 +78,10 @@ class Ivon(tf.Module):
         stddev^2 = 1 / (n (h + delta)),  delta = 1 / (n prior_scale^2)
 
     for n steps in the replay, at gradient step t from 1; `curvature` is c, and h at first.
-    This is IVON but for two things that hold where n is large and h soon forgets its start.
-    IVON keeps h above 0 by a further term, which adds about n (1 - beta_2) / 2 times the
-    mean square of gradients to h: here h is clipped. And c damps the steps of weights on
-    which the loss hardly depends.
+    Gradients are those after clipping. Two things differ from IVON, because n is large here
+    and h soon forgets its start. First, h is clipped at 0: the term by which IVON keeps it
+    above 0 raises h by about n (1 - beta_2) / 2 times the mean square of gradients. Second,
+    c damps the steps: otherwise they grow without end where the loss is flat.
 
     Source: Shen et al., 2024, Variational Learning is Effective for Large Deep Networks,
     algorithm 1.
