@@ -1,9 +1,10 @@
 """A run of many processes as a simulation of discrete events (SimPy).
 
 Actors, learners and, where they share one machine, its cores take the times that were
-measured of each; waits follow from the rules of a run: an actor goes on once its last
-episodes are taken, with the weights of then; the first learner takes an episode and all
-take its gradient steps, each on its share of the batch.
+measured of each; waits follow from the rules of a run: the first learner takes an episode
+and all take its gradient steps, each on its share of the batch; then the actor of that
+episode goes on, with the weights of then. It goes on as soon as its episode is taken if it
+is the only one, or if the learner had to wait for the episode.
 """
 
 import collections
@@ -67,7 +68,7 @@ class _Run:
         self.clock = simpy.Environment()
         self._cores = simpy.Resource(self.clock, layout.cores) if layout.cores else None
         self._ready = simpy.Store(self.clock)  # actor and train steps of its weights
-        self._taken = [simpy.Store(self.clock) for _ in range(layout.actors)]
+        self._goes_on = [simpy.Store(self.clock) for _ in range(layout.actors)]
         self._train_steps = 0
         self.begin()
         self._learned = 0
@@ -94,20 +95,24 @@ class _Run:
             yield from self._work("actors", decision, costs.episode_steps)
             yield from self._work("actors", costs.pack)
             yield self._ready.put((actor, steps))
-            yield self._taken[actor].get()
+            yield self._goes_on[actor].get()
 
     def _learn(self):
         costs, layout = self._costs, self._layout
         step = costs.train[layout.learners] + _sum_seconds(costs, layout)
         while True:
+            hurries = layout.actors == 1 or not self._ready.items
             actor, steps = yield self._ready.get()
             # Beside the first learner, the others wait.
             yield from self._work("learners", costs.hand + costs.write + costs.send)
-            yield self._taken[actor].put(None)
+            if hurries:
+                yield self._goes_on[actor].put(None)
             self.stalenesses.append(self._train_steps - steps)
             for _ in range(layout.updates):
                 yield from self._work("learners", step, processes=layout.learners)
                 self._train_steps += 1
+            if not hurries:
+                yield self._goes_on[actor].put(None)
             yield from self._work("learners", costs.save, processes=layout.learners)
             self._learned += 1
 

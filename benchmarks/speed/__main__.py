@@ -20,7 +20,9 @@ def answer(rows, facts):
     decide = cases.get(("decision, cpu size", "icem"))
     if not (train and decide):
         return ""
-    cores = f"{facts['cores']} core{'s' * (int(facts['cores']) > 1)}"
+    threads = facts["threads"]
+    used = int(facts["cores"] if threads == "all" else threads)
+    cores = f"{used} core{'s' * (used > 1)}"
     return (
         f"On {cores} of {facts['processor']}, a training step of the default takes "
         f"{train['milliseconds']:.1f} ms and a decision {decide['milliseconds']:.1f} ms. A "

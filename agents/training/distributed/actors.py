@@ -108,9 +108,12 @@ def with_own_noise(config, number):
 class CollectedByActors(Experience):
     """Collects episodes by actors of Ray, which is connected.
 
-    An actor begins its next episodes, with the newest weights, once its last one counts. So
-    it stays as many episodes ahead as it has environments, and the ratio of updates to
-    steps is that of a run that collects alone. What is finished meanwhile is on disk.
+    An actor begins its next episodes, with the newest weights, once its last one was
+    learned from. So with n actors weights are n - 1 episodes old, and the ratio of updates
+    to steps is that of a run that collects alone. Where that would keep the learner waiting
+    an actor begins as soon as its last episode counts: the only one always, all of them
+    while the learner takes an episode that it had to wait for. What is finished meanwhile
+    is on disk.
     """
 
     def __init__(self, config, run):
@@ -127,30 +130,34 @@ class CollectedByActors(Experience):
             for number in range(config.actors)
         ]
         self.environment = load_environments(config, 1, COLLECTION)
-        self._weights = self._sent = self._counts = None
+        self._weights = self._sent = self._counts = self._waited_for = None
 
     def collect(self, agent):
         counted = agent.counts["episodes"]
         while True:
-            self._look(agent)
+            self._look(agent, counted)
             if self.store.indices and self.store.indices[-1] >= counted:
                 return
+            if agent.counts["train_steps"]:  # before that all wait for the first weights
+                self._waited_for = counted
             pending = [each for slot in self._slots for each in slot.remote.pending]
             interrupts.pause(0.0 if pending else _POLL)
             if pending:
                 ray.wait(pending, timeout=_POLL)
 
     def learned(self, agent):
-        """Writes what is finished; lets actors begin whose last episode counts."""
-        self._look(agent)
+        """Writes what is finished; lets actors begin, as the class says when."""
+        newest = agent.counts["episodes"] - 1
+        hurries = len(self._slots) == 1 or self._waited_for == newest
+        self._look(agent, newest + hurries)
 
-    def _look(self, agent):
+    def _look(self, agent, episodes):
+        """Lets actors begin whose last episode is among so many first ones."""
         cluster.check()
         self._take()
-        counted = int(agent.clock.episodes.numpy())
         nexts = None
         for slot in self._slots:
-            if slot.remote.is_idle and slot.last < counted:
+            if slot.remote.is_idle and slot.last < episodes:
                 nexts = nexts or self.store.next_numbers(self._stride)
                 given = self._newest(agent), nexts[slot.rows], max(1, self._steps_left)
                 slot.remote.begin("collect", *given)

@@ -81,8 +81,22 @@ def test_learners_share_a_batch_and_sum_gradients():
 
 
 def test_weights_are_as_old_as_the_wait_for_the_learner():
-    """An actor gets them when its last episode is taken: its updates and two others'."""
-    _, outcome = episodes_per_second(
-        Layout(3, updates=50), decision={1: 1e-3}, train={1: 0.1}
-    )
-    assert outcome.staleness == pytest.approx(150, abs=1)
+    """An actor gets them when its last episode was learned from: the updates of others."""
+    costs = {"decision": {1: 1e-3}, "train": {1: 0.1}}
+    rate, outcome = episodes_per_second(Layout(3, updates=50), **costs)
+    assert outcome.staleness == pytest.approx(100, abs=1)
+    assert rate == pytest.approx(1 / 5.0, rel=0.01)
+
+
+def test_a_learner_that_would_wait_lets_an_actor_go_on_at_once():
+    costs = {"decision": {1: 0.4}, "train": {1: 0.1}}
+    rate, outcome = episodes_per_second(Layout(2, updates=10), **costs)
+    assert rate == pytest.approx(2 / 4.0, rel=0.01)  # not 2 / 5: learning takes a second
+    assert outcome.staleness == pytest.approx(20, abs=1)
+
+
+def test_one_actor_collects_while_its_last_episode_is_learned_from():
+    costs = {"decision": {1: 0.4}, "train": {1: 0.1}}
+    rate, outcome = episodes_per_second(Layout(1, updates=30), **costs)
+    assert rate == pytest.approx(1 / 4.0, rel=0.01)
+    assert outcome.staleness == pytest.approx(30, abs=1)

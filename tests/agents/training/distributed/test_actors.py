@@ -111,7 +111,7 @@ class Told:
 
     def __init__(self, name, kind, *given, **_):
         self.name, self.given, self.begun, self.done = name, given, [], None
-        self.pending, self.is_idle = [], True
+        self.pending, self.is_idle, self.late = [], True, 0
         Told.made.append(self)
 
     def begin(self, method, *given):
@@ -119,9 +119,16 @@ class Told:
         self.is_idle = False
 
     def result(self):
+        if self.late:
+            self.late -= 1
+            return None
         done, self.done = self.done, None
         self.is_idle = self.is_idle or done is not None
         return done
+
+    def brings(self, number, make_episode, late=0):
+        """Has finished an episode when it is asked after so many other times."""
+        self.done, self.late = [(number, pack(make_episode(number, rows=6)))], late
 
     def watch(self):
         pass
@@ -145,43 +152,90 @@ def test_the_replay_is_that_of_one_process(experience):
     assert type(experience.replay) is Replay
 
 
+def count(agent, episodes):
+    agent.clock.advance(episodes, agent_steps=5, environment_steps=5 * episodes)
+
+
 def test_finished_episodes_are_on_disk_the_lowest_number_first(
     experience, run, make_episode, build_agent
 ):
     first, second = Told.made
-    experience.learned(build_agent())
+    second.brings(1, make_episode, late=1)
+    first.brings(0, make_episode, late=1)
+    experience.collect(build_agent())
     assert [each.begun[0][2] for each in Told.made] == [[0], [1]]
-    second.done = [(1, pack(make_episode(1, rows=6)))]
-    first.done = [(0, pack(make_episode(0, rows=6)))]
-    experience.learned(build_agent())
     assert numbers(EpisodeStore(run.episodes)) == [0, 1]
 
 
-def test_an_actor_goes_on_once_its_last_episode_counts(
+def test_an_actor_goes_on_once_its_last_episode_was_learned_from(
     experience, make_episode, build_agent
 ):
     agent, (first, second) = build_agent(), Told.made
-    experience.learned(agent)
-    second.done = [(1, pack(make_episode(1, rows=6)))]
+    first.brings(0, make_episode, late=1)
+    second.brings(1, make_episode, late=1)
     experience.collect(agent)
+    count(agent, 1)
+    experience.learned(agent)  # from the first
+    assert [len(each.begun) for each in Told.made] == [1, 1]
+    count(agent, 2)
+    experience.learned(agent)  # from the second
+    assert [begun[2] for begun in first.begun] == [[0], [2]]
     assert len(second.begun) == 1
-    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+
+
+def test_the_first_weights_that_have_learned_are_waited_for(
+    experience, make_episode, build_agent
+):
+    """An actor that hurried would act by weights of no gradient step."""
+    agent, (first, _) = build_agent(), Told.made
+    first.brings(0, make_episode, late=2)
+    experience.collect(agent)
+    count(agent, 1)
     experience.learned(agent)
-    assert second.begun[1][2] == [3]
     assert len(first.begun) == 1
+
+
+def test_an_actor_goes_on_at_once_while_the_learner_would_wait(
+    experience, make_episode, build_agent
+):
+    agent, (first, second) = build_agent(), Told.made
+    agent.train_step_counter.assign_add(1)
+    first.brings(0, make_episode, late=2)
+    experience.collect(agent)
+    count(agent, 1)
+    experience.learned(agent)
+    assert first.begun[1][2] == [2]
+    second.brings(1, make_episode)  # it is there when the learner asks
+    experience.collect(agent)
+    count(agent, 2)
+    experience.learned(agent)
+    assert len(second.begun) == 1
+
+
+def test_the_only_actor_collects_while_its_last_episode_is_learned_from(
+    make_config, run, experience, make_episode, build_agent
+):
+    Told.made.clear()
+    with contextlib.closing(CollectedByActors(make_config("actors=1"), run)) as alone:
+        agent, (only,) = build_agent(), Told.made
+        only.brings(0, make_episode, late=1)
+        alone.collect(agent)
+        count(agent, 1)
+        alone.learned(agent)
+        assert [begun[2] for begun in only.begun] == [[0], [1]]
 
 
 def test_weights_are_sent_once_for_all_and_anew_when_they_have_changed(
     experience, make_episode, build_agent
 ):
     agent, (first, second) = build_agent(), Told.made
-    experience.learned(agent)
-    assert first.begun[0][1] is second.begun[0][1]
-    first.done = [(0, pack(make_episode(0, rows=6)))]
+    first.brings(0, make_episode, late=1)
     experience.collect(agent)
+    assert first.begun[0][1] is second.begun[0][1]
     agent.train_step_counter.assign_add(1)
-    agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
-    experience.learned(agent)
+    count(agent, 1)
+    second.brings(1, make_episode)
+    experience.collect(agent)
     assert [first.begun[n][1]["int64"][-1] for n in (0, 1)] == [0, 1]  # train steps
 
 
@@ -193,9 +247,11 @@ def test_after_a_restart_actors_go_on_after_their_last_episode(
     with contextlib.closing(CollectedByActors(config, run)) as again:
         agent = build_agent()
         again.learned(agent)
-        assert not any(each.begun for each in Told.made)  # what there is counts first
-        agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
+        count(agent, 1)
         again.learned(agent)
+        assert not any(each.begun for each in Told.made)  # what there is, is learned first
+        Told.made[0].brings(0, make_episode, late=1)
+        again.collect(agent)
         assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
 
 
