@@ -117,8 +117,8 @@ class CollectedForAll(CollectedByActors):
             others.give(index, pack(self.store.read(index)))
         self._given = self.store.next_index
 
-    def _look(self, agent):
-        super()._look(agent)
+    def _look(self, agent, episodes):
+        super()._look(agent, episodes)
         self._others.check()
         for index in self.store.indices:
             if index >= self._given:

@@ -1,5 +1,7 @@
 """Tests of agents.training.distributed.together."""
 
+import contextlib
+import itertools
 import json
 import os
 import pathlib
@@ -10,11 +12,12 @@ from unittest import mock
 import numpy as np
 import pytest
 
-from agents.episodes.store import EpisodeStore, pack
+from agents.episodes.store import EpisodeStore, pack, unpack
 from agents.runs.records import read_metrics
 from agents.system.processes import free_addresses
-from agents.training.distributed import together
+from agents.training.distributed import actors, cluster, together
 from agents.training.distributed.together import (
+    CollectedForAll,
     GivenEpisodes,
     TakenByAnother,
     newest_in,
@@ -136,6 +139,28 @@ def test_a_learner_learns_from_what_the_first_gives(
     agent.clock.advance(episodes=1, agent_steps=5, environment_steps=5)
     experience.collect(agent)
     assert int(experience.store.read(1)["number"]) == 6
+
+
+def test_the_first_hands_on_each_episode_once(
+    config, run, make_episode, build_agent, monkeypatch
+):
+    EpisodeStore(run.episodes).append(make_episode(0, rows=6))
+    brought = [(1, pack(make_episode(1, rows=6)))]
+    remote = mock.Mock(pending=[], is_idle=False)
+    remote.result.side_effect = itertools.chain([brought], itertools.repeat(None))
+    monkeypatch.setattr(actors, "Remote", mock.Mock(return_value=remote))
+    monkeypatch.setattr(cluster, "check", lambda: None)
+    others = mock.Mock()
+    agent = build_agent()
+    with contextlib.closing(CollectedForAll(config, run, others)) as experience:
+        experience.collect(agent)
+        experience.learned(agent)
+    given = [call.args for call in others.give.call_args_list]
+    assert [(index, int(unpack(content)["number"])) for index, content in given] == [
+        (0, 0),
+        (1, 1),
+    ]
+    assert others.check.call_count == 2
 
 
 def test_a_new_learner_gets_what_the_replay_holds(run, make_episode):
