@@ -3,12 +3,13 @@
 `folder` is that of a study, `study` its entry in experiments.yaml.
 """
 
-import csv
+import pathlib
 import re
 import string
 
 from agents.study.compare.report import FEW, FEWEST_SEEDS
 from agents.system.screen.text import as_markdown, folded, readable
+from benchmarks.learning.packed import read_rows
 
 TABLES = "tables"  # folder of the csv files of a study
 ONE = "‡"  # marks a number of one seed
@@ -83,9 +84,10 @@ def _of_row(folder, cell, row):
 
 def _cell(folder, table, column, words):
     wanted = dict(word.split("=", 1) for word in words.split("; "))
-    own = folder / TABLES / f"{table}.csv"
-    with open(own if own.exists() else folder / own.name, newline="") as file:
-        rows = [row for row in csv.DictReader(file) if wanted.items() <= row.items()]
+    name = f"{table}.csv"
+    places = folder / TABLES / name, folder / TABLES / f"{name}.gz", folder / name
+    file = next(filter(pathlib.Path.exists, places), places[-1])
+    rows = [row for row in read_rows(file) if wanted.items() <= row.items()]
     if not rows:
         return _UNKNOWN
     if len(rows) > 1:

@@ -47,11 +47,16 @@ def read_table(file):
     """Dict of run -> its rows, dicts, of a table; none where there is no such file."""
     found = {}
     if file.exists():
-        opened = gzip.open if file.suffix == ".gz" else open
-        with opened(file, "rt", newline="") as handle:
-            for row in csv.DictReader(handle):
-                found.setdefault(row.pop("folder"), []).append(values(row))
+        for row in read_rows(file):
+            found.setdefault(row.pop("folder"), []).append(values(row))
     return found
+
+
+def read_rows(file):
+    """The rows of a csv file, packed if its name ends so, as dicts of text."""
+    opened = gzip.open if file.suffix == ".gz" else open
+    with opened(file, "rt", newline="") as handle:
+        yield from csv.DictReader(handle)
 
 
 def values(row):

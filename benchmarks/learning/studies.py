@@ -4,6 +4,7 @@
 """
 
 import contextlib
+import gzip
 import itertools
 import json
 import os
@@ -37,6 +38,7 @@ _MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before option
 _BEFORE = "", "python -m benchmarks.scale.raylets "  # a command that makes runs
 _FIGURES = ("probe_*.png", "calibration.png")
 ALL_TASKS = "mean over tasks"
+_LARGE = 100_000  # bytes of a table; those above are packed
 
 
 def make(folder, study):
@@ -57,6 +59,7 @@ def make(folder, study):
             if "paired" in study:
                 found["paired"] = pd.DataFrame(differences(runs, study["paired"]))
             write(found, tables)
+            _pack_large(tables)
             finished = sum(map(has_all_steps, runs))
             counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
             commands = [*study.get("data", ()), *study["commands"]]
@@ -66,6 +69,14 @@ def make(folder, study):
     for picture in (folder / TABLES).glob("*.png"):
         os.replace(picture, folder / picture.name)
     keep_shown(folder, study["pictures"])
+
+
+def _pack_large(folder):
+    for file in folder.glob("*.csv"):
+        if file.stat().st_size > _LARGE:
+            packed = gzip.compress(file.read_bytes(), mtime=0)
+            file.with_name(f"{file.name}.gz").write_bytes(packed)
+            file.unlink()
 
 
 def differences(runs, than):

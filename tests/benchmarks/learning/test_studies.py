@@ -3,12 +3,14 @@
 import itertools
 import math
 import pathlib
+import re
 import shutil
 
 import pytest
 import yaml
 
 from agents.runs import history
+from benchmarks.learning.answers import answer
 from benchmarks.learning.packing import pack
 from benchmarks.learning.studies import (
     ALL_TASKS,
@@ -97,6 +99,19 @@ def test_a_study_is_made_from_its_packed_runs_alone(made):
     (folder / "scores.png").unlink()
     pack_and_make(folder, study)
     assert {file: file.read_bytes() for file in folder.rglob("*.*")} == files
+
+
+def test_large_tables_are_packed_and_read_by_answers(made, monkeypatch):
+    study, folder = made
+    study["answer"] = "{scores.iqm: task=fake}"
+    plain = answer(folder, study)
+    assert re.match(r"\d", plain)
+    monkeypatch.setattr("benchmarks.learning.studies._LARGE", 10)
+    make(folder, study)
+    tables = {file.name for file in (folder / "tables").iterdir()}
+    assert "scores.csv.gz" in tables
+    assert "scores.csv" not in tables
+    assert answer(folder, study) == plain
 
 
 def test_tables_name_no_folder_of_one_machine(made, tmp_path):
