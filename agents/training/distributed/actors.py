@@ -109,11 +109,11 @@ class CollectedByActors(Experience):
     """Collects episodes by actors of Ray, which is connected.
 
     An actor begins its next episodes, with the newest weights, once its last one was
-    learned from. So with n actors weights are n - 1 episodes old, and the ratio of updates
-    to steps is that of a run that collects alone. Where that would keep the learner waiting
-    an actor begins as soon as its last episode counts: the only one always, all of them
-    while the learner takes an episode that it had to wait for. What is finished meanwhile
-    is on disk.
+    learned from. So with n actors of one environment each, weights are n - 1 episodes old,
+    and the ratio of updates to steps is that of a run that collects alone. Where that would
+    keep the learner waiting, an actor begins as soon as its last episode counts: the only
+    one always; others after episodes that the learner had to wait for, or found on disk
+    when it started. What is finished meanwhile is on disk.
     """
 
     def __init__(self, config, run):
@@ -130,25 +130,27 @@ class CollectedByActors(Experience):
             for number in range(config.actors)
         ]
         self.environment = load_environments(config, 1, COLLECTION)
-        self._weights = self._sent = self._counts = self._waited_for = None
+        self._weights = self._sent = self._counts = None
+        self._waited_until = max(self.store.indices, default=-1)
 
     def collect(self, agent):
-        counted = agent.counts["episodes"]
+        counted, waited = agent.counts["episodes"], False
         while True:
             self._look(agent, counted)
             if self.store.indices and self.store.indices[-1] >= counted:
-                return
-            if agent.counts["train_steps"]:  # before that all wait for the first weights
-                self._waited_for = counted
+                break
+            waited = agent.counts["train_steps"] > 0  # the first weights are worth a wait
             pending = [each for slot in self._slots for each in slot.remote.pending]
             interrupts.pause(0.0 if pending else _POLL)
             if pending:
                 ray.wait(pending, timeout=_POLL)
+        if waited:
+            self._waited_until = self.store.indices[-1]
 
     def learned(self, agent):
         """Writes what is finished; lets actors begin, as the class says when."""
         newest = agent.counts["episodes"] - 1
-        hurries = len(self._slots) == 1 or self._waited_for == newest
+        hurries = len(self._slots) == 1 or newest <= self._waited_until
         self._look(agent, newest + hurries)
 
     def _look(self, agent, episodes):

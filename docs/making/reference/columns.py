@@ -1,6 +1,5 @@
 """What the numbers that a run and a comparison write mean, for every file and column."""
 
-import csv
 import pathlib
 import re
 
@@ -9,7 +8,7 @@ import yaml
 from agents.runs.metrics import METRICS, metric
 from agents.runs.records import SCORE_COLUMNS
 from agents.system.screen.text import as_markdown
-from benchmarks.learning.packed import read_curves
+from benchmarks.learning.packed import read_curves, read_rows
 from docs.making.reference.keys import cell
 from docs.making.results import RESULTS
 
@@ -64,10 +63,9 @@ def table(columns):
 def columns_of(name):
     """The columns that `bayes-rl compare` has written to files of a name, in order."""
     found = {}
-    for file in sorted(RESULTS.glob(f"*/tables/{name}.csv")):
+    for file in sorted(RESULTS.glob(f"*/tables/{name}.csv*")):  # large ones are packed
         if (file.parent / "comparison.md").exists():
-            with open(file, newline="") as handle:
-                found |= dict.fromkeys(next(csv.reader(handle)))
+            found |= dict.fromkeys(next(read_rows(file)))
     return list(found)
 
 

@@ -212,6 +212,25 @@ def test_an_actor_goes_on_at_once_while_the_learner_would_wait(
     assert len(second.begun) == 1
 
 
+def test_so_does_an_actor_of_several_environments_once_its_last_episode_counts(
+    make_config, run, experience, make_episode, build_agent
+):
+    Told.made.clear()
+    config = make_config("actors=2", "environments=2")
+    with contextlib.closing(CollectedByActors(config, run)) as several:
+        agent, (first, _) = build_agent(), Told.made
+        agent.train_step_counter.assign_add(1)
+        first.brings(0, make_episode, late=2)
+        first.done.append((1, pack(make_episode(1, rows=6))))
+        several.collect(agent)
+        count(agent, 1)
+        several.learned(agent)
+        assert len(first.begun) == 1
+        count(agent, 2)
+        several.learned(agent)
+        assert [begun[2] for begun in first.begun] == [[0, 1], [4, 5]]
+
+
 def test_the_only_actor_collects_while_its_last_episode_is_learned_from(
     make_config, run, experience, make_episode, build_agent
 ):
@@ -247,11 +266,10 @@ def test_after_a_restart_actors_go_on_after_their_last_episode(
     with contextlib.closing(CollectedByActors(config, run)) as again:
         agent = build_agent()
         again.learned(agent)
+        again.learned(agent)
+        assert not any(each.begun for each in Told.made)  # what there is counts first
         count(agent, 1)
         again.learned(agent)
-        assert not any(each.begun for each in Told.made)  # what there is, is learned first
-        Told.made[0].brings(0, make_episode, late=1)
-        again.collect(agent)
         assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
 
 

@@ -45,6 +45,12 @@ def test_a_metric_says_what_its_table_says():
         columns.meaning("train/new")
 
 
+def test_a_packed_table_has_its_columns_too():
+    packed = columns.RESULTS / "calibration/tables/calibration.csv.gz"
+    assert packed.exists()
+    assert "coverage_80" in columns.columns_of("calibration")
+
+
 def test_headers_are_those_of_the_files():
     with open(columns.RESULTS / "rare_reward/tables/runs.csv", newline="") as handle:
         header = next(csv.reader(handle))
