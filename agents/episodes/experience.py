@@ -44,8 +44,11 @@ class Experience:
         """Returns once the store has an episode that `agent` has not counted."""
         raise NotImplementedError
 
-    def learned(self, agent):
+    def learning(self, agent):
         """Is told that the agent has counted an episode, and while it learns from it."""
+
+    def learned(self, agent):
+        """Is told that the agent has learned from all episodes that it has counted."""
 
     def close(self):
         """Frees the environments."""

@@ -179,6 +179,7 @@ class Trainer:
         row["speed/collect_seconds"] = time.monotonic() - started
         row |= self._measured.explored(episode, self._rewards.newest)
         row |= self._learn(passed)
+        self._experience.learned(self._agent)
         with self._agent.averaged():
             measure = self._measure_apart if self._apart else self._measure
             measure(row, episode, started, passed)
@@ -325,7 +326,7 @@ class Trainer:
 
     def _look(self):
         """Attends to other processes, where there are some."""
-        self._experience.learned(self._agent)
+        self._experience.learning(self._agent)
         if self._apart:
             self._apart.look()
 

@@ -111,9 +111,9 @@ class _Run:
             for _ in range(layout.updates):
                 yield from self._work("learners", step, processes=layout.learners)
                 self._train_steps += 1
-            yield from self._work("learners", costs.save, processes=layout.learners)
             if not hurries:
                 yield self._goes_on[actor].put(None)
+            yield from self._work("learners", costs.save, processes=layout.learners)
             self._learned += 1
 
     def _work(self, who, seconds, times=1, processes=1):

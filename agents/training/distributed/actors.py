@@ -147,11 +147,14 @@ class CollectedByActors(Experience):
         if waited:
             self._waited_until = self.store.indices[-1]
 
-    def learned(self, agent):
+    def learning(self, agent):
         """Writes what is finished; lets actors begin, as the class says when."""
         newest = agent.counts["episodes"] - 1
         hurries = len(self._slots) == 1 or newest <= self._waited_until
         self._look(agent, newest + hurries)
+
+    def learned(self, agent):
+        self._look(agent, agent.counts["episodes"])
 
     def _look(self, agent, episodes):
         """Lets actors begin whose last episode is among so many first ones."""

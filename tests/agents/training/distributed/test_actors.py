@@ -175,10 +175,9 @@ def test_an_actor_goes_on_once_its_last_episode_was_learned_from(
     second.brings(1, make_episode, late=1)
     experience.collect(agent)
     count(agent, 1)
-    experience.learned(agent)  # from the first
+    experience.learning(agent)
     assert [len(each.begun) for each in Told.made] == [1, 1]
-    count(agent, 2)
-    experience.learned(agent)  # from the second
+    experience.learned(agent)
     assert [begun[2] for begun in first.begun] == [[0], [2]]
     assert len(second.begun) == 1
 
@@ -191,7 +190,7 @@ def test_the_first_weights_that_have_learned_are_waited_for(
     first.brings(0, make_episode, late=2)
     experience.collect(agent)
     count(agent, 1)
-    experience.learned(agent)
+    experience.learning(agent)
     assert len(first.begun) == 1
 
 
@@ -203,12 +202,12 @@ def test_an_actor_goes_on_at_once_while_the_learner_would_wait(
     first.brings(0, make_episode, late=2)
     experience.collect(agent)
     count(agent, 1)
-    experience.learned(agent)
+    experience.learning(agent)
     assert first.begun[1][2] == [2]
     second.brings(1, make_episode)  # it is there when the learner asks
     experience.collect(agent)
     count(agent, 2)
-    experience.learned(agent)
+    experience.learning(agent)
     assert len(second.begun) == 1
 
 
@@ -224,10 +223,10 @@ def test_so_does_an_actor_of_several_environments_once_its_last_episode_counts(
         first.done.append((1, pack(make_episode(1, rows=6))))
         several.collect(agent)
         count(agent, 1)
-        several.learned(agent)
+        several.learning(agent)
         assert len(first.begun) == 1
         count(agent, 2)
-        several.learned(agent)
+        several.learning(agent)
         assert [begun[2] for begun in first.begun] == [[0, 1], [4, 5]]
 
 
@@ -240,7 +239,7 @@ def test_the_only_actor_collects_while_its_last_episode_is_learned_from(
         only.brings(0, make_episode, late=1)
         alone.collect(agent)
         count(agent, 1)
-        alone.learned(agent)
+        alone.learning(agent)
         assert [begun[2] for begun in only.begun] == [[0], [1]]
 
 
@@ -265,11 +264,10 @@ def test_after_a_restart_actors_go_on_after_their_last_episode(
     Told.made.clear()
     with contextlib.closing(CollectedByActors(config, run)) as again:
         agent = build_agent()
-        again.learned(agent)
-        again.learned(agent)
+        again.learning(agent)
         assert not any(each.begun for each in Told.made)  # what there is counts first
         count(agent, 1)
-        again.learned(agent)
+        again.learning(agent)
         assert [each.begun[0][2] for each in Told.made] == [[0], [5]]
 
 

@@ -154,7 +154,7 @@ def test_the_first_hands_on_each_episode_once(
     agent = build_agent()
     with contextlib.closing(CollectedForAll(config, run, others)) as experience:
         experience.collect(agent)
-        experience.learned(agent)
+        experience.learning(agent)
     given = [call.args for call in others.give.call_args_list]
     assert [(index, int(unpack(content)["number"])) for index, content in given] == [
         (0, 0),

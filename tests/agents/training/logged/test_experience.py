@@ -33,24 +33,33 @@ def logs(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def learned(logs, tiny_words, tmp_path_factory):
-    """A run, what it learned from, and the episodes that it had replayed at the start."""
-    folder, replayed = tmp_path_factory.mktemp("run") / "run", []
+    """A run, what it replayed while it learned, its gradient steps when it had learned."""
+    folder, replayed, steps = tmp_path_factory.mktemp("run") / "run", [], []
 
     class Watched(TakenFromLogs):
-        def learned(self, agent):
+        def learning(self, agent):
             replayed.append((self.replay.num_steps, float(agent.clock.replay_steps)))
+
+        def learned(self, agent):
+            steps.append(agent.counts["train_steps"])
 
     with pytest.MonkeyPatch.context() as patch, without_graphs():
         patch.setattr(training, "TakenFromLogs", Watched)
         words = [*tiny_words, f"logdir={folder}", "value=none", "video_every_steps=0"]
         assert main(["learn", str(logs), *words, "probe_every_steps=0"]) == 0
-    return folder, replayed
+    return folder, replayed, steps
 
 
 @pytest.mark.slow
 def test_all_episodes_are_replayed_from_the_first_gradient_step(learned):
-    _, replayed = learned
+    _, replayed, _ = learned
     assert {pair for pair in replayed} == {(EPISODES * STEPS, EPISODES * STEPS)}
+
+
+def test_it_is_told_when_all_gradient_steps_of_an_episode_are_taken(learned):
+    folder, _, steps = learned
+    assert steps == [row["train_steps"] for row in metrics(folder)]
+    assert steps[-1] > 0
 
 
 def test_its_config_says_what_was_found(learned, logs):
