@@ -14,7 +14,7 @@ from tf_agents.trajectories import time_step as ts
 from agents.planet.explore import Greedy
 from agents.planet.model.transitions import DETERMINISTIC, SOURCES
 from agents.runs.config.overrides import load
-from agents.training.building import make_agent
+from agents.training.building import make_agent, resolved
 from benchmarks.measuring import flops
 from envs.actions import make_actions
 
@@ -37,7 +37,7 @@ class Case:
 
     @functools.cached_property
     def config(self):
-        return load(["task=cheetah_run", *self.words])
+        return resolved(load(["task=cheetah_run", *self.words]), Specs())
 
     @property
     def flops(self):

@@ -66,6 +66,7 @@ def make_config():
         value = ["value=none"]
         if any(word.startswith("value") for word in words):
             known = ["value.discount=0.95", "value.centered=false"]
+            known += ["value.updates=1", "value.learning_rate=3e-4"]
             value = [] if "value=none" in words else known
         return overrides.load([*TINY, *value, *words])
 

@@ -7,11 +7,12 @@ no run that was begun.
 import dataclasses
 
 from agents.planet.model.sizes import SIZES, with_sizes
-from agents.planet.value import TemporalDifference, discount_of
+from agents.planet.value import TemporalDifference, discount_of, pace_of
 from agents.runs.config.schema import as_dict, flatten, make_config
 
 # Keys that null leaves open. Elsewhere null is a value: none, or without end.
 OPEN = ("action_repeat", "compile", "value.discount", "value.centered")
+OPEN += ("value.updates", "value.learning_rate")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
 
 
@@ -43,7 +44,8 @@ def resolve(config, surroundings):
     """The config with every key that it leaves open set; those that are set stay.
 
     Sizes are set by `agents.planet.model.sizes.with_sizes`, the discount by
-    `agents.planet.value.discount_of`. Critics are centered where an episode can end:
+    `agents.planet.value.discount_of`, the pace of the critics by
+    `agents.planet.value.pace_of`. Critics are centered where an episode can end:
     elsewhere an offset of all values changes no decision. Vectors are compiled, except in
     bfloat16 on a processor, where XLA leaves matrix units unused: a gradient step takes it
     two to six times as long. Pictures are not: its convolutions on a processor are slower.
@@ -71,12 +73,16 @@ def resolve(config, surroundings):
 
 
 def _with_value(value, surroundings):
-    discount, centered = value.discount, value.centered
-    if discount is None:
-        discount = discount_of(surroundings.episode_length)
-    if centered is None:
-        centered = surroundings.can_end
-    return dataclasses.replace(value, discount=discount, centered=centered)
+    discount = value.discount or discount_of(surroundings.episode_length)
+    updates, learning_rate = pace_of(discount)
+    is_open = value.centered is None
+    return dataclasses.replace(
+        value,
+        discount=discount,
+        centered=surroundings.can_end if is_open else value.centered,
+        updates=value.updates or updates,
+        learning_rate=value.learning_rate or learning_rate,
+    )
 
 
 def fill(config, saved):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agents.planet.value import discount_of
+from agents.planet.value import discount_of, pace_of
 from tests.agents.presets import preset
 
 
@@ -16,6 +16,12 @@ def test_a_fifth_of_an_episode_counts_within_bounds(decisions, discount):
 
 def test_where_nobody_knows_the_length_the_discount_is_the_largest():
     assert discount_of(None) == 0.995
+
+
+@pytest.mark.parametrize("discount", [0.99, 0.995])
+def test_the_pace_changes_at_its_bound(discount):
+    assert pace_of(discount) == (4, 1e-3)
+    assert pace_of(0.9899) == (1, 3e-4)
 
 
 @pytest.mark.parametrize(

@@ -40,6 +40,18 @@ def test_critics_are_centered_where_episodes_can_end(can_end):
         assert found.value.centered is is_set
 
 
+def test_critics_learn_faster_where_decisions_count_for_long():
+    def pace(*words, decisions):
+        where = dataclasses.replace(CHEETAH, episode_length=decisions)
+        value = used(*words, surroundings=where).value
+        return value.updates, value.learning_rate
+
+    assert pace(decisions=250) == pace("value.discount=0.98", decisions=500) == (1, 3e-4)
+    assert pace(decisions=500) == pace("value.discount=0.99", decisions=250) == (4, 1e-3)
+    assert pace("value.updates=2", decisions=500) == (2, 1e-3)
+    assert pace("value.learning_rate=0.1", decisions=500) == (4, 0.1)
+
+
 def test_vectors_are_compiled_and_pictures_are_not():
     assert used("compile=null").compile is True
     seen = dataclasses.replace(FAKE, has_images=True)
