@@ -54,10 +54,11 @@ def _settle(data, overrides):
 
 def _look(config):
     import_gym()  # TF-Agents would import it with a notice
+    from agents.training.building import resolved
     from agents.training.logged.experience import check_logged, environment_of
 
     with contextlib.closing(environment_of(config, config.logdir)) as environment:
-        return check_logged(config, environment)
+        return check_logged(resolved(config, environment), environment)
 
 
 def _words(settings, typed):

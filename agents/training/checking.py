@@ -50,6 +50,7 @@ def settled(config):
     """
     with contextlib.closing(environment_of(config, config.logdir)) as environment:
         has_begun = Run(pathlib.Path(config.logdir)).config_file.exists()
+        config = resolved(config, environment)
         if config.data is not None and not has_begun:
             found = check_logged(config, environment)
             if found.environment_steps != config.environment_steps:
@@ -59,7 +60,7 @@ def settled(config):
                     f"{config.data} sets it"
                 )
         check_noise(config.action_noise, make_space(environment.actions.categories))
-        return resolved(config, environment)
+        return config
 
 
 def check_devices(config, devices):

@@ -31,6 +31,7 @@ def main():
 
     import_gym()
     from agents.runs.config.overrides import load
+    from agents.training.checking import settled
     from benchmarks.measuring import report
     from benchmarks.measuring.timing import CLOCKS
     from benchmarks.scale import page
@@ -44,7 +45,7 @@ def main():
         layouts = LAYOUTS if is_wall else LAYOUTS[:1]
         clock = CLOCKS[options.clock]
         costs = measure_costs([*words, "actors=1"], clock=clock, layouts=layouts)
-        config = load(words)
+        config = settled(load(words))
         steps = costs.episode_steps * costs.action_repeat
         updates = round(config.updates_per_step * steps)  # after an episode
         checks = []

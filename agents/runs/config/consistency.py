@@ -32,7 +32,9 @@ def check_together(config):
         )
     if not config.logger.startswith("python:"):
         check_choice(config.logger, "logger", ("tensorboard", "wandb", "mlflow", _OWN))
-    _check_overshooting(config.world_model, config.sequence_length)
+    if config.sequence_length is not None:
+        check_lengths(config)
+    _check_overshooting(config.world_model)
     _check_learners(config)
     _check_held_out(config)
     _check_logged(config)
@@ -45,13 +47,19 @@ def check_together(config):
     _check_critic(config)
 
 
-def _check_overshooting(model, length):
+def check_lengths(config):
+    """Refuses a `Train` whose sequences are too short for what is learned from them."""
+    model, value, length = config.world_model, config.value, config.sequence_length
+    reaches = {"world_model.overshooting_distance": model.overshooting_distance}
+    if isinstance(value, TemporalDifference):
+        reaches["value.target_steps"] = value.target_steps
+    for name, reach in reaches.items():
+        if reach >= length:
+            raise UserError(f"{name} must be below sequence_length ({length}), got {reach}")
+
+
+def _check_overshooting(model):
     distance = model.overshooting_distance
-    if distance >= length:
-        raise UserError(
-            f"world_model.overshooting_distance must be below sequence_length ({length}), "
-            f"got {distance}"
-        )
     if distance and not (model.overshooting_kl_scale or model.overshooting_reward_scale):
         raise UserError(
             f"world_model.overshooting_distance={distance} changes nothing: "
@@ -198,19 +206,13 @@ def _check_critic(config):
 
 
 def _check_value(config):
-    value, length = config.value, config.sequence_length
-    if config.act == "policy" and isinstance(value, NoValue):
+    if config.act == "policy" and isinstance(config.value, NoValue):
         raise UserError("act=policy needs a learned policy: value must not be none")
     explore = config.explore
     if config.act == "policy" and explore.draws and not explore.filter_with_draw:
         raise UserError(
             f"act=policy makes no plans, but explore strategy {type(explore).__name__} "
             "scores plans: add explore=noise, or act=plan"
-        )
-    if isinstance(value, TemporalDifference) and value.target_steps >= length:
-        raise UserError(
-            f"value.target_steps must be below sequence_length ({length}), "
-            f"got {value.target_steps}"
         )
 
 

@@ -7,12 +7,13 @@ no run that was begun.
 import dataclasses
 
 from agents.planet.model.sizes import SIZES, with_sizes
-from agents.planet.value import TemporalDifference, discount_of, pace_of
+from agents.planet.value import SLOW, TemporalDifference, discount_of, pace_of
+from agents.runs.config.consistency import check_lengths
 from agents.runs.config.schema import as_dict, flatten, make_config
 
 # Keys that null leaves open. Elsewhere null is a value: none, or without end.
 OPEN = ("action_repeat", "compile", "value.discount", "value.centered")
-OPEN += ("value.updates", "value.learning_rate")
+OPEN += ("updates_per_step", "sequence_length", "value.updates", "value.learning_rate")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
 
 
@@ -44,11 +45,15 @@ def resolve(config, surroundings):
     """The config with every key that it leaves open set; those that are set stay.
 
     Sizes are set by `agents.planet.model.sizes.with_sizes`, the discount by
-    `agents.planet.value.discount_of`, the pace of the critics by
-    `agents.planet.value.pace_of`. Critics are centered where an episode can end:
-    elsewhere an offset of all values changes no decision. Vectors are compiled, except in
-    bfloat16 on a processor, where XLA leaves matrix units unused: a gradient step takes it
-    two to six times as long. Pictures are not: its convolutions on a processor are slower.
+    `agents.planet.value.discount_of`, the pace of learning by
+    `agents.planet.value.pace_of`; without a value it is the slower one. Critics are
+    centered where an episode can end: elsewhere an offset of all values changes no
+    decision. Vectors are compiled, except in bfloat16 on a processor, where XLA leaves
+    matrix units unused: a gradient step takes it two to six times as long. Pictures are
+    not: its convolutions on a processor are slower.
+
+    Raises:
+        UserError: sequences are too short for what is learned from them.
 
     Example:
         >>> from agents.runs.config.overrides import load
@@ -59,29 +64,33 @@ def resolve(config, surroundings):
     """
     model, value = config.world_model, config.value
     sizes = surroundings.observation_size, surroundings.action_size
+    pace = SLOW
     if isinstance(value, TemporalDifference):
-        value = _with_value(value, surroundings)
+        discount = value.discount or discount_of(surroundings.episode_length)
+        pace = pace_of(discount)
+        value = _with_pace(value, discount, pace, surroundings.can_end)
     is_fast = config.compute_dtype == "float32" or surroundings.has_gpu
     compiles = is_fast and not surroundings.has_images
-    return dataclasses.replace(
+    found = dataclasses.replace(
         config,
         action_repeat=config.action_repeat or surroundings.action_repeat,
         compile=compiles if config.compile is None else config.compile,
+        updates_per_step=config.updates_per_step or pace.updates_per_step,
+        sequence_length=config.sequence_length or pace.sequence_length,
         value=value,
         world_model=with_sizes(model, *sizes),
     )
+    check_lengths(found)
+    return found
 
 
-def _with_value(value, surroundings):
-    discount = value.discount or discount_of(surroundings.episode_length)
-    updates, learning_rate = pace_of(discount)
-    is_open = value.centered is None
+def _with_pace(value, discount, pace, can_end):
     return dataclasses.replace(
         value,
         discount=discount,
-        centered=surroundings.can_end if is_open else value.centered,
-        updates=value.updates or updates,
-        learning_rate=value.learning_rate or learning_rate,
+        centered=can_end if value.centered is None else value.centered,
+        updates=value.updates or pace.updates,
+        learning_rate=value.learning_rate or pace.learning_rate,
     )
 
 

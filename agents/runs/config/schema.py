@@ -128,9 +128,9 @@ class Train(Settings):
     actors: int = key(least=0)  # processes that collect; 0: this one does
     address: str | None = key()  # of a cluster of Ray; None: this machine
     learners: int = key(least=1)  # processes that learn as one, by devices=multi_worker
-    updates_per_step: float = key(above=0)  # gradient over environment steps
+    updates_per_step: float | None = key(above=0)  # gradient over environment steps
     batch_size: int = key(least=1)  # sequences
-    sequence_length: int = key(least=2)  # agent steps
+    sequence_length: int | None = key(least=2)  # agent steps
     replay_capacity: int = key(least=1)  # agent steps in memory
     hold_out_every: int | None = key(least=2)  # collected episodes; None: none
     transition: str = key(choices=SOURCES)

@@ -19,7 +19,12 @@ def test_where_nobody_knows_the_length_the_discount_is_the_largest():
 
 
 @pytest.mark.parametrize(
-    ("discount", "pace"), [(0.9899, (1, 3e-4)), (0.99, (4, 1e-3)), (0.995, (4, 1e-3))]
+    ("discount", "pace"),
+    [
+        (0.9899, (0.3, 32, 1, 3e-4)),
+        (0.99, (0.6, 16, 4, 1e-3)),
+        (0.995, (0.6, 16, 4, 1e-3)),
+    ],
 )
 def test_the_pace_changes_at_its_bound(discount, pace):
     assert pace_of(discount) == pace

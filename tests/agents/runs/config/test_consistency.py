@@ -175,6 +175,10 @@ def test_strategies_without_draws_go_with_certain_weights():
             ["value.target_steps=8", "sequence_length=8"],
             "value.target_steps must be below sequence_length (8), got 8",
         ),
+        (
+            ["world_model.overshooting_distance=8", "sequence_length=8"],
+            "world_model.overshooting_distance must be below sequence_length (8), got 8",
+        ),
     ],
 )
 def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):

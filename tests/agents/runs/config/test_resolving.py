@@ -1,12 +1,14 @@
 """Tests of agents.runs.config.resolving: a run saves what is used."""
 
 import dataclasses
+import re
 
 import pytest
 
 from agents.runs.config import choices, overrides
 from agents.runs.config.resolving import OPEN, Surroundings, fill, open_keys, resolve
 from agents.runs.config.schema import as_dict, flatten
+from agents.system.errors import UserError
 from tests.agents.presets import FAKE, used
 
 CHEETAH = Surroundings(4, 250, observation_size=17, action_size=6)
@@ -40,16 +42,37 @@ def test_critics_are_centered_where_episodes_can_end(can_end):
         assert found.value.centered is is_set
 
 
-def test_critics_learn_faster_where_decisions_count_for_long():
-    def pace(*words, decisions):
-        where = dataclasses.replace(CHEETAH, episode_length=decisions)
-        value = used(*words, surroundings=where).value
-        return value.updates, value.learning_rate
+def of_long_episodes(*words, decisions=500):
+    return used(*words, surroundings=dataclasses.replace(CHEETAH, episode_length=decisions))
 
-    assert pace(decisions=250) == pace("value.discount=0.98", decisions=500) == (1, 3e-4)
-    assert pace(decisions=500) == pace("value.discount=0.99", decisions=250) == (4, 1e-3)
-    assert pace("value.updates=2", decisions=500) == (2, 1e-3)
-    assert pace("value.learning_rate=0.1", decisions=500) == (4, 0.1)
+
+def test_learning_is_faster_where_decisions_count_for_long():
+    def pace(*words, decisions=500):
+        found = of_long_episodes(*words, decisions=decisions)
+        value = found.value.updates, found.value.learning_rate
+        return found.updates_per_step, found.sequence_length, *value
+
+    slow, fast = (0.3, 32, 1, 3e-4), (0.6, 16, 4, 1e-3)
+    assert pace(decisions=250) == pace("value.discount=0.98") == slow
+    assert pace() == pace("value.discount=0.99", decisions=250) == fast
+    assert pace("updates_per_step=0.1") == (0.1, *fast[1:])
+    assert pace("sequence_length=8") == (0.6, 8, 4, 1e-3)
+    assert pace("value.updates=2") == (0.6, 16, 2, 1e-3)
+    assert pace("value.learning_rate=0.1") == (*fast[:3], 0.1)
+
+
+def test_without_a_value_learning_is_slower_whatever_the_task():
+    found = of_long_episodes("value=none")
+    assert (found.updates_per_step, found.sequence_length) == (0.3, 32)
+
+
+def test_sequences_that_the_task_makes_too_short_are_refused():
+    word = "world_model.overshooting_distance=16"
+    words = [word, "world_model.overshooting_kl_scale=1"]
+    assert of_long_episodes(*words, decisions=250).sequence_length == 32
+    message = "overshooting_distance must be below sequence_length (16), got 16"
+    with pytest.raises(UserError, match=re.escape(message)):
+        of_long_episodes(*words)
 
 
 def test_vectors_are_compiled_and_pictures_are_not():

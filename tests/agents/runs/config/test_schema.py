@@ -49,11 +49,6 @@ def change(values, name, value):
             "planner.elites must be at most candidates (100), got 101",
         ),
         (
-            "world_model.overshooting_distance",
-            32,
-            "world_model.overshooting_distance must be below sequence_length (32), got 32",
-        ),
-        (
             "planner.kind",
             "icen",
             "planner.kind must be cem or icem, got 'icen'; did you mean 'icem'?",
