@@ -141,6 +141,14 @@ def test_a_critic_of_the_bonus_that_could_not_learn_is_refused(words, message):
         overrides.load(["explore=information_gain", *words])
 
 
+def test_overshooting_ends_within_a_sequence():
+    words = ["sequence_length=8", "world_model.overshooting_kl_scale=1"]
+    overrides.load([*words, "world_model.overshooting_distance=7"])
+    message = "overshooting_distance must be below sequence_length (8), got 8"
+    with pytest.raises(UserError, match=re.escape(message)):
+        overrides.load([*words, "world_model.overshooting_distance=8"])
+
+
 def test_overshooting_that_changes_nothing_is_refused():
     with pytest.raises(
         UserError, match="distance=5 changes nothing: overshooting_kl_scale"
@@ -174,10 +182,6 @@ def test_strategies_without_draws_go_with_certain_weights():
         (
             ["value.target_steps=8", "sequence_length=8"],
             "value.target_steps must be below sequence_length (8), got 8",
-        ),
-        (
-            ["world_model.overshooting_distance=8", "sequence_length=8"],
-            "world_model.overshooting_distance must be below sequence_length (8), got 8",
         ),
     ],
 )
