@@ -31,7 +31,7 @@ def reward(value, when):
 
 
 def discount(value, when):
-    """The discount of a last step as float32."""
+    """The discount of a step as float32."""
     if not 0.0 <= value <= 1.0:  # nor nan
         _fail("discount", "be from 0 to 1", value, when)
     return np.float32(value)
@@ -73,14 +73,13 @@ def timestep(value):
 
 
 def _stored(name, value, when):
-    with np.errstate(over="ignore", invalid="ignore"):
-        stored = np.array(value, np.float32)
-    if not np.all(np.isfinite(stored)):
+    given = np.asarray(value, np.float64)
+    if not np.all(np.isfinite(given)):
         _fail(name, "be finite", value, when)
-    if np.any(np.abs(stored) > LARGEST):
+    if np.any(np.abs(given) > LARGEST):
         when = f"{when}: divide it by its unit"
         _fail(name, f"be at most {LARGEST:g} in size", value, when)
-    return stored
+    return given.astype(np.float32)
 
 
 def _fail(name, right, value, when):

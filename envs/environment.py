@@ -149,9 +149,7 @@ class Environment(py_environment.PyEnvironment):
         self._stride = stride
         self._give_up_after = give_up_after
         self._failed = 0  # episodes in a row
-        # The specs need one observation; this episode counts for nothing.
-        simulation.reset(seed)
-        seen = self._observe()
+        seen = self._first_seen()
         self._observation_spec = {name: _spec(name, seen[name]) for name in seen}
 
     def observation_spec(self):
@@ -248,8 +246,8 @@ class Environment(py_environment.PyEnvironment):
             if self._limit is None and self._steps == _LONG:
                 self._warn_of_length()
         total = checking.reward(total, self._when)
+        discount = checking.discount(discount, self._when)
         if is_last:
-            discount = checking.discount(discount, self._when)
             return ts.truncation(self._observe(), total, discount)
         return ts.transition(self._observe(), total, np.float32(1.0))
 
@@ -274,6 +272,16 @@ class Environment(py_environment.PyEnvironment):
         if not np.all(np.isfinite(action)):
             raise ValueError(f"action must be finite, got {action}")
         return self.actions.checked(action)
+
+    def _first_seen(self):
+        """An observation for the specs, of an episode that counts for nothing."""
+        for number in range(self._give_up_after):
+            try:
+                self._simulation.reset([self._seed, number] if number else self._seed)
+                return self._observe()
+            except EnvironmentFailedError as error:
+                failed = error
+        raise failed
 
     def _observe(self):
         simulation = self._simulation

@@ -70,7 +70,8 @@ class GymEnv:
             is_last = is_terminal or is_cut
         else:
             (is_last,) = map(_flag, ends)
-            is_terminal = is_last and not info.get("TimeLimit.truncated", False)
+            is_cut = (info or {}).get("TimeLimit.truncated", False)
+            is_terminal = is_last and not is_cut
         return observation, one_reward(reward), is_last, 0.0 if is_terminal else 1.0
 
     def render(self, size):
@@ -90,10 +91,10 @@ class GymEnv:
             else:
                 image = env.render(mode="rgb_array")
         except (import_gym().error.Error, NotImplementedError, AttributeError) as error:
-            raise RuntimeError(f"this task of gym draws no picture: {error}") from error
+            raise RuntimeError(f"this environment draws no picture: {error}") from error
         if image is None:
             hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
-            raise RuntimeError(f"this task of gym draws no picture: it gave None{hint}")
+            raise RuntimeError(f"this environment draws no picture: it gave None{hint}")
         return shrink(_colors(np.asarray(image)), size)
 
     def close(self):

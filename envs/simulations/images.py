@@ -30,6 +30,7 @@ class Image:
             array = array[..., np.newaxis]
         if not self.is_whole or (self.low, self.high) != (0, 255):
             share = (array.astype(np.float64) - self.low) / (self.high - self.low)
+            self._check_unit(array, share)
             array = np.round(255.0 * np.clip(share, 0.0, 1.0))
         array = array.astype(np.uint8)  # a copy: environments may draw into the same one
         return array if array.shape[:2] == (size, size) else shrink(array, size)
@@ -46,6 +47,14 @@ class Image:
         if not np.isfinite(array).all():
             raise ValueError(
                 f"an image must be finite, got {array[~np.isfinite(array)][0]}"
+            )
+
+    def _check_unit(self, array, share):
+        """A little beyond a bound is noise, as far again as to the other another unit."""
+        if share.min() < -1.0 or share.max() > 2.0:
+            raise ValueError(
+                f"an image must be from {self.low:g} to {self.high:g}, as its spec or space "
+                f"says, got {array.min():g} to {array.max():g}"
             )
 
 

@@ -12,6 +12,8 @@ An interface has
     close()
 """
 
+import functools
+
 import dm_env
 
 from envs.simulations import gym, rendering
@@ -21,9 +23,19 @@ def interface(env):
     """The interface of an environment, or None where it has none of the three."""
     if isinstance(env, dm_env.Environment):
         return DmEnv(env)
-    if hasattr(env, "action_space") and hasattr(env, "observation_space"):
-        return gym.GymEnv(env)
-    return None
+    if not all(map(functools.partial(_has, env), ("action_space", "observation_space"))):
+        return None
+    if hasattr(env, "single_action_space"):
+        raise TypeError(
+            "several environments in one are not supported: return one, and "
+            "environments=N runs N of them"
+        )
+    return gym.GymEnv(env)
+
+
+def _has(env, name):
+    """Whether there is such an attribute, even if reading it raises an error."""
+    return name in dir(env) or hasattr(env, name)
 
 
 class DmEnv:
@@ -52,6 +64,8 @@ class DmEnv:
 
     def step(self, action):
         step = _a_time_step(self._env.step(action))
+        if step.first():
+            raise ValueError("step_type is FIRST, which only reset returns")
         discount = 1.0 if step.discount is None else float(step.discount)
         return step.observation, gym.one_reward(step.reward), bool(step.last()), discount
 
@@ -76,7 +90,8 @@ def entries(observations, path=()):
         >>> entries({"arm": {"angle": 1, "speed": 2}, "goal": 3})
         [(('arm', 'angle'), 1), (('arm', 'speed'), 2), (('goal',), 3)]
     """
-    parts = getattr(observations, "spaces", observations)
+    is_one_of = type(observations).__name__ == "OneOf"  # gymnasium's; `Own` refuses it
+    parts = observations if is_one_of else getattr(observations, "spaces", observations)
     if isinstance(parts, list | tuple):
         parts = dict(enumerate(parts))
     if not hasattr(parts, "items"):

@@ -1,6 +1,7 @@
 """Environments that users bring: `python:package.module:function`."""
 
 import importlib
+import logging
 import os
 import re
 import sys
@@ -17,6 +18,7 @@ from envs.simulations.images import as_image
 _MOST = 4096  # numbers of a table in a state
 _OURS = ("agents", "bayes_rl", "configs", "envs")
 _PREFIX = "python:"
+_LOG = logging.getLogger(__name__)
 _GIVEN = {}  # (module, name) -> function that a script of this process has given
 
 
@@ -150,16 +152,14 @@ class Own:
         if not takes_images and images:
             self._refuse_image(*next((path, entries[path]) for path in images))
         self._images = self._named(images)
-        sizes = {
+        self._sizes = {
             path: self._size(path, array)
             for path, array in entries.items()
             if path not in images
         }
-        self._paths = list(sizes)
-        self._total = sum(sizes.values())
-        if not self._total and not self._images:
+        if not sum(self._sizes.values()) and not self._images:
             raise ValueError(f"{self._name} observes nothing: its spec or space is empty")
-        self.entries = sizes if self._paths != [()] else {}
+        self.entries = self._sizes if list(self._sizes) != [()] else {}
         self._velocities = list(velocities)
 
     def reset(self, seed):
@@ -173,21 +173,15 @@ class Own:
         return others
 
     def state(self):
-        if not self._paths:
+        if not self._sizes:
             return np.zeros([0], np.float32)
         try:
-            state = concatenate(self._observation, self._paths)
+            return concatenate(self._observation, self._sizes)
         except (LookupError, TypeError, ValueError) as error:
             raise EnvironmentFailedError(
                 f"{self._name}: an observation does not fit its spec or space "
                 f"({told(error)})"
             ) from error
-        if len(state) != self._total:
-            raise EnvironmentFailedError(
-                f"{self._name}: an observation must have {self._total} numbers, as its "
-                f"spec or space says, got {len(state)}"
-            )
-        return state
 
     def images(self, size):
         """Dict of name -> uint8 [size, size, channels]."""
@@ -212,7 +206,11 @@ class Own:
             return self._env.render(size)
 
     def close(self):
-        self._env.close()
+        try:
+            with quiet.without_deprecations():
+                self._env.close()
+        except (Exception, SystemExit) as error:  # nothing is lost by it
+            _LOG.warning("%s: close failed: %s", self._name, told(error))
 
     def _bounds(self, actions):
         """Least and greatest actions, float64 of their shape; infinite where unbounded."""
@@ -315,25 +313,37 @@ def _is_continuous(actions):
     return shape is not None and dtype is not None and np.issubdtype(dtype, np.floating)
 
 
-def concatenate(observation, paths):
-    """The parts of an observation as one vector.
+def concatenate(observation, entries):
+    """The entries of an observation as one vector.
 
     Args:
         observation: nest of arrays and numbers.
-        paths: of its parts, in order.
+        entries: dict of path -> size, in order.
 
     Returns:
-        float32 [n].
+        float64 [n].
+
+    Raises:
+        LookupError, TypeError, ValueError: an entry is missing, holds no real numbers, or
+            holds more or fewer than its size.
 
     Example:
-        >>> concatenate({"goal": 3, "arm": {"ends": [1, 2]}}, [("arm", "ends"), ("goal",)])
-        array([1., 2., 3.], dtype=float32)
+        >>> entries = {("arm", "ends"): 2, ("goal",): 1}
+        >>> concatenate({"goal": 3, "arm": {"ends": [1, 2]}}, entries)
+        array([1., 2., 3.])
     """
-    parts = [np.ravel(_entry(observation, path)) for path in paths]
-    if any(np.ma.is_masked(part) or part.dtype.kind not in "biuf" for part in parts):
-        raise TypeError("only real numbers are supported")
-    with np.errstate(over="ignore"):  # to infinity, which the environment refuses
-        return np.concatenate(parts).astype(np.float32)
+    return np.concatenate([_part(observation, *entry) for entry in entries.items()])
+
+
+def _part(observation, path, size):
+    """Float64 [size]."""
+    name, given = "/".join(map(str, path)) or "it", _entry(observation, path)
+    part = np.ravel(given)
+    if np.ma.is_masked(part) or part.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be real numbers, got {line(repr(given)):.100}")
+    if part.size != size:
+        raise ValueError(f"{name} must have {size} numbers, got {part.size}")
+    return part.astype(np.float64)
 
 
 def _entry(observation, path):

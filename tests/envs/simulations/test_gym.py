@@ -81,7 +81,7 @@ def test_task_that_draws_nothing_says_so(monkeypatch, failure):
 
     monkeypatch.setattr(simulation._env._env, "render", render)
     with pytest.raises(
-        envs.EnvironmentFailedError, match="this task of gym draws no picture: "
+        envs.EnvironmentFailedError, match="this environment draws no picture: "
     ):
         simulation.render(64, camera=0, shadows=True)
 

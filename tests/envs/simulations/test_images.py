@@ -64,3 +64,17 @@ def test_an_image_of_another_shape_is_refused():
     image = as_image(spaces.Box(0, 255, [48, 64, 3], np.uint8))
     with pytest.raises(ValueError, match=r"must have shape \(48, 64, 3\), got \(48, 60, 3"):
         image(np.zeros([48, 60, 3], np.uint8), 32)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "value"), [(0.0, 1.0, 255.0), (-1.0, 1.0, 4.0), (0.0, 255.0, -300.0)]
+)
+def test_an_image_in_another_unit_is_refused(low, high, value):
+    image = as_image(spaces.Box(low, high, [16, 16, 3]))
+    message = f"must be from {low:g} to {high:g}, as its spec or space says, got 0 to"
+    given = np.zeros([16, 16, 3])
+    given[0, 0] = value
+    if value < 0:
+        message = f"says, got {value:g} to 0"
+    with pytest.raises(ValueError, match=message):
+        image(given, 16)

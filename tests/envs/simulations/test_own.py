@@ -9,6 +9,7 @@ import pytest
 from dm_env import specs
 from tf_agents.environments import utils
 
+from envs import EnvironmentFailedError
 from envs.quiet import import_gym
 
 gym = import_gym()
@@ -208,6 +209,37 @@ def test_parts_are_put_together_in_the_order_of_their_description(load):
     assert list(environment.entries)[0] == ("wheel", "speed")
     assert observation.dtype == np.float32
     np.testing.assert_array_equal(observation, [0.5, 0.25, 3, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"a": np.zeros(3), "b": np.zeros(2)}, "ValueError: a must have 2 numbers, got 3"),
+        ({"a": np.zeros(2), "b": 1.0}, "ValueError: b must have 3 numbers, got 1"),
+        ({"a": np.zeros(2)}, "KeyError: 'b'"),
+        ({"a": ["x", "y"], "b": np.zeros(3)}, "TypeError: a must be real numbers, got"),
+    ],
+)
+def test_an_entry_of_another_size_is_named(load, given, message):
+    class Parts(Counter):
+        observation_space = spaces.Dict(
+            a=spaces.Box(-1.0, 1.0, [2]), b=spaces.Box(-1.0, 1.0, [3])
+        )
+
+        def reset(self, seed=None):
+            return given, {}
+
+    with pytest.raises(EnvironmentFailedError, match=f"does not fit .*{message}"):
+        load(Parts)
+
+
+def test_an_end_of_use_that_fails_is_told_and_no_more(load, caplog):
+    class Stuck(Counter):
+        def close(self):
+            raise KeyError("bus")
+
+    load(Stuck).close()
+    assert "'python:own_module:make': close failed: KeyError: 'bus' at" in caplog.text
 
 
 def test_actions_of_any_shape_are_a_vector(load):

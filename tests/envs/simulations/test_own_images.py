@@ -105,7 +105,7 @@ def test_values_that_are_no_pixels_are_refused(load, space, value, message):
 
 
 def test_what_lies_beyond_the_bounds_is_black_or_white(load):
-    look = lambda env: {"cam": np.full([40, 40, 1], 4.0 - 8.0 * env.steps)}  # noqa: E731
+    look = lambda env: {"cam": np.full([40, 40, 1], 2.0 - 4.0 * env.steps)}  # noqa: E731
     space = box(40, 40, 1, dtype=np.float32, low=-1, high=1)
     environment = load(eye(look, cam=space), "auto", image_size=SIZE)
     assert np.all(environment.reset().observation["observation"] == 255)

@@ -1,6 +1,7 @@
 """Tests of environments that users bring and that cannot be used."""
 
 import dm_env
+import gymnasium
 import numpy as np
 import pytest
 from dm_env import specs
@@ -76,9 +77,15 @@ class Misplaced(DmCounter):
         (counter(observation_space=space((), np.dtype("U4"))), "only numbers of a fixed"),
         (
             counter(observation_space=space((3,), float)),
-            "an observation must have 3 numbers, as its spec or space says, got 2",
+            "an observation does not fit its spec .*: it must have 3 numbers, got 2",
         ),
         (Misplaced, "does not fit its spec or space .IndexError: only integers"),
+        (
+            counter(
+                observation_space=gymnasium.spaces.OneOf([gymnasium.spaces.Discrete(2)])
+            ),
+            "observes OneOf.*; only numbers of a fixed shape are supported",
+        ),
         (
             Bare,
             "reset failed: TypeError: dm_env wants a dm_env.TimeStep, such as .* ndarray",
