@@ -49,11 +49,15 @@ class Actions(NamedTuple):
         for entry in np.flatnonzero(~self.is_bounded):
             entries.setdefault((self.low[entry], self.high[entry]), []).append(str(entry))
         ranges = [
-            f"{low:g} to {high:g} in {'entry' if len(found) == 1 else 'entries'} "
+            f"{low:g} and {high:g} in {'entry' if len(found) == 1 else 'entries'} "
             f"{', '.join(found)}"
             for (low, high), found in entries.items()
         ]
-        return f"-1 to 1 stands for {', '.join(ranges)}: no bounds" if ranges else ""
+        if not ranges:
+            return ""
+        return (
+            f"without bounds: -1 and 1 stand for {', '.join(ranges)} (action_bound sets it)"
+        )
 
 
 class Categories(NamedTuple):
@@ -105,20 +109,20 @@ class Categories(NamedTuple):
         return np.split(vectors, np.cumsum(self.categories)[:-1], -1)
 
 
-def actions_of(simulation):
+def actions_of(simulation, bound):
     """The actions of a simulation: `Categories` of its choices, else `Actions`."""
     choices = getattr(simulation, "choices", None)
     if choices is not None:
         return Categories(*choices)
-    return make_actions(simulation.action_minimum, simulation.action_maximum)
+    return make_actions(simulation.action_minimum, simulation.action_maximum, bound)
 
 
-def make_actions(minimum, maximum):
+def make_actions(minimum, maximum, bound=1.0):
     """The actions of a task with such bounds.
 
-    Those without bounds stay as they are; those with one are moved inside where it is
-    narrower, so that the whole of [-1, 1] has an effect. A bound that is infinite, or at
-    least `UNBOUNDED` in size, is none.
+    Those without bounds get -`bound` to `bound`. That range is moved inside where there is
+    one bound and it is narrower, so that the whole of [-1, 1] has an effect. A bound that
+    is infinite, or at least `UNBOUNDED` in size, is none.
 
     Example:
         >>> make_actions(np.array([-2.0, 5.0]), np.array([2.0, np.inf])).low
@@ -127,6 +131,7 @@ def make_actions(minimum, maximum):
     limits = np.asarray([minimum, maximum], np.float64)
     low, high = np.clip(limits, -UNBOUNDED, UNBOUNDED)  # infinite ones have no middle
     is_bounded = (low > -UNBOUNDED) & (high < UNBOUNDED)
-    middle = np.clip(0.0, low + 1, high - 1)
-    low, high = np.where(is_bounded, [low, high], [middle - 1, middle + 1])
+    middle = np.clip(0.0, low + bound, high - bound)
+    free = middle - bound, middle + bound
+    low, high = np.where(is_bounded, [low, high], free)
     return Actions(*np.clip([low, high], *limits), is_bounded)

@@ -81,6 +81,7 @@ class Environment(py_environment.PyEnvironment):
         action_repeat: environment steps of a decision.
         seed: int.
         action_cost: price of a squared action, per environment step.
+        action_bound: size of the largest actions where the simulation gives no bounds.
         image_size, camera, shadows: of pictures.
         first_episode: number of the first episode, above 0 to go on with a sequence.
         stride: from the number of an episode to that of the next, above 1 where several
@@ -113,6 +114,7 @@ class Environment(py_environment.PyEnvironment):
         action_repeat,
         seed,
         action_cost=0.0,
+        action_bound=1.0,
         image_size=64,
         camera=0,
         shadows=True,
@@ -135,7 +137,7 @@ class Environment(py_environment.PyEnvironment):
         self._picture = (image_size, camera, shadows)
         if getattr(simulation, "choices", None) is None:
             checking.bounds(simulation.action_minimum, simulation.action_maximum)
-        self.actions = actions_of(simulation)
+        self.actions = actions_of(simulation, action_bound)
         if action_cost and self.actions.categories:
             raise ValueError(
                 "action_cost must be 0 where actions are categories, which all cost the "

@@ -18,6 +18,7 @@ def load(
     action_repeat=None,
     seed=0,
     action_cost=0.0,
+    action_bound=1.0,
     image_size=64,
     camera=0,
     shadows=True,
@@ -41,6 +42,8 @@ def load(
             for the other tasks of DeepMind Control, 1 for all others.
         seed: int from 0. Episode n of a seed always starts the same.
         action_cost: price of a squared action, per environment step.
+        action_bound: what 1 stands for where the environment gives an action no bounds, and
+            minus that is what -1 stands for.
         image_size: pixels of a side of pictures.
         camera: number of the camera; -1 is the free camera.
         shadows: False draws without shadows and reflections, several times faster; the

@@ -131,6 +131,7 @@ def check_task(
     action_repeat=None,
     seed=0,
     action_cost=0.0,
+    action_bound=1.0,
     image_size=64,
     camera=0,
     shadows=True,
@@ -168,6 +169,7 @@ def check_task(
     if not isinstance(shadows, bool):
         raise ValueError(f"shadows must be true or false, got {shadows!r}")
     _check_number("action_cost", action_cost)
+    _check_number("action_bound", action_bound, positive=True)
     factors = {"mass": mass, "friction": friction, "gain": gain}
     for factor, value in factors.items():
         _check_number(factor, value, positive=factor != "friction")

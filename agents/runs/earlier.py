@@ -32,6 +32,7 @@ _LATER = {
     "latents": "samples",
     "averaging": 0.0,
     "time_limit": None,
+    "action_bound": 1.0,
     "address": None,
     "checkpoint_every_steps": 1,
     "logger": "tensorboard",

@@ -53,8 +53,8 @@ class Image:
         """A little beyond a bound is noise, as far again as to the other another unit."""
         if share.min() < -1.0 or share.max() > 2.0:
             raise ValueError(
-                f"an image must be from {self.low:g} to {self.high:g}, as its spec or space "
-                f"says, got {array.min():g} to {array.max():g}"
+                f"an image must be from {self.low:g} to {self.high:g}, as its spec or "
+                f"space says, got {array.min():g} to {array.max():g}"
             )
 
 

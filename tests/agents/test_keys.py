@@ -23,6 +23,7 @@ ENVIRONMENT = {
     "action_repeat": 3,
     "time_limit": 500,
     "action_cost": 0.5,
+    "action_bound": 2.0,
     "image.size": 32,
     "image.camera": 1,
     "image.shadows": "false",

@@ -8,9 +8,17 @@ def test_actions_without_bounds_are_told_with_what_they_stand_for():
     low = np.array([5.0, -np.inf, -2e6, -1e10])
     high = np.array([np.inf, np.inf, 5e6, 1e10])
     said = make_actions(low, high).without_bounds()
-    assert (
-        said == "-1 to 1 stands for 5 to 7 in entry 0, -1 to 1 in entries 1, 3: no bounds"
+    assert said == (
+        "without bounds: -1 and 1 stand for 5 and 7 in entry 0, -1 and 1 in entries 1, 3 "
+        "(action_bound sets it)"
     )
+
+
+def test_the_range_of_actions_without_bounds_is_asked_for_and_others_keep_theirs():
+    low, high = np.array([-np.inf, 5.0, -np.inf, -2.0]), np.array([np.inf, np.inf, 5.0, 2.0])
+    actions = make_actions(low, high, bound=30.0)
+    np.testing.assert_array_equal(actions.low, [-30.0, 5.0, -55.0, -2.0])
+    np.testing.assert_array_equal(actions.high, [30.0, 65.0, 5.0, 2.0])
 
 
 def test_bounded_actions_have_nothing_to_tell():

@@ -25,6 +25,7 @@ BAD = [
     (dict(task="fake", seed=2**32), "seed must be an integer from 0"),
     (dict(task="fake", action_cost=-0.1), "action_cost must be"),
     (dict(task="fake", action_cost=float("nan")), "action_cost must be"),
+    (dict(task="fake", action_bound=0), "action_bound must be a number above 0, got 0"),
     (dict(task="cheetah_run", mass=0.0), "mass must be a number above 0, got 0.0"),
     (dict(task="cheetah_run", friction=-1), "friction must be a number of at least 0, got"),
     (dict(task="cheetah_run", gain="2"), "gain must be a number above 0, got '2'"),

@@ -21,7 +21,7 @@ from agents.runs.config.schema import (
 )
 from agents.runs.config.validation import check_key
 from agents.system.errors import UserError, nearest
-from envs.tasks import ALIASES, check_task
+from envs.tasks import ALIASES, OBSERVATIONS, check_task
 
 _NAMED = 3  # choices in an error message
 
@@ -242,10 +242,19 @@ def _set(composed, chosen, overrides):
             name, value = override.key_or_group, override.value()
             if name == "task":
                 value = ALIASES.get(str(value), value)
+            if name == "observation" and isinstance(value, list):
+                value = _joined(value)
             OmegaConf.update(values, name, value, merge=True)
         values = OmegaConf.to_container(values, resolve=True)
     del values["choices"]
     return values
+
+
+def _joined(parts):
+    """The observation of these parts, in any order: `[position, pixels]` is one of both."""
+    names = sorted(map(str, parts))
+    known = (each for each in OBSERVATIONS if sorted(each.split("+")) == names)
+    return next(known, "+".join(map(str, parts)))
 
 
 @contextlib.contextmanager

@@ -117,6 +117,7 @@ class Train(Settings):
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
+    action_bound: float = key(above=0)  # of actions for which the task gives none
     data: str | None = key()  # logged episodes to learn from; None: it collects its own
     image: Image = key()
     physics: Physics = key()
@@ -180,6 +181,7 @@ class Train(Settings):
     def environment(self):
         """What `envs.load` takes of it, but the seed."""
         names = ("task", "observation", "action_repeat", "time_limit", "action_cost")
+        names += ("action_bound",)
         image = {"camera": self.image.camera, "shadows": self.image.shadows}
         own = {name: getattr(self, name) for name in names}
         return own | image | {"image_size": self.image.size} | vars(self.physics)

@@ -20,6 +20,7 @@ from agents.training.logged.checks import one_hot, refuse
 MINARI = "minari:"
 # What a run's episodes were made with; null is left to the task.
 _OF_A_RUN = ("task", "observation", "action_repeat", "time_limit", "action_cost")
+_OF_A_RUN += ("action_bound",)
 
 
 @dataclasses.dataclass(frozen=True)

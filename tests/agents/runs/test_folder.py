@@ -182,7 +182,7 @@ def test_what_a_cut_config_lacks_and_what_to_do_is_told(config):
     with pytest.raises(UserError) as error:
         load_config(run.folder)
     assert str(error.value) == (
-        f"{run.config_file} is damaged: it ends with line 113, before value, act, latents; "
+        f"{run.config_file} is damaged: it ends with line 114, before value, act, latents; "
         "put a copy back, or, to begin anew, remove the folder or use another logdir"
     )
     run.config_file.write_text(text[: text.index("environment_steps")])
@@ -206,7 +206,7 @@ def test_config_that_was_cut_is_told_and_not_taken_for_other_values(config):
     with open_run(config) as run:
         whole = run.config_file.read_text()
         run.config_file.write_text(whole[: whole.index("evaluation:")])
-    message = r"config\.yaml is damaged: it ends with line 50, before evaluation, video_"
+    message = r"config\.yaml is damaged: it ends with line 51, before evaluation, video_"
     for use in (open_run, lambda config: load_config(config.logdir)):
         with pytest.raises(UserError, match=message):
             use(config)

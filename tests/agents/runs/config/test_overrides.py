@@ -141,6 +141,25 @@ def test_a_task_has_one_name():
     assert (config.task, config.logdir) == ("ball_in_cup_catch", "runs/ball_in_cup_catch")
 
 
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("[pixels,position]", "pixels+position"),
+        ("[position,pixels]", "pixels+position"),
+        ("[state,pixels]", "pixels+state"),
+        ("[position]", "position"),
+    ],
+)
+def test_parts_of_an_observation_may_be_listed(typed, name):
+    assert overrides.load([f"observation={typed}"]).observation == name
+
+
+@pytest.mark.parametrize("typed", ["[pixels,sound]", "[state,state]", "[auto,pixels]"])
+def test_parts_that_are_not_seen_together_are_refused(typed):
+    with pytest.raises(UserError, match="observation must be state, position, pixels, "):
+        overrides.load([f"observation={typed}"])
+
+
 def test_run_folder_may_use_other_keys():
     config = overrides.load(["logdir=runs/${task}/${batch_size}", "batch_size=7"])
     assert config.logdir == "runs/cartpole_swingup/7"
