@@ -19,21 +19,26 @@ def vector(name, value, when):
 
     Here and below `name` and `when` are words for messages.
     """
+    return real(f"the environment's {name}", value, when, EnvironmentFailedError)
+
+
+def real(name, value, when, error=ValueError):
+    """As `vector`, of whoever gives them: `name` says that, too."""
     array = np.asarray(value)
     if array.dtype.kind not in "biuf" or np.ma.is_masked(value):
-        _fail(name, "be real numbers", value, when)
-    return _stored(name, array, when)
+        _fail(name, "be real numbers", value, when, error)
+    return _stored(name, array, when, error)
 
 
 def reward(value, when):
     """A reward as float32."""
-    return np.float32(_stored("reward", np.float64(value), when))
+    return np.float32(_stored("the environment's reward", np.float64(value), when))
 
 
 def discount(value, when):
     """The discount of a step as float32."""
     if not 0.0 <= value <= 1.0:  # nor nan
-        _fail("discount", "be from 0 to 1", value, when)
+        _fail("the environment's discount", "be from 0 to 1", value, when)
     return np.float32(value)
 
 
@@ -72,22 +77,22 @@ def timestep(value):
     return float(value)
 
 
-def _stored(name, value, when):
+def _stored(name, value, when, error=EnvironmentFailedError):
     given = np.asarray(value, np.float64)
     if not np.all(np.isfinite(given)):
-        _fail(name, "be finite", value, when)
+        _fail(name, "be finite", value, when, error)
     if np.any(np.abs(given) > LARGEST):
         when = f"{when}: divide it by its unit"
-        _fail(name, f"be at most {LARGEST:g} in size", value, when)
+        _fail(name, f"be at most {LARGEST:g} in size", value, when, error)
     return given.astype(np.float32)
 
 
-def _fail(name, right, value, when):
-    _refuse(name, right, f"{_short(value)} {when}", EnvironmentFailedError)
+def _fail(name, right, value, when, error=EnvironmentFailedError):
+    raise error(f"{name} must {right}, got {_short(value)} {when}")
 
 
-def _refuse(name, right, given, error=ValueError):
-    raise error(f"the environment's {name} must {right}, got {given}")
+def _refuse(name, right, given):
+    raise ValueError(f"the environment's {name} must {right}, got {given}")
 
 
 def _short(value):

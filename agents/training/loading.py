@@ -15,7 +15,11 @@ from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
 from agents.training.building import choose_devices, configure_tensorflow, make_agent
 from agents.training.logged.experience import environment_of
-from envs.checking import LARGEST
+from agents.training.measurements import entries_in_words
+from envs import checking
+
+_WHEN = "to act on"  # what is refused was given
+_LAST = time_step.StepType.LAST
 
 
 def load_agent(folder):
@@ -102,8 +106,8 @@ class LoadedAgent:
             or of several parts ints [parts].
 
         Raises:
-            ValueError: the observation lacks a part, has another shape, is not finite, or
-                is an image that is not uint8.
+            ValueError: the observation lacks a part, has another shape, is not of real
+                numbers, finite and at most 1e15 in size, or is an image that is not uint8.
         """
         kind = time_step.StepType.FIRST if self._is_first else time_step.StepType.MID
         seen = tf.nest.map_structure(lambda x: x[np.newaxis], self._seen(observation))
@@ -118,9 +122,10 @@ class LoadedAgent:
 
     def _seen(self, observation):
         spec = self._policy.time_step_spec.observation
-        if not isinstance(spec, Mapping):
-            return self._array(observation, spec, "observation")
         is_dict = isinstance(observation, Mapping)
+        if not isinstance(spec, Mapping):
+            whole = self._whole(observation) if is_dict else observation
+            return _array(whole, spec, "observation")
         missing = sorted(spec.keys() - set(observation)) if is_dict else []
         if missing or not is_dict:
             given = f"it lacks {', '.join(missing)}" if is_dict else "got no dict"
@@ -128,25 +133,44 @@ class LoadedAgent:
                 f"observation must be a dict with {', '.join(spec)}, as those of "
                 f"environments of envs.load; {given}"
             )
-        return {name: self._array(observation[name], spec[name], name) for name in spec}
+        return {name: _array(observation[name], spec[name], name) for name in spec}
 
-    def _array(self, observation, spec, name):
-        if isinstance(observation, Mapping):
-            firsts = {first for first, *_ in self._entries}
-            is_whole = "observation" in observation and "observation" not in firsts
-            if firsts and firsts <= observation.keys() and not is_whole:
-                observation = envs.concatenate(observation, self._entries)
-            else:
-                observation = observation["observation"]
-        array, dtype = np.asarray(observation), spec.dtype.as_numpy_dtype
-        if array.shape != spec.shape:
-            shape = tuple(spec.shape)
-            raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
-        if dtype == np.uint8 != array.dtype:
-            raise ValueError(f"{name} must be uint8, 0 to 255, got {array.dtype}")
-        if not np.all(np.isfinite(array)):
-            raise ValueError(f"{name} must be finite, got {array}")
-        return array.astype(dtype)
+    def _whole(self, observation):
+        """The array of a dict of `envs.load`, or of the entries of another."""
+        firsts = {first for first, *_ in self._entries}
+        is_entry = "observation" in firsts and firsts <= observation.keys()
+        if not firsts or ("observation" in observation and not is_entry):
+            return _part(observation, ("observation",), "observation")
+        words = entries_in_words(self._entries)
+        for path, size in self._entries.items():
+            name, part = "/".join(map(str, path)), _part(observation, path, words)
+            if (given := checking.real(name, part, _WHEN).size) != size:
+                raise ValueError(f"{name} must have {size} numbers, got {given}")
+        return envs.concatenate(observation, self._entries)
+
+
+def _part(observation, path, words):
+    """What lies at a path of a dict, which should have what `words` say."""
+    part = observation
+    try:
+        for key in path:
+            part = part[key]
+    except (LookupError, TypeError):
+        raise ValueError(
+            f"observation must be a dict with {words}; it lacks {'/'.join(map(str, path))}"
+        ) from None
+    return part
+
+
+def _array(observation, spec, name):
+    array, dtype = np.asanyarray(observation), spec.dtype.as_numpy_dtype  # or masked
+    numbers = checking.real(name, array, _WHEN)
+    if array.shape != spec.shape:
+        shape = tuple(spec.shape)
+        raise ValueError(f"{name} must have shape {shape}, got {array.shape}")
+    if dtype == np.uint8 != array.dtype:
+        raise ValueError(f"{name} must be uint8, 0 to 255, got {array.dtype}")
+    return numbers.astype(dtype)
 
 
 class ObservationPolicy(tf_policy.TFPolicy):
@@ -186,7 +210,9 @@ class ObservationPolicy(tf_policy.TFPolicy):
         seen = time_step.observation
         seen = seen if isinstance(seen, Mapping) else {"observation": seen}
         observation = unseen | {name: _checked(array) for name, array in seen.items()}
-        step = self._act(time_step._replace(observation=observation), policy_state, seed)
+        kind = _checked_kind(time_step, policy_state)
+        given = time_step._replace(step_type=kind, observation=observation)
+        step = self._act(given, policy_state, seed)
         return policy_step.PolicyStep(step.action, step.state)
 
 
@@ -194,7 +220,25 @@ def _checked(observation):
     """Refuses what is not finite also where the policy was exported, in its graph."""
     if not observation.dtype.is_floating:
         return observation
-    words = f"observation must be finite and at most {LARGEST:g} in size"
-    check = tf.debugging.assert_less_equal(tf.abs(observation), LARGEST, words)
+    largest = checking.LARGEST
+    words = f"observation must be finite and at most {largest:g} in size"
+    check = tf.debugging.assert_less_equal(tf.abs(observation), largest, words)
     with tf.control_dependencies([check] if check is not None else []):
         return tf.identity(observation)
+
+
+def _checked_kind(time_step, state):
+    """The kind of a step; refuses, as above, another, and a state that cannot go on."""
+    kind = time_step.step_type
+    parts = [part for part in tf.nest.flatten(state) if part.dtype.is_floating]
+    finite = tf.concat([tf.reshape(tf.math.is_finite(part), [-1]) for part in parts], 0)
+    goes_on = tf.reduce_all(finite) | tf.reduce_all(time_step.is_first())
+    is_known = tf.reduce_all((kind >= 0) & (kind <= _LAST))
+    kinds = "step_type must be 0 at the start of an episode, then 1, got"
+    words = "state must be finite where no episode starts (step_type 0), got nan or inf"
+    checks = [
+        tf.debugging.Assert(is_known, [kinds, kind]),
+        tf.debugging.Assert(goes_on, [words]),
+    ]
+    with tf.control_dependencies(checks):
+        return tf.identity(kind)

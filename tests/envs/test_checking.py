@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import envs
-from envs import EnvironmentFailedError
+from envs import EnvironmentFailedError, checking
 from envs.quiet import import_gym
 from tests.envs.simulations.test_own import Counter, DmCounter, OldCounter, space
 
@@ -176,6 +176,13 @@ def test_what_is_given_is_taken_or_refused_in_one_line(load, kind, attributes, m
     assert str(caught.value).startswith(("task 'python:own_module:make'", "the "))
     assert "environment" in str(caught.value) or "task" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_what_a_user_gives_is_refused_as_a_value_that_names_no_environment():
+    np.testing.assert_array_equal(checking.real("speed", [True, 2], "here"), [1.0, 2.0])
+    for value, right in ((np.nan, "finite"), (1e20, "at most 1e.15 in"), ("x", "real")):
+        with pytest.raises(ValueError, match=f"^speed must be {right}.*, got .* here"):
+            checking.real("speed", value, "here")
 
 
 PICTURES = [

@@ -93,7 +93,9 @@ def test_policy_acts_like_the_run_with_tensorflow_alone(
     usage = "\n".join(line.strip() for line in lines)
     actions = exported(tmp_path, usage, observations)
     np.testing.assert_allclose(actions, expected, atol=1e-5)
-    refuses_what_is_not_finite(tf.saved_model.load(str(run / "policy")))
+    policy = tf.saved_model.load(str(run / "policy"))
+    refuses_what_is_not_finite(policy)
+    refuses_wrong_states_and_kinds(policy)
 
 
 def refuses_what_is_not_finite(policy):
@@ -102,6 +104,21 @@ def refuses_what_is_not_finite(policy):
         step = ts.TimeStep(tf.constant([0]), tf.zeros([1]), tf.ones([1]), seen)
         with pytest.raises(tf.errors.InvalidArgumentError, match="must be finite and at"):
             policy.action(step, policy.get_initial_state())
+
+
+def refuses_wrong_states_and_kinds(policy):
+    def act(kind, state):
+        step = (tf.constant([kind]), tf.zeros([1]), tf.ones([1]), tf.zeros([1, 2]))
+        return policy.action(ts.TimeStep(*step), state)
+
+    state = act(0, policy.get_initial_state()).state
+    for wrong in (np.nan, -np.inf):
+        latent = state["latent"] | {"belief": state["latent"]["belief"] + wrong}
+        with pytest.raises(tf.errors.InvalidArgumentError, match="state must be finite"):
+            act(1, state | {"latent": latent})
+        assert np.isfinite(act(0, state | {"latent": latent}).action).all()
+    with pytest.raises(tf.errors.InvalidArgumentError, match="step_type must be 0 at"):
+        act(7, state)
 
 
 def test_bounds_of_actions_and_order_of_entries_are_printed_and_stored(

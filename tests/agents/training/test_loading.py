@@ -225,6 +225,29 @@ def test_a_policy_of_observations_alone_counts_episodes_as_the_policy_in_it():
     assert counted == [1, 1, 2, 2]
 
 
+@pytest.mark.parametrize(
+    ("kind", "value", "message"),
+    [
+        (1, np.nan, "state must be finite where no episode starts"),
+        (1, np.inf, "state must be finite"),
+        (7, 0.0, "step_type must be 0 at the start of an episode, then 1"),
+        (-1, 0.0, "step_type must be 0"),
+        (0, np.nan, None),  # which starts anew, whatever came of the episode before
+        (2, 0.0, None),
+    ],
+)
+def test_a_policy_refuses_wrong_states_and_kinds_in_its_graph(kind, value, message):
+    policy = ObservationPolicy(Summing(Clock(), tf.TensorSpec([2], tf.float32)))
+    act = tf.function(policy.action, autograph=False)
+    step = ts.TimeStep(tf.constant([kind]), tf.zeros([1]), tf.ones([1]), tf.zeros([1, 2]))
+    state = tf.constant([[0.0, value]])
+    if message is None:
+        assert np.isfinite(act(step, state).action).all()
+        return
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        act(step, state)
+
+
 def test_observation_of_an_environment_is_understood(make_agent):
     observation = envs.load("fake", seed=4).reset().observation
     action = make_agent().act(observation)
@@ -247,23 +270,64 @@ def test_observations_of_dm_control_and_of_its_environment_here_are_told_apart(m
     np.testing.assert_array_equal(agent.act(here), [2.5, 4.5])
 
 
+@pytest.mark.filterwarnings("error")
 @pytest.mark.parametrize(
     ("observation", "message"),
     [
         ([1.0, 2.0, 3.0], r"must have shape \(2,\), got \(3,\)"),
         ([[1.0, 2.0]], r"must have shape \(2,\), got \(1, 2\)"),
-        ([np.nan, 0.0], "must be finite"),
+        ([np.nan, 0.0], r"^observation must be finite, got \[nan 0.\] to act on$"),
+        ([1e300, 0.0], r"must be at most 1e\+15 in size, got"),
+        ([1e20, 0.0], r"must be at most 1e\+15 in size, got \[1.e\+20 0.e\+00\] to act on"),
+        (["a", "b"], r"^observation must be real numbers, got \['a' 'b'\] to act on$"),
+        ([None, 1.0], "must be real numbers, got"),
+        (None, "must be real numbers, got None"),
+        ([1j, 0.0], "must be real numbers, got"),
+        (np.ma.array([1.0, 2.0], mask=[1, 0]), r"must be real numbers, got \[-- 2.0\]"),
+        ({"observation": [np.inf, 0.0]}, "^observation must be finite, got"),
+        ({"obs": [1.0, 2.0]}, "^observation must be a dict with observation; it lacks"),
+        ({}, "^observation must be a dict with observation; it lacks observation$"),
     ],
 )
-def test_wrong_observation_is_an_error(make_agent, observation, message):
-    with pytest.raises(ValueError, match=message):
+def test_wrong_observation_is_one_clear_line(make_agent, observation, message):
+    with pytest.raises(ValueError, match=message) as caught:
         make_agent().act(observation)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(
+    ("observation", "message"),
+    [
+        ({"arm": {"angle": [1.0, 2.0]}}, "with arm/angle 2, speed 1; it lacks speed$"),
+        ({"arm": {}, "speed": 0.0}, "^observation must be a dict .*; it lacks arm/angle$"),
+        ({"arm": [1.0, 2.0], "speed": 0.0}, "; it lacks arm/angle$"),
+        ({"arm": None, "speed": 0.0}, "; it lacks arm/angle$"),
+        (
+            {"arm": {"angle": [1.0]}, "speed": [2.0, 3.0]},
+            "^arm/angle must have 2 numbers, got 1$",
+        ),
+        (
+            {"arm": {"angle": [1.0, 2.0]}, "speed": "x"},
+            "^speed must be real numbers, got x",
+        ),
+        ({"arm": {"angle": [1.0, 1e20]}, "speed": 0.0}, "^arm/angle must be at most"),
+    ],
+)
+def test_wrong_entry_of_an_observation_is_named(make_agent, observation, message):
+    agent = make_agent({("arm", "angle"): 2, ("speed",): 1}, seen=(3,))
+    with pytest.raises(ValueError, match=message) as caught:
+        agent.act(observation)
+    assert "\n" not in str(caught.value)
 
 
 def test_image_must_be_one(make_agent):
     agent = make_agent(seen=(4, 4, 3), dtype=tf.uint8)
     with pytest.raises(ValueError, match="must be uint8, 0 to 255, got float64"):
         agent.act(np.zeros([4, 4, 3]))
+    masked = np.ma.array(np.zeros([4, 4, 3], np.uint8), mask=True)
+    with pytest.raises(ValueError, match="must be real numbers, got"):
+        agent.act(masked)
 
 
 def test_exploring_is_what_the_run_collects_with(whole_run, whole_parts, monkeypatch):
