@@ -15,7 +15,8 @@ def test_actions_without_bounds_are_told_with_what_they_stand_for():
 
 
 def test_the_range_of_actions_without_bounds_is_asked_for_and_others_keep_theirs():
-    low, high = np.array([-np.inf, 5.0, -np.inf, -2.0]), np.array([np.inf, np.inf, 5.0, 2.0])
+    low = np.array([-np.inf, 5.0, -np.inf, -2.0])
+    high = np.array([np.inf, np.inf, 5.0, 2.0])
     actions = make_actions(low, high, bound=30.0)
     np.testing.assert_array_equal(actions.low, [-30.0, 5.0, -55.0, -2.0])
     np.testing.assert_array_equal(actions.high, [30.0, 65.0, 5.0, 2.0])
