@@ -11,7 +11,7 @@ from tf_agents.trajectories import time_step as ts
 
 from envs import checking
 from envs.actions import actions_of
-from envs.failing import EnvironmentFailedError
+from envs.failing import EnvironmentFailedError, given_up
 
 _LONG = 10_000  # steps of an episode after which it is asked whether it ever ends
 
@@ -218,11 +218,7 @@ class Environment(py_environment.PyEnvironment):
         if self._failed < self._give_up_after:
             _LOG.warning("episode %d failed and is left out: %s", self._episode, error)
             return
-        if self._failed == 1:
-            raise error
-        raise EnvironmentFailedError(
-            f"{self._failed} episodes in a row have failed, the last with: {error}"
-        ) from error
+        raise given_up(self._failed, error)
 
     def _step(self, action):
         action = self._check(action)

@@ -3,3 +3,12 @@
 
 class EnvironmentFailedError(RuntimeError):
     """An environment cannot go on. Its message, a line, says which and why."""
+
+
+def given_up(failed, error):
+    """The error after so many failed episodes in a row, the last of them with `error`."""
+    if failed == 1:
+        return error
+    return EnvironmentFailedError(
+        f"{failed} episodes in a row have failed, the last with: {error}"
+    )

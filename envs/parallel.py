@@ -1,6 +1,7 @@
 """Several environments, each in its own process, as one batched environment."""
 
 import contextlib
+import logging
 import multiprocessing
 import signal
 from multiprocessing import resource_tracker
@@ -9,9 +10,15 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.environments import py_environment
 
-from envs.failing import EnvironmentFailedError
+from envs.failing import EnvironmentFailedError, given_up
 from envs.making import TOLD
 from envs.worker import serve
+
+_LOG = logging.getLogger(__name__)
+
+
+class DiedError(EnvironmentFailedError):
+    """The process of an environment has ended by itself."""
 
 
 class ParallelEnvironment(py_environment.PyEnvironment):
@@ -24,8 +31,11 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     `tf_agents.environments.ParallelPyEnvironment` starts its processes in the way that is
     set for the whole program and tells of a dead process by an EOFError, hence this one.
 
-    What an environment raises is raised here; an `EnvironmentFailedError` where a process
-    has ended by itself, or an earlier call was interrupted.
+    What an environment raises is raised here. A process that ends by itself, as by a fault
+    of a simulator, is a failed episode as of `envs.environment.Environment`: another one
+    goes on with the episode after it, and after `give_up_after` of them in a row a
+    `DiedError` is raised. An interrupted call closes the environments; each later call is
+    an `EnvironmentFailedError`.
 
     Each is made by `envs.making.make` of a dict of `arguments`; `pickled` is the function
     that a script has given for their task, or None.
@@ -35,19 +45,16 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     def __init__(self, arguments, pickled=None):
         super().__init__()
+        self._arguments, self._pickled = [*arguments], pickled
         self._processes = []
         self._connections = []
         self._ended = None
-        context = multiprocessing.get_context("spawn")
+        # Of the present episode of each: its number, and how many died right before it.
+        self._episodes = [given.get("first_episode", 0) for given in arguments]
+        self._died = [0] * len(arguments)
         try:
             for given in arguments:
-                connection, child = context.Pipe()
-                words = child, given, pickled
-                process = context.Process(target=serve, args=words, daemon=True)
-                with _interrupts_kept_off():
-                    process.start()
-                # Only the process may hold its end, else its death goes unnoticed.
-                child.close()
+                process, connection = self._start(given)
                 self._processes.append(process)
                 self._connections.append(connection)
             for number in range(len(arguments)):
@@ -79,6 +86,9 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     def seed(self, seeds):
         """Gives each environment its seed, from its next reset on."""
         self._ask_all("seed", [(seed,) for seed in self._one_each(seeds, "seeds")])
+        for number, seed in enumerate(seeds):
+            self._arguments[number] = self._arguments[number] | {"seed": seed}
+            self._episodes[number] = 0
 
     def render(self, mode="rgb_array"):
         """The present pictures, uint8 [environments, size, size, 3]."""
@@ -86,7 +96,8 @@ class ParallelEnvironment(py_environment.PyEnvironment):
 
     def get_info(self):
         """See `Environment.get_info`; each entry is [environments]."""
-        return _stack(self._ask_all("get_info", [()] * self.batch_size))
+        info = _stack(self._ask_all("get_info", [()] * self.batch_size))
+        return info | {"failed_episodes": info["failed_episodes"] + self._died}
 
     def close(self):
         self._ended = self._ended or "are closed"
@@ -103,11 +114,52 @@ class ParallelEnvironment(py_environment.PyEnvironment):
                 process.join()
 
     def _reset(self):
-        return _stack(self._ask_all("reset", [()] * self.batch_size))
+        return self._go_on("reset", [()] * self.batch_size)
 
     def _step(self, actions):
         actions = self._one_each(np.asarray(actions), "actions")
-        return _stack(self._ask_all("step", [(action,) for action in actions]))
+        return self._go_on("step", [(action,) for action in actions])
+
+    def _go_on(self, name, given):
+        """A time step of each; where a process died, the first of its next episode."""
+        steps = []
+        for number, answer in enumerate(self._answers(name, given)):
+            died, lost = self._died[number] if name == "step" else 0, 0
+            while isinstance(answer[1], DiedError):
+                died, lost = died + 1, lost + 1
+                answer = self._replace(number, died, lost, answer[1])
+            step = _result(*answer)
+            if step.is_first():
+                self._episodes[number] = int(self._ask(number, "get_info")["number"])
+                self._died[number] = died if lost else 0
+            steps.append(step)
+        return _stack(steps)
+
+    def _replace(self, number, died, lost, error):
+        """The first answer of another process, which leaves out the lost episodes."""
+        given = self._arguments[number]
+        if died >= given.get("give_up_after", 1):
+            raise given_up(died, error)
+        _LOG.warning("an episode is left out: %s", error)
+        first = self._episodes[number] + lost * given.get("stride", 1)
+        started = self._start(given | {"first_episode": first})
+        self._processes[number], self._connections[number] = started
+        made = self._receive(number)
+        if not made[0]:
+            return made
+        self._send(number, "reset", ())
+        return self._receive(number)
+
+    def _start(self, given):
+        """A process with an environment of these arguments, and the pipe to it."""
+        context = multiprocessing.get_context("spawn")
+        connection, child = context.Pipe()
+        words = child, given, self._pickled
+        process = context.Process(target=serve, args=words, daemon=True)
+        with _interrupts_kept_off():
+            process.start()
+        child.close()  # only the process may hold its end, else its death goes unnoticed
+        return process, connection
 
     def _one_each(self, values, what):
         if len(values) != self.batch_size:
@@ -119,6 +171,9 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         return _result(*self._receive(number))
 
     def _ask_all(self, name, given):
+        return [_result(*answer) for answer in self._answers(name, given)]
+
+    def _answers(self, name, given):
         """Sends every request before it waits for an answer.
 
         All answers are taken before an error is raised, so that none is left in a pipe;
@@ -129,12 +184,11 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         try:
             for number, arguments in enumerate(given):
                 self._send(number, name, arguments)
-            received = [self._receive(number) for number in range(len(given))]
+            return [self._receive(number) for number in range(len(given))]
         except BaseException as error:
             self._ended = f"were interrupted ({type(error).__name__}) and are closed"
             self.close()
             raise
-        return [_result(*answer) for answer in received]
 
     def _send(self, number, name, given):
         with contextlib.suppress(ConnectionError):  # told where its answer is missed
@@ -150,7 +204,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     def _death(self, number, hint=""):
         process = self._processes[number]
         process.join(5)
-        return EnvironmentFailedError(
+        return DiedError(
             f"the process of environment {number} of {len(self._processes)} has ended "
             f"(exit code {process.exitcode}){hint}"
         )

@@ -1,8 +1,10 @@
 """Tests of environments side by side."""
 
+import os
 import pickle
 from unittest.mock import Mock
 
+import cloudpickle
 import numpy as np
 import pytest
 from tf_agents.environments import tf_py_environment
@@ -10,6 +12,8 @@ from tf_agents.environments import tf_py_environment
 import envs
 from envs import worker
 from envs.parallel import ParallelEnvironment
+from envs.simulations.gym import one_number
+from tests.envs.simulations.test_own import Counter
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +100,42 @@ def test_dead_process_is_an_error_and_closing_ends_the_others(parallel):
     environments.close()
     with pytest.raises(envs.EnvironmentFailedError, match="are closed; load them again"):
         environments.reset()
+
+
+def test_an_episode_whose_process_dies_is_left_out_for_the_next(caplog):
+    deadly = {one_number([7, number]) for number in (1, 3, 4)}
+
+    class Dies(Counter):
+        def step(self, action):
+            if self.seed in deadly:
+                os._exit(139)
+            return super().step(action)
+
+    task = envs.give(Dies)
+    given = {"task": task, "seed": 7, "give_up_after": 2}
+    environments = ParallelEnvironment([given], cloudpickle.dumps(Dies))
+    found, action = [environments.reset()], np.zeros([1, 1], np.float32)
+    infos = [environments.get_info()]
+    for _ in range(10):
+        found.append(environments.step(action))
+        infos.append(environments.get_info())
+    kinds = "".join("FML"[int(step.step_type[0])] for step in found)
+    assert kinds == "FMMLFFMMLFF"  # episode 1 and episode 3 die in their first step
+    numbers = [int(info["number"][0]) for info in infos]
+    assert numbers == [0, 0, 0, 0, 1, 2, 2, 2, 2, 3, 4]
+    failed = [int(info["failed_episodes"][0]) for info in infos]
+    assert failed == [0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 1]
+    with pytest.raises(
+        envs.EnvironmentFailedError,
+        match="^2 episodes in a row have failed, the last with: the process of environment "
+        r"0 of 1 has ended \(exit code 139\)$",
+    ):
+        environments.step(action)
+    environments.close()
+    assert [record.message.partition(":")[0] for record in caplog.records] == [
+        "an episode is left out",
+        "an episode is left out",
+    ]
 
 
 @pytest.mark.slow
