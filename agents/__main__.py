@@ -6,6 +6,7 @@ Whatever is typed is checked before TensorFlow is imported, which takes seconds.
 import atexit
 import contextlib
 import importlib
+import logging
 import os
 import sys
 import threading
@@ -116,6 +117,8 @@ def _be_quiet():
     """Keeps the notices of libraries from the screen; their errors are raised anyway."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     os.environ.setdefault("PYGAME_HIDE_SUPPORT_PROMPT", "1")
+    # A library that logs would else put WARNING:name: before what is told from then on.
+    logging.basicConfig(format="%(message)s")
 
 
 def _be_plain_in_notebooks():

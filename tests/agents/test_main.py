@@ -280,6 +280,31 @@ def test_module_is_the_command(tmp_path):
     assert result.stdout.startswith("bayes-rl")
 
 
+LOGGED = """
+import logging
+from agents import __main__ as entry
+from agents.cli import plot
+
+def tell(runs, out):
+    logging.info("as a library may")
+    logging.getLogger("envs").warning("an episode is left out")
+
+plot.plot = tell
+entry.main(["plot", "run"])
+"""
+
+
+def test_what_is_told_stays_plain_whatever_a_library_logs(tmp_path):
+    result = subprocess.run(
+        [sys.executable, "-c", LOGGED],
+        env={"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+    )
+    assert result.stderr == "an episode is left out\n"
+
+
 SLOW_TO_END = """
 import atexit, sys, time
 from agents import __main__ as entry
