@@ -40,7 +40,7 @@ TRAINED = [command for command in RESULTS if command.startswith("bayes-rl train"
 
 
 def is_whole(command):
-    return not any(word in command for word in ("...", "--help", "hover:"))
+    return not any(word in command for word in ("...", "--help", "hover:", "eye:"))
 
 
 WHOLE = [c for c in dict.fromkeys([*COMMANDS, *BLOCKS, *TRAINED]) if is_whole(c)]

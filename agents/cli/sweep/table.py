@@ -2,7 +2,7 @@
 
 import time
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.live import Live
 from rich.markup import escape
 from rich.table import Table
@@ -11,7 +11,7 @@ from rich.text import Text
 from agents.cli.sweep.launching import DONE, FAILED, LOG, RUNNING, STOPPED, WAITING
 from agents.runs.history import Follower
 from agents.system.screen.progress import Pace, in_words
-from agents.system.screen.text import number
+from agents.system.screen.text import make_console, number
 
 _REPORT_SECONDS = 60.0  # between reports of what runs, off a terminal
 _STYLES = {WAITING: "dim", RUNNING: "cyan", DONE: "green", FAILED: "red", STOPPED: "yellow"}
@@ -25,7 +25,7 @@ class SweepTable:
     """
 
     def __init__(self, jobs, at_once, finished=(), console=None):
-        self._console = console or Console()
+        self._console = console or make_console()
         self._at_once = at_once
         self._lines = {job: _Line(job) for job in jobs}
         self._live = None

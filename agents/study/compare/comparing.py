@@ -9,8 +9,6 @@ import logging
 import logging.handlers
 import math
 
-from rich.console import Console
-
 from agents.runs import grouping
 from agents.runs.folder import runs_below
 from agents.study.compare import charts, discovery, insights, tables
@@ -28,6 +26,7 @@ from agents.study.figures.drawing import save
 from agents.study.frames import read
 from agents.system.errors import UserError
 from agents.system.files import output_folder, write_text
+from agents.system.screen.text import make_console
 
 _MARKDOWN = "comparison.md"
 _TOLD = 4  # keys in which runs differ
@@ -68,7 +67,7 @@ def compare(folders, out="comparison", console=None, at=None):
     known = [*(f"{name}.csv" for name in parts), *(f"{name}.png" for name in drawn)]
     for file in {folder / name for name in [*known, _MARKDOWN]} - {*files}:
         file.unlink(missing_ok=True)  # of an earlier comparison, of other runs
-    show(shown, told, console or Console())
+    show(shown, told, console or make_console())
     return files
 
 

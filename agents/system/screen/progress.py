@@ -6,7 +6,7 @@ Elsewhere there are plain lines.
 import io
 import time
 
-from rich.console import Console, Group
+from rich.console import Group
 from rich.constrain import Constrain
 from rich.live import Live
 from rich.markup import escape
@@ -15,7 +15,7 @@ from rich.progress import Progress as Bar
 from rich.table import Table
 from rich.text import Text
 
-from agents.system.screen.text import number
+from agents.system.screen.text import make_console, number
 
 _SHOWN = {
     "collect/return": "return",
@@ -58,10 +58,10 @@ class Progress:
     """
 
     def __init__(self, total_steps, console=None):
-        self._console = console or Console()
+        self._console = console or make_console()
         self._in_notebook = self._console.is_jupyter
         if self._in_notebook:
-            self._console = Console(force_jupyter=False, force_terminal=False)
+            self._console = make_console(force_jupyter=False, force_terminal=False)
         self._total = total_steps
         self._clock = Pace(total_steps)
         self._latest = {}  # name -> (value, episode)
@@ -221,7 +221,7 @@ class NotebookLive:
 
     def _picture(self):
         wide = {"record": True, "width": _NOTEBOOK_WIDTH}
-        console = Console(file=io.StringIO(), force_jupyter=False, **wide)
+        console = make_console(file=io.StringIO(), force_jupyter=False, **wide)
         console.print(self._get())
         html = console.export_html(inline_styles=True, code_format=_FORMAT)
         return {"text/html": html, "text/plain": console.file.getvalue()}

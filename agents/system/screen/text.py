@@ -31,10 +31,15 @@ def show(header, rows, title=None, console=None):
     unbroken(console).print(table)
 
 
+def make_console(**settings):
+    """A console of Rich that shows names as they are: `python:eye:Eye` holds no emoji."""
+    return Console(emoji=False, **settings)
+
+
 def unbroken(console=None):
     """A console, by default of standard output, that breaks lines on terminals alone."""
-    console = console or Console()
-    return console if console.is_terminal else Console(file=console.file, width=_WIDE)
+    console = console or make_console()
+    return console if console.is_terminal else make_console(file=console.file, width=_WIDE)
 
 
 def as_markdown(header, rows):

@@ -52,6 +52,14 @@ def test_banner_and_notes_are_printed_as_given():
     ]
 
 
+def test_a_task_with_colons_is_no_emoji(capsys):
+    progress = Progress(1000)
+    progress.start({"task": "python:eye:Eye"})
+    progress.note("python:robot:make")
+    assert "python:eye:Eye" in (told := capsys.readouterr().out)
+    assert "python:robot:make" in told
+
+
 def test_long_lines_are_not_broken():
     text = "word " * 100
     assert show(False, lambda progress: progress.note(text)).count("\n") == 1

@@ -27,6 +27,11 @@ def test_numbers_stand_to_the_right_and_words_are_shown_as_they_are(capsys):
     ]
 
 
+def test_a_name_with_colons_is_no_emoji(capsys):
+    show(["task"], [["python:eye:Eye"]])
+    assert capsys.readouterr().out.split() == ["task", "python:eye:Eye"]
+
+
 def test_lines_in_a_file_are_not_broken(capsys):
     show(["a"], [["word " * 100]])
     assert len(capsys.readouterr().out.splitlines()) == 2
