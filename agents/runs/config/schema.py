@@ -117,9 +117,7 @@ class Train(Settings):
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action
-    action_bound: float = key(
-        above=0, below=1e10
-    )  # of actions for which the task gives none
+    action_bound: float = key(above=0, below=1e10)  # where the task gives none
     data: str | None = key()  # logged episodes to learn from; None: it collects its own
     image: Image = key()
     physics: Physics = key()

@@ -47,7 +47,7 @@ class Progress:
     """Shows how a run of so many environment steps goes on.
 
     Example:
-        >>> console = Console(force_terminal=False, width=200)
+        >>> console = make_console(force_terminal=False, width=200)
         >>> with Progress(2000, console) as progress:
         ...     progress.start({"task": "cartpole_swingup"})
         ...     progress.working("training", 3, 100)
