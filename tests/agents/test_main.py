@@ -268,14 +268,19 @@ def test_what_takes_long_to_import_is_imported_where_it_is_needed(
     assert written == set()
 
 
-def test_module_is_the_command(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-m", "agents", "--version"],
+def run_python(folder, *words):
+    return subprocess.run(
+        [sys.executable, *words],
         env={"PYTHONPATH": str(ROOT)},
         capture_output=True,
         text=True,
-        cwd=tmp_path,
+        cwd=folder,
+        timeout=30,
     )
+
+
+def test_module_is_the_command(tmp_path):
+    result = run_python(tmp_path, "-m", "agents", "--version")
     assert (result.returncode, result.stderr) == (0, "")
     assert result.stdout.startswith("bayes-rl")
 
@@ -295,13 +300,7 @@ entry.main(["plot", "run"])
 
 
 def test_what_is_told_stays_plain_whatever_a_library_logs(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-c", LOGGED],
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-    )
+    result = run_python(tmp_path, "-c", LOGGED)
     assert result.stderr == "an episode is left out\n"
 
 
@@ -323,13 +322,6 @@ entry.run()
 
 
 def test_the_process_ends_with_its_command_whatever_there_is_to_free(tmp_path):
-    result = subprocess.run(
-        [sys.executable, "-c", SLOW_TO_END],
-        env={"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        timeout=30,
-    )
+    result = run_python(tmp_path, "-c", SLOW_TO_END)
     assert (result.returncode, result.stderr) == (1, "")
     assert result.stdout == "done\nlibraries have tidied up\n"

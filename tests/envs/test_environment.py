@@ -1,5 +1,7 @@
 """Tests of the environment around a simulation, mostly with the fake task."""
 
+from unittest.mock import Mock
+
 import numpy as np
 import pytest
 from tf_agents.environments import utils
@@ -119,26 +121,15 @@ def test_too_many_failed_episodes_in_a_row_are_an_error():
         environment.step(np.zeros(1))
 
 
-class Late(Breaking):
-    """A rod whose first starts fail."""
-
-    def __init__(self, failing):
-        super().__init__("none", 0.0)
-        self.left = failing
-
-    def reset(self, seed):
-        self.left -= 1
-        if self.left >= 0:
-            raise envs.EnvironmentFailedError("the rod is cold")
-        super().reset(seed)
-
-
 def test_the_specs_are_of_the_first_start_that_does_not_fail():
-    environment = Environment(Late(2), "state", 1, seed=0, give_up_after=3)
+    cold, rod = envs.EnvironmentFailedError("the rod is cold"), FailingIn()
+    rod.reset(0)
+    rod.reset = Mock(side_effect=[cold, cold, None, cold, cold, cold])
+    environment = Environment(rod, "state", 1, seed=0, give_up_after=3)
     assert environment.observation_spec()["observation"].shape == (1,)
     assert environment.get_info()["failed_episodes"] == 0
     with pytest.raises(envs.EnvironmentFailedError, match="^the rod is cold$"):
-        Environment(Late(3), "state", 1, seed=0, give_up_after=3)
+        Environment(rod, "state", 1, seed=0, give_up_after=3)
 
 
 def test_a_start_that_fails_is_a_failed_episode():
