@@ -15,6 +15,7 @@ __all__ = [
     "can_end",
     "check_task",
     "concatenate",
+    "entries_in_words",
     "give",
     "load",
     "load_many",
@@ -34,10 +35,14 @@ def __getattr__(name):
         from envs import angles
 
         return angles.wrapping_angles
-    if name in ("concatenate", "give"):
+    if name in ("concatenate", "entries_in_words"):
+        from envs.simulations import parts
+
+        return getattr(parts, name)
+    if name == "give":
         from envs.simulations import own
 
-        return getattr(own, name)
+        return own.give
     if name in ("batched", "load", "load_many", "spread_seeds"):
         from envs import loading
 

@@ -22,9 +22,12 @@ def vector(name, value, when):
     return real(f"the environment's {name}", value, when, EnvironmentFailedError)
 
 
-def real(name, value, when, error=ValueError):
+def real(name, value, when="", error=ValueError):
     """As `vector`, of whoever gives them: `name` says that, too."""
-    array = np.asarray(value)
+    try:
+        array = np.asarray(value)
+    except ValueError:  # of rows that differ in length
+        array = np.asarray(None)
     if array.dtype.kind not in "biuf" or np.ma.is_masked(value):
         _fail(name, "be real numbers", value, when, error)
     return _stored(name, array, when, error)
@@ -82,13 +85,14 @@ def _stored(name, value, when, error=EnvironmentFailedError):
     if not np.all(np.isfinite(given)):
         _fail(name, "be finite", value, when, error)
     if np.any(np.abs(given) > LARGEST):
-        when = f"{when}: divide it by its unit"
-        _fail(name, f"be at most {LARGEST:g} in size", value, when, error)
+        right, hint = f"be at most {LARGEST:g} in size", ": divide it by its unit"
+        _fail(name, right, value, when, error, hint)
     return given.astype(np.float32)
 
 
-def _fail(name, right, value, when, error=EnvironmentFailedError):
-    raise error(f"{name} must {right}, got {_short(value)} {when}")
+def _fail(name, right, value, when, error=EnvironmentFailedError, hint=""):
+    given = f"{_short(value)} {when}".rstrip()
+    raise error(f"{name} must {right}, got {given}{hint}")
 
 
 def _refuse(name, right, given):

@@ -77,7 +77,8 @@ class Environment(py_environment.PyEnvironment):
 
     Args:
         simulation: a `Simulation`.
-        observation: one of `envs.tasks.OBSERVATIONS`.
+        observation: one of `envs.tasks.OBSERVATIONS`, or `pixels+auto`: what is rendered,
+            and all that the simulation gives.
         action_repeat: environment steps of a decision.
         seed: int.
         action_cost: price of a squared action, per environment step.
@@ -129,7 +130,7 @@ class Environment(py_environment.PyEnvironment):
         self.seconds = checking.timestep(simulation.timestep) * action_repeat
         self._limit = limit = _time_limit(simulation, time_limit)
         self.episode_length = None if limit is None else math.ceil(limit / action_repeat)
-        is_state = observation.endswith("state") or observation == "auto"
+        is_state = observation.endswith(("state", "auto"))
         self.entries = getattr(simulation, "entries", {}) if is_state else {}
         self._simulation = simulation
         self._kind = observation
@@ -292,9 +293,9 @@ class Environment(py_environment.PyEnvironment):
         """What the agent sees: `observation`, and images beside it."""
         images = {}
         if "pixels" in self._kind:
-            images = {"image_pixels": simulation.render(*self._picture)}
-        elif self._kind == "auto" and hasattr(simulation, "images"):
-            images = simulation.images(self._picture[0])
+            images["image_pixels"] = simulation.render(*self._picture)
+        if "auto" in self._kind and hasattr(simulation, "images"):
+            images |= simulation.images(self._picture[0])
         numbers = np.zeros(0)
         if "position" in self._kind:
             numbers = simulation.position_only()

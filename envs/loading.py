@@ -37,7 +37,9 @@ def load(
             `fake_ending`.
         observation: `state`, `position` (the state without velocities), `pixels` (what is
             rendered), `pixels+state`, `pixels+position`, or `auto`: all numbers and images
-            that the environment gives.
+            that the environment gives. Of an environment of gymnasium, gym or yours whose
+            observation is a dict, `camera+arm/angle` or such: entries by their names, and
+            `pixels` if that is among them.
         action_repeat: environment steps of a decision. None is PlaNet's for its tasks, 4
             for the other tasks of DeepMind Control, 1 for all others.
         seed: int from 0. Episode n of a seed always starts the same.

@@ -26,11 +26,13 @@ def make(
     settings |= {"action_repeat": found.action_repeat, "seed": seed, "stride": stride}
     settings |= {"give_up_after": give_up_after, "cut_after": cut_after}
     simulation = _simulate(found, observation, seed, factors)
+    if found.names:
+        observation = "pixels+auto" if "pixels" in observation.split("+") else "auto"
     return Environment(simulation, observation, **settings)
 
 
 def _simulate(task, observation, seed, factors):
-    takes_images = observation in ("auto", "pixels")  # of the environment's own
+    takes_images = observation in ("auto", "pixels") or bool(task.names)  # of its own
     if task.suite == "dm_control":
         from envs.simulations.dm_control import Physics
 
@@ -44,14 +46,15 @@ def _simulate(task, observation, seed, factors):
         from envs.simulations.own import Own, find
 
         maker = find(task.domain, task.variant)
-        return Own(task.name, maker, takes_images=takes_images)
+        return Own(task.name, maker, (), takes_images, task.names)
     if task.suite in ("gym", "gymnasium"):
         from envs.simulations import gym, gymnasium
         from envs.simulations.own import Own
 
         maker = {"gym": gym.maker, "gymnasium": gymnasium.maker}[task.suite]
         velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
-        return Own(task.name, maker(task.variant), velocities, takes_images)
+        maker = maker(task.variant)
+        return Own(task.name, maker, velocities, takes_images, task.names)
     from envs.simulations.fake import Cliff, Line
 
     return Cliff() if task.variant == "fake_ending" else Line()

@@ -87,6 +87,7 @@ class Task:
     domain: str  # the domain of a DeepMind Control task, the module of a user's, else ""
     variant: str  # what to load of that domain, module or suite
     action_repeat: int  # environment steps of a decision
+    names: tuple[str, ...] = ()  # of the entries that are observed; empty: as OBSERVATIONS
 
 
 def dm_control_names():
@@ -155,11 +156,6 @@ def check_task(
         >>> check_task("cup_catch").action_repeat
         4
     """
-    if observation not in OBSERVATIONS:
-        raise ValueError(
-            f"observation {observation!r} is not one of {', '.join(OBSERVATIONS)}"
-            + _nearest(observation, OBSERVATIONS)
-        )
     _check_int("action_repeat", action_repeat, 1, optional=True)
     _check_int("seed", seed, 0, 2**32 - 1)
     _check_int("image_size", image_size, 1)
@@ -180,21 +176,30 @@ def check_task(
             f"{', '.join(changed)} can be changed for tasks of DeepMind Control alone, got "
             f"task {name!r}"
         )
-    knows_velocities = suite in ("dm_control", "fake") or variant in GYM_VELOCITIES
-    if "position" in observation and not knows_velocities:
-        library = "gymnasium" if suite == "gymnasium" else "gym"
-        offered = ", ".join(f"{library}:{name}" for name in GYM_VELOCITIES)
-        raise ValueError(
-            f"task {name!r} has no observation 'position', because its velocities are not "
-            f"known; use state or pixels. {offered} and all DeepMind Control tasks have "
-            "position"
-        )
+    names = _names(observation, suite, variant)
     if suite != "dm_control" and camera != 0:
         raise ValueError(f"task {name!r} has camera 0 only, got camera {camera}")
     if action_repeat is None:
         planned = PLANET_REPEAT if suite == "dm_control" else {}
         action_repeat = planned.get(domain, DEFAULT_REPEAT[suite])
-    return Task(name, suite, domain, variant, int(action_repeat))
+    return Task(name, suite, domain, variant, int(action_repeat), names)
+
+
+def _names(observation, suite, variant):
+    """The entries that an observation names, beside what is rendered; else none."""
+    knows_velocities = suite in ("dm_control", "fake") or variant in GYM_VELOCITIES
+    usual = [each for each in OBSERVATIONS if knows_velocities or "position" not in each]
+    if observation in usual:
+        return ()
+    has_names = not knows_velocities and suite != LOGGED and isinstance(observation, str)
+    words = observation.split("+") if has_names else ()
+    names = tuple(word for word in words if word != "pixels")
+    if not names:
+        raise ValueError(
+            f"observation must be {', '.join(usual[:-1])} or {usual[-1]}, got "
+            f"{observation!r}{_nearest(observation, usual)}"
+        )
+    return names
 
 
 def _check_number(name, value, positive=False):

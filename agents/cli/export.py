@@ -7,11 +7,11 @@ import pathlib
 
 from tf_agents.policies.policy_saver import PolicySaver
 
+import envs
 from agents.runs.checkpoints import is_pattern
 from agents.system.errors import UserError
 from agents.system.files import output_folder, replacing_folder, write_text
 from agents.training.loading import ObservationPolicy, load_parts
-from agents.training.measurements import entries_in_words
 
 _USAGE = """{folder} acts as {task} was learned in {steps} environment steps. In Python:
 
@@ -78,7 +78,7 @@ def export(run, out=None):
     else:
         print(_BOUNDS.format(actions.low.tolist(), actions.high.tolist()))
     if entries:
-        print(_ENTRIES.format(entries_in_words(entries)))
+        print(_ENTRIES.format(envs.entries_in_words(entries)))
     if images := _images(agent.model):
         words = (f"{name} uint8 {[1, *shape]}" for name, shape in images.items())
         print(_IMAGES.format(", ".join(words)))

@@ -168,7 +168,8 @@ def banner(config, agent, environment):
     if bounds := environment.actions.without_bounds():
         words["actions"] = bounds
     if environment.entries:
-        words["observation"] = f"{entries_in_words(environment.entries)}, in this order"
+        entries = envs.entries_in_words(environment.entries)
+        words["observation"] = f"{entries}, in this order"
     if grid_of(config.task) is None:
         place = "agents/study/insight/coverage.py"
         words["coverage"] = f"not measured: {place} has no grid for this task"
@@ -182,12 +183,6 @@ def show(files, metrics, step):
             image = file.stem.partition("_image_")[2].removesuffix("_strip")
             name = _SHOWN[file.suffix] + (f"/{image}" if image else "")
             metrics.picture(name, file, step)
-
-
-def entries_in_words(entries):
-    """`arm/angle 2, goal 1`; see `envs.environment.Environment`."""
-    sizes = [f"{'/'.join(map(str, path))} {size}" for path, size in entries.items()]
-    return ", ".join(sizes)
 
 
 def resident_mib():

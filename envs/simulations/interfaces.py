@@ -81,24 +81,6 @@ class DmEnv:
         self._env.close()
 
 
-def entries(observations, path=()):
-    """Pairs (path of keys, description) of an observation's arrays, in their order.
-
-    They are described by a nest of dicts, tuples and gym's spaces, to which `path` led.
-
-    Example:
-        >>> entries({"arm": {"angle": 1, "speed": 2}, "goal": 3})
-        [(('arm', 'angle'), 1), (('arm', 'speed'), 2), (('goal',), 3)]
-    """
-    is_one_of = type(observations).__name__ == "OneOf"  # gymnasium's; `Own` refuses it
-    parts = observations if is_one_of else getattr(observations, "spaces", observations)
-    if isinstance(parts, list | tuple):
-        parts = dict(enumerate(parts))
-    if not hasattr(parts, "items"):
-        return [(path, observations)]
-    return [each for key, part in parts.items() for each in entries(part, (*path, key))]
-
-
 def _a_time_step(step):
     if not isinstance(step, dm_env.TimeStep):
         raise TypeError(

@@ -10,7 +10,7 @@ import numpy as np
 
 from envs import quiet
 from envs.failing import EnvironmentFailedError
-from envs.simulations import interfaces, rendering
+from envs.simulations import interfaces, parts, rendering
 from envs.simulations.choices import choices, shaped
 from envs.simulations.errors import failing, line, told
 from envs.simulations.images import as_image
@@ -123,7 +123,8 @@ class Own:
     observations, as one vector. Images stand beside it, see `envs.simulations.images`. The
     velocity is of the entries that are known to be velocities, the position of the others.
 
-    Images are taken where `takes_images` is true, else refused.
+    Images are taken where `takes_images` is true, else refused. Of `names`, where there are
+    some, only the entries that are called so are taken, see `envs.simulations.parts`.
 
     Attributes:
         entries: dict of the path of each array of an observation -> its size, in order;
@@ -139,14 +140,14 @@ class Own:
             else than it describes, or gives what its interface does not.
     """
 
-    def __init__(self, task, make, velocities=(), takes_images=False):
+    def __init__(self, task, make, velocities=(), takes_images=False, names=()):
         self._task = task
         self._name = f"task {task!r}"
         self._env = self._make(make)
         self._describe_actions(self._env.actions)
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
-        entries = dict(interfaces.entries(self._env.observations))
+        entries = self._chosen(dict(parts.entries(self._env.observations)), names)
         found = {path: _image(array) for path, array in entries.items()}
         images = {path: image for path, image in found.items() if image}
         if not takes_images and images:
@@ -176,18 +177,17 @@ class Own:
         if not self._sizes:
             return np.zeros([0], np.float32)
         try:
-            return concatenate(self._observation, self._sizes)
-        except (LookupError, TypeError, ValueError) as error:
+            return parts.concatenate(self._observation, self._sizes)
+        except ValueError as error:
             raise EnvironmentFailedError(
-                f"{self._name}: an observation does not fit its spec or space "
-                f"({told(error)})"
+                f"{self._name}: an observation does not fit its spec or space ({error})"
             ) from error
 
     def images(self, size):
         """Dict of name -> uint8 [size, size, channels]."""
         with failing(self._task, "observation"):
             return {
-                name: image(_entry(self._observation, path), size)
+                name: image(parts.entry(self._observation, path), size)
                 for name, (path, image) in self._images.items()
             }
 
@@ -259,6 +259,18 @@ class Own:
         low, high = self._bounds(actions)
         self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
 
+    def _chosen(self, entries, names):
+        if not names:
+            return entries
+        try:
+            return parts.chosen(entries, names)
+        except ValueError as error:
+            why = "; its velocities are not known" if "position" in names else ""
+            raise ValueError(
+                f"{self._name}: observation must be state, pixels, pixels+state, auto, or "
+                f"names of entries; {error}{why}"
+            ) from None
+
     def _named(self, images):
         """Dict of `image_NAME` -> path and image, of those of paths.
 
@@ -269,7 +281,7 @@ class Own:
         for path, image in images.items():
             name = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(["image", *map(str, path)]))
             if name in found:
-                paths = " and ".join("/".join(map(str, p)) for p in (found[name][0], path))
+                paths = " and ".join(map(parts.called, (found[name][0], path)))
                 raise ValueError(
                     f"{self._name}: two images would be called {name}, {paths}: rename one"
                 )
@@ -283,7 +295,7 @@ class Own:
         )
 
     def _observes(self, path, array):
-        name = "/".join(map(str, path))
+        name = parts.called(path)
         return f"{self._name} observes {name + ': ' if name else ''}{line(array)}"
 
     def _size(self, path, array):
@@ -311,45 +323,6 @@ def _image(array):
 def _is_continuous(actions):
     shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
     return shape is not None and dtype is not None and np.issubdtype(dtype, np.floating)
-
-
-def concatenate(observation, entries):
-    """The entries of an observation as one vector.
-
-    Args:
-        observation: nest of arrays and numbers.
-        entries: dict of path -> size, in order.
-
-    Returns:
-        float64 [n].
-
-    Raises:
-        LookupError, TypeError, ValueError: an entry is missing, holds no real numbers, or
-            holds more or fewer than its size.
-
-    Example:
-        >>> entries = {("arm", "ends"): 2, ("goal",): 1}
-        >>> concatenate({"goal": 3, "arm": {"ends": [1, 2]}}, entries)
-        array([1., 2., 3.])
-    """
-    return np.concatenate([_part(observation, *entry) for entry in entries.items()])
-
-
-def _part(observation, path, size):
-    """Float64 [size]."""
-    name, given = "/".join(map(str, path)) or "it", _entry(observation, path)
-    part = np.ravel(given)
-    if np.ma.is_masked(part) or part.dtype.kind not in "biuf":
-        raise TypeError(f"{name} must be real numbers, got {line(repr(given)):.100}")
-    if part.size != size:
-        raise ValueError(f"{name} must have {size} numbers, got {part.size}")
-    return part.astype(np.float64)
-
-
-def _entry(observation, path):
-    for key in path:
-        observation = observation[key]
-    return observation
 
 
 def _where(module, error):

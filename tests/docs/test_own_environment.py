@@ -32,6 +32,7 @@ def given(**attributes):
 WRONG = {
     "is of no such library": (object, {}),
     "is several in one (`VectorEnv`)": given(single_action_space=None),
+    "has no entry of a chosen name": given(observation_space=PARTS),
     "observes images, with `observation=state`": given(observation_space=CAMERA),
     "observes text": given(observation_space=SPACES.Text(3)),
     "observes four channels": given(observation_space=space((90, 90, 4), np.uint8)),
@@ -88,7 +89,8 @@ def test_every_row_is_tried():
 
 @pytest.mark.parametrize(("row", "words"), rows("| the environment | the message has |"))
 def test_what_is_refused_is_so_by_the_words_of_the_page(load, row, words):
-    observation = "auto" if row.startswith("gives 0 to 255") else "state"
+    others = {"gives 0 to 255 where its": "auto", "has no entry of a chosen": "c"}
+    observation = others.get(row[:24], "state")
     with pytest.raises((ValueError, RuntimeError)) as caught:
         play(load(*WRONG[row], observation=observation))
     assert words.strip("`") in str(caught.value)

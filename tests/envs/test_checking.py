@@ -48,7 +48,7 @@ def raising(error):
     return fail
 
 
-REAL = "it must be real numbers, got"
+REAL = "observation must be real numbers, got"
 FLAG = "terminated and truncated are true or false, got"
 SECONDS = r"seconds of the environment's step .* must be above 0, got"
 LIMIT = r"limit of steps \(max_episode_steps\) must be a whole number of at least 1, got"
@@ -78,7 +78,7 @@ ROWS = [
     (Counter, step(seen=np.array([None, 1])), REAL),
     (Counter, step(seen=None), REAL),
     (Counter, step(seen=np.ma.array(SEEN, mask=[0, 1])), REAL),
-    (Counter, step(seen=np.zeros(3)), "it must have 2 numbers, got 3"),
+    (Counter, step(seen=np.zeros(3)), "observation must have 2 numbers, got 3"),
     (Counter, {"reset": returning(None)}, REAL),
     (DmCounter, dm(MID, 1.0, 1.0, np.array([np.inf, 0])), "observation must be finite"),
     # ends

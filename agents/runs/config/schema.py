@@ -17,7 +17,6 @@ from agents.runs.config.consistency import check_together
 from agents.runs.config.validation import validate
 from agents.system.errors import UserError
 from agents.system.settings import Settings, key
-from envs.tasks import OBSERVATIONS
 
 # Keys that had another name before: `bayes-rl migrate` renames them in the runs of then.
 RENAMED = {
@@ -113,7 +112,7 @@ class WorldModel(Settings):
 @dataclasses.dataclass(frozen=True)
 class Train(Settings):
     task: str = key()  # see configs/train.yaml
-    observation: str = key(choices=OBSERVATIONS)
+    observation: str = key()  # see envs.load
     action_repeat: int | None = key(least=1)  # environment steps; None: the task's own
     time_limit: int | None = key(least=1)  # environment steps; None: the task's own
     action_cost: float = key(least=0)  # per step and unit of squared action

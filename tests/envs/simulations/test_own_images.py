@@ -7,6 +7,7 @@ import pytest
 from envs.failing import EnvironmentFailedError
 
 SIZE = 32
+PHYSICS = ("position", "velocity")
 
 
 def box(*shape, dtype=np.uint8, low=0, high=255):
@@ -110,3 +111,50 @@ def test_what_lies_beyond_the_bounds_is_black_or_white(load):
     environment = load(eye(look, cam=space), "auto", image_size=SIZE)
     assert np.all(environment.reset().observation["observation"] == 255)
     assert np.all(environment.step([0.0]).observation["observation"] == 0)
+
+
+@pytest.mark.parametrize(
+    ("observation", "seen"),
+    [
+        ("cam", {"observation": 9}),
+        ("cam+arm/speed", {"observation": [2.0], "image_cam": 9}),
+        ("arm", {"observation": [1.0, 2.0]}),
+        ("goal+arm/angle", {"observation": [1.0, 3.0]}),
+        ("pixels+goal", {"observation": [3.0], "image_pixels": 7}),
+        ("pixels+other", {"observation": 7, "image_other": 5}),
+    ],
+)
+def test_entries_are_chosen_by_their_names(load, observation, seen):
+    numbers = {"arm": {"angle": [1.0], "speed": [2.0]}, "goal": [3.0]}
+    images = {"cam": np.full([SIZE, SIZE], 9), "other": np.full([SIZE, SIZE], 5)}
+    arm = gymnasium.spaces.Dict(
+        angle=box(1, dtype=np.float32, low=-9, high=9),
+        speed=box(1, dtype=np.float32, low=-9, high=9),
+    )
+    spaces = {"arm": arm, "goal": arm["angle"], "cam": box(SIZE, SIZE)}
+    make = eye(lambda env: numbers | images, **spaces, other=box(SIZE, SIZE))
+    environment = load(make, observation, image_size=SIZE)
+    found = environment.reset().observation
+    given = {name: array for name, array in found.items() if name not in PHYSICS}
+    assert given.keys() == seen.keys()
+    for name, value in seen.items():
+        np.testing.assert_array_equal(np.unique(given[name]), np.unique(value))
+
+
+@pytest.mark.parametrize("observation", ["camera", "position", "cam+", "ca", "goal+state"])
+def test_a_name_of_no_entry_is_refused_with_those_there_are(load, observation):
+    floats = box(2, dtype=np.float32, low=-9, high=9)
+    make = eye(shades(cam=1), cam=box(SIZE, SIZE), goal=floats)
+    words = "or names of entries; it observes no entry '.*'; its entries: cam, goal"
+    with pytest.raises(ValueError, match=words):
+        load(make, observation)
+
+
+def test_one_array_has_no_entries_to_choose(load):
+    class One(gymnasium.Env):
+        action_space = observation_space = box(2, dtype=np.float32)
+
+    with pytest.raises(ValueError, match="no entry 'goal'; its entries: none$"):
+        load(One, "goal")
+    with pytest.raises(ValueError, match="entries: none; its velocities are not known$"):
+        load(One, "position")

@@ -154,10 +154,15 @@ def test_parts_of_an_observation_may_be_listed(typed, name):
     assert overrides.load([f"observation={typed}"]).observation == name
 
 
-@pytest.mark.parametrize("typed", ["[pixels,sound]", "[state,state]", "[auto,pixels]"])
+@pytest.mark.parametrize("typed", ["[pixels,sound]", "[state,state]", "[auto,pixels]", "x"])
 def test_parts_that_are_not_seen_together_are_refused(typed):
     with pytest.raises(UserError, match="observation must be state, position, pixels, "):
         overrides.load([f"observation={typed}"])
+
+
+def test_entries_of_another_environment_are_listed_by_their_names():
+    words = ["task=gymnasium:FrozenLake-v1", "observation=[camera,arm/angle]"]
+    assert overrides.load(words).observation == "camera+arm/angle"
 
 
 def test_run_folder_may_use_other_keys():

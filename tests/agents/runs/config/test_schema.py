@@ -36,7 +36,6 @@ def change(values, name, value):
             f"transition must be {', '.join([*SOURCES][:-1])} or {[*SOURCES][-1]}, "
             "got 'flipot'; did you mean 'flipout'?",
         ),
-        ("observation", "pixel", "got 'pixel'; did you mean 'pixels'?"),
         ("image.size", 48, "image.size must be 32 or 64, got 48"),
         ("image.shadows", 1, "image.shadows must be true or false, got 1"),
         ("optimizer.epsilon", 0, "optimizer.epsilon must be above 0, got 0.0"),
