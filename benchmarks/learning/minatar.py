@@ -26,6 +26,10 @@ from tf_agents.utils import common
 
 _OUT = pathlib.Path(__file__).parents[2] / "results/minatar/dqn.csv"
 _FIRST = 1000  # frames before learning begins
+# Of an empty square, the paddle, the ball, where the ball was, and a brick.
+_COLORS = np.uint8(
+    [(0, 0, 0), (90, 160, 250), (255, 255, 255), (90, 90, 90), (220, 110, 60)]
+)
 
 
 def breakout():
@@ -34,7 +38,17 @@ def breakout():
         from minatar.gym import BaseEnv
     except ImportError as error:
         raise SystemExit("run `pip install --no-deps minatar==1.0.15` first") from error
-    return BaseEnv("breakout", use_minimal_action_set=True)
+
+    class Breakout(BaseEnv):
+        def render(self):  # theirs needs seaborn
+            return picture(self.game.state())
+
+    return Breakout("breakout", render_mode="rgb_array", use_minimal_action_set=True)
+
+
+def picture(state):
+    """Red, green and blue of the squares of Breakout; a later channel is in front."""
+    return _COLORS[np.max(state * np.arange(1, len(_COLORS)), axis=2)]
 
 
 class Frames(PyEnvironment):

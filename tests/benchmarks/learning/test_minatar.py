@@ -46,6 +46,15 @@ def test_epsilon_falls_within_a_fifth_of_the_frames():
     np.testing.assert_allclose(falls, [1.0, 0.55, 0.1, 0.1], rtol=1e-6)
 
 
+def test_a_picture_shows_what_is_in_front():
+    state = np.zeros([1, 3, 4], bool)
+    state[0, 1, 0] = state[0, 2, [0, 3]] = True  # a paddle; a paddle behind a brick
+    empty, paddle, brick = minatar.picture(state)[0].tolist()
+    assert empty == [0, 0, 0]
+    assert paddle[2] > paddle[0]  # blue
+    assert brick[0] > brick[2]  # red
+
+
 def test_without_the_game_it_is_said_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "minatar.gym", None)
     with pytest.raises(SystemExit, match="pip install --no-deps minatar==1.0.15"):
