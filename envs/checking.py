@@ -82,9 +82,9 @@ def timestep(value):
 
 def _stored(name, value, when, error=EnvironmentFailedError):
     given = np.asarray(value, np.float64)
-    if not np.all(np.isfinite(given)):
-        _fail(name, "be finite", value, when, error)
-    if np.any(np.abs(given) > LARGEST):
+    if not (np.abs(given) <= LARGEST).all():  # nor nan
+        if not np.isfinite(given).all():
+            _fail(name, "be finite", value, when, error)
         right, hint = f"be at most {LARGEST:g} in size", ": divide it by its unit"
         _fail(name, right, value, when, error, hint)
     return given.astype(np.float32)

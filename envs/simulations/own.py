@@ -165,15 +165,21 @@ class Own:
 
     def reset(self, seed):
         with quiet.without_deprecations(), failing(self._task, "reset"):
-            self._observation = self._env.reset(seed)
+            self._observation, self._state = self._env.reset(seed), None
 
     def step(self, action):
         action = shaped(action, self._env.actions)
         with failing(self._task, "step"):
             self._observation, *others = self._env.step(action)
+            self._state = None
         return others
 
     def state(self):
+        if self._state is None:  # it is asked for more than once a step
+            self._state = self._joined()
+        return self._state
+
+    def _joined(self):
         if not self._sizes:
             return np.zeros([0], np.float32)
         try:
