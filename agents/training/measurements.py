@@ -20,6 +20,7 @@ from agents.study.insight.spread import spread_report
 from agents.system.seeds import Purpose, fold, seed_of_run
 
 _SHOWN = {".png": "open_loop/figure", ".gif": "open_loop/video"}
+_LEAST_OF_IMAGES = 0.5  # stddev of the likelihood, in units of the spread of a pixel
 PROBED = 6  # newest episodes: enough to hold each out, few enough to be cheap
 
 
@@ -170,6 +171,12 @@ def banner(config, agent, environment):
     if environment.entries:
         entries = envs.entries_in_words(environment.entries)
         words["observation"] = f"{entries}, in this order"
+    stddev = config.world_model.observation_stddev
+    if model.parts["observation"].is_image and stddev < _LEAST_OF_IMAGES:
+        words["images"] = (
+            f"observation_stddev={stddev:g} lets all these pixels drown the reward; "
+            "world_model=pixels is for images alone"
+        )
     if grid_of(config.task) is None:
         place = "agents/study/insight/coverage.py"
         words["coverage"] = f"not measured: {place} has no grid for this task"

@@ -142,6 +142,19 @@ def test_order_of_an_observation_is_said(make_config, agent, environment):
     assert said == "joints 6, target/0 3, in this order"
 
 
+@pytest.mark.parametrize(("stddev", "is_said"), [(0.15, True), (1.0, False)])
+def test_a_likelihood_of_numbers_is_told_of_for_images(
+    make_config, make_model, agent, environment, stddev, is_said
+):
+    words = [f"world_model.observation_stddev={stddev}", "world_model.image_depth=2"]
+    seeing = types.SimpleNamespace(
+        model=make_model(*words, image_size=32), policies=agent.policies
+    )
+    said = banner(make_config(*words), seeing, environment)
+    assert ("world_model=pixels" in said.get("images", "")) == is_said
+    assert "images" not in banner(make_config(*words), agent, environment)
+
+
 def test_actions_without_bounds_are_said_with_what_they_stand_for(
     make_config, agent, environment
 ):
