@@ -16,6 +16,7 @@ __all__ = [
     "check_task",
     "concatenate",
     "entries_in_words",
+    "entry",
     "give",
     "load",
     "load_many",
@@ -35,7 +36,7 @@ def __getattr__(name):
         from envs import angles
 
         return angles.wrapping_angles
-    if name in ("concatenate", "entries_in_words"):
+    if name in ("concatenate", "entries_in_words", "entry"):
         from envs.simulations import parts
 
         return getattr(parts, name)

@@ -27,6 +27,7 @@ class Simulation(typing.Protocol):
         entries: dict of path -> size of what `state` was put together from, in order.
         images: method `images(size)`: dict of `image_NAME` -> uint8 [size, size, channels],
             of images that the task observes.
+        image_entries: as `images` of an `Environment`, by `image_NAME`.
     """
 
     action_minimum: np.ndarray  # [A]
@@ -105,6 +106,8 @@ class Environment(py_environment.PyEnvironment):
         seconds: of simulated time, from one decision to the next.
         entries: dict of path -> size of what the observation was put together from, in
             order; empty where that is not told.
+        images: dict of the name of an image -> path and `envs.simulations.images.Image` of
+            what it was made from; empty where none are the environment's own.
         actions: what they stand for, `envs.actions.Actions` or `Categories`.
     """
 
@@ -154,6 +157,9 @@ class Environment(py_environment.PyEnvironment):
         self._failed = 0  # episodes in a row
         seen = self._first_seen()
         self._observation_spec = {name: _spec(name, seen[name]) for name in seen}
+        own = getattr(simulation, "image_entries", {}) if observation == "auto" else {}
+        # The first of images alone is called otherwise in what is seen.
+        self.images = {each if each in seen else "observation": own[each] for each in own}
 
     def observation_spec(self):
         return self._observation_spec

@@ -4,7 +4,7 @@ from envs import quiet, tasks
 
 _FACTORS = ("mass", "friction", "gain")  # on the physics of a task
 # What each environment of a task says of itself, and so do all of them together.
-TOLD = ("action_repeat", "episode_length", "entries", "actions")
+TOLD = ("action_repeat", "episode_length", "entries", "images", "actions")
 
 
 def make(

@@ -59,7 +59,8 @@ def export(run, out=None):
     if folder.exists() and any(folder.iterdir()) and not is_policy:
         raise UserError(f"{folder} has other files than a policy; choose another --out")
     output_folder(folder.absolute().parent)  # in which the new takes the place of the old
-    config, agent, entries, actions = load_parts(run)
+    config, agent, environment = load_parts(run)
+    entries, actions = environment.entries, environment.actions
     folder.parent.mkdir(parents=True, exist_ok=True)
     _save(agent, folder, _interface(config, agent, entries, actions))
     seen = agent.model.observation_spec

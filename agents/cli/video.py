@@ -27,7 +27,7 @@ def video(run, out=None):
     and prints the files. Without a rendering library the episode is run but not filmed,
     which a line on stderr says. A fit of `calibrate --out` in the other folder is used.
     """
-    config, agent, entries, _ = load_parts(run)
+    config, agent, environment = load_parts(run)
     folder = output_folder(out or pathlib.Path(run) / "videos")
     steps = agent.counts["environment_steps"]
     try:
@@ -47,6 +47,7 @@ def video(run, out=None):
     seed = seed_of_run(config.seed, Purpose.FILM)
     fit = saved_fits.newest((folder, run), steps, "policy")
     name = f"open_loop_{steps}"
-    files += film(agent.model, episode, seed, folder, name, fit, entries)
+    given = agent.model, episode, seed, folder, name, fit, environment.entries
+    files += film(*given)
     for file in files:
         print(file)

@@ -34,7 +34,7 @@ def load_agent(folder):
 
 
 def load_parts(folder):
-    """As `load_agent`, with the `entries` and `actions` of the environment beside them."""
+    """As `load_agent`, with the environment beside them, closed, for what it tells."""
     config = load_config(folder)
     configure_tensorflow(config)
     run = Run(pathlib.Path(folder))
@@ -48,7 +48,7 @@ def load_parts(folder):
             "folder if checkpoints were lost"
         )
     agent.stay_averaged()
-    return config, agent, environment.entries, environment.actions
+    return config, agent, environment
 
 
 def make_checkpoints(run, agent, **settings):
@@ -72,16 +72,16 @@ class LoadedAgent:
         policy: `agents.planet.agent.policy.PlanningPolicy`.
         clock: `agents.planet.agent.clock.Clock` of the policy; its episodes are counted on,
             so that each episode has random numbers of its own.
-        entries: of the environment, see `envs.environment.Environment`.
-        actions: likewise; None: numbers in bounds.
+        environment: what has `entries`, `images` and `actions` of its environment, see
+            `envs.environment.Environment`.
     """
 
-    def __init__(self, policy, clock, entries, actions=None):
+    def __init__(self, policy, clock, environment):
         self._policy = ObservationPolicy(policy)
         self._action = tf.function(self._policy.action, autograph=False)
         self._clock = clock
-        self._entries = entries
-        self._actions = actions
+        self._entries, self._images = environment.entries, environment.images
+        self._actions = environment.actions
         self._is_first = True
         self._state = self._policy.get_initial_state(1)
 
@@ -96,8 +96,8 @@ class LoadedAgent:
 
         Args:
             observation: array, as the run saw them. Or a dict: the observation of an
-                environment of `envs.load`, of dm_control, or of the user's own environment.
-                Where the run saw images beside numbers: one of `envs.load`.
+                environment of `envs.load`, of dm_control, or of the user's own environment,
+                whose images are resized as they were for the run.
 
         Returns:
             float32 [A] in [-1, 1], which stand for the bounds of the task's actions. Where
@@ -114,13 +114,15 @@ class LoadedAgent:
         step = time_step.TimeStep(tf.constant([kind]), tf.zeros([1]), tf.ones([1]), seen)
         action, self._state, _ = self._action(step, self._state)
         self._is_first = False
-        if self._actions is None or not self._actions.categories:
+        if not self._actions.categories:
             return action.numpy()[0]
         chosen = self._actions.scale(action.numpy()[0])
         return chosen if len(chosen) > 1 else chosen.item()
 
     def _seen(self, observation):
         spec = self._policy.time_step_spec.observation
+        if self._images:
+            observation = self._with_images(observation, spec)
         is_dict = isinstance(observation, Mapping)
         if not isinstance(spec, Mapping):
             whole = self._whole(observation) if is_dict else observation
@@ -133,6 +135,27 @@ class LoadedAgent:
                 f"environments of envs.load; {given}"
             )
         return {name: _array(observation[name], spec[name], name) for name in spec}
+
+    def _with_images(self, observation, spec):
+        """What the agent sees in an observation with images of the user's environment."""
+        specs = spec if isinstance(spec, Mapping) else {"observation": spec}
+        if isinstance(observation, Mapping) and specs.keys() <= observation.keys():
+            return observation  # of `envs.load`
+        seen = {}
+        for name, (path, image) in self._images.items():
+            try:
+                given = envs.entry(observation, path)
+            except (LookupError, TypeError):
+                return observation  # the message of what it lacks is about that
+            if not path and np.shape(given) != image.shape:
+                return observation  # resized before
+            try:
+                seen[name] = image(given, specs[name].shape[0])
+            except ValueError as error:
+                raise ValueError(f"{'/'.join(map(str, path)) or name}: {error}") from None
+        if self._entries:
+            seen["observation"] = envs.concatenate(observation, self._entries)
+        return seen
 
     def _whole(self, observation):
         """The array of a dict of `envs.load`, or of the entries of another."""

@@ -110,9 +110,9 @@ def load(run, explore=False, environment=None):
         UserError: the folder holds no run or no checkpoint.
     """
     _give(run, environment)
-    _, agent, entries, actions = load_parts(run)
+    _, agent, environment = load_parts(run)
     policy = agent.collect_policy if explore else agent.policy
-    return LoadedAgent(policy, agent.clock, entries, actions)
+    return LoadedAgent(policy, agent.clock, environment)
 
 
 @dataclasses.dataclass(frozen=True)

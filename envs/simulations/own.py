@@ -130,6 +130,7 @@ class Own:
         entries: dict of the path of each array of an observation -> its size, in order;
             ("arm", "angle") leads to the entry angle of the entry arm. Empty where the
             observation is one array.
+        image_entries: dict of `image_NAME` -> path and `envs.simulations.images.Image`.
 
     Raises:
         ValueError: what the function returns is no such environment, has actions that are
@@ -152,13 +153,13 @@ class Own:
         images = {path: image for path, image in found.items() if image}
         if not takes_images and images:
             self._refuse_image(*next((path, entries[path]) for path in images))
-        self._images = self._named(images)
+        self.image_entries = self._named(images)
         self._sizes = {
             path: self._size(path, array)
             for path, array in entries.items()
             if path not in images
         }
-        if not sum(self._sizes.values()) and not self._images:
+        if not sum(self._sizes.values()) and not self.image_entries:
             raise ValueError(f"{self._name} observes nothing: its spec or space is empty")
         self.entries = self._sizes if list(self._sizes) != [()] else {}
         self._velocities = list(velocities)
@@ -194,7 +195,7 @@ class Own:
         with failing(self._task, "observation"):
             return {
                 name: image(parts.entry(self._observation, path), size)
-                for name, (path, image) in self._images.items()
+                for name, (path, image) in self.image_entries.items()
             }
 
     def position_only(self):

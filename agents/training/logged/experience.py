@@ -31,7 +31,7 @@ class LoggedSpecs:
     def __init__(self, episode, action_repeat, episode_length):
         self.action_repeat = action_repeat or 1
         self.episode_length = episode_length
-        self.entries = {}
+        self.entries, self.images = {}, {}
         size = episode["action"].shape[1]
         self.actions = make_actions(np.full([size], -1.0), np.full([size], 1.0))
         self._action = array_spec.BoundedArraySpec([size], np.float32, -1.0, 1.0, "action")

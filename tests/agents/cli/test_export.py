@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+import types
 from unittest import mock
 
 import numpy as np
@@ -126,7 +127,8 @@ def test_bounds_of_actions_and_order_of_entries_are_printed_and_stored(
 ):
     config, agent, *_ = whole_parts
     entries = {("arm", "angle"): 1, ("goal",): 1}
-    parts = config, agent, entries, make_actions(np.array([-3.0]), np.array([5e6]))
+    actions = make_actions(np.array([-3.0]), np.array([5e6]))
+    parts = config, agent, types.SimpleNamespace(entries=entries, actions=actions)
     monkeypatch.setattr(exporting, "load_parts", lambda _: parts)
     monkeypatch.setattr(exporting, "PolicySaver", mock.Mock())  # which takes seconds
     assert main(["export", str(run), "--out", str(tmp_path / "policy")]) == 0

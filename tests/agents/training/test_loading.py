@@ -4,6 +4,7 @@ import contextlib
 import shutil
 import subprocess
 import sys
+import types
 
 import numpy as np
 import pytest
@@ -27,6 +28,9 @@ from agents.training.loading import (
     load_agent,
     make_checkpoints,
 )
+from envs.actions import make_actions
+
+ONE = np.ones([1])
 
 
 def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
@@ -173,9 +177,12 @@ class Summing(tf_policy.TFPolicy):
 def make_agent():
     """Makes an agent that sums, in its first episode."""
 
-    def make(entries=(), seen=(2,), dtype=tf.float32):
+    def make(entries=(), seen=(2,), dtype=tf.float32, images=()):
         clock = Clock()
-        return LoadedAgent(Summing(clock, tf.TensorSpec(seen, dtype)), clock, entries)
+        told = types.SimpleNamespace(
+            entries=dict(entries), images=dict(images), actions=make_actions(-ONE, ONE)
+        )
+        return LoadedAgent(Summing(clock, tf.TensorSpec(seen, dtype)), clock, told)
 
     return make
 

@@ -2,20 +2,27 @@
 
 import json
 import shutil
+import types
 
 import gymnasium
 import numpy as np
 import pytest
 import tensorflow as tf
+from tf_agents.trajectories import policy_step
 from tf_agents.trajectories import time_step as ts
 
 import agents
 import envs
 from agents.__main__ import main
 from agents.episodes.store import EpisodeStore
+from agents.planet.agent.clock import Clock
 from agents.runs.records import read_metrics
 from agents.system.errors import UserError
+from agents.training.loading import LoadedAgent
+from envs.actions import make_actions
+from envs.simulations.images import as_image
 from tests.agents.graphs import without_graphs
+from tests.agents.training.test_loading import Summing
 
 SIZE = 32
 TASK = "python:tests.agents.training.test_parts:Arm"
@@ -62,6 +69,52 @@ def run(make_once):
     return agents.Trained(make_once("parts", make))
 
 
+class Bright(Summing):
+    """Its action is the mean of the first two channels of an image."""
+
+    def _action(self, time_step, policy_state, seed):
+        seen = tf.cast(time_step.observation["observation"], tf.float32)
+        return policy_step.PolicyStep(tf.reduce_mean(seen, [1, 2])[:, :2], policy_state)
+
+
+@pytest.fixture
+def seeing():
+    """An agent that saw a camera of 48 by 64 pixels as 32 by 32."""
+    space = gymnasium.spaces.Box(0.0, 1.0, [3, 48, 64])  # channels first
+    told = types.SimpleNamespace(
+        entries={},
+        images={"observation": (("camera",), as_image(space))},
+        actions=make_actions(-np.ones(1), np.ones(1)),
+    )
+    spec = tf.TensorSpec([32, 32, 3], tf.uint8)
+    return LoadedAgent(Bright(Clock(), spec), Clock(), told)
+
+
+def test_an_image_of_its_own_environment_is_resized_as_for_the_run(seeing):
+    camera = np.zeros([3, 48, 64])
+    camera[0], camera[1, :, :32] = 1.0, 0.2
+    expected = [255.0, 25.5]
+    assert seeing.act({"camera": camera, "more": None}) == pytest.approx(expected)
+    small = np.zeros([32, 32, 3], np.uint8)
+    small[..., 0] = 7
+    assert seeing.act(small) == pytest.approx([7, 0])  # as of envs.load
+    assert seeing.act({"observation": small}) == pytest.approx([7, 0])
+
+
+@pytest.mark.parametrize(
+    ("observation", "message"),
+    [
+        ({"camera": np.zeros([48, 64, 3])}, "^camera: an image must have shape .3, 48"),
+        ({"camera": np.full([3, 48, 64], 9.0)}, "^camera: an image must be from 0 to 1"),
+        ({"cam": np.zeros([3, 48, 64])}, "must be a dict with observation; it lacks"),
+        (np.zeros([3, 48, 64]), "observation must have shape .32, 32, 3., got .3, 48"),
+    ],
+)
+def test_a_wrong_image_of_its_own_environment_is_named(seeing, observation, message):
+    with pytest.raises(ValueError, match=message):
+        seeing.act(observation)
+
+
 @pytest.mark.slow
 def test_all_parts_of_a_step_are_in_its_row(run):
     episode = EpisodeStore(f"{run.folder}/episodes").read(1)
@@ -93,7 +146,12 @@ def test_a_loaded_agent_acts_on_what_an_environment_gives(run):
     agent = agents.load(run)
     seen = envs.load(TASK, "auto", image_size=SIZE).reset().observation
     agent.reset()
-    assert agent.act(seen).shape == (1,)
+    action = agent.act(seen)
+    assert action.shape == (1,)
+    again = agents.load(run)
+    again.reset()
+    own, _ = Arm().reset()
+    assert again.act(own) == pytest.approx(action)
     for wrong in (seen["observation"], seen["image_front"], None):
         with pytest.raises(
             ValueError, match="a dict with observation, image_front, .*got n"
