@@ -22,7 +22,7 @@ LOCAL = "logdir", "threads", "address", "evaluation.apart"
 # What may change when a run goes on: how fast it computes, how often it is measured and
 # saved. An episode starts by its number, whichever environment runs it, and what is learned
 # from a batch is the same but for rounding and the random numbers of each device.
-CHANGEABLE = ("environments", "devices", "compile")
+CHANGEABLE = ("environments", "actors", "devices", "compile")
 CHANGEABLE += ("evaluation.every_steps", "evaluation.episodes", "video_every_steps")
 CHANGEABLE += ("probe_every_steps", "checkpoint_every_steps", "logger")
 

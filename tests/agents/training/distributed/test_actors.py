@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import subprocess
 
 import numpy as np
 import pytest
@@ -10,6 +11,8 @@ from agents.episodes.experience import CollectedHere
 from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore, pack
 from agents.runs.folder import Run
+from agents.runs.records import read_metrics, read_sessions
+from agents.system.processes import command_of
 from agents.training.distributed import actors, cluster
 from agents.training.distributed.actors import Actor, CollectedByActors, with_own_noise
 from agents.training.distributed.weights import Weights, acting_variables
@@ -281,3 +284,18 @@ def test_an_actor_of_ray_brings_episodes(here, make_config, run, build_agent):
             agent.clock.advance(counted + 1, agent_steps=20, environment_steps=20)
         found = numbers(experience.store)
     assert len(set(found)) == len(found) >= 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_a_run_goes_on_with_actors_and_without(tmp_path):
+    words = ["experiment=debug", "value=none", "sequence_length=5", "seed_steps=40"]
+    words += ["evaluation.every_steps=0", "video_every_steps=0", f"logdir={tmp_path}"]
+    for steps, count in ((80, 0), (160, 2), (200, 0)):
+        more = [f"environment_steps={steps}", f"actors={count}"]
+        subprocess.run(command_of("train", *words, *more), check=True)
+    rows = read_metrics(tmp_path)
+    assert [row["environment_steps"] for row in rows] == [*range(20, 220, 20)]
+    assert sorted(numbers(EpisodeStore(tmp_path / "episodes"))) == [*range(10)]
+    changes = [row.get("changed") for row in read_sessions(tmp_path)]
+    assert changes == [None, ["actors: 0 -> 2"], ["actors: 2 -> 0"]]
