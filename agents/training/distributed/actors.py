@@ -164,8 +164,11 @@ class CollectedByActors(Experience):
         for slot in self._slots:
             if slot.remote.is_idle and slot.last < episodes:
                 nexts = nexts or self.store.next_numbers(self._stride)
-                given = self._newest(agent), nexts[slot.rows], max(1, self._steps_left)
-                slot.remote.begin("collect", *given)
+                own, left = nexts[slot.rows], max(1, self._steps_left)
+                later = [number + self._stride for number in own]
+                weights = self._newest(agent)
+                last = weights, later, left  # in those episodes it may die each time
+                slot.remote.begin("collect", weights, own, left, last=last)
             slot.remote.watch()
 
     def _newest(self, agent):

@@ -1,7 +1,8 @@
 """A process of a run as another one sees it: an actor of Ray that does one thing at a time.
 
-Ray starts it again where it dies, and what it was doing is done again. Here it is watched:
-a process that stands still does not die by itself.
+Ray starts it again where it dies, and what it was doing is done again, or at last something
+else: a simulator may end its process at the same step each time. Here it is watched: a
+process that stands still does not die by itself.
 """
 
 import os
@@ -42,7 +43,7 @@ class Remote:
         self.name = name
         settings = {"max_restarts": -1, "concurrency_groups": {LIFE: 1}}
         self._handle = ray.remote(num_cpus=cores, **settings)(kind).remote(*given)
-        self._work = self._pending = self._sign = self._process = None
+        self._work = self._last = self._pending = self._sign = self._process = None
         self._looked, self._asked = time.monotonic(), 0.0
         self._failures, self._silence, self._told = 0, 0.0, ""
 
@@ -55,9 +56,12 @@ class Remote:
         """References of what it is doing, a list of one or none."""
         return [] if self._pending is None else [self._pending]
 
-    def begin(self, method, *given):
-        """Lets it do something, where it is idle; again, if it dies meanwhile."""
-        self._work = method, given
+    def begin(self, method, *given, last=None):
+        """Lets it do something, where it is idle; again, if it dies meanwhile.
+
+        The last of so many tries is by what is given as `last`, if there is any.
+        """
+        self._work, self._last = (method, given), last
         self._go_on()
 
     def result(self):
@@ -103,7 +107,11 @@ class Remote:
             raise GoneError(
                 f"{self.name} has failed {TRIES} times in a row ({reason}); {GOES_ON}"
             )
-        self._say(f"has failed ({reason}); it tries again")
+        if self._failures < TRIES - 1 or self._last is None:
+            self._say(f"has failed ({reason}); it tries again")
+            return
+        self._work = self._work[0], self._last
+        self._say(f"has failed ({reason}); it leaves out what it began")
 
     def watch(self):
         """Looks for a sign of life; kills what stands still, which Ray starts again."""

@@ -117,8 +117,9 @@ class Told:
         self.pending, self.is_idle, self.late = [], True, 0
         Told.made.append(self)
 
-    def begin(self, method, *given):
+    def begin(self, method, *given, last):
         self.begun.append((method, *given))
+        self.last = last
         self.is_idle = False
 
     def result(self):
@@ -167,6 +168,7 @@ def test_finished_episodes_are_on_disk_the_lowest_number_first(
     first.brings(0, make_episode, late=1)
     experience.collect(build_agent())
     assert [each.begun[0][2] for each in Told.made] == [[0], [1]]
+    assert [each.last[1] for each in Told.made] == [[2], [3]]  # where these are left out
     assert numbers(EpisodeStore(run.episodes)) == [0, 1]
 
 

@@ -32,6 +32,12 @@ class Worker:
     def die(self):
         os._exit(3)
 
+    def die_if_odd(self, number):
+        return os._exit(3) if number % 2 else number
+
+    def inverse(self, number):
+        return 1 / number
+
     def fail(self, error):
         raise error
 
@@ -105,6 +111,27 @@ def test_one_that_dies_each_time_ends_the_run(worker, monkeypatch):
         "worker_0 has failed 2 times in a row (it has died); the same command goes on from "
         "the last checkpoint"
     )
+
+
+@pytest.mark.slow
+def test_what_it_dies_of_each_time_is_left_out_at_last(worker, capfd, monkeypatch):
+    monkeypatch.setattr(remote, "TRIES", 3)
+    worker.begin("die_if_odd", 5, last=(6,))
+    assert result_of(worker) == 6
+    told = [line for line in capfd.readouterr().err.splitlines() if "has failed" in line]
+    assert told == [
+        "worker_0: has failed (it has died); it tries again",
+        "worker_0: has failed (it has died); it leaves out what it began",
+    ]
+
+
+def test_the_last_try_is_by_what_was_given_for_it(worker, monkeypatch):
+    monkeypatch.setattr(remote, "TRIES", 2)
+    worker.begin("inverse", 0.0, last=(4.0,))
+    assert result_of(worker) == 0.25
+    worker.begin("inverse", 0.0, last=(0.0,))
+    with pytest.raises(GoneError, match=r"2 times in a row \(ZeroDivisionError"):
+        result_of(worker)
 
 
 def test_what_was_typed_wrong_is_told_at_once(worker):
