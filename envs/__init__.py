@@ -12,6 +12,7 @@ from envs.tasks import can_end, check_task, rewards_are_unbounded
 __all__ = [
     "EnvironmentFailedError",
     "batched",
+    "called",
     "can_end",
     "check_task",
     "concatenate",
@@ -36,7 +37,7 @@ def __getattr__(name):
         from envs import angles
 
         return angles.wrapping_angles
-    if name in ("concatenate", "entries_in_words", "entry"):
+    if name in ("called", "concatenate", "entries_in_words", "entry"):
         from envs.simulations import parts
 
         return getattr(parts, name)

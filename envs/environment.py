@@ -299,18 +299,25 @@ class Environment(py_environment.PyEnvironment):
         """What the agent sees: `observation`, and images beside it."""
         images = {}
         if "pixels" in self._kind:
-            images["image_pixels"] = simulation.render(*self._picture)
+            images["image_pixels"] = self._ask(simulation.render, *self._picture)
         if "auto" in self._kind and hasattr(simulation, "images"):
-            images |= simulation.images(self._picture[0])
+            images |= self._ask(simulation.images, self._picture[0])
         numbers = np.zeros(0)
         if "position" in self._kind:
-            numbers = simulation.position_only()
+            numbers = self._ask(simulation.position_only)
         elif self._kind != "pixels":
-            numbers = simulation.state()
+            numbers = self._ask(simulation.state)
         if images and not np.size(numbers):
             first, *_ = images
             return {"observation": images.pop(first)} | images
         return {"observation": self._vector("observation", numbers)} | images
+
+    def _ask(self, method, *given):
+        """What it returns; its error says when."""
+        try:
+            return method(*given)
+        except EnvironmentFailedError as error:
+            raise EnvironmentFailedError(f"{error} {self._when}") from error
 
     def _vector(self, name, value):
         return checking.vector(name, value, self._when)

@@ -109,8 +109,7 @@ def load_many(
         **settings: the other arguments of `load`.
 
     Returns:
-        A batched environment with attributes `action_repeat`, `episode_length`, `entries`
-        and `actions`.
+        A batched environment with the attributes of one.
 
     Raises:
         ValueError, RuntimeError: as `load`; or a process has ended by itself.

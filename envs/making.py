@@ -27,7 +27,7 @@ def make(
     settings |= {"give_up_after": give_up_after, "cut_after": cut_after}
     simulation = _simulate(found, observation, seed, factors)
     if found.names:
-        observation = "pixels+auto" if "pixels" in observation.split("+") else "auto"
+        observation = "pixels+auto" if "pixels" in found.names else "auto"
     return Environment(simulation, observation, **settings)
 
 

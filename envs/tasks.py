@@ -67,7 +67,7 @@ ENDING = ("lqr_lqr_2_1", "lqr_lqr_6_2", "fake_ending")
 GYM_ENDLESS = ("Pendulum-v1",)
 
 # Entries of a task's observation that are velocities, in gym and gymnasium. Tasks that are
-# not named here do not offer the observation `position`.
+# not named here do not offer the observation `position`, but for an entry of that name.
 GYM_VELOCITIES = {
     "Pendulum-v1": (2,),
     "MountainCarContinuous-v0": (1,),
@@ -87,7 +87,7 @@ class Task:
     domain: str  # the domain of a DeepMind Control task, the module of a user's, else ""
     variant: str  # what to load of that domain, module or suite
     action_repeat: int  # environment steps of a decision
-    names: tuple[str, ...] = ()  # of the entries that are observed; empty: as OBSERVATIONS
+    names: tuple[str, ...] = ()  # of observed entries, and pixels; empty: as OBSERVATIONS
 
 
 def dm_control_names():
@@ -193,13 +193,12 @@ def _names(observation, suite, variant):
         return ()
     has_names = not knows_velocities and suite != LOGGED and isinstance(observation, str)
     words = observation.split("+") if has_names else ()
-    names = tuple(word for word in words if word != "pixels")
-    if not names:
+    if not set(words) - {"pixels"}:
         raise ValueError(
             f"observation must be {', '.join(usual[:-1])} or {usual[-1]}, got "
             f"{observation!r}{_nearest(observation, usual)}"
         )
-    return names
+    return tuple(words)
 
 
 def _check_number(name, value, positive=False):

@@ -58,7 +58,7 @@ def probe(run, episodes, out=None):
             files.append(save_state_prediction(folder / "figures", name, *told))
     folder.mkdir(parents=True, exist_ok=True)
     write_csv(files[0], rows)
-    if config.observation.endswith("state") or config.observation == "auto":
+    if config.observation in ("state", "pixels+state", "auto"):
         print("Velocities are inputs of this agent: the probes say what its latent keeps.")
     for file in files:
         print(file)

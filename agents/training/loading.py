@@ -81,6 +81,7 @@ class LoadedAgent:
         self._action = tf.function(self._policy.action, autograph=False)
         self._clock = clock
         self._entries, self._images = environment.entries, environment.images
+        self._paths = [*self._entries, *(path for path, _ in self._images.values())]
         self._actions = environment.actions
         self._is_first = True
         self._state = self._policy.get_initial_state(1)
@@ -97,7 +98,8 @@ class LoadedAgent:
         Args:
             observation: array, as the run saw them. Or a dict: the observation of an
                 environment of `envs.load`, of dm_control, or of the user's own environment,
-                whose images are resized as they were for the run.
+                whose images are resized as they were for the run. What fits both is taken
+                for the user's own.
 
         Returns:
             float32 [A] in [-1, 1], which stand for the bounds of the task's actions. Where
@@ -106,7 +108,8 @@ class LoadedAgent:
 
         Raises:
             ValueError: the observation lacks a part, has another shape, is not of real
-                numbers, finite and at most 1e15 in size, or is an image that is not uint8.
+                numbers, finite and at most 1e15 in size, or is an image of another type
+                than `envs.load`, or the user's environment, gives.
         """
         kind = time_step.StepType.FIRST if self._is_first else time_step.StepType.MID
         seen = tf.nest.map_structure(lambda x: x[np.newaxis], self._seen(observation))
@@ -121,58 +124,86 @@ class LoadedAgent:
 
     def _seen(self, observation):
         spec = self._policy.time_step_spec.observation
-        if self._images:
-            observation = self._with_images(observation, spec)
-        is_dict = isinstance(observation, Mapping)
-        if not isinstance(spec, Mapping):
-            whole = self._whole(observation) if is_dict else observation
-            return _array(whole, spec, "observation")
-        missing = sorted(spec.keys() - set(observation)) if is_dict else []
-        if missing or not is_dict:
-            given = f"it lacks {', '.join(missing)}" if is_dict else "got no dict"
-            raise ValueError(
-                f"observation must be a dict with {', '.join(spec)}, as those of "
-                f"environments of envs.load; {given}"
-            )
-        return {name: _array(observation[name], spec[name], name) for name in spec}
-
-    def _with_images(self, observation, spec):
-        """What the agent sees in an observation with images of the user's environment."""
         specs = spec if isinstance(spec, Mapping) else {"observation": spec}
-        if isinstance(observation, Mapping) and specs.keys() <= observation.keys():
-            return observation  # of `envs.load`
+        is_own = self._is_own(observation, specs)
+        seen = (self._read if is_own else _as_loaded)(observation, specs)
+        arrays = {name: _array(seen[name], specs[name], name) for name in specs}
+        return arrays if isinstance(spec, Mapping) else arrays["observation"]
+
+    def _is_own(self, observation, specs):
+        """Whether it is of the user's own environment, and not of `envs.load`."""
+        if not self._paths:
+            return False
+        is_dict = isinstance(observation, Mapping)
+        given = observation if is_dict else {"observation": observation}
+        is_loaded = specs.keys() <= given.keys()
+        if all(_lies(path, observation) for path in self._paths):
+            return not is_loaded or self._fits(observation)
+        return is_dict and not is_loaded and "observation" not in observation
+
+    def _fits(self, observation):
+        """Whether entries have their sizes, and images look as they do before resizing."""
+        try:
+            sizes = [np.size(envs.entry(observation, path)) for path in self._entries]
+        except ValueError:  # of rows that differ in length
+            return False
+        images = [
+            (np.asarray(envs.entry(observation, path)), image)
+            for path, image in self._images.values()
+        ]
+        return sizes == [*self._entries.values()] and all(
+            array.shape == image.shape and (image.is_whole or array.dtype != np.uint8)
+            for array, image in images
+        )
+
+    def _read(self, observation, specs):
+        """What the agent sees in an observation of the user's own environment."""
+        lacking = [path for path in self._paths if not _lies(path, observation)]
+        if lacking:
+            images = [envs.called(path) for path, _ in self._images.values()]
+            words = [envs.entries_in_words(self._entries)] if self._entries else []
+            raise ValueError(
+                f"observation must be a dict with {', '.join(words + images)}; it lacks "
+                f"{', '.join(map(envs.called, lacking))}"
+            )
         seen = {}
         for name, (path, image) in self._images.items():
             try:
-                given = envs.entry(observation, path)
-            except (LookupError, TypeError):
-                return observation  # the message of what it lacks is about that
-            if not path and np.shape(given) != image.shape:
-                return observation  # resized before
-            try:
-                seen[name] = image(given, specs[name].shape[0])
+                seen[name] = image(envs.entry(observation, path), specs[name].shape[0])
             except ValueError as error:
-                raise ValueError(f"{'/'.join(map(str, path)) or name}: {error}") from None
-        if self._entries:
+                raise ValueError(f"{envs.called(path) or name}: {error}") from None
+        if sum(self._entries.values()):
             seen["observation"] = envs.concatenate(observation, self._entries)
         return seen
 
-    def _whole(self, observation):
-        """The array of a dict of `envs.load`, or of the entries of another."""
-        firsts = {first for first, *_ in self._entries}
-        is_entry = "observation" in firsts and firsts <= observation.keys()
-        if not firsts or ("observation" in observation and not is_entry):
-            if "observation" not in observation:
-                raise ValueError(
-                    "observation must be a dict with observation; it lacks observation"
-                )
-            return observation["observation"]
-        return envs.concatenate(observation, self._entries)
+
+def _lies(path, observation):
+    """Whether there is something at a path."""
+    try:
+        envs.entry(observation, path)
+    except (LookupError, TypeError):
+        return False
+    return True
+
+
+def _as_loaded(observation, specs):
+    """What the agent sees in what `envs.load` gives, or in an array alone."""
+    is_dict = isinstance(observation, Mapping)
+    if not is_dict and len(specs) == 1:
+        return {"observation": observation}
+    lacking = sorted(specs.keys() - observation.keys()) if is_dict else []
+    if lacking or not is_dict:
+        given = f"it lacks {', '.join(lacking)}" if is_dict else "got no dict"
+        whose = ", as those of environments of envs.load" if len(specs) > 1 else ""
+        raise ValueError(
+            f"observation must be a dict with {', '.join(specs)}{whose}; {given}"
+        )
+    return observation
 
 
 def _array(observation, spec, name):
-    array, dtype = np.asanyarray(observation), spec.dtype.as_numpy_dtype  # or masked
-    numbers = checking.real(name, array, _WHEN)
+    numbers = checking.real(name, observation, _WHEN)
+    array, dtype = np.asarray(observation), spec.dtype.as_numpy_dtype
     if array.shape != spec.shape:
         shape = tuple(spec.shape)
         raise ValueError(f"{name} must have shape {shape}, got {array.shape}")

@@ -148,12 +148,14 @@ class Own:
         self._describe_actions(self._env.actions)
         self.time_limit = self._env.time_limit
         self.timestep = self._env.timestep
-        entries = self._chosen(dict(parts.entries(self._env.observations)), names)
+        entries = dict(parts.entries(self._env.observations))
+        if names:
+            entries = self._chosen(entries, names)
         found = {path: _image(array) for path, array in entries.items()}
         images = {path: image for path, image in found.items() if image}
         if not takes_images and images:
             self._refuse_image(*next((path, entries[path]) for path in images))
-        self.image_entries = self._named(images)
+        self.image_entries = self._named(images, "pixels" in names)
         self._sizes = {
             path: self._size(path, array)
             for path, array in entries.items()
@@ -267,10 +269,13 @@ class Own:
         self.action_minimum, self.action_maximum = low.ravel(), high.ravel()
 
     def _chosen(self, entries, names):
-        if not names:
-            return entries
+        if "pixels" in names and ("pixels",) in entries:
+            raise ValueError(
+                f"{self._name} observes pixels, but observation=pixels is what it renders: "
+                "rename that entry, or use observation=auto"
+            )
         try:
-            return parts.chosen(entries, names)
+            return parts.chosen(entries, [name for name in names if name != "pixels"])
         except ValueError as error:
             why = "; its velocities are not known" if "position" in names else ""
             raise ValueError(
@@ -278,7 +283,7 @@ class Own:
                 f"names of entries; {error}{why}"
             ) from None
 
-    def _named(self, images):
+    def _named(self, images, renders):
         """Dict of `image_NAME` -> path and image, of those of paths.
 
         The name is the path in letters, digits and underscores: layers, files and arrays of
@@ -287,6 +292,11 @@ class Own:
         found = {}
         for path, image in images.items():
             name = re.sub(r"[^A-Za-z0-9]+", "_", "_".join(["image", *map(str, path)]))
+            if renders and name == "image_pixels":
+                raise ValueError(
+                    f"{self._name}: what it renders and {parts.called(path)} would both be "
+                    f"called {name}: rename that"
+                )
             if name in found:
                 paths = " and ".join(map(parts.called, (found[name][0], path)))
                 raise ValueError(

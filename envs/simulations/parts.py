@@ -48,7 +48,9 @@ def chosen(found, names):
     """
     kept = set()
     for name in names:
-        lying = {path for path in found if f"{called(path)}/".startswith(f"{name}/")}
+        lying = {
+            path for path in found if path and f"{called(path)}/".startswith(f"{name}/")
+        }
         if not lying:
             known = ", ".join(map(called, found)) if () not in found else "none"
             raise ValueError(f"it observes no entry {name!r}; its entries: {known}")

@@ -58,11 +58,12 @@ def test_one_acts_by_hand_in_gymnasium(start):
 
 
 def test_one_goes_on_learning_elsewhere_and_leaves_the_first_as_it_is(start, tmp_path):
-    before = {
-        file: file.read_bytes() for file in sorted(start.rglob("*")) if file.is_file()
-    }
+    def files():
+        return {file: file.read_bytes() for file in start.rglob("*") if file.is_file()}
+
+    before = files()
     words = ["learn", str(start / "cartpole_swingup"), f"logdir={tmp_path / 'learned'}"]
     words += ["updates_per_step=0.01", "evaluation.episodes=1", "video_every_steps=0"]
     assert main(words) == 0
     assert np.isfinite(agents.Trained(tmp_path / "learned").scores["return"]).all()
-    assert {file: file.read_bytes() for file in before} == before
+    assert files() == before

@@ -254,7 +254,7 @@ def _joined(parts):
     """The observation of these parts, in any order: `[position, pixels]` is one of both."""
     names = sorted(map(str, parts))
     known = (each for each in OBSERVATIONS if sorted(each.split("+")) == names)
-    return next(known, "+".join(map(str, parts)))
+    return next(known, "+".join(names))
 
 
 @contextlib.contextmanager

@@ -286,7 +286,7 @@ def test_observations_of_dm_control_and_of_its_environment_here_are_told_apart(m
         ([np.nan, 0.0], r"^observation must be finite, got \[nan 0.\] to act on$"),
         ([1e300, 0.0], r"must be at most 1e\+15 in size, got"),
         ([1e20, 0.0], r"must be at most 1e\+15 in size, got \[1.e\+20 0.e\+00\] to act on"),
-        (["a", "b"], r"^observation must be real numbers, got \['a' 'b'\] to act on$"),
+        (["a", "b"], r"^observation must be real numbers, got \['a', 'b'\] to act on$"),
         ([None, 1.0], "must be real numbers, got"),
         (None, "must be real numbers, got None"),
         ([1j, 0.0], "must be real numbers, got"),

@@ -106,13 +106,61 @@ def test_an_image_of_its_own_environment_is_resized_as_for_the_run(seeing):
     [
         ({"camera": np.zeros([48, 64, 3])}, "^camera: an image must have shape .3, 48"),
         ({"camera": np.full([3, 48, 64], 9.0)}, "^camera: an image must be from 0 to 1"),
-        ({"cam": np.zeros([3, 48, 64])}, "must be a dict with observation; it lacks"),
+        ({"cam": np.zeros([3, 48, 64])}, "must be a dict with camera; it lacks camera"),
         (np.zeros([3, 48, 64]), "observation must have shape .32, 32, 3., got .3, 48"),
     ],
 )
 def test_a_wrong_image_of_its_own_environment_is_named(seeing, observation, message):
     with pytest.raises(ValueError, match=message):
         seeing.act(observation)
+
+
+class Sum(Summing):
+    """Its action is what it sees."""
+
+    def _action(self, time_step, policy_state, seed):
+        seen = tf.cast(time_step.observation["observation"], tf.float32)
+        return policy_step.PolicyStep(seen, policy_state)
+
+
+@pytest.mark.parametrize(
+    ("entries", "observation", "seen"),
+    [
+        ({("goal",): 2}, {"observation": [1, 1], "goal": [5, 6]}, [5, 6]),
+        ({("observation",): 2}, {"observation": [1, 2], "goal": [5, 6]}, [1, 2]),
+        ({("observation",): 1, ("goal",): 1}, {"observation": 1, "goal": 5}, [1, 5]),
+        ({("observation",): 1, ("position",): 1}, {"observation": [3, 4]}, [3, 4]),
+        (  # of envs.load: its position is that of the physics
+            {("observation",): 1, ("position",): 1},
+            {"observation": [3, 4], "position": [3, 4], "velocity": []},
+            [3, 4],
+        ),
+        ({(0,): 1, (1,): 1}, ([7], [8]), [7, 8]),
+        ({}, {"observation": [1, 2]}, [1, 2]),
+        ({("a",): 2}, np.array([1, 2]), [1, 2]),
+    ],
+)
+def test_chosen_entries_are_taken_and_no_others(entries, observation, seen):
+    told = types.SimpleNamespace(
+        entries=entries, images={}, actions=make_actions(-np.ones(1), np.ones(1))
+    )
+    spec = tf.TensorSpec([2], tf.float32)
+    agent = LoadedAgent(Sum(Clock(), spec), Clock(), told)
+    assert agent.act(observation).tolist() == seen
+
+
+def test_an_image_as_the_run_saw_it_is_left_where_the_environment_gives_floats():
+    space = gymnasium.spaces.Box(0.0, 1.0, [32, 32, 3])
+    told = types.SimpleNamespace(
+        entries={},
+        images={"observation": ((), as_image(space))},
+        actions=make_actions(-np.ones(1), np.ones(1)),
+    )
+    agent = LoadedAgent(
+        Bright(Clock(), tf.TensorSpec([32, 32, 3], tf.uint8)), Clock(), told
+    )
+    assert agent.act(np.full([32, 32, 3], 7, np.uint8)).tolist() == [7, 7]
+    assert agent.act(np.ones([32, 32, 3])).tolist() == [255, 255]
 
 
 @pytest.mark.slow

@@ -158,3 +158,26 @@ def test_one_array_has_no_entries_to_choose(load):
         load(One, "goal")
     with pytest.raises(ValueError, match="entries: none; its velocities are not known$"):
         load(One, "position")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        (["pixels", "goal"], "observes pixels, but observation=pixels is what it renders"),
+        ([".pixels", "goal"], "what it renders and .pixels would both be called image_pix"),
+    ],
+)
+def test_what_is_rendered_hides_no_entry(load, names, message):
+    cam, goal = names
+    make = eye(lambda env: {}, **{cam: box(SIZE, SIZE), goal: box(SIZE, SIZE)})
+    with pytest.raises(ValueError, match=message):
+        load(make, "+".join(["pixels", *(name for name in names if name != "pixels")]))
+
+
+@pytest.mark.parametrize("observation", ["+", ""])
+def test_an_array_is_not_chosen_by_an_empty_name(load, observation):
+    class One(gymnasium.Env):
+        action_space = observation_space = box(2, dtype=np.float32)
+
+    with pytest.raises(ValueError, match="observes no entry ''; its entries: none"):
+        load(One, observation)
