@@ -14,17 +14,21 @@ __all__ = [
     "batched",
     "called",
     "can_end",
+    "check_entries",
     "check_task",
     "concatenate",
     "entries_in_words",
     "entry",
     "give",
+    "lies",
     "load",
     "load_many",
     "rewards_are_unbounded",
     "spread_seeds",
     "wrapping_angles",
 ]
+
+_OF_PARTS = ("called", "check_entries", "concatenate", "entries_in_words", "entry", "lies")
 
 # TF-Agents and the layers are of Keras 2, which a later TensorFlow than 2.15 has to be told
 # before it is imported.
@@ -37,7 +41,7 @@ def __getattr__(name):
         from envs import angles
 
         return angles.wrapping_angles
-    if name in ("called", "concatenate", "entries_in_words", "entry"):
+    if name in _OF_PARTS:
         from envs.simulations import parts
 
         return getattr(parts, name)

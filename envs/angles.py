@@ -3,7 +3,7 @@
 import functools
 
 from envs.quiet import without_deprecations
-from envs.simulations import rendering
+from envs.simulations import dm_control
 from envs.tasks import check_task
 
 _HINGE = 3  # mujoco.mjtJoint.mjJNT_HINGE
@@ -30,7 +30,7 @@ def wrapping_angles(task):
     if task.suite != "dm_control":
         return ()
     with without_deprecations():
-        env = rendering.import_suite().load(task.domain, task.variant)
+        env = dm_control.import_suite().load(task.domain, task.variant)
     model = env.physics.model
     free = (model.jnt_type == _HINGE) & (model.jnt_limited == 0)
     columns = tuple(int(column) for column in model.jnt_qposadr[free])

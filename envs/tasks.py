@@ -19,7 +19,7 @@ DM_CONTROL = {
         "balance_sparse",
         "swingup",
         "swingup_sparse",
-        "swingup_fenced",  # ours, see envs.simulations.fenced
+        "swingup_fenced",  # ours, see envs.simulations.dm_control
         "two_poles",
         "three_poles",
     ),

@@ -137,7 +137,7 @@ class LoadedAgent:
         is_dict = isinstance(observation, Mapping)
         given = observation if is_dict else {"observation": observation}
         is_loaded = specs.keys() <= given.keys()
-        if all(_lies(path, observation) for path in self._paths):
+        if all(envs.lies(path, observation) for path in self._paths):
             return not is_loaded or self._fits(observation)
         return is_dict and not is_loaded and "observation" not in observation
 
@@ -158,14 +158,8 @@ class LoadedAgent:
 
     def _read(self, observation, specs):
         """What the agent sees in an observation of the user's own environment."""
-        lacking = [path for path in self._paths if not _lies(path, observation)]
-        if lacking:
-            images = [envs.called(path) for path, _ in self._images.values()]
-            words = [envs.entries_in_words(self._entries)] if self._entries else []
-            raise ValueError(
-                f"observation must be a dict with {', '.join(words + images)}; it lacks "
-                f"{', '.join(map(envs.called, lacking))}"
-            )
+        images = [path for path, _ in self._images.values()]
+        envs.check_entries(observation, self._entries, images)
         seen = {}
         for name, (path, image) in self._images.items():
             try:
@@ -175,15 +169,6 @@ class LoadedAgent:
         if sum(self._entries.values()):
             seen["observation"] = envs.concatenate(observation, self._entries)
         return seen
-
-
-def _lies(path, observation):
-    """Whether there is something at a path."""
-    try:
-        envs.entry(observation, path)
-    except (LookupError, TypeError):
-        return False
-    return True
 
 
 def _as_loaded(observation, specs):

@@ -1,4 +1,6 @@
-"""Tasks of the DeepMind Control Suite as simulations."""
+"""Tasks of the DeepMind Control Suite, and one of ours, as simulations."""
+
+import os
 
 import numpy as np
 
@@ -26,6 +28,51 @@ VELOCITIES = frozenset(
 
 # lqr draws stiffness and damping when it is loaded: all episodes are to be of one system.
 _SYSTEM = 0
+FENCE = 0.9  # m from the middle, of cartpole_swingup_fenced; the rail goes on to 1.8
+
+
+def import_suite():
+    """Imports `dm_control.suite` with EGL, else OSMesa, else no rendering at all.
+
+    `MUJOCO_GL` decides if it is set. It has to be set before the first import.
+    """
+    rendering.choose_library()
+    try:
+        from dm_control import suite
+    except (ImportError, AttributeError) as error:
+        library = os.environ.get("MUJOCO_GL")
+        raise RuntimeError(
+            f"dm_control does not load with MUJOCO_GL={library} ({error}); "
+            f"unset MUJOCO_GL, or {rendering.HELP}"
+        ) from error
+    _add_fenced(suite)
+    return suite
+
+
+def _add_fenced(suite):
+    """Adds a task that punishes the ends of the rail, where it is not there yet.
+
+    Its reward is that of `cartpole_swingup`, and -1 beyond `FENCE`; the episode goes on.
+    """
+    from dm_control.rl import control
+
+    cartpole = suite.cartpole
+    if "swingup_fenced" in cartpole.SUITE:
+        return
+
+    class Fenced(cartpole.Balance):
+        def get_reward(self, physics):
+            if abs(physics.cart_position()) > FENCE:
+                return -1.0
+            return super().get_reward(physics)
+
+    @cartpole.SUITE.add("fenced")
+    def swingup_fenced(time_limit=10, random=None, environment_kwargs=None):
+        physics = cartpole.Physics.from_xml_string(*cartpole.get_model_and_assets())
+        task = Fenced(swing_up=True, sparse=False, random=random)
+        return control.Environment(
+            physics, task, time_limit=time_limit, **(environment_kwargs or {})
+        )
 
 
 class Physics:
@@ -43,7 +90,7 @@ class Physics:
     """
 
     def __init__(self, domain, variant, seed, mass=1.0, friction=1.0, gain=1.0):
-        suite = rendering.import_suite()
+        suite = import_suite()
         with without_deprecations():
             drawn_by = _SYSTEM if domain == "lqr" else seed
             self._env = suite.load(domain, variant, task_kwargs={"random": drawn_by})

@@ -69,6 +69,36 @@ def entry(observation, path):
     return observation
 
 
+def lies(path, observation):
+    """Whether there is something at a path."""
+    try:
+        entry(observation, path)
+    except (LookupError, TypeError):
+        return False
+    return True
+
+
+def check_entries(observation, sizes, others=()):
+    """Refuses an observation without one of the entries, or of others, whose size is open.
+
+    Raises:
+        ValueError: it lacks some, which are named.
+
+    Example:
+        >>> check_entries({"goal": 3}, {("goal",): 1, ("arm", "angle"): 2})
+        Traceback (most recent call last):
+        ...
+        ValueError: observation must be a dict with goal 1, arm/angle 2; it lacks arm/angle
+    """
+    lacking = [called(path) for path in (*sizes, *others) if not lies(path, observation)]
+    if lacking:
+        right = [entries_in_words(sizes)] * bool(sizes) + [*map(called, others)]
+        raise ValueError(
+            f"observation must be a dict with {', '.join(right)}; it lacks "
+            f"{', '.join(lacking)}"
+        )
+
+
 def concatenate(observation, sizes):
     """The entries of an observation as one vector.
 
@@ -88,17 +118,15 @@ def concatenate(observation, sizes):
         >>> concatenate({"goal": 3, "arm": {"ends": [1, 2]}}, sizes).tolist()
         [1.0, 2.0, 3.0]
     """
-    return np.concatenate([_numbers(observation, path, sizes) for path in sizes])
+    check_entries(observation, sizes)
+    return np.concatenate(
+        [_numbers(entry(observation, path), path, size) for path, size in sizes.items()]
+    )
 
 
-def _numbers(observation, path, sizes):
-    try:
-        given = entry(observation, path)
-    except (LookupError, TypeError):
-        right = f"observation must be a dict with {entries_in_words(sizes)}"
-        raise ValueError(f"{right}; it lacks {called(path)}") from None
+def _numbers(given, path, size):
     name = called(path) or "observation"
     numbers = np.ravel(checking.real(name, given))
-    if numbers.size != sizes[path]:
-        raise ValueError(f"{name} must have {sizes[path]} numbers, got {numbers.size}")
+    if numbers.size != size:
+        raise ValueError(f"{name} must have {size} numbers, got {numbers.size}")
     return numbers

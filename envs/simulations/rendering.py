@@ -7,27 +7,8 @@ import os
 import sys
 
 from envs import quiet
-from envs.simulations import fenced
 
 HELP = "install one: apt-get install libegl1 (GPU or Mesa), or apt-get install libosmesa6"
-
-
-def import_suite():
-    """Imports `dm_control.suite` with EGL, else OSMesa, else no rendering at all.
-
-    `MUJOCO_GL` decides if it is set. It has to be set before the first import.
-    """
-    choose_library()
-    try:
-        from dm_control import suite
-    except (ImportError, AttributeError) as error:
-        library = os.environ.get("MUJOCO_GL")
-        raise RuntimeError(
-            f"dm_control does not load with MUJOCO_GL={library} ({error}); "
-            f"unset MUJOCO_GL, or {HELP}"
-        ) from error
-    fenced.add_to(suite)
-    return suite
 
 
 def choose_library():

@@ -52,7 +52,7 @@ def test_wrong_argument_is_named_in_one_line(arguments, message):
 
 
 def test_table_is_the_whole_suite():
-    from envs.simulations.rendering import import_suite
+    from envs.simulations.dm_control import import_suite
 
     listed = {
         (domain, task) for domain, names in tasks.DM_CONTROL.items() for task in names
@@ -62,7 +62,7 @@ def test_table_is_the_whole_suite():
 
 
 def test_tasks_that_can_end_are_those_with_a_termination():
-    from envs.simulations.rendering import import_suite
+    from envs.simulations.dm_control import import_suite
 
     suite = import_suite()
     for name in tasks.dm_control_names():

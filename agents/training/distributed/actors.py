@@ -38,19 +38,21 @@ class Actor(Living):
         self._config, self._number = config, number
         self._stride = config.actors * config.environments
         self._agent = self._environment = None
-        self._nexts, self._finished = None, []
+        self._nexts, self._finished, self._failed = None, [], []
 
-    def collect(self, vectors, nexts, left=None):
+    def collect(self, vectors, nexts, left=None, failed=0):
         """At least one more episode, by these weights: pairs of its number and its bytes.
 
         The next episodes of the environments have the numbers `nexts`. Those that are in
         the midst of them go on; a process that is new, or whose last episodes were lost on
         their way, begins there. After so many environment steps that are `left` of the run
-        an episode that does not end is cut.
+        an episode that does not end is cut. So many episodes of each environment right
+        before the next ones have `failed`.
         """
         try:
             if nexts != self._nexts:
                 self._begin(nexts, left or self._config.environment_steps)
+                self._failed = [failed] * len(nexts)
             self._weights.write(vectors)
             self._collector.collect()
         except BaseException:
@@ -93,7 +95,9 @@ class Actor(Living):
     def _finish(self, episode, row):
         steps = np.int64(self._agent.train_step_counter.numpy())
         number = int(episode["number"])
-        self._finished.append((number, pack(episode | {"train_steps": steps})))
+        failed, self._failed[row] = episode["failed_episodes"] + self._failed[row], 0
+        own = {"train_steps": steps, "failed_episodes": failed}
+        self._finished.append((number, pack(episode | own)))
         self._nexts[row] = number + self._stride
 
 
@@ -167,7 +171,7 @@ class CollectedByActors(Experience):
                 own, left = nexts[slot.rows], max(1, self._steps_left)
                 later = [number + self._stride for number in own]
                 weights = self._newest(agent)
-                last = weights, later, left  # in those episodes it may die each time
+                last = weights, later, left, 1  # it may die in each of `own`
                 slot.remote.begin("collect", weights, own, left, last=last)
             slot.remote.watch()
 

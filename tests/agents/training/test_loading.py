@@ -30,8 +30,6 @@ from agents.training.loading import (
 )
 from envs.actions import make_actions
 
-ONE = np.ones([1])
-
 
 def test_config_counts_and_weights_are_those_of_the_newest_checkpoint(
     whole_run, whole_agent
@@ -177,10 +175,10 @@ class Summing(tf_policy.TFPolicy):
 def make_agent():
     """Makes an agent that sums, in its first episode."""
 
-    def make(entries=(), seen=(2,), dtype=tf.float32, images=()):
+    def make(entries=(), seen=(2,), dtype=tf.float32):
         clock = Clock()
         told = types.SimpleNamespace(
-            entries=dict(entries), images=dict(images), actions=make_actions(-ONE, ONE)
+            entries=dict(entries), images={}, actions=make_actions(-np.ones(1), np.ones(1))
         )
         return LoadedAgent(Summing(clock, tf.TensorSpec(seen, dtype)), clock, told)
 

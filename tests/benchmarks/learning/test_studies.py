@@ -9,9 +9,13 @@ import shutil
 import pytest
 import yaml
 
+import envs
 from agents.runs import history
+from agents.runs.config.overrides import load
+from agents.runs.config.schema import as_dict, flatten
+from agents.runs.folder import CHANGEABLE, LOCAL, read_config
 from benchmarks.learning.answers import answer
-from benchmarks.learning.packing import pack
+from benchmarks.learning.packing import pack, unpacked
 from benchmarks.learning.studies import (
     ALL_TASKS,
     commanded_runs,
@@ -281,3 +285,35 @@ def test_each_task_counts_alike(pairs):
     assert pairs[ALL_TASKS, 2000]["difference"] == 0.5 * (14.0 - 4.0)
     assert pairs[ALL_TASKS, 2000]["seeds"] == 1
     assert (pairs[ALL_TASKS, 2000]["ahead"], pairs[ALL_TASKS, 2000]["pairs"]) == (2, 3)
+
+
+RESULTS = pathlib.Path(__file__).parents[3] / "results"
+STUDIES = yaml.safe_load((RESULTS / "experiments.yaml").read_text())
+NOT_OF_THE_AGENT = {*CHANGEABLE, *LOCAL, "environment_steps", "data"}
+
+
+@pytest.mark.parametrize("name", [name for name in STUDIES if (RESULTS / name).is_dir()])
+def test_commands_of_today_make_the_agents_that_were_measured(name):
+    """A default or a preset that has changed since would make others."""
+    study = STUDIES[name]
+    learns = ["explore=greedy"] if "data" in study else []  # as `bayes-rl learn` does
+    compared = 0
+    with unpacked(RESULTS / name) as kept:
+        for command in study["commands"]:
+            for words in commanded_runs([command])[-1:]:
+                config = load([*learns, *words])
+                run = kept / pathlib.Path(config.logdir).relative_to(study["runs"])
+                if not run.exists():
+                    continue
+                typed, measured = flatten(as_dict(config)), flatten(read_config(run))
+                if typed.get("value.centered", 0) is None:
+                    typed["value.centered"] = envs.can_end(measured["task"])
+                compared += 1
+                used = typed.keys() - NOT_OF_THE_AGENT
+                wrong = {
+                    key: (typed[key], measured.get(key))
+                    for key in used
+                    if typed[key] not in (None, measured.get(key))
+                }
+                assert wrong == {}, words
+    assert compared > 0

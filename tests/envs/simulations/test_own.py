@@ -272,7 +272,7 @@ def test_picture_is_that_of_render(load):
 
 
 def test_physics_of_dm_control_are_drawn(load, needs_pictures):
-    from envs.simulations.rendering import import_suite
+    from envs.simulations.dm_control import import_suite
 
     make = import_suite().load
     environment = load(lambda: make("cartpole", "swingup"), "pixels", image_size=16)

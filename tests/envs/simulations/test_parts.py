@@ -39,7 +39,7 @@ def test_entries_are_joined_in_their_order_whatever_their_type():
     ("seen", "message"),
     [
         ({"a": [1.0]}, "observation must be a dict with a 1, b/c 2; it lacks b/c$"),
-        ([1.0], "observation must be a dict with a 1, b/c 2; it lacks a$"),
+        ([1.0], "observation must be a dict with a 1, b/c 2; it lacks a, b/c$"),
         ({"a": 1, "b": {"c": 1}}, "b/c must have 2 numbers, got 1$"),
         ({"a": 1, "b": {"c": [1, np.inf]}}, r"b/c must be finite, got "),
         ({"a": 1e16, "b": {"c": [1, 2]}}, "a must be at most .* got 1e.16: divide it by"),

@@ -8,7 +8,7 @@ import pytest
 import envs
 from agents.study.insight.coverage import GRIDS, Axis, Coverage, grid_of
 from envs import tasks
-from envs.simulations import rendering
+from envs.simulations import dm_control
 
 
 def test_share_counts_each_cell_once():
@@ -59,7 +59,7 @@ def test_grids_are_of_coordinates_that_the_task_has(domain):
 )
 def test_joints_of_grids_have_the_range_of_the_model(task):
     """In the simulator's own numbering, which episodes keep."""
-    physics = rendering.import_suite().load(*task.split("_", 1)).physics
+    physics = dm_control.import_suite().load(*task.split("_", 1)).physics
     ranges = {
         int(start): edges
         for start, edges, limited in zip(

@@ -75,6 +75,13 @@ def test_it_goes_on_where_it_stands_and_begins_where_it_is_told(make_actor, vect
     np.testing.assert_array_equal(of_successor["observation"], second["observation"])
 
 
+def test_an_episode_that_was_left_out_is_counted_in_the_one_after_it(make_actor, vectors):
+    actor = make_actor(1)
+    found = unpacked(actor.collect(vectors, [3], None, 1))
+    found |= unpacked(actor.collect(vectors, [5]))
+    assert [int(found[number]["failed_episodes"]) for number in (3, 5)] == [1, 0]
+
+
 def test_after_an_error_the_episode_is_begun_again(make_actor, vectors, monkeypatch):
     actor = make_actor(0)
     first = unpacked(actor.collect(vectors, [0]))[0]
@@ -169,6 +176,7 @@ def test_finished_episodes_are_on_disk_the_lowest_number_first(
     experience.collect(build_agent())
     assert [each.begun[0][2] for each in Told.made] == [[0], [1]]
     assert [each.last[1] for each in Told.made] == [[2], [3]]  # where these are left out
+    assert {each.last[3] for each in Told.made} == {1}  # which are counted as failed
     assert numbers(EpisodeStore(run.episodes)) == [0, 1]
 
 
