@@ -174,6 +174,19 @@ class Environment(py_environment.PyEnvironment):
         self._next_episode = 0
         self._total_steps = 0
 
+    @property
+    def next_seed(self):
+        """What the simulation is reset with for the next episode."""
+        return self._seed_of(self._next_episode)
+
+    def scaled(self, action):
+        """What the simulation takes for an action.
+
+        Raises:
+            ValueError: it is no action.
+        """
+        return self.actions.scale(self._check(action))
+
     def get_info(self):
         """The present episode.
 
@@ -210,7 +223,7 @@ class Environment(py_environment.PyEnvironment):
         while True:
             self._episode = self._next_episode
             self._next_episode += self._stride
-            seed = [self._seed, self._episode] if self._episode else self._seed
+            seed = self._seed_of(self._episode)
             self._steps, self._cost = 0, 0.0
             try:
                 self._simulation.reset(seed)
@@ -278,11 +291,14 @@ class Environment(py_environment.PyEnvironment):
             raise ValueError(f"action must be finite, got {action}")
         return self.actions.checked(action)
 
+    def _seed_of(self, episode):
+        return [self._seed, episode] if episode else self._seed
+
     def _first_seen(self):
         """An observation for the specs, of an episode that counts for nothing."""
         for number in range(self._give_up_after):
             try:
-                self._simulation.reset([self._seed, number] if number else self._seed)
+                self._simulation.reset(self._seed_of(number))
                 return self._observe()
             except EnvironmentFailedError as error:
                 failed = error

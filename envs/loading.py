@@ -96,8 +96,8 @@ def load_many(
         count: number of environments, at least 1.
         task: as in `load`.
         seed: int from 0.
-        processes: True steps each in a process of its own, False one after another in this
-            one.
+        processes: True steps each in a process of its own, tasks of gymnasium in those of
+            its vector environment; False one after another in this one.
         first_episodes: for environments that share a sequence, the number of the episode
             that each starts at, [count]; None: each has its own.
         stride: from the number of an episode of theirs to that of the next, above `count`
@@ -121,7 +121,7 @@ def load_many(
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"the count of environments must be at least 1, got {count!r}")
-    _warn(dict(settings, task=task, seed=seed))
+    found = _warn(dict(settings, task=task, seed=seed))
     if first_episodes is None:
         own = [{"seed": each} for each in spread_seeds(seed, count)]
     else:
@@ -129,21 +129,30 @@ def load_many(
         own = [shared | {"first_episode": number} for number in first_episodes]
     common = {"task": task, "give_up_after": give_up_after, "cut_after": cut_after}
     arguments = [settings | common | each for each in own]
-    if processes:
-        quiet.import_gym()
-        from envs.parallel import ParallelEnvironment
+    if not processes:
+        return batched([make(**given) for given in arguments])
+    quiet.import_gym()
+    if found.suite == "gymnasium" and count > 1:
+        from envs.many.gathered import GatheredEnvironment
 
-        return ParallelEnvironment(arguments, _pickled(task))
-    return batched([make(**given) for given in arguments])
+        return _telling(GatheredEnvironment(arguments, found))
+    from envs.many.parallel import ParallelEnvironment
+
+    return ParallelEnvironment(arguments, _pickled(task))
 
 
 def batched(environments):
     """A list of environments as one, which says of itself what each of them says."""
     from tf_agents.environments import batched_py_environment
 
-    batch = batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)
+    return _telling(
+        batched_py_environment.BatchedPyEnvironment(environments, multithreading=False)
+    )
+
+
+def _telling(batch):
     for name in TOLD:
-        setattr(batch, name, getattr(environments[0], name))
+        setattr(batch, name, getattr(batch.envs[0], name))
     return batch
 
 
@@ -156,10 +165,12 @@ def _pickled(task):
 
 
 def _warn(arguments):
+    """Warns of what a task and its settings mean, and returns it, checked."""
     found = tasks.check_task(**arguments)
     is_pixels = "pixels" in arguments.get("observation", "state")
     if is_pixels and not arguments.get("shadows", True) and found.suite == "dm_control":
         _warn_of_pictures()
+    return found
 
 
 @functools.cache

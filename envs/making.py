@@ -14,9 +14,13 @@ def make(
     stride=1,
     give_up_after=1,
     cut_after=None,
+    maker=None,
     **settings,
 ):
-    """Makes the environment of `envs.load`, without its warning."""
+    """Makes the environment of `envs.load`, without its warning.
+
+    `maker` makes the task itself, where a task of gymnasium is one of a vector environment.
+    """
     found = tasks.check_task(task, observation, seed=seed, **settings)
     # TF-Agents imports gym; this has to come first to be quiet.
     quiet.import_gym()
@@ -25,13 +29,13 @@ def make(
     factors = {name: settings.pop(name) for name in _FACTORS if name in settings}
     settings |= {"action_repeat": found.action_repeat, "seed": seed, "stride": stride}
     settings |= {"give_up_after": give_up_after, "cut_after": cut_after}
-    simulation = _simulate(found, observation, seed, factors)
+    simulation = _simulate(found, observation, seed, factors, maker)
     if found.names:
         observation = "pixels+auto" if "pixels" in found.names else "auto"
     return Environment(simulation, observation, **settings)
 
 
-def _simulate(task, observation, seed, factors):
+def _simulate(task, observation, seed, factors, maker):
     takes_images = observation in ("auto", "pixels") or bool(task.names)  # of its own
     if task.suite == "dm_control":
         from envs.simulations.dm_control import Physics
@@ -51,9 +55,9 @@ def _simulate(task, observation, seed, factors):
         from envs.simulations import gym, gymnasium
         from envs.simulations.own import Own
 
-        maker = {"gym": gym.maker, "gymnasium": gymnasium.maker}[task.suite]
+        makers = {"gym": gym.maker, "gymnasium": gymnasium.maker}
         velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
-        maker = maker(task.variant)
+        maker = maker or makers[task.suite](task.variant)
         return Own(task.name, maker, velocities, takes_images, task.names)
     from envs.simulations.fake import Cliff, Line
 

@@ -15,6 +15,8 @@ def failing(task, method):
     """Makes of any error that a task's method raises an `EnvironmentFailedError`."""
     try:
         yield
+    except EnvironmentFailedError:  # it says so itself
+        raise
     except (Exception, SystemExit) as error:
         raise EnvironmentFailedError(
             f"task {task!r}: {method} failed: {told(error)}"

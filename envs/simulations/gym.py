@@ -75,6 +75,10 @@ class GymEnv:
         return observation, one_reward(reward), is_last, 0.0 if is_terminal else 1.0
 
     def render(self, size):
+        return as_picture(self.picture(), size)
+
+    def picture(self):
+        """What the environment draws."""
         env = self._env
         # gym draws with pygame, which else looks for a screen and a sound card.
         os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
@@ -95,7 +99,7 @@ class GymEnv:
         if image is None:
             hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
             raise RuntimeError(f"this environment draws no picture: it gave None{hint}")
-        return shrink(_colors(np.asarray(image)), size)
+        return np.asarray(image)
 
     def close(self):
         self._env.close()
@@ -138,8 +142,8 @@ def one_reward(reward):
     return float(np.ravel(reward)[0])
 
 
-def _colors(image):
-    """A picture, of red, green and blue from 0 to 255, as uint8."""
+def as_picture(image, size):
+    """What an environment draws, red, green and blue from 0 to 255, in this size."""
     is_whole = image.dtype.kind in "iu" and image.size
     if (
         not is_whole
@@ -152,7 +156,7 @@ def _colors(image):
             "this environment draws no picture: render must return uint8 [height, width, "
             f"3], got {image.dtype} {list(image.shape)}"
         )
-    return image.astype(np.uint8)
+    return shrink(image.astype(np.uint8), size)
 
 
 def _time_limit(env):

@@ -21,6 +21,8 @@ from envs.simulations import gym, rendering
 
 def interface(env):
     """The interface of an environment, or None where it has none of the three."""
+    if isinstance(env, gym.GymEnv):
+        return env  # one of a vector environment
     if isinstance(env, dm_env.Environment):
         return DmEnv(env)
     if not all(map(functools.partial(_has, env), ("action_space", "observation_space"))):

@@ -10,8 +10,8 @@ import pytest
 from tf_agents.environments import tf_py_environment
 
 import envs
-from envs import worker
-from envs.parallel import ParallelEnvironment
+from envs.many import worker
+from envs.many.parallel import ParallelEnvironment
 from envs.simulations.gym import one_number
 from tests.envs.simulations.test_own import Counter
 

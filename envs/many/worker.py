@@ -1,9 +1,26 @@
-"""The process of one environment of many: answers until its pipe closes."""
+"""The process of one environment of many: it answers until its pipe closes."""
 
 import contextlib
 import pickle
+import signal
+from multiprocessing import resource_tracker
 
 from envs.failing import EnvironmentFailedError
+
+
+class DiedError(EnvironmentFailedError):
+    """The process of an environment has ended by itself."""
+
+
+@contextlib.contextmanager
+def interrupts_kept_off():
+    """Ctrl-C reaches all processes of a terminal; those started here never see it."""
+    resource_tracker.ensure_running()  # its start would let signals through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def serve(connection, arguments, pickled=None):
@@ -12,7 +29,7 @@ def serve(connection, arguments, pickled=None):
     A request is (name of a method or attribute, arguments); an answer is (True, result)
     or (False, error), and the first answer says whether the environment could be made.
     The request None ends the process, and so does the end of the parent. What is given is
-    an end of a `multiprocessing.Pipe`, and as of `envs.parallel.ParallelEnvironment`.
+    an end of a `multiprocessing.Pipe`, and as of `envs.many.parallel.ParallelEnvironment`.
     """
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):
         _serve(connection, arguments, pickled)  # until the parent is gone

@@ -3,8 +3,6 @@
 import contextlib
 import logging
 import multiprocessing
-import signal
-from multiprocessing import resource_tracker
 
 import numpy as np
 import tensorflow as tf
@@ -12,13 +10,9 @@ from tf_agents.environments import py_environment
 
 from envs.failing import EnvironmentFailedError, given_up
 from envs.making import TOLD
-from envs.worker import serve
+from envs.many.worker import DiedError, interrupts_kept_off, serve
 
 _LOG = logging.getLogger(__name__)
-
-
-class DiedError(EnvironmentFailedError):
-    """The process of an environment has ended by itself."""
 
 
 class ParallelEnvironment(py_environment.PyEnvironment):
@@ -156,7 +150,7 @@ class ParallelEnvironment(py_environment.PyEnvironment):
         connection, child = context.Pipe()
         words = child, given, self._pickled
         process = context.Process(target=serve, args=words, daemon=True)
-        with _interrupts_kept_off():
+        with interrupts_kept_off():
             process.start()
         child.close()  # only the process may hold its end, else its death goes unnoticed
         return process, connection
@@ -208,17 +202,6 @@ class ParallelEnvironment(py_environment.PyEnvironment):
             f"the process of environment {number} of {len(self._processes)} has ended "
             f"(exit code {process.exitcode}){hint}"
         )
-
-
-@contextlib.contextmanager
-def _interrupts_kept_off():
-    """Ctrl-C reaches all processes of a terminal; those started here never see it."""
-    resource_tracker.ensure_running()  # its start would let signals through again
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _result(is_result, answer):

@@ -1,0 +1,43 @@
+"""Registers a task of gymnasium that fails, ends or dies as its action says."""
+
+import os
+
+import gymnasium
+import numpy as np
+
+RAISE, END, DIE, MISFIT = 0.25, 0.5, 0.75, 1.0  # by these actions
+
+
+class Obedient(gymnasium.Env):
+    """Observes its seed, divided by 2^32, and how many steps it has taken."""
+
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, [1])
+    observation_space = gymnasium.spaces.Box(0.0, 1e6, [2])
+    metadata = {"render_modes": ["rgb_array"]}  # noqa: RUF012
+
+    def __init__(self, render_mode=None):
+        self.render_mode = render_mode
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self._seed, self._steps = seed, 0
+        return self._observe(), {}
+
+    def step(self, action):
+        wish = round(float(action[0]), 6)
+        if wish == RAISE:
+            raise OverflowError("as you wish")
+        if wish == DIE:
+            os._exit(7)
+        self._steps += 1
+        observation = np.zeros(5) if wish == MISFIT else self._observe()
+        return observation, wish, wish == END, False, {"path": [0] * self._steps}
+
+    def render(self):
+        return np.full([8, 8, 3], self._steps, np.uint8)
+
+    def _observe(self):
+        return np.array([self._seed / 2**32, self._steps], np.float32)
+
+
+gymnasium.register("Obedient-v0", entry_point=Obedient)
