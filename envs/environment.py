@@ -11,7 +11,7 @@ from tf_agents.trajectories import time_step as ts
 
 from envs import checking
 from envs.actions import actions_of
-from envs.failing import EnvironmentFailedError, given_up
+from envs.failing import EnvironmentFailedError, EpisodeLostError, given_up
 
 _LONG = 10_000  # steps of an episode after which it is asked whether it ever ends
 
@@ -154,7 +154,7 @@ class Environment(py_environment.PyEnvironment):
         self._episode = self._next_episode = first_episode
         self._stride = stride
         self._give_up_after = give_up_after
-        self._failed = 0  # episodes in a row
+        self._failed = self._failed_itself = 0  # episodes in a row
         seen = self._first_seen()
         self._observation_spec = {name: _spec(name, seen[name]) for name in seen}
         own = getattr(simulation, "image_entries", {}) if observation == "auto" else {}
@@ -187,6 +187,16 @@ class Environment(py_environment.PyEnvironment):
         """
         return self.actions.scale(self._check(action))
 
+    @property
+    def repeats(self):
+        """Environment steps of the next decision, at most."""
+        if self._limit is not None:
+            return min(self.action_repeat, self._limit - self._steps)
+        if self._cut_after:
+            left = self._cut_after - self._total_steps % self._cut_after
+            return min(self.action_repeat, left)
+        return self.action_repeat
+
     def get_info(self):
         """The present episode.
 
@@ -215,7 +225,7 @@ class Environment(py_environment.PyEnvironment):
             self._simulation.close()
 
     def _reset(self):
-        self._failed = 0
+        self._failed = self._failed_itself = 0
         return self._begin()
 
     def _begin(self):
@@ -235,10 +245,11 @@ class Environment(py_environment.PyEnvironment):
         """Counts the present episode as failed; raises where that is one too many."""
         self._total_steps -= self._steps  # which nobody learns from
         self._failed += 1
-        if self._failed < self._give_up_after:
+        self._failed_itself += not isinstance(error, EpisodeLostError)
+        if self._failed_itself < self._give_up_after:
             _LOG.warning("episode %d failed and is left out: %s", self._episode, error)
             return
-        raise given_up(self._failed, error)
+        raise given_up(self._failed_itself, error)
 
     def _step(self, action):
         action = self._check(action)

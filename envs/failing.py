@@ -1,8 +1,12 @@
-"""The error of an environment that cannot go on; it imports nothing."""
+"""The errors of an environment that cannot go on; it imports nothing."""
 
 
 class EnvironmentFailedError(RuntimeError):
     """An environment cannot go on. Its message, a line, says which and why."""
+
+
+class EpisodeLostError(EnvironmentFailedError):
+    """An episode was lost by no fault of its environment: it counts for no giving up."""
 
 
 def given_up(failed, error):

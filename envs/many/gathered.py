@@ -1,7 +1,5 @@
 """Tasks of gymnasium in one vector environment, as environments that are batched."""
 
-import functools
-
 import numpy as np
 from tf_agents.environments import batched_py_environment
 
@@ -20,41 +18,43 @@ class GatheredEnvironment(batched_py_environment.BatchedPyEnvironment):
     """
 
     def __init__(self, arguments, task):
-        count = len(arguments)
-        vector = functools.cache(lambda: Vector(task.variant, task.name, count))
+        self._vector = Vector(task.variant, task.name, len(arguments))
+        try:
+            super().__init__(
+                [
+                    make(**given, maker=self._slot(number))
+                    for number, given in enumerate(arguments)
+                ],
+                multithreading=False,
+            )
+        except BaseException:
+            self._vector.close()
+            raise
 
-        def slot(number):
-            def make_slot():
-                return Slot(vector(), number)
+    def _slot(self, number):
+        def make_slot():
+            return Slot(self._vector, number)
 
-            make_slot.__name__ = "gymnasium.make"  # in messages
-            return make_slot
-
-        super().__init__(
-            [make(**given, maker=slot(each)) for each, given in enumerate(arguments)],
-            multithreading=False,
-        )
-        self._vector = vector()
+        make_slot.__name__ = "gymnasium.make"  # in messages
+        return make_slot
 
     def _reset(self):
-        self._vector.begin(self._seeds(range(self.batch_size)))
+        self._vector.ask(dict(enumerate(map(_begin, self.envs))))
         return super()._reset()
 
     def _step(self, actions):
         if len(actions) != self.batch_size:
             raise ValueError(f"{self.batch_size} actions are needed, got {len(actions)}")
-        acting, beginning = {}, []
-        for number, environment in enumerate(self.envs):
-            if environment.current_time_step().is_last():
-                beginning.append(number)
-            else:
-                scaled = environment.scaled(actions[number])
-                acting[number] = shaped(scaled, self._vector.template.action_space)
-        if acting:
-            self._vector.act(acting, self.envs[0].action_repeat)
-        if beginning:
-            self._vector.begin(self._seeds(beginning))
+        given = zip(self.envs, actions, strict=True)
+        self._vector.ask(dict(enumerate(self._order(*each) for each in given)))
         return super()._step(np.asarray(actions))
 
-    def _seeds(self, numbers):
-        return {number: one_number(self.envs[number].next_seed) for number in numbers}
+    def _order(self, environment, action):
+        if environment.current_time_step().is_last():
+            return _begin(environment)
+        taken = shaped(environment.scaled(action), self._vector.template.action_space)
+        return "act", taken, environment.repeats
+
+
+def _begin(environment):
+    return "reset", one_number(environment.next_seed)

@@ -4,20 +4,20 @@ It imports no TensorFlow, for the processes of the vector environment import it.
 """
 
 import contextlib
+import functools
 from multiprocessing import connection
 
 import gymnasium
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
-from envs.failing import EnvironmentFailedError
+from envs.failing import EnvironmentFailedError, EpisodeLostError
 from envs.many.worker import DiedError, interrupts_kept_off
 from envs.simulations.errors import failing, line
 from envs.simulations.gym import GymEnv, as_picture, one_number
-from envs.simulations.gymnasium import made, maker
+from envs.simulations.gymnasium import maker, remade
 
-_GIVEN = "given"  # by a task, in the info of a step
-_NOTHING = gymnasium.spaces.Box(0.0, 1.0, [1], np.float32)
+_PATIENCE = 5  # seconds for what should take none
 
 
 class Slot(GymEnv):
@@ -29,149 +29,150 @@ class Slot(GymEnv):
 
     def __init__(self, vector, number):
         super().__init__(vector.template)
-        self.vector, self.number = vector, number
+        self._vector, self._number = vector, number
 
     def reset(self, seed):
-        return self.vector.first(self.number, one_number(seed))
+        return self._vector.first(self._number, one_number(seed))
 
     def step(self, action):
         del action
-        return self.vector.take(self.number)
+        return self._vector.take(self._number)
 
     def render(self, size):
-        return as_picture(self.vector.picture(self.number), size)
+        return as_picture(self._vector.picture(self._number), size)
 
     def close(self):
-        self.vector.close()
+        self._vector.close()
 
 
 class Vector:
     """A vector environment, which is made again where a process of it has ended.
 
-    That ends the present episodes of all its environments: each has failed.
+    That ends the present episodes of all its environments. It is asked by orders: a dict of
+    the number of an environment -> the name of a method of `Guarded`, and its arguments.
 
     Args:
         name: of the task in gymnasium.
         task: its name here, for messages.
         count: of environments.
-
-    Attributes:
-        template: an environment that never acts: it says what the others observe and take.
     """
 
     def __init__(self, name, task, count):
-        self.template = maker(name)()
-        self._make = lambda: Guarded(made(name), task)
-        self._count = count
-        self._vector = None
+        self._name, self._task, self._count = name, task, count
+        self._vector, self._is_closed, self._is_asked = None, False, False
         self._came = [[] for _ in range(count)]  # and was not taken, of each environment
         self._begun = {}  # number of an environment -> seed, of what was not taken
         self._pictures = None
 
-    def begin(self, seeds):
-        """Starts episodes, by a dict of the number of an environment -> int."""
-        own = [seeds.get(number) for number in range(self._count)]
-        chosen = np.array([seed is not None for seed in own])
-        for number in seeds:
-            self._came[number].clear()
-        self._begun.update(seeds)
-        self._ask("reset", seeds, seed=own, options={"reset_mask": chosen})
+    @functools.cached_property
+    def template(self):
+        """An environment that never acts: it says what the others observe and take."""
+        return maker(self._name)()
 
-    def act(self, actions, repeats):
-        """Takes actions so many times, by a dict of number -> what the task takes."""
-        for came in self._came:
-            came.clear()
-        self._begun.clear()
-        some = next(iter(actions.values()))  # for those that are to begin
-        every = np.stack([actions.get(number, some) for number in range(self._count)])
-        for _ in range(repeats):
-            if not self._ask("step", actions, actions=every):
-                break
+    def ask(self, orders):
+        """Keeps what environments give: to `reset`, by a seed, or `act`."""
+        self._pictures = None
+        for number, (method, *given) in orders.items():
+            self._came[number].clear()
+            self._begun.pop(number, None)
+            if method == "reset":
+                (self._begun[number],) = given
+        for number, came in self._given(orders).items():
+            self._came[number] += came
 
     def first(self, number, seed):
         """The first observation of the episode of a seed, begun now unless it was."""
-        if self._begun.pop(number, None) != seed:
-            self.begin({number: seed})
-            del self._begun[number]
+        if self._begun.get(number) != seed:
+            self.ask({number: ("reset", seed)})
+        del self._begun[number]
         return self.take(number)
 
     def take(self, number):
         """What an environment gave, once.
 
         Raises:
-            EnvironmentFailedError: its episode has failed, or has ended with a process.
+            EnvironmentFailedError: its episode has failed, or was lost with a process.
         """
         if not self._came[number]:
-            raise DiedError("a process of its vector environment has ended")
+            raise EpisodeLostError("a process of its vector environment has ended")
         return _raised(self._came[number].pop(0))
 
     def picture(self, number):
+        if self._vector is None:
+            raise EpisodeLostError("a process of its vector environment has ended")
         if self._pictures is None:
-            self._pictures = self._running().render()
-        return _raised(self._pictures[number])
+            self._pictures = self._given(dict.fromkeys(range(self._count), ("picture",)))
+        return _raised(self._pictures[number][0])
 
     def close(self):
-        self.template.close()
+        self._is_closed = True
         self._stop()
+        if "template" in vars(self):
+            self.template.close()
 
-    def _ask(self, method, numbers, **given):
-        """Keeps what environments give, and returns whether the processes live."""
-        self._pictures = None
+    def _given(self, orders):
+        """Dict of number -> list of what that environment gave: results, or an error."""
+        vector = self._running()
         try:
-            info = getattr(self._running(), method)(**given)[-1]
+            self._is_asked = True
+            came = vector.call("follow", orders)
+            self._is_asked = False
         except Exception as error:
-            died = self._death(error)
-            for number in numbers:
-                self._came[number].append(died)
-            return False
+            return {number: [each] for number, each in self._deaths(error, orders).items()}
         except BaseException:  # no answer may come late
             self._stop()
             raise
-        for number in numbers:
-            if _GIVEN in info and info[f"_{_GIVEN}"][number]:
-                self._came[number].append(info[_GIVEN][number])
-        return True
+        return {number: came[number] for number in orders}
 
     def _running(self):
+        if self._is_closed:
+            raise EnvironmentFailedError("the environments are closed; load them again")
         if self._vector is None:
+            spec, task = self.template.spec, self._task
             with interrupts_kept_off():
                 self._vector = AsyncVectorEnv(
-                    [self._make] * self._count,
+                    [functools.partial(Guarded, spec, task, n) for n in range(self._count)],
                     context="spawn",  # a fork hangs where EGL has rendered
                     autoreset_mode=AutoresetMode.DISABLED,
                 )
         return self._vector
 
-    def _death(self, error):
-        processes = [] if self._vector is None else self._vector.processes
+    def _deaths(self, error, numbers):
+        """An error for each environment, where the vector environment has raised one."""
+        processes = self._vector.processes
         if isinstance(error, EOFError | ConnectionError):  # its end may take a moment
-            ready = connection.wait([each.sentinel for each in processes], timeout=5)
+            ready = connection.wait([each.sentinel for each in processes], _PATIENCE)
             for process in processes:
-                process.join(5 if process.sentinel in ready else 0)
-        ended = [each for each in processes if not each.is_alive()]
+                process.join(_PATIENCE if process.sentinel in ready else 0)
+        codes = {n: each.exitcode for n, each in enumerate(processes) if each.exitcode}
         self._stop()
-        if not ended:
-            return EnvironmentFailedError(
-                f"gymnasium's vector environment: {line(repr(error))}"
-            )
-        number, code = processes.index(ended[0]), ended[0].exitcode
-        return DiedError(
+        if not codes:
+            words = f"gymnasium's vector environment: {line(repr(error))}"
+            return dict.fromkeys(numbers, EnvironmentFailedError(words))
+        number, code = next(iter(codes.items()))
+        words = (
             f"the process of environment {number} of {self._count} has ended "
             f"(exit code {code})"
         )
+        return {n: (DiedError if n in codes else EpisodeLostError)(words) for n in numbers}
 
     def _stop(self):
         vector, self._vector = self._vector, None
         if vector is None:
             return
         try:
-            with contextlib.suppress(Exception):  # where a process is gone
-                vector.close(timeout=5)
+            if not self._is_asked:
+                with contextlib.suppress(Exception):  # where one is gone, or takes long
+                    vector.call_async("follow", dict.fromkeys(range(self._count), ["shut"]))
+                    vector.call_wait(_PATIENCE)
         finally:
-            vector.closed = True
+            self._is_asked = False
+            vector.closed = True  # what gymnasium would do else waits for those that hang
             for process in vector.processes:
                 process.kill()
                 process.join()
+            for pipe in filter(None, vector.parent_pipes):
+                pipe.close()
 
 
 def _raised(came):
@@ -180,38 +181,63 @@ def _raised(came):
     return came
 
 
-class Guarded(gymnasium.Wrapper):
-    """An environment in a process of a vector environment, which no error of it ends.
+class Guarded(gymnasium.Env):
+    """A task in a process of a vector environment, which no error of it ends.
 
-    What the task gives, or the error that it raises, travels in the info as it is: as an
-    observation it would be cast to the type of the space, and one that does not fit would
-    end all environments. After the end of an episode a step does nothing.
+    It follows its own order alone. What the task gives, or the error that it raises, is
+    what `follow` returns: `AsyncVectorEnv.call` hands that on as it is, where its `step`
+    would cast observations to the type of the space and end with what does not fit.
+
+    Args:
+        spec: `gymnasium.envs.registration.EnvSpec` of the task.
+        task: its name, for messages.
+        number: of the environment.
     """
 
-    def __init__(self, env, task):
-        super().__init__(env)
-        self.observation_space = _NOTHING
-        self._task, self._face, self._has_ended = task, GymEnv(env), True
+    # What a vector environment asks for, and nobody here.
+    observation_space = action_space = gymnasium.spaces.Box(0.0, 1.0, [1], np.float32)
 
-    def reset(self, *, seed=None, options=None):
-        del options
-        came = self._came("reset", seed)
-        self._has_ended = isinstance(came, Exception)
-        return _NOTHING.low, {_GIVEN: came}
+    def __init__(self, spec, task, number):
+        self._spec, self._task, self._number = spec, task, number
+        self._face, self._goes_on = None, False
 
-    def step(self, action):
-        if self._has_ended:
-            return _NOTHING.low, 0.0, False, False, {}
-        came = self._came("step", action)
-        self._has_ended = isinstance(came, Exception) or came[2]
-        return _NOTHING.low, 0.0, False, False, {_GIVEN: came}
+    def follow(self, orders):
+        """A list of what came of the own order; None without one."""
+        if self._number not in orders:
+            return None
+        method, *given = orders[self._number]
+        return getattr(self, f"_{method}")(*given)
 
-    def render(self):
-        return self._came("picture")
+    def _reset(self, seed):
+        came = self._came("gymnasium.make", self._make)
+        if not isinstance(came, Exception):
+            came = self._came("reset", self._face.reset, seed)
+        self._goes_on = not isinstance(came, Exception)
+        return [came]
 
-    def _came(self, method, *given):
+    def _act(self, action, repeats):
+        found = []
+        while self._goes_on and len(found) < repeats:
+            found.append(self._came("step", self._face.step, action))
+            self._goes_on = not isinstance(found[-1], Exception) and not found[-1][2]
+        return found
+
+    def _picture(self):
+        if self._face is None:
+            return [EnvironmentFailedError(f"task {self._task!r}: no episode has begun")]
+        return [self._came("render", self._face.picture)]
+
+    def _shut(self):
+        if self._face is not None:
+            self._face.close()
+
+    def _make(self):
+        if self._face is None:
+            self._face = GymEnv(remade(self._spec))
+
+    def _came(self, method, function, *given):
         try:
-            with failing(self._task, "render" if method == "picture" else method):
-                return getattr(self._face, method)(*given)
+            with failing(self._task, method):
+                return function(*given)
         except EnvironmentFailedError as error:
             return EnvironmentFailedError(str(error))

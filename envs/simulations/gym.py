@@ -6,6 +6,7 @@ import logging
 import multiprocessing
 import numbers
 import os
+import sys
 from collections.abc import Mapping
 
 import numpy as np
@@ -94,7 +95,7 @@ class GymEnv:
                 image = env.render() if env.render_mode == "rgb_array" else None
             else:
                 image = env.render(mode="rgb_array")
-        except (import_gym().error.Error, NotImplementedError, AttributeError) as error:
+        except (*_errors_of_gym(), NotImplementedError, AttributeError) as error:
             raise RuntimeError(f"this environment draws no picture: {error}") from error
         if image is None:
             hint = "; gymnasium needs render_mode='rgb_array'" * hasattr(env, "render_mode")
@@ -103,6 +104,10 @@ class GymEnv:
 
     def close(self):
         self._env.close()
+
+
+def _errors_of_gym():
+    return (sys.modules["gym"].error.Error,) if "gym" in sys.modules else ()
 
 
 def _takes_seed(env):

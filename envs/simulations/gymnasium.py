@@ -1,36 +1,38 @@
 """Tasks of gymnasium by their names; `envs.simulations.own` runs what is made here."""
 
-from envs.simulations.own import import_module, prepare
+from envs.simulations import rendering
+from envs.simulations.own import import_module
 
 _PICTURES = "rgb_array"
 
 
 def names(name):
     """Names of the tasks that gymnasium has, once the module of `module:Name` is there."""
-    if ":" in name:
-        prepare()
     return list(_import(name).registry)
 
 
 def maker(name):
-    """A function that makes a task."""
+    """A function that makes a task, with pictures where it can draw them."""
 
     def make():
-        prepare()
-        return made(name)
+        rendering.choose_library()
+        gymnasium = _import(name)
+        own = name.rpartition(":")[2]
+        can_draw = _PICTURES in _render_modes(gymnasium, own)
+        mode = {"render_mode": _PICTURES} if can_draw else {}
+        # What it observes and rewards is checked by us, in words that name the task.
+        return gymnasium.make(own, disable_env_checker=True, **mode)
 
     make.__name__ = "gymnasium.make"  # in messages
     return make
 
 
-def made(name):
-    """A task, with pictures where it can draw them, in a process that is prepared."""
-    gymnasium = _import(name)
-    own = name.rpartition(":")[2]
-    can_draw = _PICTURES in _render_modes(gymnasium, own)
-    mode = {"render_mode": _PICTURES} if can_draw else {}
-    # What it observes and rewards is checked by us, in words that name the task.
-    return gymnasium.make(own, disable_env_checker=True, **mode)
+def remade(spec):
+    """A task as `maker` makes it, by its `spec`; it imports no TensorFlow."""
+    import gymnasium
+
+    gymnasium.logger.min_level = gymnasium.logger.ERROR
+    return gymnasium.make(spec)
 
 
 def _render_modes(gymnasium, name):

@@ -84,7 +84,6 @@ def find(module, function):
     if (module, function) in _GIVEN:
         return _GIVEN[module, function]
     task = f"{_PREFIX}{module}:{function}"
-    prepare()
     found = import_module(module, task)
     if not callable(getattr(found, function, None)):
         place = getattr(found, "__file__", None) or "a folder"
@@ -96,12 +95,6 @@ def find(module, function):
     return getattr(found, function)
 
 
-def prepare():
-    """Readies a process for modules of users, which may import gym or draw."""
-    quiet.import_gym()  # before a module does, which would print a notice
-    rendering.choose_library()
-
-
 def import_module(module, task):
     """Imports what makes a task, from what is installed or the current folder.
 
@@ -111,6 +104,8 @@ def import_module(module, task):
     if not {"", os.getcwd()} & set(sys.path):
         # Last: what lies there must not hide what is installed.
         sys.path.append(os.getcwd())
+    quiet.import_gym()  # before the module does, which would print a notice
+    rendering.choose_library()
     try:
         with quiet.without_deprecations():
             return importlib.import_module(module)

@@ -43,6 +43,18 @@ _BESIDE = {
     "BMPC": "BMPC",
     "DreamerV3": "DreamerV3",
 }  # the methods of the first table, and their columns
+_PAIRED = {
+    "today": (
+        "Mean scores of today's default, and of the default that ran on every task.",
+        "today's default",
+        "the default of then",
+    ),
+    "twins": (
+        "Mean scores with a posterior over the transition's weights, and without.",
+        "posterior",
+        "deterministic",
+    ),
+}  # table -> its title, and what its two transitions are
 _NOTES = f"""
 - A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
   (before action repeat). Plans go by averaged weights, their means, without noise.
@@ -99,7 +111,7 @@ def _page(folder, study, found, parts, figures):
     return joined(
         beginning(folder, study, figures.get("curves"), _shown(parts["scores"])),
         *(
-            folded(other["question"], answer(folder, other), noted(_twins(parts["twins"])))
+            folded(other["question"], answer(folder, other), noted(_pairs(parts, other)))
             for other in study.get("also", ())
         ),
         findings(folder, study),
@@ -200,7 +212,9 @@ def _against(rows):
     return _table(title, columns, cells)
 
 
-def _twins(rows):
+def _pairs(parts, other):
+    """The table that another question asks for: two transitions, task by task."""
+    title, *columns = _PAIRED[other["pairs"]]
     cells = [
         [
             row["task"],
@@ -208,11 +222,9 @@ def _twins(rows):
             f"{row['than_mean']:.0f} (n = {_count(row['than_seeds'])})",
             _interval(row, "difference"),
         ]
-        for row in rows
+        for row in parts[other["pairs"]]
     ]
-    columns = ["task", "posterior", "deterministic", "difference"]
-    title = "Mean scores with a posterior over the transition's weights, and without."
-    return _table(title, columns, cells)
+    return _table(title, ["task", *columns, "difference"], cells)
 
 
 def _planners(folder):

@@ -10,7 +10,9 @@ from agents.study.compare.published import published_scores
 from agents.study.frames import minutes
 
 STEPS = 100_000
-MAIN = "reparameterization"  # transition of the runs that others are held against
+MAIN = "reparameterization"  # transition of the runs of every task, the default of then
+TODAY = "laplace"  # of the runs of today's default, on the tasks that have them
+TWIN = "deterministic"
 METHODS = {
     "TD-MPC (own repeats)": "TD-MPC, own repeats",
     "TD-MPC2": "TD-MPC2",

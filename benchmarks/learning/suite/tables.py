@@ -10,6 +10,8 @@ from benchmarks.learning.suite.standings import (
     MAIN,
     METHODS,
     STEPS,
+    TODAY,
+    TWIN,
     published_at_end,
 )
 from benchmarks.learning.summary import sources_of
@@ -31,7 +33,8 @@ def tables(found):
             for name, scores in kinds.items()
             for row in _against(scores)
         ],
-        "twins": _twins(found, MAIN),
+        "today": _pairs(found, TODAY, MAIN),
+        "twins": _pairs(found, MAIN, TWIN),
     }
 
 
@@ -53,20 +56,21 @@ def _against(scores):
     return [row for row in rows if row]
 
 
-def _twins(found, default):
+def _pairs(found, ours, theirs):
     """A row for each task that two transitions have run, and one over them all."""
     pairs = {
-        task: (found[task, default].values, each.values)
+        task: (each.values, found[task, theirs].values)
         for (task, kind), each in found.items()
-        if kind != default and each.scores and found[task, default].scores
+        if kind == ours and each.scores and (task, theirs) in found
+        if found[task, theirs].scores
     }
-    rows = [_twin(task, (ours,), (theirs,)) for task, (ours, theirs) in pairs.items()]
+    rows = [_pair(task, (own,), (others,)) for task, (own, others) in pairs.items()]
     if len(pairs) > 1:
-        rows.append(_twin("mean over tasks", *zip(*pairs.values(), strict=True)))
+        rows.append(_pair("mean over tasks", *zip(*pairs.values(), strict=True)))
     return rows
 
 
-def _twin(name, ours, theirs):
+def _pair(name, ours, theirs):
     """A row of the scores of each task, tuples of [seeds]; the fewest seeds count."""
     means = [float(np.mean(list(map(statistics.mean, way)))) for way in (ours, theirs)]
     counts = [min(map(len, way)) for way in (ours, theirs)]

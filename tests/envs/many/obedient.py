@@ -1,4 +1,4 @@
-"""Registers a task of gymnasium that fails, ends or dies as its action says."""
+"""Registers tasks of gymnasium that fail, end or die as they are told."""
 
 import os
 
@@ -40,4 +40,29 @@ class Obedient(gymnasium.Env):
         return np.array([self._seed / 2**32, self._steps], np.float32)
 
 
-gymnasium.register("Obedient-v0", entry_point=Obedient)
+class Picky(Obedient):
+    """Does not start by an odd seed. Its first observation is of integers."""
+
+    def reset(self, *, seed=None, options=None):
+        if seed % 2:
+            raise OverflowError("odd seed")
+        observation, info = super().reset(seed=seed)
+        return (observation * 2**16).astype(int), info
+
+
+class Parts(Obedient):
+    """Observes an image beside numbers."""
+
+    observation_space = gymnasium.spaces.Dict(
+        {
+            "camera": gymnasium.spaces.Box(0, 255, [8, 8, 3], np.uint8),
+            "arm": gymnasium.spaces.Box(-1e6, 1e6, [2]),
+        }
+    )
+
+    def _observe(self):
+        return {"camera": self.render(), "arm": super()._observe()}
+
+
+for made in (Obedient, Picky, Parts):
+    gymnasium.register(f"{made.__name__}-v0", entry_point=made)

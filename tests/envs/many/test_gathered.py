@@ -1,5 +1,8 @@
 """Tests of tasks of gymnasium in its vector environment."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -8,9 +11,13 @@ from envs.many.gathered import GatheredEnvironment
 
 pytest.importorskip("gymnasium")
 
+from envs.many.vector import Vector  # noqa: E402
 from tests.envs.many.obedient import DIE, END, MISFIT, RAISE  # noqa: E402
 
-OBEDIENT = "gymnasium:tests.envs.many.obedient:Obedient-v0"
+OBEDIENT, PICKY, PARTS = (
+    f"gymnasium:tests.envs.many.obedient:{name}-v0"
+    for name in ("Obedient", "Picky", "Parts")
+)
 
 
 @pytest.fixture
@@ -18,9 +25,9 @@ def several():
     """Loads so many environments of the task that does as its action says."""
     loaded = []
 
-    def load(count=2, **settings):
+    def load(count=2, task=OBEDIENT, **settings):
         settings = {"give_up_after": 2, "time_limit": 4} | settings
-        loaded.append(envs.load_many(count, OBEDIENT, seed=7, **settings))
+        loaded.append(envs.load_many(count, task, seed=7, **settings))
         return loaded[-1]
 
     yield load
@@ -38,12 +45,20 @@ def _numbers(batch):
 
 
 @pytest.mark.parametrize(
-    ("task", "repeat"), [("CartPole-v1", 3), ("Pendulum-v1", 1), ("Pendulum-v1", 7)]
+    "given",
+    [
+        {"task": "gymnasium:CartPole-v1", "action_repeat": 3},
+        {"task": "gymnasium:Pendulum-v1", "time_limit": 7, "first_episodes": [0, 1, 2]},
+        {"task": OBEDIENT, "action_repeat": 3, "time_limit": 5, "observation": "pixels"},
+        {"task": OBEDIENT, "action_repeat": 4, "cut_after": 6},
+        {"task": PARTS, "observation": "auto", "time_limit": 5, "image_size": 8},
+        {"task": PICKY, "time_limit": 3, "give_up_after": 9},
+    ],
+    ids=lambda given: given["task"].rpartition(":")[2],
 )
-def test_it_gives_what_one_process_gives(task, repeat):
-    given = {"task": f"gymnasium:{task}", "seed": 3, "action_repeat": repeat}
+def test_it_gives_what_one_process_gives(several, given):
     gathered, serial = (
-        envs.load_many(3, processes=processes, time_limit=12, **given)
+        several(3, **{"time_limit": None} | given, processes=processes)
         for processes in (True, False)
     )
     assert isinstance(gathered, GatheredEnvironment)
@@ -51,18 +66,18 @@ def test_it_gives_what_one_process_gives(task, repeat):
     assert gathered.action_spec() == serial.action_spec()
     random, size = np.random.default_rng(0), gathered.action_spec().shape[0]
     left, right = gathered.reset(), serial.reset()
-    ends = 0
     for _ in range(30):
         for name in ("step_type", "reward", "discount"):
             np.testing.assert_array_equal(getattr(left, name), getattr(right, name))
         for name, value in left.observation.items():
             np.testing.assert_array_equal(value, right.observation[name])
-        ends += left.is_last().sum()
-        actions = np.eye(size, dtype=np.float32)[random.integers(size, size=3)]
+        for name, value in gathered.get_info().items():
+            np.testing.assert_array_equal(value, serial.get_info()[name])
+        chosen = random.integers(size, size=3)
+        actions = np.eye(size, dtype=np.float32)[chosen] * (size > 1)
         left, right = gathered.step(actions), serial.step(actions)
-    assert ends >= 6
-    assert gathered.get_info()["number"].tolist() == serial.get_info()["number"].tolist()
-    gathered.close()
+    assert min(_numbers(serial)[0]) > 1  # several episodes have ended
+    assert (max(_numbers(serial)[1]) > 0) == (given["task"] == PICKY)
 
 
 def test_an_episode_that_ends_begins_anew_while_the_others_go_on(several):
@@ -121,14 +136,19 @@ def test_a_process_that_dies_ends_the_episodes_of_all_and_they_go_on(several):
     _step(batch, 0.0, 0.0, END)
     step = _step(batch, 0.0, DIE, 0.0)
     assert step.is_first().all()
-    assert _numbers(batch) == ([1, 1, 1], [1, 1, 0])
+    assert _numbers(batch) == ([1, 1, 2], [1, 1, 1])  # the last one was about to begin
     step = _step(batch, 0.0, 0.0, 0.0)
     assert step.observation["observation"][:, 1].tolist() == [1.0, 1.0, 1.0]
 
 
-def test_processes_that_die_again_and_again_are_told(several):
-    batch = several()
+def test_a_process_that_dies_again_and_again_is_told_but_not_what_it_takes_along(several):
+    batch = several(time_limit=9)
     batch.reset()
+    for _ in range(3):
+        assert _step(batch, DIE, 0.0).is_first().all()
+        _step(batch, END, 0.0)
+        assert _step(batch, 0.0, 0.0).is_first().tolist() == [True, False]
+    assert _numbers(batch) == ([6, 3], [0, 3])
     assert _step(batch, DIE, 0.0).is_first().all()
     with pytest.raises(
         envs.EnvironmentFailedError,
@@ -138,7 +158,8 @@ def test_processes_that_die_again_and_again_are_told(several):
         _step(batch, DIE, 0.0)
 
 
-def test_an_interruption_ends_the_processes(several, monkeypatch):
+@pytest.mark.parametrize("call", ["step", "render"])
+def test_an_interruption_ends_the_processes(several, monkeypatch, call):
     batch = several()
     batch.reset()
     vector = batch._vector._vector
@@ -146,10 +167,21 @@ def test_an_interruption_ends_the_processes(several, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(vector, "step_wait", interrupted)
+    monkeypatch.setattr(vector, "call_wait", interrupted)
     with pytest.raises(KeyboardInterrupt):
-        _step(batch, 0.0, 0.0)
+        _step(batch, 0.0, 0.0) if call == "step" else batch.render()
     assert not any(process.is_alive() for process in vector.processes)
+    assert batch.reset().is_first().all()
+
+
+def test_a_picture_whose_process_has_died_is_an_error(several):
+    batch = several()
+    batch.reset()
+    batch._vector._vector.processes[1].kill()
+    with pytest.raises(envs.EnvironmentFailedError, match="environment 1 of 2 has ended"):
+        batch.render()
+    with pytest.raises(envs.EnvironmentFailedError, match="vector environment has ended"):
+        batch.render()
     assert batch.reset().is_first().all()
 
 
@@ -170,3 +202,43 @@ def test_closing_ends_the_processes(several):
     batch.close()
     assert not any(process.is_alive() for process in processes)
     batch.close()
+    with pytest.raises(envs.EnvironmentFailedError, match="are closed; load them again"):
+        batch.reset()
+
+
+def test_a_load_that_fails_leaves_no_process(several, monkeypatch):
+    made, run = [], Vector._running
+    monkeypatch.setattr(Vector, "_running", lambda self: made.append(run(self)) or made[-1])
+    with pytest.raises(envs.EnvironmentFailedError, match="OverflowError: odd seed"):
+        several(8, PICKY, give_up_after=1)
+    assert made
+    assert not any(process.is_alive() for process in made[0].processes)
+
+
+def test_a_task_that_a_script_has_registered_runs_without_tensorflow(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text("""
+import sys
+import gymnasium
+import numpy as np
+import envs
+
+class Tells(gymnasium.Env):
+    action_space = gymnasium.spaces.Box(-1.0, 1.0, [1])
+    observation_space = gymnasium.spaces.Box(0.0, 1.0, [1])
+
+    def reset(self, *, seed=None, options=None):
+        return np.array([float("tensorflow" in sys.modules)]), {}
+
+    def step(self, action):
+        return np.zeros(1), 0.0, False, False, {}
+
+if __name__ == "__main__":
+    gymnasium.register("Tells-v0", entry_point=Tells)
+    batch = envs.load_many(2, "gymnasium:Tells-v0", time_limit=3)
+    print(batch.reset().observation["observation"].ravel().tolist())
+    batch.close()
+""")
+    command = [sys.executable, script]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.splitlines()[-1] == "[0.0, 0.0]"

@@ -38,7 +38,7 @@ def study(make_run, tmp_path):
         "question": "Does it?",
         "about": "Briefly.",
         "answer": "Yes.",
-        "also": [{"question": "And twins?", "answer": "Alike."}],
+        "also": [{"question": "And twins?", "answer": "Alike.", "pairs": "twins"}],
     }
     commands = [COMMAND.format(t) for t in ("reparameterization", "deterministic")]
     return words | {"runs": str(runs), "commands": commands}

@@ -111,3 +111,17 @@ def test_twins_over_tasks_have_the_fewest_seeds_of_a_task():
     rows = tables({(each.task, each.transition): each for each in found})["twins"]
     assert rows[-1]["task"] == "mean over tasks"
     assert (rows[-1]["seeds"], rows[-1]["than_seeds"]) == (5, 2)
+
+
+def test_runs_of_today_stand_beside_those_of_the_default_of_then_alone():
+    found = [
+        make_standing("a", 5.0, 7.0, transition="laplace", wanted=2),
+        make_standing("a", 1.0, 2.0),
+        make_standing("a", 9.0, transition="deterministic"),
+        make_standing("b", 8.0, transition="laplace"),
+        make_standing("c", transition="laplace"),
+        make_standing("c", 1.0),
+    ]
+    (row,) = tables({(each.task, each.transition): each for each in found})["today"]
+    assert (row["task"], row["mean"], row["than_mean"]) == ("a", 6.0, 1.5)
+    assert (row["difference_low"], row["difference_high"]) == (3.0, 6.0)
