@@ -8,12 +8,18 @@ kinds: `CollectedHere`, by this process; `CollectedByActors` of
 more.
 """
 
+import logging
 import math
 
 from agents.episodes.collecting import Collector, RandomAtFirst, as_py_policy
 from agents.episodes.environments import COLLECTION, load_environments
 from agents.episodes.replay import Replay
 from agents.episodes.store import EpisodeStore
+from agents.system.files import write_text
+
+_ATTEMPTS = 4  # sessions that end in an episode, before it is left out
+
+_LOG = logging.getLogger(__name__)
 
 
 class Experience:
@@ -67,6 +73,11 @@ class CollectedHere(Experience):
     def __init__(self, config, run):
         super().__init__(config, EpisodeStore(run.episodes))
         self._first_episodes = self.store.next_numbers(config.environments)
+        self._attempts = None
+        if config.environments == 1:  # it runs in this process, which may end with it
+            (number,) = self._first_episodes
+            self._attempts = Attempts(run.episodes / "attempts.txt", number)
+            self._first_episodes = [self._attempts.first_episode()]
         self.environment = load_environments(
             config,
             config.environments,
@@ -84,7 +95,49 @@ class CollectedHere(Experience):
         if self._collector is None:
             given = self._config, agent, self.environment, self._first_episodes
             self._collector = make_collector(*given, lambda e, _: self.store.append(e))
+            if self._attempts:
+                self._attempts.note()
         self._collector.collect()
+
+
+class Attempts:
+    """Sessions of a run that have begun one episode and ended in it, one after the other.
+
+    An episode always goes the same way. So where a simulator ends the process in it, as by
+    a fault of memory, each session would end there.
+
+    Args:
+        file: keeps their number.
+        number: of the episode that comes next.
+    """
+
+    def __init__(self, file, number):
+        self._file, self._number = file, number
+
+    @property
+    def _sessions(self):
+        try:
+            number, sessions = map(int, self._file.read_text().split())
+        except (FileNotFoundError, ValueError):  # ValueError: what somebody else wrote
+            return 0
+        return sessions if number == self._number else 0
+
+    def first_episode(self):
+        """The number of the episode to begin with: one more after every four sessions."""
+        left_out = self._sessions // _ATTEMPTS
+        if left_out:
+            _LOG.warning(
+                "%d sessions in a row have ended in episode %d: the run goes on with "
+                "episode %d",
+                self._sessions,
+                self._number,
+                self._number + left_out,
+            )
+        return self._number + left_out
+
+    def note(self):
+        """Counts a session that begins."""
+        write_text(self._file, f"{self._number} {self._sessions + 1}\n")
 
 
 def make_collector(config, agent, environment, first_episodes, finished, stride=None):
