@@ -9,7 +9,7 @@ RAISE, END, DIE, MISFIT = 0.25, 0.5, 0.75, 1.0  # by these actions
 
 
 class Obedient(gymnasium.Env):
-    """Observes its seed, divided by 2^32, and how many steps it has taken."""
+    """Observes its seed, divided by 2^32, and its steps. It dies of one after its end."""
 
     action_space = gymnasium.spaces.Box(-1.0, 1.0, [1])
     observation_space = gymnasium.spaces.Box(0.0, 1e6, [2])
@@ -20,15 +20,16 @@ class Obedient(gymnasium.Env):
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)
-        self._seed, self._steps = seed, 0
+        self._seed, self._steps, self._has_ended = seed, 0, False
         return self._observe(), {}
 
     def step(self, action):
         wish = round(float(action[0]), 6)
         if wish == RAISE:
             raise OverflowError("as you wish")
-        if wish == DIE:
+        if wish == DIE or self._has_ended:
             os._exit(7)
+        self._has_ended = wish == END
         self._steps += 1
         observation = np.zeros(5) if wish == MISFIT else self._observe()
         return observation, wish, wish == END, False, {"path": [0] * self._steps}

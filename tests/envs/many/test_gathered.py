@@ -80,6 +80,14 @@ def test_it_gives_what_one_process_gives(several, given):
     assert (max(_numbers(serial)[1]) > 0) == (given["task"] == PICKY)
 
 
+def test_no_step_is_taken_after_the_end_of_an_episode(several):
+    batch = several(action_repeat=3)
+    batch.reset()
+    step = _step(batch, END, 0.0)
+    assert step.is_last().tolist() == [True, False]
+    assert step.reward.tolist() == [END, 0.0]
+
+
 def test_an_episode_that_ends_begins_anew_while_the_others_go_on(several):
     batch = several(3)
     first = batch.reset().observation["observation"]
