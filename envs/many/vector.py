@@ -144,7 +144,8 @@ class Vector:
             ready = connection.wait([each.sentinel for each in processes], _PATIENCE)
             for process in processes:
                 process.join(_PATIENCE if process.sentinel in ready else 0)
-        codes = {n: each.exitcode for n, each in enumerate(processes) if each.exitcode}
+        codes = {n: each.exitcode for n, each in enumerate(processes)}
+        codes = {n: code for n, code in codes.items() if code is not None}
         self._stop()
         if not codes:
             words = f"gymnasium's vector environment: {line(repr(error))}"
@@ -163,7 +164,9 @@ class Vector:
         try:
             if not self._is_asked:
                 with contextlib.suppress(Exception):  # where one is gone, or takes long
-                    vector.call_async("follow", dict.fromkeys(range(self._count), ["shut"]))
+                    vector.call_async(
+                        "follow", dict.fromkeys(range(self._count), ("shut",))
+                    )
                     vector.call_wait(_PATIENCE)
         finally:
             self._is_asked = False

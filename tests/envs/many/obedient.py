@@ -28,7 +28,7 @@ class Obedient(gymnasium.Env):
         if wish == RAISE:
             raise OverflowError("as you wish")
         if wish == DIE or self._has_ended:
-            os._exit(7)
+            os._exit(0)
         self._has_ended = wish == END
         self._steps += 1
         observation = np.zeros(5) if wish == MISFIT else self._observe()

@@ -161,7 +161,7 @@ def test_a_process_that_dies_again_and_again_is_told_but_not_what_it_takes_along
     with pytest.raises(
         envs.EnvironmentFailedError,
         match=r"^2 episodes in a row have failed, the last with: the process of "
-        r"environment 0 of 2 has ended \(exit code 7\)$",
+        r"environment 0 of 2 has ended \(exit code 0\)$",
     ):
         _step(batch, DIE, 0.0)
 
