@@ -24,6 +24,7 @@ from benchmarks.learning.suite.standings import (
     MAIN,
     METHODS,
     STEPS,
+    TODAY,
     published_at_end,
     standings,
 )
@@ -44,17 +45,17 @@ _BESIDE = {
     "DreamerV3": "DreamerV3",
 }  # the methods of the first table, and their columns
 _PAIRED = {
-    "today": (
+    TODAY: (
         "Mean scores of today's default, and of the default that ran on every task.",
         "today's default",
         "the default of then",
     ),
-    "twins": (
+    MAIN: (
         "Mean scores with a posterior over the transition's weights, and without.",
         "posterior",
         "deterministic",
     ),
-}  # table -> its title, and what its two transitions are
+}  # transition -> the title of its table, and what it and the other transition are
 _NOTES = f"""
 - A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
   (before action repeat). Plans go by averaged weights, their means, without noise.
@@ -214,7 +215,7 @@ def _against(rows):
 
 def _pairs(parts, other):
     """The table that another question asks for: two transitions, task by task."""
-    title, *columns = _PAIRED[other["pairs"]]
+    title, *columns = _PAIRED[other["transition"]]
     cells = [
         [
             row["task"],
@@ -222,7 +223,8 @@ def _pairs(parts, other):
             f"{row['than_mean']:.0f} (n = {_count(row['than_seeds'])})",
             _interval(row, "difference"),
         ]
-        for row in parts[other["pairs"]]
+        for row in parts["pairs"]
+        if row["transition"] == other["transition"]
     ]
     return _table(title, ["task", *columns, "difference"], cells)
 

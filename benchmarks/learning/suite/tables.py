@@ -33,8 +33,7 @@ def tables(found):
             for name, scores in kinds.items()
             for row in _against(scores)
         ],
-        "today": _pairs(found, TODAY, MAIN),
-        "twins": _pairs(found, MAIN, TWIN),
+        "pairs": [*_pairs(found, TODAY, MAIN), *_pairs(found, MAIN, TWIN)],
     }
 
 
@@ -67,7 +66,7 @@ def _pairs(found, ours, theirs):
     rows = [_pair(task, (own,), (others,)) for task, (own, others) in pairs.items()]
     if len(pairs) > 1:
         rows.append(_pair("mean over tasks", *zip(*pairs.values(), strict=True)))
-    return rows
+    return [{"transition": ours, "than": theirs, **row} for row in rows]
 
 
 def _pair(name, ours, theirs):

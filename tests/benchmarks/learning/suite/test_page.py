@@ -38,7 +38,13 @@ def study(make_run, tmp_path):
         "question": "Does it?",
         "about": "Briefly.",
         "answer": "Yes.",
-        "also": [{"question": "And twins?", "answer": "Alike.", "pairs": "twins"}],
+        "also": [
+            {
+                "question": "And twins?",
+                "answer": "Alike.",
+                "transition": "reparameterization",
+            }
+        ],
     }
     commands = [COMMAND.format(t) for t in ("reparameterization", "deterministic")]
     return words | {"runs": str(runs), "commands": commands}

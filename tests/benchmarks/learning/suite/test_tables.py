@@ -98,7 +98,7 @@ def test_tables_have_what_is_finished():
     counts = {(row["tasks"], row["method"]): row["n"] for row in parts["against"]}
     assert counts["core", "TD-MPC2"] == 1
     assert counts["core and 1 more", "TD-MPC2"] == 2
-    (twin,) = parts["twins"]
+    (twin,) = parts["pairs"]
     assert (twin["task"], twin["difference"], twin["than_seeds"]) == ("a", 3.5, 2)
 
 
@@ -108,7 +108,7 @@ def test_twins_over_tasks_have_the_fewest_seeds_of_a_task():
         for task, many, few in (("a", 5, 3), ("b", 5, 2))
         for kind, seeds in (("reparameterization", many), ("deterministic", few))
     ]
-    rows = tables({(each.task, each.transition): each for each in found})["twins"]
+    rows = tables({(each.task, each.transition): each for each in found})["pairs"]
     assert rows[-1]["task"] == "mean over tasks"
     assert (rows[-1]["seeds"], rows[-1]["than_seeds"]) == (5, 2)
 
@@ -122,6 +122,10 @@ def test_runs_of_today_stand_beside_those_of_the_default_of_then_alone():
         make_standing("c", transition="laplace"),
         make_standing("c", 1.0),
     ]
-    (row,) = tables({(each.task, each.transition): each for each in found})["today"]
+    row, *others = tables({(each.task, each.transition): each for each in found})["pairs"]
+    assert [(each["transition"], each["than"]) for each in (row, *others)] == [
+        ("laplace", "reparameterization"),
+        ("reparameterization", "deterministic"),
+    ]
     assert (row["task"], row["mean"], row["than_mean"]) == ("a", 6.0, 1.5)
     assert (row["difference_low"], row["difference_high"]) == (3.0, 6.0)
