@@ -5,6 +5,10 @@ class EnvironmentFailedError(RuntimeError):
     """An environment cannot go on. Its message, a line, says which and why."""
 
 
+class DiedError(EnvironmentFailedError):
+    """The process of an environment has ended by itself."""
+
+
 class EpisodeLostError(EnvironmentFailedError):
     """An episode was lost by no fault of its environment: it counts for no giving up."""
 

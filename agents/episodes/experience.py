@@ -77,7 +77,7 @@ class CollectedHere(Experience):
         if config.environments == 1:  # it runs in this process, which may end with it
             (number,) = self._first_episodes
             self._attempts = Attempts(run.episodes / "attempts.txt", number)
-            self._first_episodes = [self._attempts.first_episode()]
+            self._first_episodes = [number + self._attempts.left_out()]
         self.environment = load_environments(
             config,
             config.environments,
@@ -94,17 +94,27 @@ class CollectedHere(Experience):
     def collect(self, agent):
         if self._collector is None:
             given = self._config, agent, self.environment, self._first_episodes
-            self._collector = make_collector(*given, lambda e, _: self.store.append(e))
+            self._collector = make_collector(*given, self._append)
             if self._attempts:
                 self._attempts.note()
         self._collector.collect()
 
+    def close(self):
+        super().close()
+        if self._attempts:
+            self._attempts.forget()  # this process did not end in an episode
+
+    def _append(self, episode, row):
+        if self._attempts:
+            episode["failed_episodes"] += self._attempts.taken()
+        self.store.append(episode)
+
 
 class Attempts:
-    """Sessions of a run that have begun one episode and ended in it, one after the other.
+    """Sessions of a run whose process ended in the same episode, one after the other.
 
     An episode always goes the same way. So where a simulator ends the process in it, as by
-    a fault of memory, each session would end there.
+    a fault of memory, each session would end there. One that is stopped does not count.
 
     Args:
         file: keeps their number.
@@ -113,6 +123,7 @@ class Attempts:
 
     def __init__(self, file, number):
         self._file, self._number = file, number
+        self._untold, self._before = 0, None
 
     @property
     def _sessions(self):
@@ -122,22 +133,36 @@ class Attempts:
             return 0
         return sessions if number == self._number else 0
 
-    def first_episode(self):
-        """The number of the episode to begin with: one more after every four sessions."""
-        left_out = self._sessions // _ATTEMPTS
-        if left_out:
+    def left_out(self):
+        """How many episodes are left out: one more after every four sessions."""
+        self._untold = self._sessions // _ATTEMPTS
+        if self._untold:
             _LOG.warning(
                 "%d sessions in a row have ended in episode %d: the run goes on with "
                 "episode %d",
                 self._sessions,
                 self._number,
-                self._number + left_out,
+                self._number + self._untold,
             )
-        return self._number + left_out
+        return self._untold
+
+    def taken(self):
+        """How many are left out before the first episode that is finished; then 0."""
+        found, self._untold = self._untold, 0
+        return found
 
     def note(self):
         """Counts a session that begins."""
-        write_text(self._file, f"{self._number} {self._sessions + 1}\n")
+        self._before = self._sessions
+        self._write(self._before + 1)
+
+    def forget(self):
+        """Counts this session no more: it has not ended in an episode."""
+        if self._before is not None:
+            self._write(self._before)
+
+    def _write(self, sessions):
+        write_text(self._file, f"{self._number} {sessions}\n")
 
 
 def make_collector(config, agent, environment, first_episodes, finished, stride=None):

@@ -8,9 +8,9 @@ import numpy as np
 import tensorflow as tf
 from tf_agents.environments import py_environment
 
-from envs.failing import EnvironmentFailedError, given_up
+from envs.failing import DiedError, EnvironmentFailedError, given_up
 from envs.making import TOLD
-from envs.many.worker import DiedError, interrupts_kept_off, serve
+from envs.many.worker import interrupts_kept_off, serve
 
 _LOG = logging.getLogger(__name__)
 

@@ -11,8 +11,8 @@ import gymnasium
 import numpy as np
 from gymnasium.vector import AsyncVectorEnv, AutoresetMode
 
-from envs.failing import EnvironmentFailedError, EpisodeLostError
-from envs.many.worker import DiedError, interrupts_kept_off
+from envs.failing import DiedError, EnvironmentFailedError, EpisodeLostError
+from envs.many.worker import interrupts_kept_off
 from envs.simulations.errors import failing, line
 from envs.simulations.gym import GymEnv, as_picture, one_number
 from envs.simulations.gymnasium import maker, remade

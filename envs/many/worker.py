@@ -8,10 +8,6 @@ from multiprocessing import resource_tracker
 from envs.failing import EnvironmentFailedError
 
 
-class DiedError(EnvironmentFailedError):
-    """The process of an environment has ended by itself."""
-
-
 @contextlib.contextmanager
 def interrupts_kept_off():
     """Ctrl-C reaches all processes of a terminal; those started here never see it."""
