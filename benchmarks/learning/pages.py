@@ -38,7 +38,7 @@ def page(folder, study):
         findings(folder, study),
         how(folder, study, summary, _missing(**summary.get("runs", {}))),
         folded("More pictures", *others),
-        _comparison(folder),
+        _comparison(summary["comparison"]),
         _weights(summary["groups"]),
     )
 
@@ -87,12 +87,9 @@ def _missing(finished=0, of=0):
     return f"So far {finished} of these {of} runs are finished." if finished < of else ""
 
 
-def _comparison(folder):
+def _comparison(lines):
     """The tables of `bayes-rl compare`, each folded under the first words of its title."""
-    file = folder / TABLES / "comparison.md"
-    if not file.exists():
-        return ""
-    *parts, notes = file.read_text().strip().split("\n\n")
+    *parts, notes = "\n".join(lines).split("\n\n")
     tables = zip(parts[::2], parts[1::2], strict=True)
     told = [folded(title.partition(":")[0], title, rows) for title, rows in tables]
     return "\n\n".join([*told, folded("Notes on these tables", notes)])

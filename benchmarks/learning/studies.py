@@ -64,6 +64,9 @@ def make(folder, study):
             counts = {"finished": finished, "of": len(commanded_runs(study["commands"]))}
             commands = [*study.get("data", ()), *study["commands"]]
             summary = {"commands": commands, "runs": counts} | summarize(runs)
+            report = tables / "comparison.md"
+            summary["comparison"] = report.read_text().strip().splitlines()
+            report.unlink()
             text = json.dumps(summary, indent=1)
             (tables / SUMMARY).write_text(f"{text}\n")
     for picture in (folder / TABLES).glob("*.png"):

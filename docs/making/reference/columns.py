@@ -64,7 +64,7 @@ def columns_of(name):
     """The columns that `bayes-rl compare` has written to files of a name, in order."""
     found = {}
     for file in sorted(RESULTS.glob(f"*/tables/{name}.csv*")):  # large ones are packed
-        if (file.parent / "comparison.md").exists():
+        if (file.parent / "summary.json").exists():
             found |= dict.fromkeys(next(read_rows(file)))
     return list(found)
 

@@ -36,14 +36,12 @@ def folder(make_run, tmp_path):
     folder = tmp_path / "results" / "one"
     tables = folder / "tables"
     tables.mkdir(parents=True)
-    (tables / "comparison.md").write_text(
-        "Scores: returns\n\n| the tables |\n\n- few seeds\n"
-    )
     (tables / "scores.csv").write_text("task,n\nfake,3\n")
     (folder / "scores.png").touch()
     (folder / "training.png").touch()
     summary = {"commands": ["bayes-rl train"], "runs": {"finished": 3, "of": 5}}
     summary |= summarize(runs)
+    summary["comparison"] = ["Scores: returns", "", "| the tables |", "", "- few seeds"]
     (tables / "summary.json").write_text(json.dumps(summary))
     return folder
 
