@@ -13,10 +13,10 @@ import dataclasses
 import itertools
 import pathlib
 
+import joblib
 import numpy as np
 import pandas as pd
 import tensorflow as tf
-from scipy import stats
 
 from agents.episodes.evaluation import Evaluator
 from agents.study.compare.tables import with_interval
@@ -24,7 +24,12 @@ from agents.study.statistics import mean
 from agents.system.errors import UserError
 from agents.training.loading import load_agent
 from benchmarks.learning.noticing.forecasts import forecast, imagine_returns
-from benchmarks.learning.noticing.surprises import DIFFERENCES, KINDS, expected_steps
+from benchmarks.learning.noticing.surprises import (
+    DIFFERENCES,
+    KINDS,
+    auroc,
+    expected_steps,
+)
 
 CHANGES = {  # factors, see `physics` in train.yaml
     ("small", "mass"): {"mass": 1.1},
@@ -37,16 +42,6 @@ CHANGES = {  # factors, see `physics` in train.yaml
 DECISIONS = (10, 50)  # from an episode's start, that are looked at
 _ALL = "all tasks"
 _OUT = pathlib.Path(__file__).parents[3] / "results/noticing"
-
-
-def auroc(changed, unchanged):
-    """The probability that one of the first is above one of the second; ties count half.
-
-    Example:
-        >>> float(auroc([2.0, 3.0], [1.0, 2.0]))
-        0.875
-    """
-    return stats.mannwhitneyu(changed, unchanged).statistic / len(changed) / len(unchanged)
 
 
 def of_run(folder, episodes):
@@ -151,17 +146,15 @@ def main(arguments=None):
     )
     parser.add_argument("runs", nargs="+", type=pathlib.Path)
     parser.add_argument("--episodes", type=int, default=20, help="of each change")
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
     parser.add_argument("--out", type=pathlib.Path, default=_OUT, help="folder")
     options = parser.parse_args(arguments)
-    areas, forecasts = [], []
-    for run in options.runs:
-        try:
-            found = of_run(run, options.episodes)
-        except UserError as error:
-            raise SystemExit(f"noticing: {error}") from None
-        areas += found[0]
-        forecasts += found[1]
-        print(run, flush=True)
+    each = (joblib.delayed(of_run)(run, options.episodes) for run in options.runs)
+    try:
+        found = joblib.Parallel(options.jobs, verbose=10)(each)
+    except UserError as error:
+        raise SystemExit(f"noticing: {error}") from None
+    areas, forecasts = (sum(rows, []) for rows in zip(*found, strict=True))
     options.out.mkdir(parents=True, exist_ok=True)
     tables = {"noticing": summed_up(areas), "forecasts": forecasts_summed_up(forecasts)}
     for name, table in tables.items():

@@ -155,6 +155,16 @@ DIFFERENCES = (  # by the posterior, and by the deterministic twin
 )
 
 
+def auroc(changed, unchanged):
+    """The probability that one of the first is above one of the second; ties count half.
+
+    Example:
+        >>> float(auroc([2.0, 3.0], [1.0, 2.0]))
+        0.875
+    """
+    return stats.mannwhitneyu(changed, unchanged).statistic / len(changed) / len(unchanged)
+
+
 def as_one_draw(weights):
     """Weights of one function, as one draw."""
     return tf.nest.map_structure(lambda w: w[tf.newaxis], weights)
