@@ -196,7 +196,7 @@ def _add_commands(commands):
         "Compare groups of runs, with intervals over seeds.",
         runs,
         _out("the figures and csv files (default: comparison)", default="comparison"),
-        _option("--at", at, type=_whole_number, metavar="STEPS"),
+        _option("--at", at, type=whole_number, metavar="STEPS"),
     )
     add(
         "video",
@@ -223,7 +223,7 @@ def _multirun():
     about = "train every combination of comma-separated values, except finished runs"
     yield ["-m", "--multirun"], {"action": "store_true", "help": about}
     about = "with -m: number of runs at a time (default: cores / cores of a run)"
-    yield _option("--jobs", about, type=_whole_number, metavar="N")
+    yield _option("--jobs", about, type=whole_number, metavar="N")
     about = "with -m: print a command for each missing run, and train nothing"
     yield _option("--print-commands", about, action="store_true")
     about = "print the whole config, and train nothing"
@@ -240,11 +240,11 @@ def _physics():
     return _option("--physics", about, **changes)
 
 
-def _whole_number(text):
+def whole_number(text):
     """A whole number of at least 1.
 
     Example:
-        >>> _whole_number("3")
+        >>> whole_number("3")
         3
     """
     try:
@@ -270,7 +270,7 @@ def _factor(word):
 
 def _episodes(default, about):
     about = f"{about} (default: {default})"
-    return _option("--episodes", about, type=_whole_number, default=default, metavar="N")
+    return _option("--episodes", about, type=whole_number, default=default, metavar="N")
 
 
 def train_help():

@@ -18,6 +18,7 @@ import numpy as np
 import pandas as pd
 import tensorflow as tf
 
+from agents.cli.parsing import whole_number
 from agents.episodes.evaluation import Evaluator
 from agents.study.compare.tables import with_interval
 from agents.study.statistics import mean
@@ -145,8 +146,8 @@ def main(arguments=None):
         "python -m benchmarks.learning.noticing", description=__doc__.splitlines()[0]
     )
     parser.add_argument("runs", nargs="+", type=pathlib.Path)
-    parser.add_argument("--episodes", type=int, default=20, help="of each change")
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--episodes", type=whole_number, default=10, help="of each change")
+    parser.add_argument("--jobs", type=whole_number, default=1, help="processes")
     parser.add_argument("--out", type=pathlib.Path, default=_OUT, help="folder")
     options = parser.parse_args(arguments)
     each = (joblib.delayed(of_run)(run, options.episodes) for run in options.runs)

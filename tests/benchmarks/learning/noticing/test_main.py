@@ -38,6 +38,14 @@ def test_what_is_no_run_is_told_in_a_line(tmp_path):
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("option", ["--episodes", "--jobs"])
+def test_a_number_that_is_too_small_is_told_in_a_line(tmp_path, capsys, option):
+    with pytest.raises(SystemExit):
+        main.main(["run", option, "0", "--out", str(tmp_path / "out")])
+    assert f"argument {option}: " in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
 def test_areas_are_averaged_over_seeds_changes_and_tasks():
     rows = [
         {
