@@ -24,6 +24,16 @@ def test_a_task_that_did_not_change_surprises_as_much(monkeypatch, make_agent):
     assert before["came"] == pytest.approx(after["came"])
 
 
+def test_a_change_that_surprises_more_has_an_area_above_a_half(monkeypatch, make_agent):
+    def act(config, agent, policies, physics, episodes):
+        return {("spread", 10): [3.0, 4.0] if physics else [1.0, 2.0, 3.5]}, []
+
+    monkeypatch.setattr(main, "load_agent", lambda folder: make_agent("deterministic"))
+    monkeypatch.setattr(main, "_act", act)
+    areas, _ = main.of_run("run", 3)
+    assert [row["auroc"] for row in areas] == [pytest.approx(5 / 6)] * len(main.CHANGES)
+
+
 def test_a_run_without_a_policy_foresees_nothing(monkeypatch, make_agent):
     config, agent = make_agent("deterministic")
     without = dataclasses.make_dataclass("Agent", ["value"])(None)
