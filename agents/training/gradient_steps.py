@@ -73,6 +73,8 @@ class Learning:
             Diverged: a loss or gradient was not finite; at most `_CHUNK` steps ago.
         """
         first_step = int(self._agent.train_step_counter.numpy())
+        if first_step == 0:  # critics may learn from draws: of what is known, not of all
+            self._renew(first_step)
         self._last_step = first_step + steps
         for start in range(0, steps, self._CHUNK):
             count = min(self._CHUNK, steps - start)
@@ -84,7 +86,7 @@ class Learning:
             first_step == 0
             or first_step // _RENEWED_EVERY < self._last_step // _RENEWED_EVERY
         ):
-            self._renew()
+            self._renew(self._last_step)
         return self._agent.pop_metrics() | weight_report(self._agent.model)
 
     def _stop_if_diverged(self, first_step):
@@ -95,9 +97,9 @@ class Learning:
             episode = self._agent.counts["episodes"]
             raise Diverged(Divergence(episode, first_step + steps, tuple(terms)))
 
-    def _renew(self):
-        """Lets the source of uncertainty see the replay under the weights of now."""
-        model, step = self._agent.model, self._last_step
+    def _renew(self, step):
+        """Lets the source of uncertainty see the replay under the weights of this step."""
+        model = self._agent.model
         numbers = range(model.source.batches)
         if numbers:
             batches = (

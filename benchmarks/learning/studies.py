@@ -38,6 +38,7 @@ _MAKES_RUNS = {"train": 1, "learn": 2}  # commands, with the words before option
 _BEFORE = "", "python -m benchmarks.scale.raylets "  # a command that makes runs
 _FIGURES = ("probe_*.png", "calibration.png")
 ALL_TASKS = "mean over tasks"
+END = "end"  # of runs, whatever their length
 _LARGE = 100_000  # bytes of a table; those above are packed
 
 
@@ -57,7 +58,7 @@ def make(folder, study):
                 compare(runs, tables, Console(file=nowhere))
             found = {"expectations": expectations(runs)}
             if "paired" in study:
-                found["paired"] = pd.DataFrame(differences(runs, study["paired"]))
+                found["paired"] = pd.DataFrame(_paired(runs, study))
             write(found, tables)
             _pack_large(tables)
             finished = sum(map(has_all_steps, runs))
@@ -82,7 +83,14 @@ def _pack_large(folder):
             file.unlink()
 
 
-def differences(runs, than):
+def _paired(runs, study):
+    """The differences of a study, from the one group of twins that it names, or several."""
+    twins = study["paired"] if isinstance(study["paired"], list) else [study["paired"]]
+    best = study.get("best")
+    return [row for than in twins for row in differences(runs, than, best)]
+
+
+def differences(runs, than, best=None):
     """What each group scores more than its twin, of the same seeds, at every evaluation.
 
         difference = mean over tasks of mean over seeds of (score - score of the twin)
@@ -92,19 +100,51 @@ def differences(runs, than):
     the group of the twins, as `agents.study.frames.evaluations` names it. For each other
     group and each number of environment steps that any of its pairs has, there is a row a
     task, and one over all tasks where there are several. `ahead` counts the pairs in which
-    it scores more than its twin. A run that diverged keeps its last score: without it, its
-    group would be judged by its luckier runs.
+    it scores more than its twin, `twin` is what its twins score. A run that diverged keeps
+    its last score: without it, its group would be judged by its luckier runs.
+
+    Tasks of several lengths and units are compared at the end of their runs. There is then
+    a row more a task, whose `environment_steps` are `END`: each score is the last one that
+    a run and its twin have, as a share of the return of its task in `best`.
+
+    Raises:
+        ValueError: `best` lacks a task.
     """
+    pairs = _pairs(runs, than)
+    rows = _differences(pairs, than)
+    return rows + _differences(_at_the_end(pairs, best), than) if best else rows
+
+
+def _pairs(runs, than):
+    """Rows of `score` and `twin` of each group, environment steps, task and seed."""
     scores = _scores(runs).unstack("group")
-    apart = scores.drop(columns=than, errors="ignore").sub(scores.get(than, np.nan), axis=0)
-    apart = apart.stack().dropna()
+    twins = scores.get(than, pd.Series(np.nan, scores.index)).rename("twin")
+    others = scores.drop(columns=than, errors="ignore").stack().rename("score")
+    return others.reset_index("group").join(twins).dropna().set_index("group", append=True)
+
+
+def _at_the_end(pairs, best):
+    """Each pair's last scores, as shares of the best return of the task."""
+    tasks = pairs.index.get_level_values("task")
+    if lacking := {*tasks} - {*best}:
+        raise ValueError(f"best: has no return of {', '.join(sorted(lacking))}")
+    shares = pairs.div(tasks.map(best).to_numpy(), axis=0)
+    last = shares.groupby(["group", "task", "seed"]).last()
+    return pd.concat({END: last}, names=["environment_steps"])
+
+
+def _differences(pairs, than):
     rows = []
-    for (name, steps), own in apart.groupby(["group", "environment_steps"]):
-        pairs = {task: each.to_numpy() for task, each in own.groupby("task")}
+    for (name, steps), own in pairs.groupby(["group", "environment_steps"]):
         start = {"group": name, "than": than, "environment_steps": steps}
-        rows += [start | _difference(task, [each]) for task, each in pairs.items()]
-        if len(pairs) > 1:
-            rows.append(start | _difference(ALL_TASKS, [*pairs.values()]))
+        twins = own["twin"].groupby("task").mean()
+        apart = (own["score"] - own["twin"]).groupby("task")
+        apart = {task: each.to_numpy() for task, each in apart}
+        for task, each in apart.items():
+            rows.append(start | _difference(task, [each]) | {"twin": twins[task]})
+        if len(apart) > 1:
+            over_all = _difference(ALL_TASKS, [*apart.values()])
+            rows.append(start | over_all | {"twin": twins.mean()})
     return rows
 
 
@@ -113,7 +153,9 @@ def _scores(runs):
     keys = ["group", "task", "seed", "environment_steps"]
     scores = evaluations(runs).groupby(keys)["return"].mean().unstack("environment_steps")
     ended = run_table(runs).set_index(keys[:3])["ended"].reindex(scores.index)
+    to_its_end = scores.groupby("task").transform(lambda each: each.notna().any())
     kept = scores.ffill(axis=1).where(ended == "diverged", scores, axis=0)
+    kept = kept.where(to_its_end.astype(bool))
     return kept.stack().dropna().reorder_levels([0, 3, 1, 2])
 
 

@@ -16,7 +16,7 @@ SHOWN += ("time over reference",)
 def answer(rows, facts):
     """How long the default takes, in a sentence."""
     cases = {(row["group"], row["case"]): row for row in rows}
-    train = cases.get(("train step, cpu size", "reparameterization"))
+    train = cases.get(("train step, cpu size", "laplace"))
     decide = cases.get(("decision, cpu size", "icem"))
     if not (train and decide):
         return ""
@@ -25,8 +25,8 @@ def answer(rows, facts):
     cores = f"{used} core{'s' * (used > 1)}"
     return (
         f"On {cores} of {facts['processor']}, a training step of the default takes "
-        f"{train['milliseconds']:.1f} ms and a decision {decide['milliseconds']:.1f} ms. A "
-        f"posterior makes a training step {train['over_reference']:.2f} times as long."
+        f"{train['milliseconds']:.1f} ms and a decision {decide['milliseconds']:.1f} ms. "
+        f"Its posterior makes a training step {train['over_reference']:.2f} times as long."
     )
 
 

@@ -73,8 +73,10 @@ class Bonus(Settings, Strategy):
 
     def bonus(self, rollout):
         """[B, N], summed up to the end of the episode: over the horizon and beyond it."""
-        within = over_horizon(rollout, self.steps(rollout)[tf.newaxis])
-        return (within + rollout.novelty)[0]
+        return (self._within(rollout) + rollout.novelty)[0]
+
+    def _within(self, rollout):
+        return over_horizon(rollout, self.steps(rollout)[tf.newaxis])
 
     def scheduled(self, elapsed):
         """The weight of the bonus after what has elapsed of a run, [].
@@ -95,8 +97,9 @@ class Bonus(Settings, Strategy):
 
     def score(self, rollout, beta, elapsed):
         """[B, N], with a bonus of this weight, []."""
-        wanted = self.of_return(elapsed) * returns(rollout)[0]
-        return balance(wanted, self.bonus(rollout), beta, self.return_floor)
+        wanted = self.of_return(elapsed) * returns(rollout)[:1]
+        bonuses = self._within(rollout), beta, self.return_floor, rollout.novelty
+        return balance(wanted, *bonuses)[0]
 
     def __call__(self, rollout, elapsed):
         return self.score(rollout, self.scheduled(elapsed), elapsed)

@@ -101,7 +101,7 @@ def over_horizon(rollout, values):
     return tf.reduce_sum(rollout.reached * values, axis=-1)
 
 
-def balance(returns, bonus, beta, return_floor):
+def balance(returns, bonus, beta, return_floor, beyond=0.0):
     """Return and bonus on one scale, so that the same beta serves every task.
 
         score = (R - mean R) / (stddev R + return_floor) + beta (U - mean U) / stddev U
@@ -111,6 +111,10 @@ def balance(returns, bonus, beta, return_floor):
     from being blown up to the size of a return. A bonus that is the same for all
     candidates counts nothing. Returns and bonus are [B, N], beta [] may be negative.
 
+    U is the bonus, and what is worth `beyond` the horizon. stddev U has a floor, too: 0.01
+    of the mean size of the bonus alone. What lies beyond is large, and about the same for
+    all candidates.
+
     Example:
         >>> values = tf.constant([[1.0, 3.0]])
         >>> balance(values, 100.0 * values, beta=1.0, return_floor=0.0).numpy().round(1)
@@ -118,7 +122,8 @@ def balance(returns, bonus, beta, return_floor):
     """
     mean_bonus = tf.reduce_mean(tf.abs(bonus), axis=-1, keepdims=True)
     bonus_floor = _BONUS_FLOOR * mean_bonus + 1e-12
-    return _standardize(returns, return_floor) + beta * _standardize(bonus, bonus_floor)
+    sought = _standardize(bonus + beyond, bonus_floor)
+    return _standardize(returns, return_floor) + beta * sought
 
 
 def _standardize(values, floor):

@@ -86,7 +86,8 @@ def worth_over_draws(worths, pessimism):
         mean over k of w_k - pessimism * stddev over k of w_k
         w_k = r_k + discount c_k V(x_k)
 
-    with reward, continuation and next state by draw k. Where the draws agree it is their
+    with next state by draw k. Reward and continuation are what the central weights say of
+    that state: draws of a reward head do not count here. Where the draws agree it is their
     word; where they do not, nobody has seen what the action brings.
 
     Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, equation 8, with

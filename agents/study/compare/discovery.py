@@ -21,7 +21,9 @@ _REACHED, _RETURN = "explore/reached_reward", "collect/return"
 _LAST = 10  # episodes whose returns are averaged
 _RARE = 0.1  # share of the agent steps of random episodes that are rewarded, at most
 _TENTH = 0.1  # of the highest return
-FIRSTS = ["first_reward_episode", "first_reward_steps"]
+_FEW = 10  # rewarded episodes that one may learn from
+_FIRST, _FEWEST = ["first_reward_episode", "first_reward_steps"], "ten_rewarded_steps"
+FIRSTS = [*_FIRST, _FEWEST]
 _OF_REWARD = [*FIRSTS, "found_before", "rewarded_share"]
 EXPLORED = [
     *(*FIRSTS, "rewarded_share", "tenth_episode", "collected_return", "collected_cost"),
@@ -40,6 +42,7 @@ def explorations(frames, at=None):
 
     * `first_reward_episode`: the first planned episode that found reward; inf: none.
     * `first_reward_steps`: environment steps at its end; inf.
+    * `ten_rewarded_steps`: at the end of the tenth planned episode that found reward; inf.
     * `found_before`: 1 where random episodes had found reward, else 0.
     * `rewarded_share`: of the planned episodes, those that found reward.
     * `tenth_episode`: the first planned episode that returned a tenth of the highest
@@ -117,9 +120,11 @@ def _numbers(episodes, highest):
     of_run = planned.groupby("run")
     runs = pd.Index(of_run.groups)
     rewarded = episodes[episodes[_REACHED] == 1]
-    firsts = rewarded[~rewarded["is_random"]].groupby("run")
-    firsts = firsts[["episodes", "environment_steps"]].first()
-    firsts = firsts.reindex(runs, fill_value=math.inf).set_axis(FIRSTS, axis=1)
+    found = rewarded[~rewarded["is_random"]].set_index("run")
+    firsts = found.groupby("run")[["episodes", "environment_steps"]].first()
+    firsts = firsts.reindex(runs, fill_value=math.inf).set_axis(_FIRST, axis=1)
+    few = found["environment_steps"].groupby("run").nth(_FEW - 1)
+    firsts[_FEWEST] = few.reindex(runs, fill_value=math.inf)
     before = rewarded.loc[rewarded["is_random"], "run"]
     tenth = math.nan
     if highest is not None:

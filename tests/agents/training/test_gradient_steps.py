@@ -73,7 +73,7 @@ def test_a_source_sees_the_replay_first_and_then_after_a_hundred_steps(
     learning._learner = types.SimpleNamespace(run=counter.assign_add)
     for steps in (40, 40, 40, 300, 60):
         learning.run(steps, lambda done: None)
-    assert seen == [40, 120, 420]
+    assert seen == [0, 40, 120, 420]
 
 
 @pytest.mark.parametrize("step", [0, 3])

@@ -18,6 +18,7 @@ from benchmarks.learning.answers import answer
 from benchmarks.learning.packing import pack, unpacked
 from benchmarks.learning.studies import (
     ALL_TASKS,
+    END,
     commanded_runs,
     differences,
     finished_runs,
@@ -240,7 +241,12 @@ SCORES = {  # task, transition, seed: score after 1,000 and 2,000 steps
 
 @pytest.fixture
 def pairs(make_run, tmp_path):
-    runs = [
+    runs = twins_and_others(make_run, tmp_path)
+    return {(row["task"], row["environment_steps"]): row for row in differences(runs, TWIN)}
+
+
+def twins_and_others(make_run, tmp_path):
+    return [
         make_run(
             tmp_path / task / transition / str(seed),
             seed,
@@ -251,7 +257,6 @@ def pairs(make_run, tmp_path):
         )
         for (task, transition, seed), scores in SCORES.items()
     ]
-    return {(row["task"], row["environment_steps"]): row for row in differences(runs, TWIN)}
 
 
 def test_each_seed_is_compared_with_its_twin(pairs):
@@ -285,6 +290,50 @@ def test_each_task_counts_alike(pairs):
     assert pairs[ALL_TASKS, 2000]["difference"] == 0.5 * (14.0 - 4.0)
     assert pairs[ALL_TASKS, 2000]["seeds"] == 1
     assert (pairs[ALL_TASKS, 2000]["ahead"], pairs[ALL_TASKS, 2000]["pairs"]) == (2, 3)
+
+
+def test_at_the_end_scores_are_shares_of_the_best_returns(pairs, make_run, tmp_path):
+    runs = twins_and_others(make_run, tmp_path / "again")
+    rows = differences(runs, TWIN, {"a": 100, "b": 10})
+    kept = [row["difference"] for row in pairs.values()]
+    assert [row["difference"] for row in rows[: len(pairs)]] == kept
+    ends = {row["task"]: row for row in rows if row["environment_steps"] == END}
+    assert ends["a"]["difference"] == pytest.approx(0.14)
+    assert ends["b"]["difference"] == pytest.approx(-0.4)
+    assert ends[ALL_TASKS]["difference"] == pytest.approx(0.5 * (0.14 - 0.4))
+    assert ends[ALL_TASKS]["twin"] == pytest.approx(0.5 * (0.06 + 0.5))
+
+
+def test_a_pair_ends_where_the_shorter_of_its_runs_does(make_run, tmp_path):
+    runs = []
+    for transition, returns in (("laplace", [1, 2, 3, 9]), ("deterministic", [1, 1])):
+        settings = {"task": "a", "transition": transition}
+        settings["environment_steps"] = 1000 * len(returns)
+        scores = [[float(score)] for score in returns]
+        runs.append(make_run(tmp_path / transition, 0, scores, **settings))
+    row = differences(runs, TWIN, {"a": 10})[-1]
+    assert (row["environment_steps"], row["difference"]) == (END, pytest.approx(0.1))
+    with pytest.raises(ValueError, match="best: has no return of a$"):
+        differences(runs, TWIN, {"b": 10})
+
+
+def test_a_run_that_diverged_has_no_score_after_the_end_of_its_task(make_run, tmp_path):
+    runs = []
+    for transition in ("laplace", "deterministic"):
+        for task, returns in (("a", [1, 2]), ("b", [1, 2, 3])):
+            folder, scores = tmp_path / transition / task, [[float(x)] for x in returns]
+            settings = {"task": task, "transition": transition}
+            settings["environment_steps"] = 1000 * len(returns)
+            runs.append(make_run(folder, 0, scores, **settings))
+            history.write_divergence(folder, history.Divergence(1, 7, ("loss",)))
+    rows = differences(runs, TWIN)
+    last = [row["task"] for row in rows if row["environment_steps"] == 3000]
+    assert last == ["b"]
+
+
+def test_the_twins_of_pairs_have_a_mean(pairs):
+    assert pairs["a", 2000]["twin"] == 6.0
+    assert pairs[ALL_TASKS, 2000]["twin"] == 5.5
 
 
 RESULTS = pathlib.Path(__file__).parents[3] / "results"

@@ -5,6 +5,7 @@ import pathlib
 
 import pytest
 
+from agents.runs.config.overrides import load
 from benchmarks.measuring import peak
 from benchmarks.speed import __main__ as benchmarks
 from benchmarks.speed.cases import all_cases
@@ -82,3 +83,20 @@ def test_the_page_of_results_counts_what_cases_of_today_do():
     assert shown.keys() == counted.keys()
     for key, gflop in shown.items():
         assert float(gflop) == pytest.approx(counted[key], rel=1e-3)
+
+
+def test_the_answer_is_about_the_default():
+    default = load(["explore=greedy"]).transition
+    cases = {"deterministic": (2.0, 1.0), default: (3.0, 1.5)}
+    rows = [
+        {"group": "train step, cpu size", "case": name}
+        | {"milliseconds": ms, "over_reference": ratio}
+        for name, (ms, ratio) in cases.items()
+    ]
+    rows.append({"group": "decision, cpu size", "case": "icem", "milliseconds": 9.0})
+    facts = {"threads": "1", "cores": "2", "processor": "a chip"}
+    assert benchmarks.answer(rows, facts) == (
+        "On 1 core of a chip, a training step of the default takes 3.0 ms and a decision "
+        "9.0 ms. Its posterior makes a training step 1.50 times as long."
+    )
+    assert benchmarks.answer(rows[:1], facts) == ""

@@ -26,13 +26,13 @@ class Laplace(Source):
     The transition predicts the mean of the filter's latent, and stddev is the one that the
     prior gives to that step. The head of the reward predicts the reward, and stddev^2 is
     1 / reward_scale, in units of the reward that counts 1 in the loss. So x x^T / stddev^2
-    is the Gauss-Newton matrix of the loss, free nats aside. The stddevs that the prior says
-    are certain, and so are all layers before.
+    is the Gauss-Newton matrix of the loss, free nats and `kl_scale` aside. The stddevs that
+    the prior says are certain, and so are all layers before.
 
     Gradient steps are those of the deterministic transition, without noise and at its cost.
-    After those of an episode, or of several with few steps, the precision is made anew, for
-    the features have moved: from sequences of the replay, as gradient steps see them,
-    counted up to all its steps.
+    Before the first ones, and after those of an episode or of several with few steps, the
+    precision is made anew, for the features have moved: from sequences of the replay, as
+    gradient steps see them, counted up to all its steps.
 
     The centre are the trained weights, not the solution of the regression: by them the
     agent filters and is judged, as its deterministic twin, and at an optimum of the loss

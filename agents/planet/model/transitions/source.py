@@ -15,8 +15,8 @@ class Source(abc.ABC):
     know of each other, or cost something else, says it in its own words.
 
     Attributes:
-        batches: of the replay that `renew` wants after the gradient steps of an episode,
-            or of several short ones; 0: none.
+        batches: of the replay that `renew` wants before the first gradient steps, and after
+            those of an episode, or of several short ones; 0: none.
         shares_belief: whether all draws predict the same belief, and differ in what the
             last layer says of it.
         copies: of each sequence of a batch, one after another, that the model learns from.

@@ -162,6 +162,14 @@ def test_what_comes_after_a_plan_is_added_to_its_bonus(kind):
     np.testing.assert_allclose(found, strategy.bonus(plain) + beyond[0], rtol=1e-5)
 
 
+def test_a_bonus_beyond_the_horizon_that_plans_share_changes_no_score():
+    strategy = preset("explore", "disagreement", draws=2)
+    plain = rollout(MEANS, reward=((0.0, 3.0, 1.0),))
+    shared = plain._replace(novelty=tf.fill([1, 1, 3], 500.0))
+    found = strategy(shared, Elapsed())
+    np.testing.assert_allclose(found, strategy(plain, Elapsed()), rtol=1e-3)
+
+
 def test_a_weight_that_is_given_takes_the_place_of_the_schedule():
     strategy = preset("explore", "disagreement", draws=2, beta=0.5)
     plain = rollout(MEANS, reward=((0.0, 3.0, 1.0),))

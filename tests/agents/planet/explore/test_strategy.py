@@ -62,6 +62,17 @@ def test_neither_the_unit_of_the_bonus_nor_what_all_plans_share_counts():
     np.testing.assert_allclose(balance(returns + 7, bonus, 1.0, 0.3), scores, rtol=1e-6)
 
 
+def test_what_lies_beyond_the_horizon_raises_no_floor():
+    """A value that all plans share changes no score; what differs counts as a bonus."""
+    random = np.random.default_rng(2)
+    returns, bonus, more = tf.constant(random.uniform(size=[3, 1, 40]))
+    scores = balance(returns, bonus, 1.0, 0.3)
+    beyond = balance(returns, bonus, 1.0, 0.3, 1000.0)
+    np.testing.assert_allclose(beyond, scores, rtol=1e-6)
+    both = balance(returns, bonus + more, 1.0, 0.3)
+    np.testing.assert_allclose(balance(returns, bonus, 1.0, 0.3, more), both, atol=0.05)
+
+
 def test_equal_plans_get_equal_scores_without_a_floor_too():
     same = tf.fill([1, 5], 2.0)
     assert not np.any(balance(same, same, beta=1.0, return_floor=0.0))

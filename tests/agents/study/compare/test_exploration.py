@@ -63,6 +63,18 @@ def test_rewards_of_random_episodes_are_not_the_strategy_s(make_run, tmp_path, r
     assert row["coverage"] == "0.5"
 
 
+def test_ten_rewarded_episodes_are_planned_ones(make_run, tmp_path, read):
+    # the first is random; nine planned ones are too few
+    make_run(tmp_path / "a", 0, reached=(1, 0, *[1] * 9, 0, 1, 1), seed_steps=1000)
+    make_run(tmp_path / "b", 1, reached=(1, 0, *[1] * 9, 0, 0, 0), seed_steps=1000)
+    compare([tmp_path / "a", tmp_path / "b"], tmp_path / "out")
+    rows = read(tmp_path / "out", "runs")
+    assert [row["ten_rewarded_steps"] for row in rows] == ["13000", "inf"]
+    (row,) = read(tmp_path / "out", "exploration")
+    assert row["ten_rewarded_steps"] == "inf"
+    assert row["ten_rewarded_steps_low"] == "13000"
+
+
 def test_as_many_episodes_are_random_as_were_asked_for_with_several_environments_too(
     make_run, tmp_path, read
 ):
