@@ -107,11 +107,18 @@ def _warn_of_left_out(runs, end):
 
 
 def _share_of_random_rewards(episodes):
-    """The share of the agent steps of random episodes that are rewarded."""
+    """The share of the agent steps of random episodes that are rewarded.
+
+    An episode with reward in every step has started where reward is. It does not count,
+    unless there is no other.
+    """
     ends = episodes["agent_steps"].fillna(0)
-    steps = ends.groupby(episodes["run"]).diff().fillna(ends)[episodes["is_random"]].sum()
-    rewarded = episodes.loc[episodes["is_random"], "explore/rewarded_steps"].sum()
-    return rewarded / steps if steps else 0.0
+    steps = ends.groupby(episodes["run"]).diff().fillna(ends)[episodes["is_random"]]
+    rewarded = episodes.loc[episodes["is_random"], "explore/rewarded_steps"].fillna(0)
+    some = rewarded < steps
+    if some.any():
+        steps, rewarded = steps[some], rewarded[some]
+    return rewarded.sum() / steps.sum() if steps.sum() else 0.0
 
 
 def _numbers(episodes, highest):

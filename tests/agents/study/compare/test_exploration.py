@@ -100,6 +100,22 @@ def test_which_episodes_were_random_is_logged_for_their_order_may_differ(
     assert (row["found_before"], row["found"], row["rewarded_share"]) == ("1", "0", "0")
 
 
+@pytest.mark.parametrize(("steps", "found"), [((100, 0), "1"), ((100, 100), "")])
+def test_a_random_episode_that_starts_where_reward_is_has_found_nothing(
+    make_run, tmp_path, read, steps, found
+):
+    """Where all are rewarded all the time there is nothing to find."""
+    folder = make_run(tmp_path / "a", 0, reached=(), seed_steps=2000)
+    for episode, rewarded in enumerate((*steps, 50), 1):
+        row = {"episodes": episode, "environment_steps": 1000 * episode}
+        row |= {"agent_steps": 100 * episode, "explore/rewarded_steps": rewarded}
+        row |= {"explore/reached_reward": episode == 3}
+        records.append_metrics(folder, row)
+    compare([folder], tmp_path / "out")
+    (row,) = read(tmp_path / "out", "exploration")
+    assert row["found"] == found
+
+
 def test_where_random_actions_are_rewarded_no_reward_is_first(make_run, tmp_path, read):
     folder = make_run(tmp_path / "a", 0, reached=(), seed_steps=1000)
     for episode in (1, 2):
