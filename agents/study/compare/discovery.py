@@ -24,7 +24,7 @@ _TENTH = 0.1  # of the highest return
 _FEW = 10  # rewarded episodes that one may learn from
 _FIRST, _FEWEST = ["first_reward_episode", "first_reward_steps"], "ten_rewarded_steps"
 FIRSTS = [*_FIRST, _FEWEST]
-_OF_REWARD = [*FIRSTS, "found_before", "rewarded_share"]
+_OF_REWARD = [*_FIRST, "found_before", "rewarded_share"]
 EXPLORED = [
     *(*FIRSTS, "rewarded_share", "tenth_episode", "collected_return", "collected_cost"),
     *("coverage", "epistemic_ratio"),
@@ -43,6 +43,7 @@ def explorations(frames, at=None):
     * `first_reward_episode`: the first planned episode that found reward; inf: none.
     * `first_reward_steps`: environment steps at its end; inf.
     * `ten_rewarded_steps`: at the end of the tenth planned episode that found reward; inf.
+      It is told of every task.
     * `found_before`: 1 where random episodes had found reward, else 0.
     * `rewarded_share`: of the planned episodes, those that found reward.
     * `tenth_episode`: the first planned episode that returned a tenth of the highest
@@ -109,16 +110,17 @@ def _warn_of_left_out(runs, end):
 def _share_of_random_rewards(episodes):
     """The share of the agent steps of random episodes that are rewarded.
 
-    An episode with reward in every step has started where reward is. It does not count,
+    A rewarded episode that found no reward has started where reward is. It does not count,
     unless there is no other.
     """
     ends = episodes["agent_steps"].fillna(0)
-    steps = ends.groupby(episodes["run"]).diff().fillna(ends)[episodes["is_random"]]
-    rewarded = episodes.loc[episodes["is_random"], "explore/rewarded_steps"].fillna(0)
-    some = rewarded < steps
-    if some.any():
-        steps, rewarded = steps[some], rewarded[some]
-    return rewarded.sum() / steps.sum() if steps.sum() else 0.0
+    steps = ends.groupby(episodes["run"]).diff().fillna(ends)
+    random = episodes.assign(steps=steps, rewarded=episodes["explore/rewarded_steps"])
+    random = random[random["is_random"]]
+    others = random[(random[_REACHED] != 0) | ~(random["rewarded"] > 0)]
+    random = others if len(others) else random
+    steps = random["steps"].sum()
+    return random["rewarded"].sum() / steps if steps else 0.0
 
 
 def _numbers(episodes, highest):

@@ -100,7 +100,9 @@ def test_which_episodes_were_random_is_logged_for_their_order_may_differ(
     assert (row["found_before"], row["found"], row["rewarded_share"]) == ("1", "0", "0")
 
 
-@pytest.mark.parametrize(("steps", "found"), [((100, 0), "1"), ((100, 100), "")])
+@pytest.mark.parametrize(
+    ("steps", "found"), [((100, 0), "1"), ((40, 0), "1"), ((100, 100), "")]
+)
 def test_a_random_episode_that_starts_where_reward_is_has_found_nothing(
     make_run, tmp_path, read, steps, found
 ):
@@ -113,7 +115,7 @@ def test_a_random_episode_that_starts_where_reward_is_has_found_nothing(
         records.append_metrics(folder, row)
     compare([folder], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
-    assert row["found"] == found
+    assert (row["found"], row["ten_rewarded_steps"]) == (found, "inf")
 
 
 def test_where_random_actions_are_rewarded_no_reward_is_first(make_run, tmp_path, read):
