@@ -143,7 +143,7 @@ def _curves(frames, points, unit):
         axes.set_title(task)
         finish(axes, "environment_steps", unit)
     drawn = frames.runs["place"].isin(points["place"])
-    ended = frames.runs.loc[drawn, "diverged"].any()
+    ended = bool(frames.runs.loc[drawn, "diverged"].any())
     say(figure, _BAND + _LINE_ALONE * (max(counts.values()) > _MOST) + DIVERGED * ended)
     return figure, grid
 
