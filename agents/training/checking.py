@@ -4,6 +4,7 @@ import contextlib
 import pathlib
 
 from agents.planet.action_space import check_noise, make_space
+from agents.runs.config.resolving import with_penalties
 from agents.runs.folder import Run, as_begun
 from agents.system.errors import UserError
 from agents.training import trackers
@@ -34,8 +35,8 @@ def check(config):
     config = as_begun(config)
     trackers.find(config.logger)
     configure_tensorflow(config)
-    check_parts(config)
     config = settled(config)
+    check_parts(config)
     if config.learners == 1:
         check_devices(config, choose_devices(config.devices))
     return config
@@ -59,6 +60,7 @@ def settled(config):
                     f"{config.data}, got {config.environment_steps:,}; bayes-rl learn "
                     f"{config.data} sets it"
                 )
+            config = with_penalties(config, found.reward_level)
         check_noise(config.action_noise, make_space(environment.actions.categories))
         return config
 

@@ -14,7 +14,11 @@ from agents.runs.config.schema import as_dict, flatten, make_config
 # Keys that null leaves open. Elsewhere null is a value: none, or without end.
 OPEN = ("action_repeat", "compile", "value.discount", "value.centered")
 OPEN += ("updates_per_step", "sequence_length", "value.updates", "value.learning_rate")
+OPEN += ("exploit.beta", "value.pessimism")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
+
+# Weights of penalties by the level of logged rewards.
+_PLANS, _TARGETS = 2.0, 6.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,6 +56,9 @@ def resolve(config, surroundings):
     matrix units unused: a gradient step takes it two to six times as long. Pictures are
     not: its convolutions on a processor are slower.
 
+    Penalties of what draws disagree about weigh as `with_penalties` says, by the logged
+    episodes once they were read.
+
     Raises:
         UserError: sequences are too short for what is learned from them.
 
@@ -81,7 +88,34 @@ def resolve(config, surroundings):
         world_model=with_sizes(model, *sizes),
     )
     check_lengths(found)
-    return found
+    return with_penalties(found) if config.data is None else found
+
+
+def with_penalties(config, reward_level=0.5):
+    """The config with the weights of penalties that it leaves open, by how good data are.
+
+        exploit.beta = 2 level,  value.pessimism = 6 level
+
+    of the rewards' level, between the least and the largest: 0 to 1. Where the data are as
+    good as they can be, an agent has much to lose by what they do not cover. Where they are
+    random, it finds little in what they cover.
+
+    Example:
+        >>> from agents.runs.config.overrides import load
+        >>> words = ["exploit=uncertainty_penalty", "value.target_draws=5"]
+        >>> config = load([*words, "value.pessimism=null"])
+        >>> found = with_penalties(config, reward_level=0.1)
+        >>> round(found.exploit.beta, 3), round(found.value.pessimism, 3)
+        (0.2, 0.6)
+    """
+    exploit, value = config.exploit, config.value
+    if vars(exploit).get("beta", 0.0) is None:
+        exploit = dataclasses.replace(exploit, beta=_PLANS * reward_level)
+    if vars(value).get("pessimism", 0.0) is None:
+        has_draws = value.target_draws > 1
+        pessimism = _TARGETS * reward_level if has_draws else 0.0
+        value = dataclasses.replace(value, pessimism=pessimism)
+    return dataclasses.replace(config, exploit=exploit, value=value)
 
 
 def _with_pace(value, discount, pace, can_end):

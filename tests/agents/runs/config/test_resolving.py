@@ -6,7 +6,14 @@ import re
 import pytest
 
 from agents.runs.config import choices, overrides
-from agents.runs.config.resolving import OPEN, Surroundings, fill, open_keys, resolve
+from agents.runs.config.resolving import (
+    OPEN,
+    Surroundings,
+    fill,
+    open_keys,
+    resolve,
+    with_penalties,
+)
 from agents.runs.config.schema import as_dict, flatten
 from agents.system.errors import UserError
 from tests.agents.presets import FAKE, used
@@ -90,7 +97,9 @@ def test_bfloat16_is_compiled_on_a_gpu_alone(has_gpu, compiles):
     assert used(words, "compile=true", surroundings=where).compile is True
 
 
-@pytest.mark.parametrize("group", ["experiment", "world_model", "value", "explore"])
+@pytest.mark.parametrize(
+    "group", ["experiment", "world_model", "value", "explore", "exploit"]
+)
 def test_null_that_is_left_is_a_value(group):
     """Where a choice has null for a key of a rule, the key is among those that are open."""
     values_that_are_null = {
@@ -100,10 +109,10 @@ def test_null_that_is_left_is_a_value(group):
         "evaluation.apart",
         "data",
         "action_noise.final_stddev",
-        "explore.final_beta",
-        "explore.annealing_steps",
-        "explore.annealing_rewards",
     }
+    for strategy in ("explore", "exploit"):
+        ends = ("final_beta", "annealing_steps", "annealing_rewards")
+        values_that_are_null |= {f"{strategy}.{end}" for end in ends}
     for choice in choices.groups()[group]:
         flat = flatten(
             as_dict(
@@ -111,6 +120,28 @@ def test_null_that_is_left_is_a_value(group):
             )
         )
         assert {key for key in flat if flat[key] is None} <= values_that_are_null
+
+
+PENALIZED = ("exploit=uncertainty_penalty", "value.target_draws=5", "value.pessimism=null")
+
+
+def weights(found):
+    return found.exploit.beta, found.value.pessimism
+
+
+def test_penalties_weigh_by_how_good_logged_episodes_are():
+    words = *PENALIZED, "transition=laplace"
+    assert weights(used(*words, surroundings=CHEETAH)) == (1.0, 3.0)  # nothing is logged
+    open_ones = resolve(overrides.load([*words, "data=logs"]), CHEETAH)
+    assert weights(open_ones) == (None, None)
+    assert weights(with_penalties(open_ones, reward_level=0.25)) == (0.5, 1.5)
+    assert weights(with_penalties(open_ones, reward_level=0.0)) == (0.0, 0.0)
+    typed = overrides.load([*words, "data=logs", "exploit.beta=3"])
+    assert weights(with_penalties(typed, reward_level=0.25)) == (3.0, 1.5)
+    without_draws = overrides.load([*words, "value.target_draws=0"])
+    assert weights(with_penalties(without_draws, reward_level=0.25)) == (0.5, 0.0)
+    greedy = overrides.load(["value=none"])
+    assert with_penalties(greedy, reward_level=0.25) == greedy
 
 
 def test_what_a_run_has_saved_fills_what_is_left_open():
@@ -122,4 +153,5 @@ def test_what_a_run_has_saved_fills_what_is_left_open():
 
 
 def test_every_open_key_is_a_key():
-    assert {*OPEN} <= flatten(as_dict(overrides.load([]))).keys()
+    found = overrides.load(["exploit=uncertainty_penalty"])
+    assert {*OPEN} <= flatten(as_dict(found)).keys()
