@@ -3,6 +3,7 @@
 import collections
 import dataclasses
 import functools
+import pathlib
 
 from agents.runs.config import choices
 from agents.runs.config.resolving import OPEN
@@ -16,6 +17,8 @@ _SAME += ("evaluation.every_steps", "evaluation.episodes", "evaluation.apart")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
 # what files of a group set beside it: with a strategy goes its noise
 _BESIDE = {"explore": "action_noise."}
+# what logged episodes decide where it is left open
+_OF_DATA = ("exploit.beta", "value.pessimism")
 USUAL = "the usual values"  # label of what others change in some keys each
 # what two runs must share for their forecasts to be of the same thing
 _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
@@ -82,7 +85,17 @@ def labels(configs, most=4):
 
 
 def _follows(key, flats):
-    """Whether a size of networks, or whether XLA compiles, goes with what is observed."""
+    """Whether what may be left open goes with what is observed, or else with other keys.
+
+    Sizes of networks and whether XLA compiles may do the former, weights of penalties the
+    latter.
+    """
+    if key in _OF_DATA:
+        alike = collections.defaultdict(list)
+        for flat in flats:
+            others = {name: value for name, value in flat.items() if name not in OPEN}
+            alike[repr(sorted(others.items()))].append(flat)
+        return not any(_differs(key, own) for own in alike.values())
     if key not in OPEN or not (key.startswith("world_model.") or key == "compile"):
         return False
     seen = collections.defaultdict(list)
@@ -154,9 +167,23 @@ def _differs(key, flats):
     return len({repr(flat.get(key)) for flat in having}) > 1
 
 
+def task_of(config):
+    """What scores are of: the task, and what was learned from where nothing is collected.
+
+    Example:
+        >>> task_of({"task": "cheetah_run", "data": "logdir/logged/random"})
+        'cheetah_run from random'
+    """
+    task, data = config.get("task", ""), config.get("data")
+    return task if data is None else f"{task} from {pathlib.PurePath(data).name}"
+
+
 def _of_experiment(flat):
     """The values that make the experiment."""
-    return {key: value for key, value in flat.items() if key not in _SAME}
+    values = {key: value for key, value in flat.items() if key not in _SAME}
+    if values.pop("data", None) is not None:
+        values["task"] = task_of(flat)
+    return values
 
 
 @functools.cache
@@ -261,6 +288,6 @@ def arrange(runs):
     texts = labels(firsts)
     numbers = {text: index for index, text in enumerate(dict.fromkeys(texts))}
     return [
-        Group(text, first.get("task", ""), [runs[index] for index in own], numbers[text])
+        Group(text, task_of(first), [runs[index] for index in own], numbers[text])
         for text, first, own in zip(texts, firsts, members, strict=True)
     ]

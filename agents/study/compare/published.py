@@ -42,7 +42,7 @@ def published_scores(config):
 
     A row is a point of a method's curve, by environment steps; `low` and `high` are the
     extremes over seeds, or nan. Nothing is comparable where the run's config has a cost of
-    actions: returns mean something else.
+    actions, for returns mean something else, or where it learned from logged episodes.
 
     Example:
         >>> config = {"task": "cheetah_run", "observation": "pixels"}
@@ -53,7 +53,8 @@ def published_scores(config):
     own = (table["task"] == config.get("task")) & (
         table["observation"] == config.get("observation")
     )
-    points = table[own & (not config.get("action_cost"))].rename(columns=_BESIDE)
+    is_comparable = not config.get("action_cost") and config.get("data") is None
+    points = table[own & is_comparable].rename(columns=_BESIDE)
     points = points.assign(order=points.groupby("method", sort=False).ngroup())
     points = points.sort_values(["order", "environment_steps"], ignore_index=True)
     return points.drop(columns=["task", "observation", "order"])

@@ -72,6 +72,7 @@ def test_action_repeat_is_told_where_all_points_have_one():
         {"task": "cartpole_swingup", "observation": "position"},
         {"task": "gym:Pendulum-v1", "observation": "state"},
         {"task": "cartpole_swingup", "observation": "state", "action_cost": 0.1},
+        {"task": "cartpole_swingup", "observation": "state", "data": "logdir/logged"},
     ],
 )
 def test_what_is_not_comparable_is_left_out(config):
