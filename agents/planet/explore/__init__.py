@@ -18,6 +18,7 @@ from agents.planet.explore.bonuses import (
     Bonus,
     Disagreement,
     InformationGain,
+    NoisePenalty,
     UncertaintyPenalty,
 )
 from agents.planet.explore.risk import (
@@ -45,6 +46,7 @@ STRATEGIES = {
 _JUDGED = ("conditional_value_at_risk", "greedy", "pets", "uncertainty_penalty")
 _JUDGED += ("upper_confidence",)
 EXPLOITING = {kind: STRATEGIES[kind] for kind in _JUDGED}
+EXPLOITING["noise_penalty"] = NoisePenalty  # collects nothing: it is for logged episodes
 
 __all__ = [
     "EXPLOITING",
@@ -56,6 +58,7 @@ __all__ = [
     "Greedy",
     "InformationGain",
     "MeanOverDraws",
+    "NoisePenalty",
     "Optimistic",
     "Strategy",
     "Thompson",

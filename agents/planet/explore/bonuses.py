@@ -256,3 +256,37 @@ class UncertaintyPenalty(Bonus):
     def steps(self, rollout):
         variance = tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
         return -tf.sqrt(variance)
+
+
+@dataclasses.dataclass(frozen=True)
+class NoisePenalty(Bonus):
+    """Safe: stays where the model itself expects little noise; needs no draws.
+
+        bonus = -sum over the horizon of sqrt(mean over d of stddev_d^2)
+
+    What a transition without uncertainty over its weights has to offer in the place of
+    `UncertaintyPenalty`. Beta weighs one stddev over plans, so both count alike.
+
+    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2, of
+    one model.
+
+    Args and errors: as in `UncertaintyPenalty`, without draws.
+
+    Example:
+        >>> from agents.planet.planning.rollouts import Rollout
+        >>> stddev = tf.constant([[[[[1.0]], [[3.0]]]]])
+        >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), tf.zeros_like(stddev), stddev)
+        >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
+        >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
+        >>> strategy = NoisePenalty(**settings, return_floor=0.3)
+        >>> strategy.bonus(rollout).numpy().tolist()
+        [[-1.0, -3.0]]
+    """
+
+    beta: float | None = key(least=0)
+    draws: ClassVar[int] = 0
+    trajectories: ClassVar[str] = "mean"
+
+    def steps(self, rollout):
+        return -tf.sqrt(tf.reduce_mean(tf.square(rollout.stddev[0]), -1))

@@ -230,7 +230,8 @@ def test_what_was_learned_from_is_part_of_the_task_and_decides_weights_of_penalt
     penalized = "exploit=uncertainty_penalty, transition=laplace, value.target_draws=5"
     twin = "exploit=greedy, transition=deterministic, value.target_draws=1"
     assert grouping.labels(configs) == [penalized, twin] * 2
-    assert list(map(grouping.task_of, configs))[1:3] == ["fake from good", "fake from random"]
+    tasks = [grouping.task_of(config) for config in configs]
+    assert tasks == ["fake from good"] * 2 + ["fake from random"] * 2
     harder = learned("good", *words, "exploit.beta=7")
     assert grouping.labels([configs[0], harder]) == ["exploit.beta=1.0", "exploit.beta=7.0"]
 

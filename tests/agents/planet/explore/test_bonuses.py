@@ -39,6 +39,18 @@ def test_bonus(strategy, bonus):
     np.testing.assert_allclose(strategy.bonus(rollout(MEANS)), [bonus], atol=1e-6)
 
 
+def test_a_penalty_of_noise_asks_for_no_draws():
+    strategy = preset("exploit", "noise_penalty", beta=1.0, return_floor=0.0)
+    stddev = tf.constant([[[[[3.0, 4.0], [1.0, 1.0]], [[0.0, 0.0], [2.0, 2.0]]]]])
+    reward = tf.zeros([1, 1, 2, 2])
+    outcome = Rollout(reward, tf.zeros_like(stddev), stddev)
+    roots = [12.5**0.5 + 1.0, 2.0]  # root mean squares of the dimensions, summed
+    np.testing.assert_allclose(strategy.bonus(outcome), [-np.array(roots)], rtol=1e-6)
+    assert (strategy.draws, strategy.trajectories) == (0, "mean")
+    worse, better = strategy(outcome, Elapsed()).numpy()[0]
+    assert worse < better
+
+
 def test_steps_add_up_and_dimensions_are_averaged_in_the_disagreement():
     mean = np.random.default_rng(0).normal(size=[4, 2, 3, 5, 6])
     found = preset("explore", "disagreement", draws=4).bonus(
