@@ -17,8 +17,8 @@ _SAME += ("evaluation.every_steps", "evaluation.episodes", "evaluation.apart")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
 # what files of a group set beside it: with a strategy goes its noise
 _BESIDE = {"explore": "action_noise."}
-# what logged episodes decide where it is left open
-_OF_DATA = ("exploit.beta", "value.pessimism")
+# weights that logged episodes decide where they are left open
+_PENALTY_WEIGHTS = ("exploit.beta", "value.pessimism")
 USUAL = "the usual values"  # label of what others change in some keys each
 # what two runs must share for their forecasts to be of the same thing
 _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
@@ -85,12 +85,14 @@ def labels(configs, most=4):
 
 
 def _follows(key, flats):
-    """Whether what may be left open goes with what is observed, or else with other keys.
+    """Whether a key that may be left open tells nothing that others do not tell.
 
-    Sizes of networks and whether XLA compiles may do the former, weights of penalties the
-    latter.
+    Sizes of networks, and whether XLA compiles, may go with what is observed; weights of
+    penalties with the logged episodes.
     """
-    if key in _OF_DATA:
+    if key in _PENALTY_WEIGHTS:
+        if not _all_learned_from_logs(flats):
+            return False
         alike = collections.defaultdict(list)
         for flat in flats:
             others = {name: value for name, value in flat.items() if name not in OPEN}
@@ -102,6 +104,10 @@ def _follows(key, flats):
     for flat in flats:
         seen[flat.get("task"), flat.get("observation")].append(flat)
     return len(seen) > 1 and not any(_differs(key, alike) for alike in seen.values())
+
+
+def _all_learned_from_logs(flats):
+    return all(flat.get("data") is not None for flat in flats)
 
 
 def _unusual(flats, told, most):
@@ -122,15 +128,17 @@ def _unusual(flats, told, most):
 def unlike(configs):
     """The keys, other than the task, in which experiments of one name differ.
 
-    What a config may leave to the task, such as sizes of networks, is left out: it differs
-    between tasks as a matter of course.
+    What a config may leave to the task or to logged episodes, such as sizes of networks, is
+    left out: it differs between tasks as a matter of course.
 
     Example:
         >>> unlike([{"task": "a", "kl_weight": 0.1}, {"task": "b", "kl_weight": 1.0}])
         ['kl_weight']
     """
     flats = [_of_experiment(flatten(config)) for config in configs]
-    usual = ("task", *OPEN)
+    usual = {"task", "data", *OPEN}
+    if not _all_learned_from_logs(flats):
+        usual -= {*_PENALTY_WEIGHTS}
     return [key for key in _keys(flats) if key not in usual and _differs(key, flats)]
 
 
@@ -170,20 +178,26 @@ def _differs(key, flats):
 def task_of(config):
     """What scores are of: the task, and what was learned from where nothing is collected.
 
+    Logged episodes are named by the end of their path; of a run it may be a seed alone.
+
     Example:
         >>> task_of({"task": "cheetah_run", "data": "logdir/logged/random"})
         'cheetah_run from random'
+        >>> task_of({"task": "cheetah_run", "data": "logdir/cheetah_run/noise/0"})
+        'cheetah_run from noise/0'
     """
     task, data = config.get("task", ""), config.get("data")
-    return task if data is None else f"{task} from {pathlib.PurePath(data).name}"
+    if data is None:
+        return task
+    parts = pathlib.PurePath(data.removeprefix("minari:")).parts or (data,)
+    end = parts[-2:] if parts[-1].isdigit() else parts[-1:]
+    return f"{task} from {'/'.join(end)}"
 
 
 def _of_experiment(flat):
     """The values that make the experiment."""
     values = {key: value for key, value in flat.items() if key not in _SAME}
-    if values.pop("data", None) is not None:
-        values["task"] = task_of(flat)
-    return values
+    return values | ({"task": task_of(flat)} if flat.get("data") is not None else {})
 
 
 @functools.cache

@@ -86,8 +86,8 @@ def make_agent(config, environment, devices) -> PlaNetAgent:
     time_step_spec = tensor_spec.from_spec(environment.time_step_spec())
     action_spec = tensor_spec.from_spec(environment.action_spec())
     space = make_space(environment.actions.categories)
-    check_parts(config)
     config = resolved(config, environment)
+    check_parts(config)
     if config.compile:
         take_notice()
     with _initial_values_of(config.seed), devices.scope():

@@ -265,10 +265,11 @@ class NoisePenalty(Bonus):
         bonus = -sum over the horizon of sqrt(mean over d of stddev_d^2)
 
     What a transition without uncertainty over its weights has to offer in the place of
-    `UncertaintyPenalty`. Beta weighs one stddev over plans, so both count alike.
+    `UncertaintyPenalty`. Each penalty is divided by its spread over plans, so one beta
+    means the same for both.
 
-    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2, of
-    one model.
+    Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2,
+    with one model in the place of an ensemble.
 
     Args and errors: as in `UncertaintyPenalty`, without draws.
 

@@ -2,7 +2,7 @@
 
 import math
 
-from agents.planet.explore import Bonus, UpperConfidence
+from agents.planet.explore import Bonus, Greedy, UpperConfidence
 from agents.planet.model.transitions import DETERMINISTIC
 from agents.planet.value import NoValue, TemporalDifference
 from agents.system.errors import UserError
@@ -136,7 +136,7 @@ def _check_exploit(config):
     """Refuses what a judged agent cannot do: draw what is certain, or change its rule."""
     exploit, value = config.exploit, config.value
     name = f"exploit strategy {type(exploit).__name__}"
-    if config.act == "policy" and exploit.draws:
+    if config.act == "policy" and not isinstance(exploit, Greedy):
         raise UserError(f"act=policy makes no plans, but {name} scores plans: add act=plan")
     target_draws = vars(value).get("target_draws", 0)
     if config.transition == DETERMINISTIC:
@@ -259,6 +259,11 @@ def _check_annealing(explore):
 def _check_seeking(explore):
     """Refuses bonuses that never count, and times in which neither they nor rewards do."""
     seeking_from, bonus_from = explore.reward_from, explore.bonus_from
+    if explore.beta is None:
+        raise UserError(
+            "explore.beta must be a number, got null: logged episodes decide exploit.beta "
+            "alone"
+        )
     if explore.beta == 0 and not explore.final_beta:
         raise UserError(
             "explore.beta must be above 0, got 0: the bonus would never count; "

@@ -17,8 +17,8 @@ OPEN += ("updates_per_step", "sequence_length", "value.updates", "value.learning
 OPEN += ("exploit.beta", "value.pessimism")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
 
-# Weights of penalties by the level of logged rewards.
-_PLANS, _TARGETS = 2.0, 6.0
+# Weights of penalties by the level of logged rewards: halfway up they are 1 and 3.
+_BETA_PER_LEVEL, _PESSIMISM_PER_LEVEL = 2.0, 6.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,8 +56,8 @@ def resolve(config, surroundings):
     matrix units unused: a gradient step takes it two to six times as long. Pictures are
     not: its convolutions on a processor are slower.
 
-    Penalties of what draws disagree about weigh as `with_penalties` says, by the logged
-    episodes once they were read.
+    Where `data` is set, weights of penalties stay open until the episodes were read, see
+    `with_penalties`.
 
     Raises:
         UserError: sequences are too short for what is learned from them.
@@ -92,13 +92,14 @@ def resolve(config, surroundings):
 
 
 def with_penalties(config, reward_level=0.5):
-    """The config with the weights of penalties that it leaves open, by how good data are.
+    """The config with weights of penalties that it leaves open, by how good the data are.
 
         exploit.beta = 2 level,  value.pessimism = 6 level
 
-    of the rewards' level, between the least and the largest: 0 to 1. Where the data are as
-    good as they can be, an agent has much to lose by what they do not cover. Where they are
-    random, it finds little in what they cover.
+    The level says where the mean reward lies between the least, 0, and the largest, 1.
+    Where it is high, an agent has much to lose by what the data do not cover. Where it is
+    low, there is little to find in what they cover. Where nothing is logged it is 0.5.
+    Targets that ask fewer than two draws have no pessimism.
 
     Example:
         >>> from agents.runs.config.overrides import load
@@ -110,10 +111,10 @@ def with_penalties(config, reward_level=0.5):
     """
     exploit, value = config.exploit, config.value
     if vars(exploit).get("beta", 0.0) is None:
-        exploit = dataclasses.replace(exploit, beta=_PLANS * reward_level)
+        exploit = dataclasses.replace(exploit, beta=_BETA_PER_LEVEL * reward_level)
     if vars(value).get("pessimism", 0.0) is None:
         has_draws = value.target_draws > 1
-        pessimism = _TARGETS * reward_level if has_draws else 0.0
+        pessimism = _PESSIMISM_PER_LEVEL * reward_level if has_draws else 0.0
         value = dataclasses.replace(value, pessimism=pessimism)
     return dataclasses.replace(config, exploit=exploit, value=value)
 

@@ -149,7 +149,7 @@ def _warn_of_unlike(groups):
         keys = grouping.unlike(firsts)
         if keys:
             told = keys[:_TOLD] + [f"{len(keys) - _TOLD} more"] * (len(keys) > _TOLD)
-            tasks = " and ".join(config.get("task", "") for config in firsts)
+            tasks = " and ".join(map(grouping.task_of, firsts))
             names = joined.setdefault((tasks, ", ".join(told)), [])
             names.append(name or "the only groups")
     for (tasks, keys), alike in joined.items():

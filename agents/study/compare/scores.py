@@ -136,10 +136,15 @@ def with_equal_seeds(methods):
 def scale(task):
     """The highest return of an episode, or None where it is not known.
 
+    What an agent learned from, see `agents.runs.grouping.task_of`, does not change it.
+
     Example:
         >>> scale("cartpole_swingup"), scale("gym:Pendulum-v1"), scale("lqr_lqr_2_1")
         (1000.0, None, None)
+        >>> scale("cartpole_swingup from random")
+        1000.0
     """
+    task = task.partition(" from ")[0]
     if ":" in task or task.startswith("lqr_"):  # lqr ends when it is at rest
         return None
     return {"fake": 20.0, "fake_ending": 15.05}.get(task, 1000.0)

@@ -166,7 +166,7 @@ class Survey:
         longest: agent steps of the longest.
         ends: episodes that the task ended.
         reward_level: where the mean reward lies between the least, 0, and the largest, 1;
-            1 where all are the same.
+            0.5 where all are the same.
     """
 
     example: dict = dataclasses.field(repr=False)
@@ -214,7 +214,7 @@ def survey(data, action_repeat, bounds=None, categories=()):
         steps += environment_steps(episode, action_repeat)
         ends += bool(episode["is_terminal"][-1])
     mean = sum(returns) / sum(decisions)
-    level = float((mean - least) / (largest - least)) if largest > least else 1.0
+    level = float((mean - least) / (largest - least)) if largest > least else 0.5
     counts = sum(decisions), steps, max(decisions), ends
     return Survey(example, tuple(returns), *counts, level)
 

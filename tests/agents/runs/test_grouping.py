@@ -232,8 +232,25 @@ def test_what_was_learned_from_is_part_of_the_task_and_decides_weights_of_penalt
     assert grouping.labels(configs) == [penalized, twin] * 2
     tasks = [grouping.task_of(config) for config in configs]
     assert tasks == ["fake from good"] * 2 + ["fake from random"] * 2
+    assert grouping.unlike(configs[::2]) == []
     harder = learned("good", *words, "exploit.beta=7")
     assert grouping.labels([configs[0], harder]) == ["exploit.beta=1.0", "exploit.beta=7.0"]
+
+
+def test_data_of_one_name_are_told_apart():
+    configs = [{"task": "a", "data": f"{place}/random"} for place in ("v1", "v2")]
+    assert grouping.group(configs) == [[0], [1]]
+    assert grouping.labels(configs) == ["data=v1/random", "data=v2/random"]
+
+
+def test_weights_of_penalties_are_told_where_nothing_is_logged():
+    def make(**keys):
+        return {"task": "a", "exploit": {"kind": "upper_confidence"} | keys}
+
+    near, far = make(beta=-1.0), make(beta=-3.0)
+    others = [near | {"horizon": 8}, far | {"horizon": 10}]
+    assert all("exploit.beta" in label for label in grouping.labels(others))
+    assert grouping.unlike([near, far | {"task": "b"}]) == ["exploit.beta"]
 
 
 def test_sizes_that_are_resolved_leave_the_name_of_their_choice():
