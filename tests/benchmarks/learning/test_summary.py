@@ -45,7 +45,7 @@ def test_a_row_for_each_group_of_each_task_has_means_over_seeds(make_run, tmp_pa
     two, three = expectations(runs).to_dict("records")
     assert (two["task"], two["seeds"], two["score"]) == ("fake from logs", 2, 200.0)
     assert (two["score_low"], two["score_high"]) == (100.0, 300.0)
-    assert (three["task"], three["seeds"]) == ("fake_ending", 3)
+    assert (three["task"], three["seeds"]) == ("fake_ending from logs", 3)
     assert (three["expected"], three["returned"]) == (10.0, 5.0)
     assert three["score"] == pytest.approx(1360 / 3)
 
