@@ -36,6 +36,7 @@ def test_a_survey_counts_what_is_there(tmp_path):
         ([[0.0, 1.0], [4.0]], 5 / 12),  # mean 5 / 3, from 0 to 4
         ([[-3.0, -1.0]], 0.5),  # costs alone
         ([[10.0, 20.0, 20.0, 20.0]], 0.75),
+        ([[0.0, 1e-30], [1e-30] * 6], 0.875),  # each step counts, however small
         ([[2.0, 2.0]], 0.5),  # nothing sets steps apart
     ],
 )
