@@ -36,7 +36,8 @@ _BAND = (
 _MOST = 5  # groups of a panel whose bands and seeds can be told apart
 _LINE_ALONE = f" Of more than {_MOST} groups: the line alone."
 _SIZE = (5.6, 3.8)
-_SIGNS = "sD^v*Ph<>Xpd"  # of published methods
+_SIGNS = "sD^v*Ph<>XpdH81+"  # of published methods
+_MOST_PUBLISHED = 6  # of a panel, those with the highest last scores
 _APART = 0.15  # of a line's height: how far dots of seeds lie above and below it
 # Without their ends bars would reach beyond their intervals.
 _BAR = {"alpha": 0.3, "linewidth": 7, "solid_capstyle": "butt"}
@@ -164,13 +165,15 @@ def _band(axes, group, curve, count, with_band=True):
 
 
 def _published(axes, published):
-    """Points within the runs' range, and the next one where it is not far."""
+    """The best methods: points in the runs' range, and the next one where it is not far."""
     last = axes.dataLim.x1
     furthest = last
     steps = published["environment_steps"]
     beyond = (steps > last).groupby(published["method"]).cumsum()
     shown = published[(steps <= FURTHEST * last) & (beyond < 2)]
     signs = dict(zip(published["method"].unique(), itertools.cycle(_SIGNS)))
+    best = shown.groupby("method")["mean"].last().nlargest(_MOST_PUBLISHED)
+    shown = shown[shown["method"].isin(best.index)]
     for method, points in shown.groupby("method", sort=False):
         furthest = max(furthest, points["environment_steps"].max())
         seeds, repeat = protocol(published[published["method"] == method])

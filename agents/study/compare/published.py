@@ -16,11 +16,13 @@ SOURCES = """
 Published scores are from
 
 - the score files of [danijar/dreamerv3](https://github.com/danijar/dreamerv3), MIT licence:
-  DreamerV3 (Hafner et al., 2023, Mastering Diverse Domains through World Models) and D4PG
-  (Barth-Maron et al., 2018);
+  DreamerV3 (Hafner et al., 2023, Mastering Diverse Domains through World Models), and its
+  runs of D4PG (Barth-Maron et al., 2018), DDPG (Lillicrap et al., 2016), MPO and DMPO
+  (Abdolmaleki et al., 2018), PPO (Schulman et al., 2017), and from pixels of CURL
+  (Laskin et al., 2020), DrQ-v2 (Yarats et al., 2022) and SAC;
 - the score files of [nicklashansen/tdmpc2](https://github.com/nicklashansen/tdmpc2), MIT
   licence: TD-MPC2 (Hansen, Su and Wang, 2024, Scalable, Robust World Models for Continuous
-  Control), SAC (Haarnoja et al., 2018), and its runs of DreamerV3;
+  Control), SAC (Haarnoja et al., 2018), and its runs of DreamerV3 and TD-MPC;
 - the result files of [nicklashansen/tdmpc](https://github.com/nicklashansen/tdmpc): TD-MPC
   with an action repeat for each task (Hansen, Wang and Su, 2022, Temporal Difference
   Learning for Model Predictive Control);
@@ -28,8 +30,11 @@ Published scores are from
   et al., 2025, Bootstrapped Model Predictive Control), and its runs of TD-MPC2;
 - the result files of [facebookresearch/MRQ](https://github.com/facebookresearch/MRQ): MR.Q
   (Fujimoto et al., 2025, Towards General-Purpose Model-Free Reinforcement Learning);
+- the result files of [aidanscannell/dcmpc](https://github.com/aidanscannell/dcmpc): DC-MPC
+  (Scannell et al., 2025, Discrete Codebook World Models for Continuous Control), its steps
+  rounded to 25,000;
 - table 1 of Hafner et al., 2019, Learning Latent Dynamics for Planning from Pixels, with
-  danijar/dreamer: PlaNet;
+  danijar/dreamer: PlaNet, and A3C (Mnih et al., 2016) and D4PG after 100,000,000 steps;
 - section 3.2 of Tran et al., 2019, Bayesian Layers: Bayesian PlaNet.
 """.strip()
 
@@ -46,7 +51,7 @@ def published_scores(config):
 
     Example:
         >>> config = {"task": "cheetah_run", "observation": "pixels"}
-        >>> published_scores(config)["method"].unique().tolist()
+        >>> published_scores(config)["method"].unique()[:3].tolist()
         ['DreamerV3', 'PlaNet', 'Bayesian PlaNet']
     """
     table = _table()

@@ -10,8 +10,18 @@ from agents.study.figures.drawing import band, finish, legend_of_all, panels, st
 from benchmarks.learning.suite.standings import METHODS, STEPS
 
 _KL = "train/weight_kl"
-_SIGNS = "sD^v*Ph<"
-_COLOURS = ("#CC79A7", "#E69F00", "#F0D060", "#009E73", "#56B4E9", "0.3", "0.6", "#8C6D31")
+_LOOKS = {
+    "TD-MPC (own repeats)": ("s", "#CC79A7"),
+    "TD-MPC (run by TD-MPC2)": ("p", "#882255"),
+    "TD-MPC2": ("D", "#E69F00"),
+    "TD-MPC2 (run by BMPC)": ("^", "#F0D060"),
+    "MR.Q": ("v", "#009E73"),
+    "BMPC": ("*", "#56B4E9"),
+    "DC-MPC": ("X", "#332288"),
+    "DreamerV3": ("P", "0.3"),
+    "DreamerV3 (run by TD-MPC2)": ("h", "0.6"),
+    "SAC": ("<", "#8C6D31"),
+}  # of each of `METHODS`: sign, colour
 
 
 def curves(found):
@@ -106,8 +116,8 @@ def _curves(group):
 def _published(axes, task):
     points = published_scores({"task": task, "observation": "state"})
     points = points[points["environment_steps"] <= STEPS]
-    looks = zip(METHODS, _SIGNS, _COLOURS, strict=True)
-    for method, sign, colour in looks:
+    for method in METHODS:
+        sign, colour = _LOOKS[method]
         own = points[points["method"] == method]
         look = {"marker": sign, "color": colour, "linestyle": ":", "linewidth": 1}
         look |= {"label": method, "markersize": 4, "alpha": 0.9}

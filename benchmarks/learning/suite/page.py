@@ -61,9 +61,10 @@ _NOTES = f"""
   (before action repeat). Plans go by averaged weights, their means, without noise.
 - Brackets: the 95 % bootstrap interval over seeds. Over tasks there is an interval once
   each task has two seeds.
-- Published scores are means over seeds, of other protocols. TD-MPC's own repository holds
-  an action for 8 (cartpole), 2 (finger, walker) or 4 steps. So do PlaNet and we on the
-  tasks that it has. Most others hold an action for 2 steps.
+- Published scores are means over seeds, of other protocols. TD-MPC has two. Its own
+  repository holds an action for 8 (cartpole), 2 (finger, walker) or 4 steps. So do PlaNet
+  and we on the tasks that it has. The authors of TD-MPC2 ran it with 2 steps on every
+  task. Most others hold an action for 2 steps.
 - A published mean counts as exact here. With five seeds, a bootstrap interval covers the
   mean of many seeds in about 85 of 100 cases. A whole interval above a published mean says
   less than it seems.

@@ -15,10 +15,12 @@ TODAY = "laplace"  # of the runs of today's default, on the tasks that have them
 TWIN = "deterministic"
 METHODS = {
     "TD-MPC (own repeats)": "TD-MPC, own repeats",
+    "TD-MPC (run by TD-MPC2)": "TD-MPC, run by TD-MPC2",
     "TD-MPC2": "TD-MPC2",
     "TD-MPC2 (run by BMPC)": "TD-MPC2, run by BMPC",
     "MR.Q": "MR.Q",
     "BMPC": "BMPC",
+    "DC-MPC": "DC-MPC",
     "DreamerV3": "DreamerV3",
     "DreamerV3 (run by TD-MPC2)": "DreamerV3, run by TD-MPC2",
     "SAC": "SAC",

@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 from PIL import Image
 
 from agents.study.compare import charts, compare
+from agents.study.compare.published import published_scores
 
 
 def test_all_figures_are_drawn(drawn, output):
@@ -36,6 +38,17 @@ def test_runs_without_evaluations_are_compared_in_what_they_have(drawn, make_run
         "first_reward.png",
         "exploration.csv",
         "runs.csv",
+    }
+
+
+def test_a_panel_has_the_six_best_published_curves():
+    axes = Figure().add_subplot()
+    axes.plot([0, 100_000], [0, 600])
+    charts._published(axes, published_scores({"task": "cheetah_run", "observation": "state"}))
+    labels = axes.get_legend_handles_labels()[1]
+    assert {label.split(", published")[0] for label in labels} == {
+        *("MR.Q", "TD-MPC (own repeats)", "TD-MPC2 (run by BMPC)"),
+        *("TD-MPC (run by TD-MPC2)", "TD-MPC2", "BMPC"),
     }
 
 

@@ -10,7 +10,7 @@ from agents.study.compare.published import _FILE, nearest, protocol, published_s
 def test_every_row_names_its_source_and_its_seeds():
     with open(_FILE, newline="") as file:
         rows = list(csv.DictReader(file))
-    assert len(rows) > 1000
+    assert len(rows) > 1900
     assert all(row["source"] and int(row["seeds"] or 1) > 0 for row in rows)
     assert all(int(row["environment_steps"]) > 0 for row in rows)
     assert all(0 <= float(row["mean_return"]) <= 1000 for row in rows)
@@ -61,6 +61,7 @@ def test_action_repeat_is_told_where_all_points_have_one():
     assert (state["DreamerV3"][1], state["D4PG"][1]) == (2, None)
     assert (state["TD-MPC (own repeats)"][1], state["BMPC"][1]) == (8, None)
     assert protocols("finger_spin")["TD-MPC (own repeats)"][1] == 2
+    assert state["TD-MPC (run by TD-MPC2)"] == (3, 2)
     # 8 in its paper, 2 in that of Dreamer
     assert protocols("cartpole_swingup", "pixels")["PlaNet"][1] is None
     assert protocols("cartpole_balance", "pixels")["PlaNet"][1] == 8
