@@ -90,9 +90,9 @@ def _group(group):
     said_of[default] += " (default)"
     about = _choices(group, said_of)
     kinds = typing.get_type_hints(schema.Train)[group]
-    said, found = {}, {}
+    said = _joined({name: _comments(choices.read(group, name)) for name in names})
+    found = {}
     for name in names:
-        said = _comments(choices.read(group, name)) | said
         values = choices.values(group, name)
         found[name] = values.get(group, values)
     rows = []
@@ -104,6 +104,27 @@ def _group(group):
                 rows.append(row)
     keys = _table(["value in each choice"], rows) if rows else "It has no keys."
     return f"## {group}\n\n" + about + f"\n\n{keys}"
+
+
+def _joined(said_by):
+    """What most files of a group say of each key, and which choices say else.
+
+    Example:
+        >>> _joined({"a": {"draws": "of weights"}, "b": {"draws": "of weights"}})
+        {'draws': 'of weights'}
+        >>> _joined({"a": {"beta": "of a bonus"}, "b": {"beta": "of a penalty"}})
+        {'beta': 'of a bonus; b: of a penalty'}
+    """
+    cells = {}
+    for name, said in said_by.items():
+        for key, comment in said.items():
+            cells.setdefault(key, {}).setdefault(comment, []).append(name)
+    joined = {}
+    for key, names in cells.items():
+        most, *others = sorted(names, key=lambda comment: -len(names[comment]))
+        parts = [f"{', '.join(names[comment])}: {comment}" for comment in others]
+        joined[key] = "; ".join([most, *parts])
+    return joined
 
 
 def _by_choice(cells):
