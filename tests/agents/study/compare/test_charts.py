@@ -44,7 +44,9 @@ def test_runs_without_evaluations_are_compared_in_what_they_have(drawn, make_run
 def test_a_panel_has_the_six_best_published_curves():
     axes = Figure().add_subplot()
     axes.plot([0, 100_000], [0, 600])
-    charts._published(axes, published_scores({"task": "cheetah_run", "observation": "state"}))
+    charts._published(
+        axes, published_scores({"task": "cheetah_run", "observation": "state"})
+    )
     labels = axes.get_legend_handles_labels()[1]
     assert {label.split(", published")[0] for label in labels} == {
         *("MR.Q", "TD-MPC (own repeats)", "TD-MPC2 (run by BMPC)"),
