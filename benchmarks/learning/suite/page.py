@@ -46,9 +46,9 @@ _BESIDE = {
 }  # the methods of the first table, and their columns
 _PAIRED = {
     TODAY: (
-        "Mean scores of today's default, and of the default that ran on every task.",
+        "Mean scores of today's default, and of the earlier default, which ran on every task.",
         "today's default",
-        "the default of then",
+        "earlier default",
     ),
     MAIN: (
         "Mean scores with a posterior over the transition's weights, and without.",
@@ -58,9 +58,10 @@ _PAIRED = {
 }  # transition -> the title of its table, and what it and the other transition are
 _NOTES = f"""
 - A score is the mean return of the evaluation episodes after {STEPS:,} environment steps
-  (before action repeat). Plans go by averaged weights, their means, without noise.
-- Brackets: the 95 % bootstrap interval over seeds. Over tasks there is an interval once
-  each task has two seeds.
+  (before action repeat). The agent plans with the means of the averaged weights, without
+  noise on actions.
+- Brackets: the 95 % bootstrap interval over seeds. A mean over tasks has an
+  interval only if each task has two seeds.
 - Published scores are means over seeds, of other protocols. TD-MPC has two. Its own
   repository holds an action for 8 (cartpole), 2 (finger, walker) or 4 steps. So do PlaNet
   and we on the tasks that it has. The authors of TD-MPC2 ran it with 2 steps on every
@@ -157,7 +158,7 @@ def _shown(rows):
     own = [row for row in rows if row["transition"] == MAIN]
     title = f"Mean return after {STEPS:,} environment steps [95 % interval], n seeds."
     columns = {"task": "{task}", "ours": "{mean}", "n": "{n}"}
-    title += " Published means are of other protocols."
+    title += " Published means come from other protocols."
     return _beside(title, columns, own, _BESIDE)
 
 
