@@ -28,8 +28,8 @@ def real(name, value, when="", error=ValueError):
         array = np.asarray(value)
     except ValueError:  # of rows that differ in length
         array = np.asarray(None)
-    except Exception as error:  # of a tensor on a device, say
-        array, value = np.asarray(None), f"{type(error).__name__}: {error}"
+    except Exception as problem:  # of a tensor on a device, say
+        array, value = np.asarray(None), f"{type(problem).__name__}: {problem}"
     if array.dtype.kind not in "biuf" or np.ma.is_masked(value):
         _fail(name, "be real numbers", value, when, error)
     return _stored(name, array, when, error)

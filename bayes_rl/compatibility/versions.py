@@ -78,6 +78,8 @@ from tensorflow_probability.python.internal import batch_shape_lib  # noqa: E402
 
 KERAS = tf.keras.layers.Layer.__module__.split(".")[0]  # "keras" or "tf_keras"
 call_context = importlib.import_module(f"{KERAS}.src.engine.base_layer_utils").call_context
+to_snake_case = importlib.import_module(f"{KERAS}.src.utils.generic_utils").to_snake_case
+Functional = importlib.import_module(f"{KERAS}.src.engine.functional").Functional
 
 
 # Calls of layers decide nothing by a tensor in Python, so that they are graphs as they are:

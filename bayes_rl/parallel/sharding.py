@@ -50,10 +50,16 @@ def _check_heads(model, devices):
 
 def _layout(variable, mesh, rules):
     axes = next((axes for pattern, axes in rules if re.search(pattern, variable.name)), ())
+    if not variable.shape.rank:  # a stddev that a whole kernel shares
+        axes = ()
     return _layout_of(variable.name, variable.shape, mesh, axes)
 
 
 def _layout_of(name, shape, mesh, axes):
+    if len(axes) > shape.rank:
+        raise MeshError(
+            f"{name} with shape {tuple(shape)} has fewer axes than {tuple(axes)} splits"
+        )
     axes = [*axes, *[None] * (shape.rank - len(axes))]
     for size, axis in zip(shape, axes, strict=True):
         devices = mesh.dim_size(axis) if axis else 1

@@ -16,8 +16,10 @@ Source: Vovk et al., 2005, Algorithmic Learning in a Random World; Angelopoulos 
 import math
 
 import numpy as np
+import tensorflow as tf
 
 from bayes_rl import checks
+from bayes_rl.uncertainty import arguments
 
 _ROUNDING = 1e-9  # of (n + 1) * level
 _SCORES = ("threshold", "adaptive")
@@ -98,8 +100,8 @@ def conformal_sets(
     Args:
         labels: [n] or [n, 1], int, of examples that the model was not trained on.
         probabilities: [n, classes], predicted for them, such as
-            `bayes_rl.uncertainty.mean_probabilities` of draws.
-        new_probabilities: [N, classes], predicted for new inputs.
+            `bayes_rl.uncertainty.mean_probabilities` of draws; of a sigmoid [n, 1].
+        new_probabilities: [N, classes], predicted for new inputs; of a sigmoid [N, 1].
         level: probability, between 0 and 1.
         score: "threshold" or "adaptive".
         seed: of the shares of "adaptive", as of `numpy.random.default_rng`.
@@ -108,7 +110,8 @@ def conformal_sets(
         Bool [N, classes], whether a class is in the set.
 
     Raises:
-        ValueError: `level` is not between 0 and 1, `score` is unknown or shapes differ.
+        ValueError: `level` is not between 0 and 1, `score` is unknown, shapes differ, or
+            there are labels of no class or numbers that are no probabilities.
 
     Example:
         >>> known = [[0.8, 0.2], [0.6, 0.4], [0.7, 0.3]]
@@ -118,12 +121,13 @@ def conformal_sets(
     """
     checks.one_of(_SCORES, score=score)
     probabilities, new_probabilities = (
-        np.asarray(x, np.float64) for x in (probabilities, new_probabilities)
+        arguments.with_classes(tf.constant(np.asarray(x, np.float64)))
+        for x in (probabilities, new_probabilities)
     )
-    labels = np.asarray(labels)
-    labels = labels[:, 0] if labels.shape == (len(probabilities), 1) else labels
-    _check_shapes(labels=labels, probabilities=probabilities[..., 0])
+    labels, _ = arguments.labels_and_probabilities(labels, probabilities)
     _check_shapes(probabilities=probabilities[0], new_probabilities=new_probabilities[0])
+    arguments.check_probabilities(new_probabilities)
+    probabilities, new_probabilities = probabilities.numpy(), new_probabilities.numpy()
     if score == "threshold":
         scores, new_scores = 1.0 - probabilities, 1.0 - new_probabilities
     else:
@@ -131,7 +135,7 @@ def conformal_sets(
         scores, new_scores = (
             _adaptive(x, generator) for x in (probabilities, new_probabilities)
         )
-    own = np.take_along_axis(scores, labels[:, np.newaxis].astype(np.int64), axis=1)
+    own = np.take_along_axis(scores, labels.numpy()[:, np.newaxis], axis=1)
     return new_scores <= _quantile(own[:, 0], level)
 
 

@@ -4,6 +4,8 @@ import math
 
 import numpy as np
 
+from bayes_rl.uncertainty import arguments
+
 _RANGE = math.log(1e-2), math.log(1e2)
 _POINTS = 41  # of a grid, whose best the golden section starts from
 _STEPS = 60
@@ -28,7 +30,7 @@ def temperature(labels, logits):
         A float, between 0.01 and 100.
 
     Raises:
-        ValueError: the shapes do not fit.
+        ValueError: the shapes do not fit, or a label is of no class.
 
     Example:
         >>> logits = np.log([[0.9, 0.1]] * 4)
@@ -36,14 +38,14 @@ def temperature(labels, logits):
         2.0
     """
     logits = np.asarray(logits, np.float64)
-    labels = np.asarray(labels)
+    labels = arguments.tensor_of("labels", labels)
     draws = logits if logits.ndim == 3 else logits[np.newaxis]
     if draws.ndim != 3 or labels.shape not in (draws.shape[1:2], (*draws.shape[1:2], 1)):
         raise ValueError(
             "temperature takes labels [N] and logits [N, classes] or [S, N, classes], got "
             f"{labels.shape} and {logits.shape}"
         )
-    own = labels.reshape([1, -1, 1]).astype(np.int64)
+    own = arguments.whole("labels", labels, draws.shape[-1]).numpy().reshape([1, -1, 1])
 
     def cost(log_temperature):
         scaled = draws / math.exp(log_temperature)

@@ -12,7 +12,7 @@ import re
 
 import tensorflow as tf
 
-from bayes_rl.compatibility.versions import check_keras
+from bayes_rl.compatibility.versions import Functional, check_keras, to_snake_case
 
 
 def stochastic_layers(model):
@@ -186,7 +186,8 @@ def _counted_anew(modules):
     for layer in modules:
         if not isinstance(layer, tf.keras.layers.Layer) or layer.name in found:
             continue
-        kind = _snake_case(type(layer).__name__)
+        is_model = type(layer) is Functional  # which Keras names so
+        kind = to_snake_case("Model" if is_model else type(layer).__name__)
         match = re.fullmatch(rf"((?:forward_|backward_)?{kind})(_\d+)?", layer.name)
         if match is None:
             continue
@@ -194,10 +195,3 @@ def _counted_anew(modules):
         found[layer.name] = f"{match[1]}_{count}" if count else match[1]
         counts[match[1]] += 1
     return found
-
-
-def _snake_case(name):
-    """As Keras makes a layer's name of its class."""
-    parts = re.sub("(.)([A-Z][a-z0-9]+)", r"\1_\2", name)
-    found = re.sub("([a-z])([A-Z])", r"\1_\2", parts).lower()
-    return f"private{found}" if found.startswith("_") else found

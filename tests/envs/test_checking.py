@@ -48,6 +48,13 @@ def raising(error):
     return fail
 
 
+class OnADevice:
+    """As a tensor of a GPU is."""
+
+    def __array__(self, dtype=None):
+        raise TypeError("copy it to the host first")
+
+
 REAL = "observation must be real numbers, got"
 FLAG = "terminated and truncated are true or false, got"
 SECONDS = r"seconds of the environment's step .* must be above 0, got"
@@ -77,6 +84,7 @@ ROWS = [
     (Counter, step(seen=np.array(["a", "b"])), REAL),
     (Counter, step(seen=np.array([None, 1])), REAL),
     (Counter, step(seen=None), REAL),
+    (Counter, step(seen=OnADevice()), f"{REAL} .*TypeError: copy it to the host first"),
     (Counter, step(seen=np.ma.array(SEEN, mask=[0, 1])), REAL),
     (Counter, step(seen=np.zeros(3)), "observation must have 2 numbers, got 3"),
     (Counter, {"reset": returning(None)}, REAL),

@@ -35,6 +35,16 @@ def test_weights_are_split_by_their_names():
     assert axes["source_words/embeddings"] == [None, None]
 
 
+def test_a_stddev_that_a_kernel_shares_is_on_every_device():
+    shared = "trainable_normal_shared_stddev"
+    layer = ed.layers.DenseFlipout(4, kernel_initializer=shared, name="expand")
+    model = tf.keras.Sequential([layer])
+    model.build([1, 4])
+    parallel.shard(model, parallel.make_mesh("1x2"))
+    initializer = layer.stochastic_weights["kernel"].initializer
+    assert (_axes(initializer.mean), _axes(initializer.stddev)) == ([None, "model"], [])
+
+
 def test_values_stay_and_come_back_whole(mesh):
     pair = _pair()
     before = pair.get_weights()
@@ -59,6 +69,12 @@ def test_checkpoint_of_a_mesh_is_read_on_one_device(tmp_path):
     tf.train.Checkpoint(other).read(path).assert_consumed()
     for split, whole in zip(pair.variables, other.variables, strict=True):
         np.testing.assert_array_equal(parallel.gather(split), whole)
+
+
+def test_more_axes_than_a_value_has_are_an_error(mesh):
+    message = r"a value to place with shape \(2,\) has fewer axes than \('batch', None\)"
+    with pytest.raises(parallel.MeshError, match=message):
+        parallel.place(tf.ones([2]), mesh, [parallel.BATCH, None])
 
 
 def test_heads_that_devices_cannot_share_are_an_error():

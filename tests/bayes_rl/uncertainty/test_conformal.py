@@ -68,6 +68,14 @@ def test_too_few_examples_give_everything():
     assert (low, high) == (-1.0, 1.0)
 
 
+def test_a_sigmoid_has_two_classes():
+    known, new = np.array([[0.8], [0.4], [0.3]]), np.array([[0.9], [0.5]])
+    found = conformal_sets([[1], [0], [0]], known, new, level=0.7)
+    both = [np.concatenate([1.0 - x, x], axis=1) for x in (known, new)]
+    np.testing.assert_array_equal(found, conformal_sets([1, 0, 0], *both, level=0.7))
+    assert found.shape == (2, 2)
+
+
 def test_outcomes_have_widths_of_their_own():
     targets = np.stack([np.arange(9.0), 10.0 * np.arange(9.0)], axis=1)
     low, high = conformal_intervals(targets, np.zeros([9, 2]), np.zeros([1, 2]), level=0.5)
@@ -95,7 +103,22 @@ def test_outcomes_have_widths_of_their_own():
             lambda: conformal_sets([0], [[1.0]], [[1.0]], score="best"),
             "must be one of 'threshold', 'adaptive', got 'best'",
         ),
-        (lambda: conformal_sets([0, 1], [[1.0]], [[1.0]]), r"labels \(2,\)"),
+        (
+            lambda: conformal_sets([0, 1], [[1.0, 0.0]], [[1.0, 0.0]]),
+            r"labels of probabilities \(1, 2\) must have shape \(1,\), got \(2,\)",
+        ),
+        (
+            lambda: conformal_sets([-1], [[0.4, 0.6]], [[0.5, 0.5]]),
+            "labels must be whole numbers from 0 to 1, got -1",
+        ),
+        (
+            lambda: conformal_sets([0.5], [[0.4, 0.6]], [[0.5, 0.5]]),
+            "labels must be whole numbers from 0 to 1, got 0.5",
+        ),
+        (
+            lambda: conformal_sets([0], [[0.4, 0.6]], [[5.0, 1.0]]),
+            "probabilities must be between 0 and 1",
+        ),
     ],
 )
 def test_what_does_not_fit_is_an_error(call, message):

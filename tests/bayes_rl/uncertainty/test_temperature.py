@@ -37,6 +37,13 @@ def test_other_shapes_are_errors():
         ed.uncertainty.temperature([0, 1], np.zeros([3, 4]))
 
 
+@pytest.mark.parametrize(("label", "found"), [(-1, "-1"), (4, "4"), (0.5, "0.5")])
+def test_labels_of_no_class_are_errors(label, found):
+    message = f"labels must be whole numbers from 0 to 3, got {found}"
+    with pytest.raises(ValueError, match=message):
+        ed.uncertainty.temperature([0, label, 1], np.zeros([3, 4]))
+
+
 def test_it_scales_what_tensors_hold():
     import tensorflow as tf
 

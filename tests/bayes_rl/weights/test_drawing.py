@@ -125,7 +125,16 @@ def unnamed():
     )
     model = tf.keras.Sequential([tf.keras.Input([4, 3]), ed.layers.DenseFlipout(3), cell])
     inputs = tf.keras.Input([4, 3])
-    return tf.keras.Model(inputs, inner(model(inputs)[..., :3]))
+    found = inner(model(inputs)[..., :3])
+    for _ in range(2):  # whose names differ by those of the models that they are in
+        within = tf.keras.Input([4, 3])
+        hidden = ed.layers.DenseFlipout(3, name="hidden")
+        found = tf.keras.Model(within, DenseV2Flipout(3)(hidden(within)))(found)
+    return tf.keras.Model(inputs, found)
+
+
+class DenseV2Flipout(ed.layers.DenseFlipout):
+    """A name that Keras splits in its own way."""
 
 
 @pytest.fixture(scope="module")
