@@ -222,8 +222,7 @@ def _measured(folders, table):
     file = next((run / table for run in folders if (run / table).exists()), None)
     if file is None:
         return []
-    with open(file, newline="") as handle:
-        rows = [packed.values(row) for row in csv.DictReader(handle)]
+    rows = map(packed.values, packed.read_rows(file))
     found = [_rounded(row) for row in rows if row.get("dimension", "all") == "all"]
     # where a run lay on one machine tells others nothing
     return [{key: row[key] for key in row if key != "run"} for row in found]

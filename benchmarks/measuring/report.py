@@ -81,6 +81,9 @@ COLUMNS = {
 }
 
 
+_WORDS = ("date", "commit", "processor")  # columns that are no numbers, even as 12e4567
+
+
 @dataclasses.dataclass(frozen=True)
 class Report:
     """How rows of one kind are shown and saved."""
@@ -106,7 +109,7 @@ class Report:
     def save(self, folder, rows, facts):
         """Writes a csv and a Markdown file of rows that have the keys of all columns."""
         folder.mkdir(parents=True, exist_ok=True)
-        own = {name: facts[name] for name in ("date", "commit", "processor", "cores")}
+        own = {name: facts[name] for name in (*_WORDS, "cores")}
         numbers = [{name: _number(value) for name, value in row.items()} for row in rows]
         write_csv(folder / f"{self.name}.csv", [row | own for row in numbers])
         self.remake(folder, facts)
@@ -118,7 +121,7 @@ class Report:
         """
         folder = pathlib.Path(folder or "results")
         rows = [
-            {name: _typed(word) for name, word in row.items()}
+            {name: word if name in _WORDS else _typed(word) for name, word in row.items()}
             for row in rows_of(folder / f"{self.name}.csv")
         ]
         file = folder / f"{self.name}.md"

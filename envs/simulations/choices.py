@@ -54,12 +54,17 @@ def _of_integers(actions):
     shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
     if shape is None or dtype is None or np.dtype(dtype).kind not in "biu":
         return None
-    low = getattr(actions, "low", getattr(actions, "minimum", None))
-    high = getattr(actions, "high", getattr(actions, "maximum", None))
+    low, high = bounds_of(actions)
     if low is None or high is None:
         raise ValueError("integers need a least and a greatest one")
     low, high = (np.broadcast_to(np.asarray(b, np.float64), shape) for b in (low, high))
     return high - low + 1, low
+
+
+def bounds_of(space, low=None, high=None):
+    """Least and greatest values as gym or dm_env tell them; else those that are given."""
+    low = getattr(space, "low", getattr(space, "minimum", low))
+    return low, getattr(space, "high", getattr(space, "maximum", high))
 
 
 def shaped(action, actions):

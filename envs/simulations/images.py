@@ -4,6 +4,7 @@ import dataclasses
 
 import numpy as np
 
+from envs.simulations.choices import bounds_of
 from envs.simulations.gym import shrink
 
 _LEAST = 16  # pixels of a side; below it is a table, such as the ten by ten of MinAtar
@@ -75,8 +76,7 @@ def as_image(description):
     sides = _sides(shape)
     if sides is None or min(sides) < _LEAST:
         return None
-    low = getattr(description, "low", getattr(description, "minimum", 0))
-    high = getattr(description, "high", getattr(description, "maximum", 255))
+    low, high = bounds_of(description, 0, 255)
     if np.min(low) != np.max(low) or np.min(high) != np.max(high):
         return None  # which of them is white?
     low, high = float(np.min(low)), float(np.max(high))

@@ -11,7 +11,7 @@ import numpy as np
 from envs import quiet
 from envs.failing import EnvironmentFailedError
 from envs.simulations import interfaces, parts, rendering
-from envs.simulations.choices import choices, shaped
+from envs.simulations.choices import bounds_of, choices, shaped
 from envs.simulations.errors import failing, line, told
 from envs.simulations.images import as_image
 
@@ -223,12 +223,10 @@ class Own:
 
     def _bounds(self, actions):
         """Least and greatest actions, float64 of their shape; infinite where unbounded."""
-        low = getattr(actions, "low", getattr(actions, "minimum", -np.inf))
-        high = getattr(actions, "high", getattr(actions, "maximum", np.inf))
         try:
             return [
                 np.array(np.broadcast_to(bound, actions.shape), np.float64)
-                for bound in (low, high)
+                for bound in bounds_of(actions, -np.inf, np.inf)
             ]
         except (TypeError, ValueError) as error:
             raise ValueError(

@@ -98,21 +98,9 @@ def nats(labels, logits):
     return tf.nn.sparse_softmax_cross_entropy_with_logits(labels, logits)
 
 
-def fit(
-    model,
-    train,
-    sizes,
-    rate=None,
-    callbacks=(),
-    make_optimizer=tf.keras.optimizers.Adam,
-):
-    """Trains by Adam, or another optimizer, whose rate falls to 0 as a cosine."""
-    steps = sizes.epochs * -(-len(train[0]) // sizes.batch)
-    schedule = tf.keras.optimizers.schedules.CosineDecay(rate or sizes.rate, steps)
-    model.compile(make_optimizer(schedule), nats)
-    options = {"epochs": sizes.epochs, "batch_size": sizes.batch, "verbose": 0}
-    model.fit(train[0], train[1][:, None], callbacks=list(callbacks), **options)
-    return model
+def fit(model, train, sizes, rate=None, **options):
+    """As `posteriors.fit`, of images and labels."""
+    return posteriors.fit(model, train[0], train[1][:, None], nats, sizes, rate, **options)
 
 
 def _plain(train, sizes, **options):
@@ -140,12 +128,8 @@ def _by_draws(model, sizes, seed):
 
 def _by_posterior(posterior, sizes, seed):
     """As `_by_draws`, of a posterior of `ed.inference`."""
-
-    def probabilities(images):
-        logits = posterior.predict(images, sizes.draws, seed, len(images), verbose=0)
-        return np.concatenate(tf.nn.softmax(logits), axis=1)
-
-    return probabilities
+    logits_of = posteriors.draws_of(posterior, sizes, seed)
+    return lambda images: np.concatenate(tf.nn.softmax(logits_of(images)), axis=1)
 
 
 def deterministic(train, sizes, seed):

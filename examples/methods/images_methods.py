@@ -271,13 +271,13 @@ def make_mask(rows, columns, above):
     return ((keys >= 0) & (keys <= places[above:, :, None]))[None]
 
 
-def _fit(model, numbers, sizes, rate=None, make_optimizer=tf.keras.optimizers.Adam):
-    """Trains a Transformer by the mean over pixels; the rate falls to 0 as a cosine."""
-    steps = sizes.epochs * -(-len(numbers) // sizes.batch)
-    schedule = tf.keras.optimizers.schedules.CosineDecay(rate or sizes.rate, steps)
-    model.compile(make_optimizer(schedule), lambda *pair: -_log_probs(*pair))
-    model.fit(numbers, numbers, sizes.batch, sizes.epochs, verbose=0)
-    return model
+def _fit(model, numbers, sizes, *options):
+    """As `posteriors.fit`, of a Transformer by the mean over pixels."""
+
+    def loss(numbers, logits):
+        return -_log_probs(numbers, logits)
+
+    return posteriors.fit(model, numbers, numbers, loss, sizes, *options)
 
 
 def _log_probs(numbers, logits):

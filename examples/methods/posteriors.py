@@ -1,6 +1,27 @@
-"""SWAG and IVON with what the sizes of each program say."""
+"""Training, SWAG and IVON with what the sizes of each program say."""
+
+import tensorflow as tf
 
 import bayes_rl as ed
+
+
+def fit(
+    model,
+    inputs,
+    targets,
+    loss,
+    sizes,
+    rate=None,
+    make_optimizer=tf.keras.optimizers.Adam,
+    callbacks=(),
+):
+    """Trains by Adam, or another optimizer, whose rate falls to 0 as a cosine."""
+    steps = sizes.epochs * -(-len(inputs) // sizes.batch)
+    schedule = tf.keras.optimizers.schedules.CosineDecay(rate or sizes.rate, steps)
+    model.compile(make_optimizer(schedule), loss)
+    options = {"epochs": sizes.epochs, "batch_size": sizes.batch, "verbose": 0}
+    model.fit(inputs, targets, callbacks=list(callbacks), **options)
+    return model
 
 
 def swag(model, data, sizes, seed):

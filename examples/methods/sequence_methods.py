@@ -59,14 +59,9 @@ def nats(labels, logits):
     return tf.reduce_sum(tf.where(labels == PADDING, 0.0, each), axis=1)
 
 
-def fit(model, train, sizes, rate=None, make_optimizer=tf.keras.optimizers.Adam):
-    """Trains by Adam, or another optimizer, whose rate falls to 0 as a cosine."""
-    steps = sizes.epochs * -(-len(train[0]) // sizes.batch)
-    schedule = tf.keras.optimizers.schedules.CosineDecay(rate or sizes.rate, steps)
-    model.compile(make_optimizer(schedule), nats)
-    options = {"epochs": sizes.epochs, "batch_size": sizes.batch, "verbose": 0}
-    model.fit(*train, **options)
-    return model
+def fit(model, train, sizes, *options):
+    """As `posteriors.fit`, of strings and what follows each symbol."""
+    return posteriors.fit(model, *train, nats, sizes, *options)
 
 
 def _make(train, sizes, cell):

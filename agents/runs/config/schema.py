@@ -25,6 +25,9 @@ RENAMED = {
 }
 # Keys that counted episodes, and those of today, which count environment steps: in the runs
 # of then an episode had so many as it had on average.
+# What episodes are made with, beside images and physics; null is left to the task.
+OF_EPISODES = ("task", "observation", "action_repeat", "time_limit", "action_cost")
+OF_EPISODES += ("action_bound",)
 COUNTED_IN_EPISODES = {
     "seed_episodes": "seed_steps",
     "updates_per_episode": "updates_per_step",
@@ -179,10 +182,8 @@ class Train(Settings):
     @property
     def environment(self):
         """What `envs.load` takes of it, but the seed."""
-        names = ("task", "observation", "action_repeat", "time_limit", "action_cost")
-        names += ("action_bound",)
         image = {"camera": self.image.camera, "shadows": self.image.shadows}
-        own = {name: getattr(self, name) for name in names}
+        own = {name: getattr(self, name) for name in OF_EPISODES}
         return own | image | {"image_size": self.image.size} | vars(self.physics)
 
 

@@ -11,16 +11,13 @@ import numpy as np
 
 from agents.episodes.layout import agent_steps, environment_steps, episode_return, seen_keys
 from agents.episodes.store import DamagedEpisodeError, numbered_files, read_arrays
-from agents.runs.config.schema import flatten
+from agents.runs.config.schema import OF_EPISODES, flatten
 from agents.runs.folder import Run, load_config
 from agents.system.errors import UserError
 from agents.training.logged.arrays import episodes_of
 from agents.training.logged.checks import one_hot, refuse
 
 MINARI = "minari:"
-# What a run's episodes were made with; null is left to the task.
-_OF_A_RUN = ("task", "observation", "action_repeat", "time_limit", "action_cost")
-_OF_A_RUN += ("action_bound",)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,7 +40,7 @@ class Logged:
         if self.run is None:
             return {}
         config = load_config(self.run)
-        own = {key: getattr(config, key) for key in _OF_A_RUN}
+        own = {key: getattr(config, key) for key in OF_EPISODES}
         own |= flatten({"image": vars(config.image), "physics": vars(config.physics)})
         return {key: value for key, value in own.items() if value is not None}
 

@@ -46,9 +46,9 @@ _BESIDE = {
 }  # the methods of the first table, and their columns
 _PAIRED = {
     TODAY: (
-        "Mean scores of today's default, and of the earlier default, which ran on every task.",
+        "Mean scores of today's default, and of the earlier one, which ran on every task.",
         "today's default",
-        "earlier default",
+        "the earlier default",
     ),
     MAIN: (
         "Mean scores with a posterior over the transition's weights, and without.",

@@ -23,16 +23,6 @@ the files of `configs/`, which have the values. Any key is set on the command li
 """
 
 
-def documented(page):
-    r"""The keys and choices that a page has a row of.
-
-    Example:
-        >>> sorted(documented("| `seed` | 0 |\n| `planner=cem` | ... |\n"))
-        ['planner=cem', 'seed']
-    """
-    return set(re.findall(r"^\| `([\w.=]+)` \|", page, re.MULTILINE))
-
-
 def page():
     """The text, in Markdown."""
     values = schema.as_dict(overrides.load([])) | {"logdir": None}

@@ -52,22 +52,6 @@ def _is_public(name, found):
     return name.isupper() or (ours and not is_alias)
 
 
-def documented(text):
-    r"""The dotted names that pages have an entry of.
-
-    Example:
-        >>> documented(".. currentmodule:: bayes_rl\n.. autofunction:: hold\n")
-        {'bayes_rl.hold'}
-    """
-    names, module = set(), ""
-    for kind, name in re.findall(r"^ *\.\. ([\w:]+):: ([\w.]+)", text, re.MULTILINE):
-        if kind == "currentmodule":
-            module = name
-        elif kind.startswith("auto") or kind.startswith("py:"):
-            names.add(f"{module}.{name}")
-    return names
-
-
 def pages():
     """Dict of file -> text, in reStructuredText, with an index of all."""
     groups = {}
