@@ -161,7 +161,7 @@ def _fit_scaled(model, train, sizes, rate):
     steps = sizes.epochs * -(-len(train[0]) // sizes.batch)
     whole = sizes.kl_scale / len(train[0])
     grow = tf.keras.optimizers.schedules.PolynomialDecay(0.0, steps // 2, whole)
-    return fit(model, train, sizes, rate, [ed.AnnealKL(grow)])
+    return fit(model, train, sizes, rate, callbacks=[ed.AnnealKL(grow)])
 
 
 def reparameterization(train, sizes, seed):
