@@ -93,8 +93,8 @@ class Kronecker(Diagonal):
         self.arrays |= {"left": left, "right": right}
 
     def to_basis(self, weights):
-        matrix = self._joined(weights).reshape([-1, *self.eigenvalues.shape])
-        return self.arrays["left"].T @ matrix @ self.arrays["right"]
+        left, right = self.arrays["left"], self.arrays["right"]
+        return left.T @ self.as_coordinates(weights) @ right
 
     def from_basis(self, coordinates):
         return self._parted(self.arrays["left"] @ coordinates @ self.arrays["right"].T)

@@ -22,7 +22,8 @@ _NUMBERS_AT_ONCE = 64 * _MEGABYTES
 class _Sums:
     """What is collected: `of_batch(model, likelihood, inputs)` are tensors to `add`.
 
-    `blocks(count)` are the finished blocks, of so many examples.
+    `blocks(count)` are the finished blocks, of so many examples; one of all variables
+    where nothing else is said.
     """
 
     sums = None
@@ -31,6 +32,9 @@ class _Sums:
         if self.sums is not None:
             parts = [x + y for x, y in zip(self.sums, parts, strict=True)]
         self.sums = parts
+
+    def blocks(self, count):
+        return [_block(self.structure, self.shapes, self.sums, count)]
 
     def check(self, model, inputs):
         """Raises a ValueError where sums cannot be those of the model; any will do."""
@@ -52,9 +56,6 @@ class LastLayer(_Sums):
         # [N, rows, units, roots]
         root = tf.reshape(root, [-1, rows.shape[1], units, root.shape[-1]])
         return _factors(self.structure, features, root)
-
-    def blocks(self, count):
-        return [_block(self.structure, self.shapes, self.sums, count)]
 
     def check(self, model, inputs):
         """Raises a ValueError where the outputs of the model are not those of the layer."""
@@ -219,9 +220,6 @@ class Variables(_Sums):
         )
         parts = [tf.convert_to_tensor(x) for x in gradients]
         return tf.concat([tf.cast(tf.reshape(x, [-1]), tf.float32) for x in parts], axis=0)
-
-    def blocks(self, count):
-        return [_block(self.structure, self.shapes, self.sums, count)]
 
 
 def _one_by_one(function, inputs):
