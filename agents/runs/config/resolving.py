@@ -17,8 +17,8 @@ OPEN += ("updates_per_step", "sequence_length", "value.updates", "value.learning
 OPEN += ("exploit.beta", "value.pessimism")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
 
-# Weights of penalties by the level of logged rewards: halfway up they are 1 and 3.
-_BETA_PER_LEVEL, _PESSIMISM_PER_LEVEL = 2.0, 6.0
+# Weights of penalties by the squared level of logged rewards: halfway up they are 1 and 3.
+_BETA, _PESSIMISM = 4.0, 12.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -94,7 +94,7 @@ def resolve(config, surroundings):
 def with_penalties(config, reward_level=0.5):
     """The config with weights of penalties that it leaves open, by how good the data are.
 
-        exploit.beta = 2 level,  value.pessimism = 6 level
+        exploit.beta = 4 level^2,  value.pessimism = 12 level^2
 
     The level says where the mean reward lies between the least, 0, and the largest, 1.
     Where it is high, an agent has much to lose by what the data do not cover. Where it is
@@ -107,14 +107,14 @@ def with_penalties(config, reward_level=0.5):
         >>> config = load([*words, "value.pessimism=null"])
         >>> found = with_penalties(config, reward_level=0.1)
         >>> round(found.exploit.beta, 3), round(found.value.pessimism, 3)
-        (0.2, 0.6)
+        (0.04, 0.12)
     """
     exploit, value = config.exploit, config.value
     if vars(exploit).get("beta", 0.0) is None:
-        exploit = dataclasses.replace(exploit, beta=_BETA_PER_LEVEL * reward_level)
+        exploit = dataclasses.replace(exploit, beta=_BETA * reward_level**2)
     if vars(value).get("pessimism", 0.0) is None:
         has_draws = value.target_draws > 1
-        pessimism = _PESSIMISM_PER_LEVEL * reward_level if has_draws else 0.0
+        pessimism = _PESSIMISM * reward_level**2 if has_draws else 0.0
         value = dataclasses.replace(value, pessimism=pessimism)
     return dataclasses.replace(config, exploit=exploit, value=value)
 

@@ -52,12 +52,12 @@ def test_logged_episodes_decide_weights_of_penalties_once(make_config, tmp_path)
 
     log([0.0] * 30 + [4.0] * 10)
     config, found = weights("run")
-    assert found == (0.5, 1.5)  # 2 and 6 times the level, 1 / 4
+    assert found == (0.25, 0.75)  # 4 and 12 times the squared level, 1 / 4
     open_run(config).close()
     survey.cache_clear()
     log([0.0] * 10 + [4.0] * 30)
-    assert weights("run")[1] == (0.5, 1.5)  # as it was begun
-    assert weights("another")[1] == (1.5, 4.5)
+    assert weights("run")[1] == (0.25, 0.75)  # as it was begun
+    assert weights("another")[1] == (2.25, 6.75)
 
 
 OPEN = ("compile=null", "action_repeat=null", "world_model.belief_size=null")
