@@ -134,12 +134,12 @@ def test_penalties_weigh_by_how_good_logged_episodes_are():
     assert weights(used(*words, surroundings=CHEETAH)) == (1.0, 3.0)  # nothing is logged
     open_ones = resolve(overrides.load([*words, "data=logs"]), CHEETAH)
     assert weights(open_ones) == (None, None)
-    assert weights(with_penalties(open_ones, reward_level=0.25)) == (0.5, 1.5)
+    assert weights(with_penalties(open_ones, reward_level=0.25)) == (0.25, 0.75)
     assert weights(with_penalties(open_ones, reward_level=0.0)) == (0.0, 0.0)
     typed = overrides.load([*words, "data=logs", "exploit.beta=3"])
-    assert weights(with_penalties(typed, reward_level=0.25)) == (3.0, 1.5)
+    assert weights(with_penalties(typed, reward_level=0.25)) == (3.0, 0.75)
     without_draws = overrides.load([*words, "value.target_draws=0"])
-    assert weights(with_penalties(without_draws, reward_level=0.25)) == (0.5, 0.0)
+    assert weights(with_penalties(without_draws, reward_level=0.25)) == (0.25, 0.0)
     greedy = overrides.load(["value=none"])
     assert with_penalties(greedy, reward_level=0.25) == greedy
 
