@@ -23,11 +23,11 @@ RENAMED = {
     "strategy": "devices",
     "explore.annealing_rewarded_steps": "explore.annealing_rewards",
 }
-# Keys that counted episodes, and those of today, which count environment steps: in the runs
-# of then an episode had so many as it had on average.
 # What episodes are made with, beside images and physics; null is left to the task.
 OF_EPISODES = ("task", "observation", "action_repeat", "time_limit", "action_cost")
 OF_EPISODES += ("action_bound",)
+# Keys that counted episodes, and those of today, which count environment steps: in the runs
+# of then an episode had so many as it had on average.
 COUNTED_IN_EPISODES = {
     "seed_episodes": "seed_steps",
     "updates_per_episode": "updates_per_step",
