@@ -11,7 +11,7 @@ import textwrap
 import numpy as np
 
 from agents.study import statistics
-from agents.study.compare.published import FURTHEST, protocol
+from agents.study.compare.published import FURTHEST, best, protocol
 from agents.study.compare.scores import curves_of, held, scale
 from agents.study.figures.drawing import (
     DIVERGED,
@@ -37,7 +37,6 @@ _MOST = 5  # groups of a panel whose bands and seeds can be told apart
 _LINE_ALONE = f" Of more than {_MOST} groups: the line alone."
 _SIZE = (5.6, 3.8)
 _SIGNS = "sD^v*Ph<>XpdH81+"  # of published methods
-_MOST_PUBLISHED = 6  # of a panel, those with the highest last scores
 _APART = 0.15  # of a line's height: how far dots of seeds lie above and below it
 # Without their ends bars would reach beyond their intervals.
 _BAR = {"alpha": 0.3, "linewidth": 7, "solid_capstyle": "butt"}
@@ -170,10 +169,8 @@ def _published(axes, published):
     furthest = last
     steps = published["environment_steps"]
     beyond = (steps > last).groupby(published["method"]).cumsum()
-    shown = published[(steps <= FURTHEST * last) & (beyond < 2)]
+    shown = best(published[(steps <= FURTHEST * last) & (beyond < 2)])
     signs = dict(zip(published["method"].unique(), itertools.cycle(_SIGNS)))
-    best = shown.groupby("method")["mean"].last().nlargest(_MOST_PUBLISHED)
-    shown = shown[shown["method"].isin(best.index)]
     for method, points in shown.groupby("method", sort=False):
         furthest = max(furthest, points["environment_steps"].max())
         seeds, repeat = protocol(published[published["method"] == method])

@@ -11,6 +11,7 @@ import pathlib
 import pandas as pd
 
 FURTHEST = 1.5  # times the steps of a run, up to which a published score stands beside it
+MOST_SHOWN = 6  # methods of a task, in a figure and in a printed table
 
 SOURCES = """
 Published scores are from
@@ -80,6 +81,18 @@ def nearest(points, steps):
     away = theirs.clip(lower=steps) / theirs.clip(upper=steps)
     closest = points.loc[away.groupby(points["method"], sort=False).idxmin()]
     return closest[away[closest.index] <= FURTHEST]
+
+
+def best(points):
+    """The points of the `MOST_SHOWN` methods whose last ones have the highest means.
+
+    Example:
+        >>> points = pd.DataFrame({"method": [*"abcdefg"], "mean": range(7)})
+        >>> "".join(best(points)["method"])
+        'bcdefg'
+    """
+    methods = points.groupby("method")["mean"].last().nlargest(MOST_SHOWN).index
+    return points[points["method"].isin(methods)]
 
 
 def protocol(points):

@@ -4,6 +4,7 @@ import math
 
 import pandas as pd
 
+from agents.study.compare.published import MOST_SHOWN, best
 from agents.system.screen import text
 from agents.system.screen.text import as_markdown, decimals, number, readable
 
@@ -17,9 +18,10 @@ FEW_NOTE = (
     "probability of improvement excludes 0.5 in one comparison of three (two seeds each) "
     "or of five (three seeds each)."
 )
-_REPEAT_NOTE = (
+_PUBLISHED_NOTE = (
     "Published scores are of other protocols. A method with another action repeat solves "
-    "another problem in the same environment steps."
+    "another problem in the same environment steps. These tables and figures show the "
+    f"{MOST_SHOWN} best methods of a task; published.csv has all."
 )
 
 
@@ -43,7 +45,7 @@ def report(parts, notes=()):
     )
     own = [FEW_NOTE] if is_few else []
     if len(parts["published"]):
-        own.append(_REPEAT_NOTE)
+        own.append(_PUBLISHED_NOTE)
     return found, [*own, *notes]
 
 
@@ -66,7 +68,7 @@ def markdown(tables, notes):
 
 
 def _scores(table, others):
-    """A row for each group of a task, and below them one for each published method."""
+    """A row for each group of a task; below them one for each of the best published methods."""
     cells = _start(table) | {
         "environment steps": _steps(table),
         "action repeat": _known(table["action_repeat"]),
@@ -75,7 +77,10 @@ def _scores(table, others):
         "median (5 to 95 % spread)": table.apply(_median, axis=1),
         "minutes a run": table["minutes"].map("{:.1f}".format),
     }
-    both = [pd.DataFrame(cells)] + ([_published(others)] if len(others) else [])
+    both = [pd.DataFrame(cells)]
+    if len(others):
+        shown = pd.concat(best(own) for _, own in others.groupby("task"))
+        both.append(_published(shown))
     every = [own[own["task"] == task] for task in table["task"].unique() for own in both]
     title = "Scores: returns of evaluation episodes, mean weights, no noise"
     return title, pd.concat(every).fillna("")
