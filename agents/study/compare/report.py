@@ -68,7 +68,7 @@ def markdown(tables, notes):
 
 
 def _scores(table, others):
-    """A row for each group of a task; below them one for each of the best published methods."""
+    """A row for each group of a task, and below them one for each of the best published."""
     cells = _start(table) | {
         "environment steps": _steps(table),
         "action repeat": _known(table["action_repeat"]),
