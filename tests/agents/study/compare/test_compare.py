@@ -95,7 +95,6 @@ def test_published_scores_stand_beside_with_steps_and_source(make_groups, tmp_pa
     assert "| DreamerV3, published |" in (tmp_path / "out" / "comparison.md").read_text()
 
 
-@pytest.mark.slow
 def test_a_printed_table_has_the_six_best_published_methods(make_groups, tmp_path, read):
     compare([make_groups(every=100_000, task="cheetah_run")], tmp_path / "out")
     means = {r["method"]: float(r["mean"]) for r in read(tmp_path / "out", "published")}
@@ -106,6 +105,7 @@ def test_a_printed_table_has_the_six_best_published_methods(make_groups, tmp_pat
     assert "the 6 best methods of a task; published.csv has all" in text
 
 
+@pytest.mark.slow
 def test_published_scores_are_not_beside_groups_of_which_one_pays_for_actions(
     make_run, tmp_path, read
 ):
