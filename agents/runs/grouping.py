@@ -17,8 +17,6 @@ _SAME += ("evaluation.every_steps", "evaluation.episodes", "evaluation.apart")
 _SAME += ("environment_steps",)  # a longer run begins like a short one
 # what files of a group set beside it: with a strategy goes its noise
 _BESIDE = {"explore": "action_noise."}
-# weights that logged episodes decide where they are left open
-_PENALTY_WEIGHTS = ("exploit.beta", "value.pessimism")
 USUAL = "the usual values"  # label of what others change in some keys each
 # what two runs must share for their forecasts to be of the same thing
 _OBSERVED = ("task", "observation", "action_repeat", "image", "world_model.image_pool")
@@ -87,27 +85,14 @@ def labels(configs, most=4):
 def _follows(key, flats):
     """Whether a key that may be left open tells nothing that others do not tell.
 
-    Sizes of networks, and whether XLA compiles, may go with what is observed; weights of
-    penalties with the logged episodes.
+    Sizes of networks, and whether XLA compiles, may go with what is observed.
     """
-    if key in _PENALTY_WEIGHTS:
-        if not _all_learned_from_logs(flats):
-            return False
-        alike = collections.defaultdict(list)
-        for flat in flats:
-            others = {name: value for name, value in flat.items() if name not in OPEN}
-            alike[repr(sorted(others.items()))].append(flat)
-        return not any(_differs(key, own) for own in alike.values())
     if key not in OPEN or not (key.startswith("world_model.") or key == "compile"):
         return False
     seen = collections.defaultdict(list)
     for flat in flats:
         seen[flat.get("task"), flat.get("observation")].append(flat)
     return len(seen) > 1 and not any(_differs(key, alike) for alike in seen.values())
-
-
-def _all_learned_from_logs(flats):
-    return all(flat.get("data") is not None for flat in flats)
 
 
 def _unusual(flats, told, most):
@@ -128,8 +113,8 @@ def _unusual(flats, told, most):
 def unlike(configs):
     """The keys, other than the task, in which experiments of one name differ.
 
-    What a config may leave to the task or to logged episodes, such as sizes of networks, is
-    left out: it differs between tasks as a matter of course.
+    What a config may leave to the task, such as sizes of networks, is left out: it differs
+    between tasks as a matter of course.
 
     Example:
         >>> unlike([{"task": "a", "kl_weight": 0.1}, {"task": "b", "kl_weight": 1.0}])
@@ -137,8 +122,6 @@ def unlike(configs):
     """
     flats = [_of_experiment(flatten(config)) for config in configs]
     usual = {"task", "data", *OPEN}
-    if not _all_learned_from_logs(flats):
-        usual -= {*_PENALTY_WEIGHTS}
     return [key for key in _keys(flats) if key not in usual and _differs(key, flats)]
 
 

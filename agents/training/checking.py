@@ -4,7 +4,6 @@ import contextlib
 import pathlib
 
 from agents.planet.action_space import check_noise, make_space
-from agents.runs.config.resolving import with_penalties
 from agents.runs.folder import Run, as_begun
 from agents.system.errors import UserError
 from agents.training import trackers
@@ -60,7 +59,6 @@ def settled(config):
                     f"{config.data}, got {config.environment_steps:,}; bayes-rl learn "
                     f"{config.data} sets it"
                 )
-            config = with_penalties(config, found.reward_level)
         check_noise(config.action_noise, make_space(environment.actions.categories))
         return config
 

@@ -12,7 +12,7 @@ from agents.study.compare.report import FEW, FEWEST_SEEDS
 from benchmarks.learning.answers import ONE, answer
 from benchmarks.learning.packed import read_curves
 from benchmarks.learning.studies import commanded_runs
-from benchmarks.learning.suite.standings import MAIN, STEPS, identity
+from benchmarks.learning.suite.standings import EARLIER, STEPS, TODAY, identity
 from docs.making import results
 
 _ABOUT = "# Gallery\n\nFilms of trained agents, and what was measured."
@@ -71,7 +71,8 @@ def _films():
 def _run(name):
     """(task, transition, seed) of the run that a film shows."""
     task, _, seed = name.removesuffix(".mp4").rpartition("_")
-    return task, MAIN, seed
+    run = task, EARLIER, seed
+    return run if "/".join(run) in _curves() else (task, TODAY, seed)
 
 
 def _film(name, root, words):

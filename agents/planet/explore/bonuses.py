@@ -236,8 +236,7 @@ class UncertaintyPenalty(Bonus):
     Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2,
     with the epistemic stddev as the penalty.
 
-    Args and errors: as in `Bonus`; a beta of None says that how good logged episodes are
-    decides, see `agents.runs.config.resolving.with_penalties`.
+    Args and errors: as in `Bonus`.
 
     Example:
         >>> from agents.planet.planning.rollouts import Rollout
@@ -250,8 +249,6 @@ class UncertaintyPenalty(Bonus):
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
         [[0.0, -1.0]]
     """
-
-    beta: float | None = key(least=0)
 
     def steps(self, rollout):
         variance = tf.reduce_mean(tf.math.reduce_variance(rollout.mean, axis=0), -1)
@@ -285,7 +282,6 @@ class NoisePenalty(Bonus):
         [[-1.0, -3.0]]
     """
 
-    beta: float | None = key(least=0)
     draws: ClassVar[int] = 0
     trajectories: ClassVar[str] = "mean"
 

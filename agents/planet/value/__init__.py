@@ -57,8 +57,7 @@ class TemporalDifference(Settings):
         target_draws: K draws of the weights, which say what the policy's action in a target
             brings, see `agents.planet.value.targets.worth_over_draws`; 0: the critics do.
             A deterministic transition has one, its weights: K = 1.
-        pessimism: lambda, stddevs over those draws that a target is lowered by; None: by
-            how good logged episodes are, see `agents.runs.config.resolving.with_penalties`.
+        pessimism: lambda, stddevs over those draws that a target is lowered by.
         imitation: weight of the squared distance of the policy's action from the replayed
             one, against the value divided by its spread: keeps it near the data. Source:
             Fujimoto and Gu, 2021, A Minimalist Approach to Offline Reinforcement Learning
@@ -79,7 +78,7 @@ class TemporalDifference(Settings):
     proposals: int = key(least=0)
     return_lambda: float = key(least=0, most=1)
     target_draws: int = key(least=0)
-    pessimism: float | None = key(least=0)
+    pessimism: float = key(least=0)
     imitation: float = key(least=0)
 
 

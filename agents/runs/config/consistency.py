@@ -259,11 +259,6 @@ def _check_annealing(explore):
 def _check_seeking(explore):
     """Refuses bonuses that never count, and times in which neither they nor rewards do."""
     seeking_from, bonus_from = explore.reward_from, explore.bonus_from
-    if explore.beta is None:
-        raise UserError(
-            "explore.beta must be a number, got null: logged episodes decide exploit.beta "
-            "alone"
-        )
     if explore.beta == 0 and not explore.final_beta:
         raise UserError(
             "explore.beta must be above 0, got 0: the bonus would never count; "

@@ -14,11 +14,7 @@ from agents.runs.config.schema import as_dict, flatten, make_config
 # Keys that null leaves open. Elsewhere null is a value: none, or without end.
 OPEN = ("action_repeat", "compile", "value.discount", "value.centered")
 OPEN += ("updates_per_step", "sequence_length", "value.updates", "value.learning_rate")
-OPEN += ("exploit.beta", "value.pessimism")
 OPEN += tuple(f"world_model.{size}" for size in SIZES)
-
-# Weights of penalties by the squared level of logged rewards: halfway up they are 1 and 3.
-_BETA, _PESSIMISM = 4.0, 12.0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,9 +52,6 @@ def resolve(config, surroundings):
     matrix units unused: a gradient step takes it two to six times as long. Pictures are
     not: its convolutions on a processor are slower.
 
-    Where `data` is set, weights of penalties stay open until the episodes were read, see
-    `with_penalties`.
-
     Raises:
         UserError: sequences are too short for what is learned from them.
 
@@ -88,35 +81,7 @@ def resolve(config, surroundings):
         world_model=with_sizes(model, *sizes),
     )
     check_lengths(found)
-    return with_penalties(found) if config.data is None else found
-
-
-def with_penalties(config, reward_level=0.5):
-    """The config with weights of penalties that it leaves open, by how good the data are.
-
-        exploit.beta = 4 level^2,  value.pessimism = 12 level^2
-
-    The level says where the mean reward lies between the least, 0, and the largest, 1.
-    Where it is high, an agent has much to lose by what the data do not cover. Where it is
-    low, there is little to find in what they cover. Where nothing is logged it is 0.5.
-    Targets that ask fewer than two draws have no pessimism.
-
-    Example:
-        >>> from agents.runs.config.overrides import load
-        >>> words = ["exploit=uncertainty_penalty", "value.target_draws=5"]
-        >>> config = load([*words, "value.pessimism=null"])
-        >>> found = with_penalties(config, reward_level=0.1)
-        >>> round(found.exploit.beta, 3), round(found.value.pessimism, 3)
-        (0.04, 0.12)
-    """
-    exploit, value = config.exploit, config.value
-    if vars(exploit).get("beta", 0.0) is None:
-        exploit = dataclasses.replace(exploit, beta=_BETA * reward_level**2)
-    if vars(value).get("pessimism", 0.0) is None:
-        has_draws = value.target_draws > 1
-        pessimism = _PESSIMISM * reward_level**2 if has_draws else 0.0
-        value = dataclasses.replace(value, pessimism=pessimism)
-    return dataclasses.replace(config, exploit=exploit, value=value)
+    return found
 
 
 def _with_pace(value, discount, pace, can_end):

@@ -37,8 +37,9 @@ def explorations(frames, at=None):
     """How each run explored, up to the same environment steps as others of its task.
 
     There is a row for each run that has a planned episode by then, with `place`, `task`,
-    `group`, `run` and `environment_steps`, those that count. Numbers of first rewards are
-    nan where reward is not rare:
+    `group`, `run` and `environment_steps`, those that count. A run that learns from logged
+    episodes explores nothing, and has no row. Numbers of first rewards are nan where reward
+    is not rare:
 
     * `first_reward_episode`: the first planned episode that found reward; inf: none.
     * `first_reward_steps`: environment steps at its end; inf.
@@ -61,9 +62,12 @@ def explorations(frames, at=None):
     is_early = (begun < early.fillna(0)).astype(float)
     is_random = frames.episodes["explore/is_random"].fillna(is_early).astype(bool)
     episodes = frames.episodes.assign(is_random=is_random)
+    collects = (
+        frames.runs[frames.runs["data"].isna()] if "data" in frames.runs else frames.runs
+    )
     parts = [
         _of_task(runs, episodes[episodes["run"].isin(runs.index)], at)
-        for _, runs in frames.runs.groupby("task", sort=False)
+        for _, runs in collects.groupby("task", sort=False)
     ]
     keys = ["place", "task", "group", "run", "environment_steps"]
     empty = pd.DataFrame(columns=[*keys, "found_before", *EXPLORED])

@@ -162,8 +162,6 @@ class Survey:
         environment_steps: likewise, before action repeat.
         longest: agent steps of the longest.
         ends: episodes that the task ended.
-        reward_level: where the mean reward lies between the least, 0, and the largest, 1;
-            0.5 where all are the same.
     """
 
     example: dict = dataclasses.field(repr=False)
@@ -172,7 +170,6 @@ class Survey:
     environment_steps: int
     longest: int
     ends: int
-    reward_level: float
 
     def __str__(self):
         observation, action = (self.example[key] for key in ("observation", "action"))
@@ -182,7 +179,7 @@ class Survey:
             f"({self.agent_steps:,} decisions), {self.ends} ended by the task; observation "
             f"{observation.shape[1:]} {observation.dtype}, action size {action.shape[1]}; "
             f"return {returns.min():.4g} to {returns.max():.4g}, "
-            f"mean {returns.mean():.4g}; reward level {self.reward_level:.2g}"
+            f"mean {returns.mean():.4g}"
         )
 
 
@@ -197,7 +194,6 @@ def survey(data, action_repeat, bounds=None, categories=()):
         UserError: something is wrong, or episodes differ in shape. One line.
     """
     example, first, returns, decisions, steps, ends = None, None, [], [], 0, 0
-    least, largest = np.inf, -np.inf
     for file, episode in find(data).episodes(bounds):
         if example is None:
             example, first = {key: np.array(x[:1]) for key, x in _rows(episode)}, file
@@ -205,15 +201,10 @@ def survey(data, action_repeat, bounds=None, categories=()):
         if categories:
             one_hot(episode["action"], file, categories)
         returns.append(episode_return(episode))
-        rewards = episode["reward"][1:]  # the first row has none
-        least, largest = min(least, rewards.min()), max(largest, rewards.max())
         decisions.append(agent_steps(episode))
         steps += environment_steps(episode, action_repeat)
         ends += bool(episode["is_terminal"][-1])
-    mean = sum(returns) / sum(decisions)
-    level = float((mean - least) / (largest - least)) if largest > least else 0.5
-    counts = sum(decisions), steps, max(decisions), ends
-    return Survey(example, tuple(returns), *counts, level)
+    return Survey(example, tuple(returns), sum(decisions), steps, max(decisions), ends)
 
 
 def _rows(episode):

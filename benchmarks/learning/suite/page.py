@@ -21,11 +21,12 @@ from benchmarks.learning.pages import beginning, how, joined, picture
 from benchmarks.learning.studies import commanded_runs, without_runs
 from benchmarks.learning.suite.curves import curves, weights
 from benchmarks.learning.suite.standings import (
-    MAIN,
+    EARLIER,
     METHODS,
     STEPS,
     TODAY,
     published_at_end,
+    shown,
     standings,
 )
 from benchmarks.learning.suite.tables import tables
@@ -44,13 +45,14 @@ _BESIDE = {
     "BMPC": "BMPC",
     "DreamerV3": "DreamerV3",
 }  # the methods of the first table, and their columns
+_OF_EARLIER = "§"
 _PAIRED = {
     TODAY: (
-        "Mean scores of today's default, and of the earlier one, which ran on every task.",
+        "Mean scores of today's default, and of the earlier one.",
         "today's default",
         "the earlier default",
     ),
-    MAIN: (
+    EARLIER: (
         "Mean scores with a posterior over the transition's weights, and without.",
         "posterior",
         "deterministic",
@@ -97,22 +99,22 @@ def make(folder, study):
 
 def take_pictures(folder, study):
     """Copies films of the first seed of each task, where it is finished."""
-    for run in runs_below(study["runs"]):
-        config = read_config(run)
-        is_shown = (config["seed"], config["transition"]) == (0, MAIN)
-        for name, ending in _FILMS.items():
-            film = run / "videos" / name
-            if film.exists() and is_shown:
-                (folder / "films").mkdir(exist_ok=True)
-                copy = f"{config['task']}_{config['seed']}{ending}"
-                shutil.copy(film, folder / "films" / copy)
+    runs = [(run, read_config(run)) for run in runs_below(study["runs"])]
+    for default in (TODAY, EARLIER):  # of a task that both have, the earlier's
+        for run, config in runs:
+            is_shown = (config["seed"], config["transition"]) == (0, default)
+            for name, ending in _FILMS.items():
+                film = run / "videos" / name
+                if film.exists() and is_shown:
+                    (folder / "films").mkdir(exist_ok=True)
+                    shutil.copy(film, folder / "films" / f"{config['task']}_0{ending}")
 
 
 def _page(folder, study, found, parts, figures):
     runs = [run.folder for each in found.values() for run in each.runs]
     summary = {"commands": study["commands"], "sources": sources_of(runs)}
     return joined(
-        beginning(folder, study, figures.get("curves"), _shown(parts["scores"])),
+        beginning(folder, study, figures.get("curves"), _shown(found, parts)),
         *(
             folded(other["question"], answer(folder, other), noted(_pairs(parts, other)))
             for other in study.get("also", ())
@@ -153,12 +155,20 @@ def _progress(found):
     return "\n".join(lines)
 
 
-def _shown(rows):
-    """The scores of the default, beside those of few methods."""
-    own = [row for row in rows if row["transition"] == MAIN]
+def _shown(found, parts):
+    """The scores of a default on each task, beside those of few methods."""
+    chosen = {(each.task, each.transition) for each in shown(found).values()}
+    is_mixed = {kind for _, kind in chosen} == {EARLIER, TODAY}
+    own = [
+        row | {"mark": f" {_OF_EARLIER}" * (is_mixed and row["transition"] == EARLIER)}
+        for row in parts["scores"]
+        if (row["task"], row["transition"]) in chosen
+    ]
     title = f"Mean return after {STEPS:,} environment steps [95 % interval], n seeds."
-    columns = {"task": "{task}", "ours": "{mean}", "n": "{n}"}
+    columns = {"task": "{task}", "ours": "{mean}", "n": "{n}{mark}"}
     title += " Published means come from other protocols."
+    if is_mixed:
+        title += f" {_OF_EARLIER}: by an earlier default; the others by today's."
     return _beside(title, columns, own, _BESIDE)
 
 

@@ -10,8 +10,8 @@ from agents.study.compare.published import published_scores
 from agents.study.frames import minutes
 
 STEPS = 100_000
-MAIN = "reparameterization"  # transition of the runs of every task, the default of then
-TODAY = "laplace"  # of the runs of today's default, on the tasks that have them
+EARLIER = "reparameterization"  # transition of the runs of an earlier default
+TODAY = "laplace"  # of the runs of today's
 TWIN = "deterministic"
 METHODS = {
     "TD-MPC (own repeats)": "TD-MPC, own repeats",
@@ -56,6 +56,21 @@ def standings(runs, wanted):
     for run in runs:
         found[run.config["task"], run.config["transition"]].append(run)
     return {key: _standing(*key, count, found[key]) for key, count in counts.items()}
+
+
+def shown(found):
+    """Dict of task -> the `Standing` that is shown of it, where a default has scores.
+
+    Of today's default and the earlier one, that with more seeds; of as many, today's.
+    `found` is of `standings`.
+    """
+    chosen = {}
+    for kind in (EARLIER, TODAY):
+        for (task, transition), each in found.items():
+            before = len(chosen[task].scores) if task in chosen else 1
+            if transition == kind and len(each.scores) >= before:
+                chosen[task] = each
+    return {task: chosen[task] for task, _ in found if task in chosen}
 
 
 def identity(words):

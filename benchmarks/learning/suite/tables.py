@@ -7,12 +7,13 @@ from agents.study import statistics
 from agents.study.compare.report import FEWEST_SEEDS
 from agents.study.compare.tables import with_interval
 from benchmarks.learning.suite.standings import (
-    MAIN,
+    EARLIER,
     METHODS,
     STEPS,
     TODAY,
     TWIN,
     published_at_end,
+    shown,
 )
 from benchmarks.learning.summary import sources_of
 
@@ -21,8 +22,8 @@ _CORE = 5  # seeds of a core task
 
 def tables(found):
     """Dict of name -> rows of a table, of standings as of `standings.standings`."""
-    own = {task: each for (task, kind), each in found.items() if kind == MAIN}
-    done = {task: each.values for task, each in own.items() if each.scores}
+    own = shown(found)
+    done = {task: each.values for task, each in own.items()}
     core = {task: done[task] for task in done if own[task].wanted >= _CORE}
     others = len(done) - len(core)
     kinds = {"core": core} | ({f"core and {others} more": done} if others else {})
@@ -33,7 +34,7 @@ def tables(found):
             for name, scores in kinds.items()
             for row in _against(scores)
         ],
-        "pairs": [*_pairs(found, TODAY, MAIN), *_pairs(found, MAIN, TWIN)],
+        "pairs": [*_pairs(found, TODAY, EARLIER), *_pairs(found, EARLIER, TWIN)],
     }
 
 

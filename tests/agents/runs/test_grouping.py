@@ -4,11 +4,11 @@ import pytest
 
 from agents.runs import grouping
 from agents.runs.config import overrides
-from agents.runs.config.resolving import Surroundings, resolve, with_penalties
+from agents.runs.config.resolving import Surroundings
 from agents.runs.config.schema import as_dict
 from agents.runs.history import History
 from agents.system.errors import UserError
-from tests.agents.presets import FAKE, used
+from tests.agents.presets import used
 
 
 def test_seeds_and_folders_do_not_make_another_group():
@@ -213,28 +213,17 @@ def test_a_discount_names_no_group_that_a_value_tells_and_another_one_does():
     ]
 
 
-def test_what_was_learned_from_is_part_of_the_task_and_decides_weights_of_penalties():
-    """One design, whose penalties weigh by how good the episodes are, has one name."""
-    words = ["exploit=uncertainty_penalty", "value.target_draws=5", "value.pessimism=null"]
-
-    def learned(data, *words):
-        config = overrides.load(["task=fake", "explore=noise", f"data=logs/{data}", *words])
-        level = {"good": 0.5, "random": 0.1}[data]
-        return as_dict(with_penalties(resolve(config, FAKE), reward_level=level))
-
+def test_what_was_learned_from_is_part_of_the_task():
     configs = [
-        learned(data, *design)
+        as_dict(used("task=fake", "explore=noise", f"data=logs/{data}", *design))
         for data in ("good", "random")
-        for design in (words, ["transition=deterministic", "value.target_draws=1"])
+        for design in ((), ("transition=deterministic",))
     ]
-    penalized = "exploit=uncertainty_penalty, transition=laplace, value.target_draws=5"
-    twin = "exploit=greedy, transition=deterministic, value.target_draws=1"
-    assert grouping.labels(configs) == [penalized, twin] * 2
+    names = ["transition=laplace", "transition=deterministic"]
+    assert grouping.labels(configs) == names * 2
     tasks = [grouping.task_of(config) for config in configs]
     assert tasks == ["fake from good"] * 2 + ["fake from random"] * 2
     assert grouping.unlike(configs[::2]) == []
-    harder = learned("good", *words, "exploit.beta=7")
-    assert grouping.labels([configs[0], harder]) == ["exploit.beta=1.0", "exploit.beta=7.0"]
 
 
 def test_data_of_one_name_are_told_apart():
@@ -243,7 +232,7 @@ def test_data_of_one_name_are_told_apart():
     assert grouping.labels(configs) == ["data=v1/random", "data=v2/random"]
 
 
-def test_weights_of_penalties_are_told_where_nothing_is_logged():
+def test_weights_of_penalties_are_told():
     def make(**keys):
         return {"task": "a", "exploit": {"kind": "upper_confidence"} | keys}
 

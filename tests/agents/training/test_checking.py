@@ -1,12 +1,10 @@
 """Tests of agents.training.checking."""
 
-import numpy as np
 import pytest
 
 from agents.runs.folder import open_run
 from agents.system.errors import UserError
 from agents.training import checking
-from agents.training.logged.reading import survey
 
 
 def test_a_batch_that_devices_cannot_share_is_one_clear_line(make_config, monkeypatch):
@@ -33,31 +31,6 @@ def test_an_ensemble_whose_members_devices_cannot_share_is_one_clear_line(make_c
     checking.check_devices(make_config(*words, "batch_size=16"), Two())
     with pytest.raises(UserError, match=r"ensemble_members \(4\) on each of the 2 .* 12"):
         checking.check_devices(make_config(*words, "batch_size=12"), Two())
-
-
-PENALIZED = ("exploit=uncertainty_penalty", "value.target_draws=2", "value.pessimism=null")
-
-
-def test_logged_episodes_decide_weights_of_penalties_once(make_config, tmp_path):
-    def log(rewards):
-        (tmp_path / "logs").mkdir(exist_ok=True)
-        arrays = {"observations": np.zeros([41, 2]), "actions": np.zeros([40, 1])}
-        np.savez(tmp_path / "logs" / "0.npz", **arrays, rewards=rewards)
-
-    def weights(run):
-        words = ["value=td", f"data={tmp_path}/logs", "environment_steps=40"]
-        words += [*PENALIZED, "explore=greedy", f"logdir={tmp_path}/{run}"]
-        config = checking.check(make_config(*words))
-        return config, (config.exploit.beta, config.value.pessimism)
-
-    log([0.0] * 30 + [4.0] * 10)
-    config, found = weights("run")
-    assert found == (0.25, 0.75)  # 4 and 12 times the squared level, 1 / 4
-    open_run(config).close()
-    survey.cache_clear()
-    log([0.0] * 10 + [4.0] * 30)
-    assert weights("run")[1] == (0.25, 0.75)  # as it was begun
-    assert weights("another")[1] == (2.25, 6.75)
 
 
 OPEN = ("compile=null", "action_repeat=null", "world_model.belief_size=null")

@@ -72,10 +72,6 @@ def test_a_weight_of_the_kl_without_which_ivon_has_no_posterior_is_refused(word,
             ["exploit=noise_penalty", "act=policy", "explore=noise"],
             "act=policy makes no plans, but exploit strategy NoisePenalty scores plans",
         ),
-        (
-            ["explore=uncertainty_penalty", "explore.beta=null"],
-            "explore.beta must be a number, got null: logged episodes decide exploit.beta",
-        ),
     ],
 )
 def test_rules_that_no_agent_can_be_judged_by_are_refused(words, message):

@@ -12,7 +12,6 @@ from agents.runs.config.resolving import (
     fill,
     open_keys,
     resolve,
-    with_penalties,
 )
 from agents.runs.config.schema import as_dict, flatten
 from agents.system.errors import UserError
@@ -120,28 +119,6 @@ def test_null_that_is_left_is_a_value(group):
             )
         )
         assert {key for key in flat if flat[key] is None} <= values_that_are_null
-
-
-PENALIZED = ("exploit=uncertainty_penalty", "value.target_draws=5", "value.pessimism=null")
-
-
-def weights(found):
-    return found.exploit.beta, found.value.pessimism
-
-
-def test_penalties_weigh_by_how_good_logged_episodes_are():
-    words = *PENALIZED, "transition=laplace"
-    assert weights(used(*words, surroundings=CHEETAH)) == (1.0, 3.0)  # nothing is logged
-    open_ones = resolve(overrides.load([*words, "data=logs"]), CHEETAH)
-    assert weights(open_ones) == (None, None)
-    assert weights(with_penalties(open_ones, reward_level=0.25)) == (0.25, 0.75)
-    assert weights(with_penalties(open_ones, reward_level=0.0)) == (0.0, 0.0)
-    typed = overrides.load([*words, "data=logs", "exploit.beta=3"])
-    assert weights(with_penalties(typed, reward_level=0.25)) == (3.0, 0.75)
-    without_draws = overrides.load([*words, "value.target_draws=0"])
-    assert weights(with_penalties(without_draws, reward_level=0.25)) == (0.25, 0.0)
-    greedy = overrides.load(["value=none"])
-    assert with_penalties(greedy, reward_level=0.25) == greedy
 
 
 def test_what_a_run_has_saved_fills_what_is_left_open():

@@ -30,26 +30,6 @@ def test_a_survey_counts_what_is_there(tmp_path):
     assert str(found).startswith("2 episodes, 32 environment steps (8 decisions), 0 ended")
 
 
-@pytest.mark.parametrize(
-    ("rewards", "level"),
-    [
-        ([[0.0, 1.0], [4.0]], 5 / 12),  # mean 5 / 3, from 0 to 4
-        ([[-3.0, -1.0]], 0.5),  # costs alone
-        ([[10.0, 20.0, 20.0, 20.0]], 0.75),
-        ([[0.0, 1e-30], [1e-30] * 6], 0.875),  # each step counts, however small
-        ([[2.0, 2.0]], 0.5),  # nothing sets steps apart
-    ],
-)
-def test_the_level_of_rewards_is_their_mean_between_the_least_and_the_largest(
-    rewards, level, tmp_path
-):
-    for number, of_episode in enumerate(rewards):
-        count = len(of_episode)
-        arrays = {"observations": np.zeros([count + 1, 2]), "actions": np.zeros([count, 1])}
-        np.savez(tmp_path / f"{number}.npz", **arrays, rewards=of_episode)
-    assert survey(str(tmp_path), action_repeat=1).reward_level == pytest.approx(level)
-
-
 def test_episodes_of_a_folder_must_be_alike(tmp_path):
     write(tmp_path / "a.npz", 5)
     write(tmp_path / "b.npz", 5, size=3)

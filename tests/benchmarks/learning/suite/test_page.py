@@ -119,6 +119,36 @@ def test_films_of_the_default_at_the_end_are_kept(study, tmp_path):
     assert f"[{strip}](films/cheetah_run_0.mp4)" in page
 
 
+def test_tasks_of_an_earlier_default_are_marked_beside_those_of_todays(
+    study, make_run, tmp_path
+):
+    settings = {"transition": "laplace", "task": "hopper_hop", "every": 50_000}
+    make_run(tmp_path / "logdir/laplace", 0, [[1.0], [5.0]], **settings)
+    study["commands"].append(COMMAND.format("laplace"))
+    pack_and_make(tmp_path / "suite", study)
+    seen = (tmp_path / "suite" / "README.md").read_text().partition("<details>")[0]
+    assert "§: by an earlier default; the others by today's." in seen
+    assert "| cheetah_run | 700 [650, 750] | 2† § | 603" in seen
+    assert "| hopper_hop | 5 | 1 |" in seen
+
+
+def test_films_are_of_the_earlier_default_where_it_has_one(study, make_run, tmp_path):
+    runs = tmp_path / "logdir"
+    settings = {"transition": "laplace", "task": "cheetah_run"}
+    make_run(runs / "laplace/cheetah_run/0", 0, [[3.0]], **settings)
+    for transition in ("laplace", "reparameterization"):
+        videos = runs / transition / "cheetah_run/0/videos"
+        videos.mkdir()
+        (videos / "episode_100000.mp4").write_bytes(transition.encode())
+    (tmp_path / "suite").mkdir()
+    take_pictures(tmp_path / "suite", study)
+    (film,) = (tmp_path / "suite/films").iterdir()
+    assert (film.name, film.read_bytes()) == ("cheetah_run_0.mp4", b"reparameterization")
+    shutil.rmtree(runs / "reparameterization/cheetah_run/0")
+    take_pictures(tmp_path / "suite", study)
+    assert film.read_bytes() == b"laplace"
+
+
 def test_planners_that_were_compared_on_a_run_are_shown(study, tmp_path):
     run = tmp_path / "logdir/reparameterization/cheetah_run/0"
     columns = "planner,evaluations,mean_return,standard_error\n"

@@ -8,8 +8,10 @@ from agents.runs import history
 from agents.study.compare import published
 from benchmarks.learning.suite.standings import (
     METHODS,
+    Standing,
     published_at_end,
     score_of,
+    shown,
     standings,
 )
 
@@ -50,6 +52,32 @@ def test_standings_tell_finished_runs_from_those_under_way(make_run, tmp_path):
     first = found["cheetah_run", "reparameterization"]
     assert (first.scores, first.reached, first.wanted) == ({0: 7.0, 2: 5.0}, {1: 50_000}, 4)
     assert first.minutes == [1.0, 1.0]
+
+
+def make_standing(task, transition, count):
+    scores = dict(enumerate([1.0] * count))
+    return Standing(task, transition, 5, scores, [1.0] * count, {}, [])
+
+
+def test_of_a_task_the_default_with_more_seeds_is_shown_and_of_as_many_todays():
+    found = [
+        make_standing("more of then", "reparameterization", 5),
+        make_standing("more of then", "laplace", 3),
+        make_standing("as many", "laplace", 2),
+        make_standing("as many", "reparameterization", 2),
+        make_standing("today alone", "laplace", 1),
+        make_standing("then alone", "laplace", 0),
+        make_standing("then alone", "reparameterization", 1),
+        make_standing("under way", "laplace", 0),
+        make_standing("a twin", "deterministic", 5),
+    ]
+    found = {(each.task, each.transition): each for each in found}
+    assert [(task, each.transition) for task, each in shown(found).items()] == [
+        ("more of then", "reparameterization"),
+        ("as many", "laplace"),
+        ("today alone", "laplace"),
+        ("then alone", "reparameterization"),
+    ]
 
 
 def test_published_means_are_those_of_the_end():
