@@ -1,4 +1,4 @@
-"""Which rewards are worth having, and how many of them a run has found."""
+"""Which rewards are worth having, and how many episodes of a run came to one."""
 
 from typing import NamedTuple
 
@@ -20,15 +20,15 @@ class Found(NamedTuple):
 
 
 class RewardsFound:
-    """Counts the rewards worth having of all episodes of a run.
+    """Counts the episodes of a run that came to a reward worth having.
 
     A reward is worth having if it is above 0.01 of the largest that was seen, or could be.
     So a cost is none, nor is the tail of a smooth reward: acrobot_swingup gives 4e-12 to
     half of all random steps.
 
-    An episode may start where reward is, which tells nobody how to come there. Such rewards
-    count where at least half of all episodes start so, as on cartpole_balance: there reward
-    is not rare.
+    An episode may start where reward is, which tells nobody how to come there. It counts
+    where at least half of all episodes start so, as on cartpole_balance: there reward is
+    not rare.
 
     Args:
         largest: that a decision can bring; 0 where nobody knows.
@@ -37,10 +37,10 @@ class RewardsFound:
         >>> found = RewardsFound()
         >>> found.add({"reward": [0.0, 1e-9, 0.0, 2e-9]})  # the first row has no action
         >>> found.count
-        2
+        1
         >>> found.add({"reward": [0.0, 0.0, 1.0, 1.0]})
         >>> found.count
-        2
+        1
     """
 
     def __init__(self, largest=0.0):
@@ -61,12 +61,11 @@ class RewardsFound:
 
     @property
     def count(self):
-        """Rewards worth having that episodes came to, or that most start with."""
+        """Episodes that came to a reward worth having, or start with one where most do."""
         if not self._found:
             return 0
-        given, reached = map(np.array, zip(*self._found, strict=True))
-        is_common = np.mean(given > 0) >= 0.5
-        return int(reached.sum() + given.sum() * is_common)
+        given, reached = np.array(self._found).T > 0
+        return int(np.sum(reached | given if np.mean(given) >= 0.5 else reached))
 
     @property
     def newest(self) -> Found:

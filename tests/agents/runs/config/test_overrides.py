@@ -44,7 +44,7 @@ from agents.system.errors import UserError
         (
             ["explore=noise", "explore.draws=3"],
             "explore=noise has no key 'draws'; explore=conditional_value_at_risk, "
-            "explore=disagreement, explore=information_gain, ... have it",
+            "explore=disagreement, explore=disagreement_if_rare, ... have it",
         ),
         (
             ["explore=thompson", "draws=3"],
@@ -211,8 +211,9 @@ def test_sweep_over_nothing_is_an_error():
         ),
         (
             "explore.annealing_rewarded_steps=50",
-            "explore.annealing_rewarded_steps is called explore.annealing_rewards now: "
-            "write explore.annealing_rewards=50",
+            "explore.annealing_rewarded_steps is counted in episodes that came to a reward "
+            "now: write explore.annealing_rewarded_episodes=10, or another number of them, "
+            "for explore.annealing_rewarded_steps=50",
         ),
     ],
 )

@@ -265,9 +265,9 @@ def test_reward_that_was_found_is_counted_once(train_run, tmp_path):
     for environment_steps in (40, 80):  # the second goes on with the first
         assert train_run(tmp_path, *words, f"environment_steps={environment_steps}") == 0
     rows = metrics(tmp_path)
-    found = sum(row["explore/rewarded_steps"] for row in rows)
-    before = np.cumsum([0] + [row["explore/rewarded_steps"] for row in rows[:-1]])
-    shares = np.maximum(before / 100, LENGTH * np.arange(4) / 10_000)
+    came = [row["explore/rewarded_steps"] > 0 for row in rows]
+    found, before = sum(came), np.cumsum([0, *came[:-1]])
+    shares = np.maximum(before / 4, LENGTH * np.arange(4) / 10_000)
     betas = [row["explore/beta"] for row in rows]  # of the episode, by what came before it
     np.testing.assert_allclose(betas, 0.05 * (1 - shares), rtol=1e-5)
     _, agent = load_agent(tmp_path)
