@@ -90,7 +90,7 @@ _LATER_OF_BONUSES = {
     "critic": False,
     "beta_rate": 0.0,
     "reward_from": 0,
-    "annealing_rewarded_episodes": None,
+    "annealing_episodes": None,
     "bonus_from": 0,
 }
 

@@ -34,8 +34,8 @@ COUNTED_IN_EPISODES = {
 }
 # Keys that counted rewards, and that of today, which counts episodes that came to one.
 COUNTED_IN_REWARDS = {
-    "explore.annealing_rewarded_steps": "explore.annealing_rewarded_episodes",
-    "explore.annealing_rewards": "explore.annealing_rewarded_episodes",
+    "explore.annealing_rewarded_steps": "explore.annealing_episodes",
+    "explore.annealing_rewards": "explore.annealing_episodes",
 }
 _REWARDS = 25  # of an early episode that came to one, on pendulum_swingup
 

@@ -125,7 +125,7 @@ def test_a_value_of_a_kind_of_ones_own_stays_as_it_is():
 def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, keys):
     explore = updated({"explore": {"kind": kind}})["explore"]
     expected = {"critic": False, "beta_rate": 0.0, "reward_from": 0}
-    expected |= {"annealing_rewarded_episodes": None, "bonus_from": 0}
+    expected |= {"annealing_episodes": None, "bonus_from": 0}
     assert explore == {"kind": kind} | dict([*expected.items()][:keys])
 
 
@@ -134,7 +134,7 @@ def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, k
 def test_rewards_that_end_a_bonus_were_counted_by_their_steps(name, rewards, episodes):
     before = {"kind": "information_gain", name: rewards}
     explore = updated({"explore": before})["explore"]
-    assert explore["annealing_rewarded_episodes"] == episodes
+    assert explore["annealing_episodes"] == episodes
     assert name not in explore
 
 
