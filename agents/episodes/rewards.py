@@ -1,10 +1,11 @@
-"""Which rewards are worth having, and how many episodes of a run came to one."""
+"""Which rewards are worth having, and how many of the last episodes came to one."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 _SHARE = 0.01  # of the largest reward: what is less is worth nothing
+_LATEST = 10  # episodes by which reward is rare or common
 
 
 class Found(NamedTuple):
@@ -20,7 +21,7 @@ class Found(NamedTuple):
 
 
 class RewardsFound:
-    """Counts the episodes of a run that came to a reward worth having.
+    """Counts how many of the last ten episodes came to a reward worth having.
 
     A reward is worth having if it is above 0.01 of the largest that was seen, or could be.
     So a cost is none, nor is the tail of a smooth reward: acrobot_swingup gives 4e-12 to
@@ -36,11 +37,11 @@ class RewardsFound:
     Example:
         >>> found = RewardsFound()
         >>> found.add({"reward": [0.0, 1e-9, 0.0, 2e-9]})  # the first row has no action
+        >>> found.count  # one of one, so ten of ten
+        10
+        >>> found.add({"reward": [0.0, 0.0, 0.0, 0.0]})
         >>> found.count
-        1
-        >>> found.add({"reward": [0.0, 0.0, 1.0, 1.0]})
-        >>> found.count
-        1
+        5
     """
 
     def __init__(self, largest=0.0):
@@ -61,11 +62,16 @@ class RewardsFound:
 
     @property
     def count(self):
-        """Episodes that came to a reward worth having, or start with one where most do."""
+        """Of ten episodes those that came to a reward, or start with one where most do.
+
+        These are the last ten; where there are fewer, as many of ten as of them.
+        """
         if not self._found:
             return 0
         given, reached = np.array(self._found).T > 0
-        return int(np.sum(reached | given if np.mean(given) >= 0.5 else reached))
+        came = reached | given if np.mean(given) >= 0.5 else reached
+        latest = came[-_LATEST:]
+        return int(_LATEST * latest.sum() // len(latest))
 
     @property
     def newest(self) -> Found:

@@ -13,7 +13,7 @@ class Clock(tf.Module):
         episodes: finished and, if they are, learned from.
         environment_steps: those of the environment, before action repeat.
         agent_steps: actions chosen.
-        rewards: episodes that came to one worth having, or None.
+        rewards: of the last ten episodes those that came to one worth having, or None.
         replay_steps: [], agent steps in the replay, as if of every episode's steps the same
             share were held out: min((1 - 1 / hold_out_every) agent_steps, capacity). The
             replay itself holds whole episodes, the first among them.

@@ -18,8 +18,9 @@ class Bonus(Settings, Strategy):
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
-        annealing_episodes: episodes that came to a reward worth having, see
-            `agents.episodes.rewards`, to `final_beta`; None: they end nothing.
+        annealing_episodes: of the last ten, those that came to a reward worth having where
+            the weight is `final_beta`, see `agents.episodes.rewards`; None: they change
+            nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, in rewards that count
             1 in the loss of the model: 1 itself, but where rewards may be of any size.
@@ -35,7 +36,7 @@ class Bonus(Settings, Strategy):
     beta: float = key(least=0)
     final_beta: float | None = key(least=0)
     annealing_steps: int | None = key(least=1)
-    annealing_episodes: int | None = key(least=1)
+    annealing_episodes: int | None = key(least=1, most=10)
     bonus_from: int = key(least=0)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
@@ -46,7 +47,7 @@ class Bonus(Settings, Strategy):
 
     @property
     def counts_rewards(self):
-        """Whether it asks how many episodes came to a reward worth having."""
+        """Whether it asks how many of the last episodes came to a reward worth having."""
         return self.annealing_episodes is not None
 
     def rests(self, elapsed):

@@ -14,7 +14,8 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewarded_episodes: [], those that came to a reward worth having, or None.
+        rewarded_episodes: [], of the last ten those that came to a reward worth having, or
+            None.
     """
 
     environment_steps: Any = 0

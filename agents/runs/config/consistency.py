@@ -280,9 +280,9 @@ def _check_seeking(explore):
         return
     if explore.annealing_episodes is not None:
         raise UserError(
-            "explore.annealing_episodes must be null if explore.reward_from is "
-            f"above 0, got {explore.annealing_episodes}: after so many, plans "
-            f"would seek nothing until step {seeking_from}"
+            "explore.annealing_episodes must be null if explore.reward_from is above 0, "
+            f"got {explore.annealing_episodes}: where so many are rewarded, plans would "
+            f"seek nothing until step {seeking_from}"
         )
     if seeking_from > explore.annealing_steps:
         raise UserError(

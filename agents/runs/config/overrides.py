@@ -180,8 +180,8 @@ def _refuse_earlier_name(name, value):
     if name in COUNTED_IN_REWARDS:
         today = COUNTED_IN_REWARDS[name]
         raise UserError(
-            f"{name} is counted in episodes that came to a reward now: write {today}=10, "
-            f"or another number of them, for {name}={shown}"
+            f"{name} is counted in episodes now: write {today}=9, of the last ten those "
+            f"that came to a reward, or another number, for {name}={shown}"
         )
     today = RENAMED[name]
     raise UserError(f"{name} is called {today} now: write {today}={shown}")

@@ -32,12 +32,12 @@ COUNTED_IN_EPISODES = {
     "video_every": "video_every_steps",
     "probe_every": "probe_every_steps",
 }
-# Keys that counted rewards, and that of today, which counts episodes that came to one.
+# Keys that counted rewards, and that of today, which counts the last episodes with some.
 COUNTED_IN_REWARDS = {
     "explore.annealing_rewarded_steps": "explore.annealing_episodes",
     "explore.annealing_rewards": "explore.annealing_episodes",
 }
-_REWARDS = 25  # of an early episode that came to one, on pendulum_swingup
+_REWARDS = 25  # of an early episode that came to some, on pendulum_swingup
 
 
 def in_steps(name, value, episode_steps):
@@ -59,7 +59,7 @@ def in_rewarded_episodes(rewards):
         >>> in_rewarded_episodes(50), in_rewarded_episodes(None)
         (2, None)
     """
-    return None if rewards is None else max(round(rewards / _REWARDS), 1)
+    return None if rewards is None else min(max(round(rewards / _REWARDS), 1), 10)
 
 
 @dataclasses.dataclass(frozen=True)

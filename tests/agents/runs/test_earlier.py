@@ -130,7 +130,9 @@ def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, k
 
 
 @pytest.mark.parametrize("name", ["annealing_rewarded_steps", "annealing_rewards"])
-@pytest.mark.parametrize(("rewards", "episodes"), [(50, 2), (100, 4), (9, 1), (None, None)])
+@pytest.mark.parametrize(
+    ("rewards", "episodes"), [(50, 2), (100, 4), (9, 1), (999, 10), (None, None)]
+)
 def test_rewards_that_end_a_bonus_were_counted_by_their_steps(name, rewards, episodes):
     before = {"kind": "information_gain", name: rewards}
     explore = updated({"explore": before})["explore"]

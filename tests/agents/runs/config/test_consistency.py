@@ -224,8 +224,8 @@ def test_a_value_that_cannot_be_learned_or_acted_by_is_refused(words, message):
         ),
         (
             ["explore=information_gain_annealed", "explore.reward_from=500"],
-            "explore.annealing_episodes must be null if explore.reward_from is "
-            "above 0, got 4: after so many, plans would seek nothing until step 500",
+            "explore.annealing_episodes must be null if explore.reward_from is above 0, "
+            "got 4: where so many are rewarded, plans would seek nothing until step 500",
         ),
         (
             [

@@ -211,9 +211,9 @@ def test_sweep_over_nothing_is_an_error():
         ),
         (
             "explore.annealing_rewarded_steps=50",
-            "explore.annealing_rewarded_steps is counted in episodes that came to a reward "
-            "now: write explore.annealing_episodes=10, or another number of them, "
-            "for explore.annealing_rewarded_steps=50",
+            "explore.annealing_rewarded_steps is counted in episodes now: write "
+            "explore.annealing_episodes=9, of the last ten those that came to a reward, or "
+            "another number, for explore.annealing_rewarded_steps=50",
         ),
     ],
 )
