@@ -64,10 +64,11 @@ class RewardsFound:
     def count(self):
         """Of ten episodes those that came to a reward, or start with one where most do.
 
-        These are the last ten; where there are fewer, as many of ten as of them.
+        These are the last ten; where there are fewer, as many of ten as of them. Before the
+        first one all: reward is rare once an episode has come to none.
         """
         if not self._found:
-            return 0
+            return _LATEST
         given, reached = np.array(self._found).T > 0
         came = reached | given if np.mean(given) >= 0.5 else reached
         latest = came[-_LATEST:]

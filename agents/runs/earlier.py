@@ -213,7 +213,7 @@ def _name_as_today(values, episode_steps):
             value = parent.pop(last)
             if old in COUNTED_IN_EPISODES and isinstance(value, int | float):
                 value = in_steps(old, value, episode_steps)
-            elif old in COUNTED_IN_REWARDS and isinstance(value, int):
+            elif old in COUNTED_IN_REWARDS and isinstance(value, int | float):
                 value = in_rewarded_episodes(value)
             parent[new.rpartition(".")[2]] = value
     if values.get("task") in tuple(ALIASES):

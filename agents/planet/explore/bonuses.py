@@ -18,9 +18,8 @@ class Bonus(Settings, Strategy):
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
-        annealing_episodes: of the last ten, those that came to a reward worth having where
-            the weight is `final_beta`, see `agents.episodes.rewards`; None: they change
-            nothing.
+        annealing_episodes: how many of the last ten episodes must have come to a reward for
+            `final_beta`, see `agents.episodes.rewards`; None: rewards change nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, in rewards that count
             1 in the loss of the model: 1 itself, but where rewards may be of any size.

@@ -179,9 +179,10 @@ def _refuse_earlier_name(name, value):
         )
     if name in COUNTED_IN_REWARDS:
         today = COUNTED_IN_REWARDS[name]
+        episodes = 7 if isinstance(value, int) else shown
         raise UserError(
-            f"{name} is counted in episodes now: write {today}=9, of the last ten those "
-            f"that came to a reward, or another number, for {name}={shown}"
+            f"{name} is counted in episodes now: write {today}={episodes}, of the last ten "
+            f"those that came to a reward, for {name}={shown}"
         )
     today = RENAMED[name]
     raise UserError(f"{name} is called {today} now: write {today}={shown}")

@@ -36,6 +36,7 @@ COUNTED_IN_EPISODES = {
 COUNTED_IN_REWARDS = {
     "explore.annealing_rewarded_steps": "explore.annealing_episodes",
     "explore.annealing_rewards": "explore.annealing_episodes",
+    "exploit.annealing_rewards": "exploit.annealing_episodes",
 }
 _REWARDS = 25  # of an early episode that came to some, on pendulum_swingup
 

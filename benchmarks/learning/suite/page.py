@@ -258,7 +258,8 @@ def _films(names):
     pictures = [name for name in names if name.endswith(".png")]
     title = (
         "By `bayes-rl video RUN`: an episode of the agent at the end of a run (a click "
-        "shows the film), and the model's open-loop prediction."
+        "shows the film), and the model's open-loop prediction. Of a task that both have, "
+        "the earlier default's."
     )
     return folded("Films", title, *(_film(name, names) for name in pictures))
 

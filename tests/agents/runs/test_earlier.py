@@ -131,13 +131,19 @@ def test_bonuses_of_earlier_versions_had_no_critic_and_counted_no_reward(kind, k
 
 @pytest.mark.parametrize("name", ["annealing_rewarded_steps", "annealing_rewards"])
 @pytest.mark.parametrize(
-    ("rewards", "episodes"), [(50, 2), (100, 4), (9, 1), (999, 10), (None, None)]
+    ("rewards", "episodes"), [(50, 2), (100.0, 4), (9, 1), (999, 10), (None, None)]
 )
 def test_rewards_that_end_a_bonus_were_counted_by_their_steps(name, rewards, episodes):
     before = {"kind": "information_gain", name: rewards}
     explore = updated({"explore": before})["explore"]
     assert explore["annealing_episodes"] == episodes
     assert name not in explore
+
+
+def test_rewards_were_counted_for_penalties_too():
+    before = {"kind": "noise_penalty", "annealing_rewards": None}
+    values = updated({"explore": {"kind": "greedy"}, "exploit": before})
+    assert values["exploit"] == {"kind": "noise_penalty", "annealing_episodes": None}
 
 
 @pytest.mark.parametrize(

@@ -212,8 +212,14 @@ def test_sweep_over_nothing_is_an_error():
         (
             "explore.annealing_rewarded_steps=50",
             "explore.annealing_rewarded_steps is counted in episodes now: write "
-            "explore.annealing_episodes=9, of the last ten those that came to a reward, or "
-            "another number, for explore.annealing_rewarded_steps=50",
+            "explore.annealing_episodes=7, of the last ten those that came to a reward, "
+            "for explore.annealing_rewarded_steps=50",
+        ),
+        (
+            "explore.annealing_rewards=null",
+            "explore.annealing_rewards is counted in episodes now: write "
+            "explore.annealing_episodes=null, of the last ten those that came to a reward, "
+            "for explore.annealing_rewards=null",
         ),
     ],
 )
