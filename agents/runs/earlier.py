@@ -12,14 +12,7 @@ import envs
 from agents.planet.explore import STRATEGIES
 from agents.planet.planning import PLANNERS
 from agents.runs.config.resolving import open_keys
-from agents.runs.config.schema import (
-    COUNTED_IN_EPISODES,
-    COUNTED_IN_REWARDS,
-    RENAMED,
-    Train,
-    in_rewarded_episodes,
-    in_steps,
-)
+from agents.runs.config.schema import COUNTED_IN_EPISODES, RENAMED, Train, in_steps
 from envs.tasks import ALIASES, FAKE
 
 # Keys that configs of earlier versions lack, and what those versions did, in the order in
@@ -78,7 +71,7 @@ _PLANET_TASKS = (
 )
 _REPEAT = 2
 _EPISODE_STEPS = 1000  # of an episode, in environment steps, where nobody knows better
-_TODAY = RENAMED | COUNTED_IN_EPISODES | COUNTED_IN_REWARDS
+_TODAY = RENAMED | COUNTED_IN_EPISODES
 _MOST_TOLD = 3  # of the keys that a cut file lacks
 
 # Where a kind stands now, earlier versions had the path of its class as `_target_`.
@@ -90,7 +83,7 @@ _LATER_OF_BONUSES = {
     "critic": False,
     "beta_rate": 0.0,
     "reward_from": 0,
-    "annealing_episodes": None,
+    "annealing_rewards": None,
     "bonus_from": 0,
 }
 
@@ -213,8 +206,6 @@ def _name_as_today(values, episode_steps):
             value = parent.pop(last)
             if old in COUNTED_IN_EPISODES and isinstance(value, int | float):
                 value = in_steps(old, value, episode_steps)
-            elif old in COUNTED_IN_REWARDS and isinstance(value, int | float):
-                value = in_rewarded_episodes(value)
             parent[new.rpartition(".")[2]] = value
     if values.get("task") in tuple(ALIASES):
         values["task"] = ALIASES[values["task"]]

@@ -18,8 +18,8 @@ class Bonus(Settings, Strategy):
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
         annealing_steps: environment steps of the run to `final_beta`; None: they end
             nothing.
-        annealing_episodes: how many of the last ten episodes must have come to a reward for
-            `final_beta`, see `agents.episodes.rewards`; None: rewards change nothing.
+        annealing_rewards: rewards worth having to `final_beta`, see
+            `agents.episodes.rewards`; None: they end nothing.
         bonus_from: environment steps of the run from which the bonus counts.
         return_floor: spread of returns below which they count less, in rewards that count
             1 in the loss of the model: 1 itself, but where rewards may be of any size.
@@ -35,7 +35,7 @@ class Bonus(Settings, Strategy):
     beta: float = key(least=0)
     final_beta: float | None = key(least=0)
     annealing_steps: int | None = key(least=1)
-    annealing_episodes: int | None = key(least=1, most=10)
+    annealing_rewards: int | None = key(least=1)
     bonus_from: int = key(least=0)
     return_floor: float = key(least=0)
     draws: int = key(least=2)
@@ -46,8 +46,8 @@ class Bonus(Settings, Strategy):
 
     @property
     def counts_rewards(self):
-        """Whether it asks how many of the last episodes came to a reward worth having."""
-        return self.annealing_episodes is not None
+        """Whether it asks how many rewards worth having were found."""
+        return self.annealing_rewards is not None
 
     def rests(self, elapsed):
         """Whether plans seek the return alone now, []; None: they never do."""
@@ -63,7 +63,7 @@ class Bonus(Settings, Strategy):
         """Pairs of a count and of where it ends the annealing."""
         phases = (
             (elapsed.environment_steps, self.annealing_steps),
-            (elapsed.rewarded_episodes, self.annealing_episodes),
+            (elapsed.rewards, self.annealing_rewards),
         )
         return [(count, end) for count, end in phases if end is not None]
 
@@ -83,7 +83,7 @@ class Bonus(Settings, Strategy):
 
             beta + (final_beta - beta) share
             share = min(1, max(environment steps / annealing_steps,
-                               rewarded episodes / annealing_episodes))
+                               rewards / annealing_rewards))
 
         and 0 before `bonus_from`.
         """
@@ -121,7 +121,7 @@ class Disagreement(Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = Disagreement(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().tolist()
@@ -214,9 +214,8 @@ class InformationGain(Bonus):
         >>> same = tf.zeros([5, 1, 2, 3, 4])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 3]), same, same + 0.1)
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0, "return_floor": 0.3}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
-        >>> settings |= {"return_floor": 0.3}
         >>> strategy = InformationGain(**settings, draws=5, estimate="moment_matched")
         >>> strategy.bonus(rollout).numpy().tolist()
         [[0.0, 0.0]]
@@ -244,7 +243,7 @@ class UncertaintyPenalty(Bonus):
         >>> mean = tf.constant([[[[[0.0]], [[0.0]]]], [[[[0.0]], [[2.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), mean, tf.ones_like(mean))
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = UncertaintyPenalty(**settings, return_floor=0.3, draws=2)
         >>> strategy.bonus(rollout).numpy().round(3).tolist()
@@ -276,7 +275,7 @@ class NoisePenalty(Bonus):
         >>> stddev = tf.constant([[[[[1.0]], [[3.0]]]]])
         >>> rollout = Rollout(tf.zeros([1, 1, 2, 1]), tf.zeros_like(stddev), stddev)
         >>> settings = {"beta": 1.0, "final_beta": None, "annealing_steps": None}
-        >>> settings |= {"annealing_episodes": None, "bonus_from": 0}
+        >>> settings |= {"annealing_rewards": None, "bonus_from": 0}
         >>> settings |= {"critic": False, "beta_rate": 0.0, "reward_from": 0}
         >>> strategy = NoisePenalty(**settings, return_floor=0.3)
         >>> strategy.bonus(rollout).numpy().tolist()

@@ -14,12 +14,11 @@ class Elapsed(NamedTuple):
 
     Attributes:
         environment_steps: [], before action repeat.
-        rewarded_episodes: [], of the last ten those that came to a reward worth having, or
-            None.
+        rewards: [], rewards worth having that were found, or None.
     """
 
     environment_steps: Any = 0
-    rewarded_episodes: Any = None
+    rewards: Any = None
 
 
 class Strategy:
@@ -36,7 +35,7 @@ class Strategy:
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planet.planning.planner`; 1: the planner is used as it is.
-        counts_rewards: whether it asks for `Elapsed.rewarded_episodes`.
+        counts_rewards: whether it asks for `Elapsed.rewards`.
         critic: whether a critic learns what its bonus is worth beyond the horizon; for
             `agents.planet.explore.bonuses` alone.
         reward_from: environment steps from which plans seek return; likewise.
