@@ -102,6 +102,17 @@ def test_tables_have_what_is_finished():
     assert (twin["task"], twin["difference"], twin["than_seeds"]) == ("a", 3.5, 2)
 
 
+def test_a_task_is_of_the_core_whichever_default_is_shown():
+    found = [
+        make_standing("a", 1.0, 2.0, 3.0, transition="laplace", wanted=3),
+        make_standing("a", 4.0, 5.0, wanted=5),
+        make_standing("b", 8.0, wanted=1),
+    ]
+    rows = tables({(each.task, each.transition): each for each in found})["against"]
+    counts = {row["tasks"]: row["n"] for row in rows if row["method"] == "TD-MPC2"}
+    assert counts == {"core": 1, "core and 1 more": 2}
+
+
 def test_twins_over_tasks_have_the_fewest_seeds_of_a_task():
     found = [
         make_standing(task, *range(seeds), transition=kind)
