@@ -62,12 +62,12 @@ def explorations(frames, at=None):
     is_early = (begun < early.fillna(0)).astype(float)
     is_random = frames.episodes["explore/is_random"].fillna(is_early).astype(bool)
     episodes = frames.episodes.assign(is_random=is_random)
-    collects = (
-        frames.runs[frames.runs["data"].isna()] if "data" in frames.runs else frames.runs
-    )
+    collecting = frames.runs
+    if "data" in collecting:
+        collecting = collecting[collecting["data"].isna()]
     parts = [
         _of_task(runs, episodes[episodes["run"].isin(runs.index)], at)
-        for _, runs in collects.groupby("task", sort=False)
+        for _, runs in collecting.groupby("task", sort=False)
     ]
     keys = ["place", "task", "group", "run", "environment_steps"]
     empty = pd.DataFrame(columns=[*keys, "found_before", *EXPLORED])

@@ -123,11 +123,11 @@ def test_run_without_planned_episodes_hides_no_other(make_run, tmp_path, caplog,
 def test_runs_that_learn_from_logged_episodes_explore_nothing(make_run, tmp_path, read):
     make_run(tmp_path / "a", 0, [[1.0]], reached=(0, 1), data="logs/good")
     compare([tmp_path], tmp_path / "out")
-    assert not (tmp_path / "out/tables/exploration.csv").exists()
-    make_run(tmp_path / "b", 0, [[1.0]], reached=(0, 1))
+    assert not (tmp_path / "out/exploration.csv").exists()
+    make_run(tmp_path / "b", 0, [[1.0]], reached=(0, 1, 1), task="cheetah_run")
     compare([tmp_path], tmp_path / "out")
     (row,) = read(tmp_path / "out", "exploration")
-    assert row["found"] == "1"
+    assert row["task"] == "cheetah_run"
 
 
 def test_config_of_another_program_hides_no_run_below_it(make_run, tmp_path, read):
