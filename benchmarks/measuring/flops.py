@@ -5,7 +5,7 @@ Matrix products alone are counted: the product of [N, inputs] and [inputs, units
 count as nothing, so a share of the matrix peak is a lower bound of the work done.
 """
 
-from agents.planet.model.sizes import with_sizes
+from agents.planet.model.sizes import for_task
 from agents.planet.model.transitions import make_source
 from agents.planet.planning.planner import PlannerOfGroups
 from agents.planet.value import NoValue
@@ -40,7 +40,7 @@ def parts(config, observation_size, action_size):
 
     The config is one from states; the transition is the step to the next belief.
     """
-    model = with_sizes(config.world_model, observation_size, action_size)
+    model = for_task(config.world_model, observation_size, action_size)
     features = model.belief_size + model.latent_size
     moments = 2 * model.latent_size
     return {
@@ -67,7 +67,7 @@ def value_parts(config, observation_size, action_size):
     value = config.value
     if isinstance(value, NoValue):
         return {"policy": 0, "critics": 0}
-    model = with_sizes(config.world_model, observation_size, action_size)
+    model = for_task(config.world_model, observation_size, action_size)
     features = model.belief_size + model.latent_size
     hidden = [value.units] * value.layers
     critic = products(features + action_size, *hidden, 1)
@@ -94,7 +94,7 @@ def _model_step(config, observation_size, action_size):
     forward = parts(config, observation_size, action_size)
     total = sum(forward.values())
     if config.transition == "flipout":
-        model = with_sizes(config.world_model, observation_size, action_size)
+        model = for_task(config.world_model, observation_size, action_size)
         total += forward["prior"]
         total += products(model.latent_size + action_size, model.hidden_size)
     if config.transition == "ensemble" and not config.ensemble_shares_batch:
@@ -147,7 +147,7 @@ def _predicted(config, draws, observation_size, action_size):
     if not make_source(config.transition, config).shares_belief:
         part = parts(config, observation_size, action_size)
         return draws * (part["transition"] + part["prior"])
-    model = with_sizes(config.world_model, observation_size, action_size)
+    model = for_task(config.world_model, observation_size, action_size)
     last = products(model.hidden_size, 2 * model.latent_size)
     return products(model.belief_size, model.hidden_size) + draws * last
 

@@ -2,7 +2,7 @@
 
 import tensorflow as tf
 
-from agents.planet.model.sizes import with_sizes
+from agents.planet.model.sizes import for_task
 from benchmarks.measuring.timing import measure
 
 SQUARES = [(size, size, size) for size in (512, 1024, 2048)]
@@ -11,7 +11,7 @@ _INNER_FLOPS = 1e10
 
 def shapes(config, observation_size, action_size):
     """Products (rows, inputs, units) that occur in a config's train step and decision."""
-    model = with_sizes(config.world_model, observation_size, action_size)
+    model = for_task(config.world_model, observation_size, action_size)
     planner = config.planner
     features = model.belief_size + model.latent_size
     steps = config.batch_size * config.sequence_length

@@ -6,7 +6,7 @@ no run that was begun.
 
 import dataclasses
 
-from agents.planet.model.sizes import SIZES, with_sizes
+from agents.planet.model.sizes import LEFT_TO_TASK, for_task
 from agents.planet.value import SLOW, TemporalDifference, discount_of, pace_of
 from agents.runs.config.consistency import check_lengths
 from agents.runs.config.schema import as_dict, flatten, make_config
@@ -14,7 +14,7 @@ from agents.runs.config.schema import as_dict, flatten, make_config
 # Keys that null leaves open. Elsewhere null is a value: none, or without end.
 OPEN = ("action_repeat", "compile", "value.discount", "value.centered")
 OPEN += ("updates_per_step", "sequence_length", "value.updates", "value.learning_rate")
-OPEN += tuple(f"world_model.{size}" for size in SIZES)
+OPEN += tuple(f"world_model.{name}" for name in LEFT_TO_TASK)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -44,7 +44,7 @@ def open_keys(values):
 def resolve(config, surroundings):
     """The config with every key that it leaves open set; those that are set stay.
 
-    Sizes are set by `agents.planet.model.sizes.with_sizes`, the discount by
+    The model is set by `agents.planet.model.sizes.for_task`, the discount by
     `agents.planet.value.discount_of`, the pace of learning by
     `agents.planet.value.pace_of`; without a value it is the slower one. Critics are
     centered where an episode can end: elsewhere an offset of all values changes no
@@ -78,7 +78,7 @@ def resolve(config, surroundings):
         updates_per_step=config.updates_per_step or pace.updates_per_step,
         sequence_length=config.sequence_length or pace.sequence_length,
         value=value,
-        world_model=with_sizes(model, *sizes),
+        world_model=for_task(model, *sizes),
     )
     check_lengths(found)
     return found

@@ -87,7 +87,7 @@ class Evaluation(Settings):
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
     standardize: bool = key()  # see configs/world_model
-    # None of a size: by the rule of `agents.planet.model.sizes`
+    # None of sizes and stddevs: by the rule of `agents.planet.model.sizes`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)
     hidden_size: int | None = key(least=1)  # units of the layers of the transition
@@ -100,7 +100,7 @@ class WorldModel(Settings):
     reward_layers: int = key(least=0)  # dense, of the reward head
     reward_units: int | None = key(least=1)  # of each of them
     min_stddev: float = key(above=0)  # of a latent
-    observation_stddev: float = key(above=0)  # of the likelihood
+    observation_stddev: float | None = key(above=0)  # of the likelihood
     learn_observation_stddev: bool = key()  # of each number of a vector, from there on
     reward_scale: float = key(least=0)
     continuation_scale: float = key(least=0)  # where episodes can end; 0: no such head

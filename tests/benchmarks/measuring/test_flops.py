@@ -7,7 +7,7 @@ import tensorflow as tf
 from tf_agents.trajectories import time_step as ts
 
 from agents.planet.explore import Greedy
-from agents.planet.model.sizes import with_sizes
+from agents.planet.model.sizes import for_task
 from agents.runs.config.overrides import load
 from agents.training.building import make_agent, make_world_model
 from benchmarks.measuring import flops
@@ -50,7 +50,7 @@ def test_a_row_meets_every_element_of_every_kernel_once():
 
 def test_a_size_that_the_config_leaves_open_counts_as_the_rule_sets_it():
     config = load(["world_model.belief_size=null", "world_model.reward_units=70"])
-    model = with_sizes(config.world_model, 17, 6)
+    model = for_task(config.world_model, 17, 6)
     assert flops.parts(config, 17, 6)["reward"] == 2 * (155 * 70 + 70)
     assert model.belief_size + model.latent_size == 155
 
@@ -206,7 +206,7 @@ def test_draws_that_share_the_belief_cost_the_last_layer_on_a_shared_trajectory(
         for name in ("greedy", "disagreement")
     )
     steps = config.planner.evaluations * config.planner.horizon
-    model = with_sizes(config.world_model, 5, 1)
+    model = for_task(config.world_model, 5, 1)
     last = flops.products(model.hidden_size, 2 * model.latent_size)
     hidden = flops.products(model.belief_size, model.hidden_size)
     assert shared - one == steps * (hidden + 3 * last)
