@@ -1,5 +1,6 @@
 """Tests of benchmarks.learning.studies."""
 
+import contextlib
 import itertools
 import math
 import pathlib
@@ -14,6 +15,7 @@ from agents.runs import history
 from agents.runs.config.overrides import load
 from agents.runs.config.schema import as_dict, flatten
 from agents.runs.folder import CHANGEABLE, LOCAL, read_config
+from agents.training.building import resolved
 from benchmarks.learning.answers import answer
 from benchmarks.learning.packing import pack, unpacked
 from benchmarks.learning.studies import (
@@ -357,6 +359,10 @@ def test_commands_of_today_make_the_agents_that_were_measured(name):
                 typed, measured = flatten(as_dict(config)), flatten(read_config(run))
                 if typed.get("value.centered", 0) is None:
                     typed["value.centered"] = envs.can_end(measured["task"])
+                if typed["world_model.observation_stddev"] is None:  # by the task
+                    environment = envs.load(config.task, observation=config.observation)
+                    with contextlib.closing(environment):
+                        typed = flatten(as_dict(resolved(config, environment)))
                 compared += 1
                 used = typed.keys() - NOT_OF_THE_AGENT
                 wrong = {
