@@ -113,7 +113,8 @@ def _unusual(flats, told, most):
 def unlike(configs):
     """The keys, other than the task, in which experiments of one name differ.
 
-    What a config may leave to the task, such as sizes of networks, is left out: it differs
+    What a config may leave to the task, such as sizes of networks and the precision of
+    observations, is left out: it differs
     between tasks as a matter of course.
 
     Example:

@@ -23,8 +23,8 @@ _ABOUT = f"""
   seed.
 - {FEW_NOTE}
 - {ONE_NOTE}
-- `world_model.observation_stddev=0.15` in a command: the default then. Today's is lower
-  where observations have fewer than 25 numbers.
+- `world_model.observation_stddev=0.15` in a command or a preset: the default then. Today's
+  is lower where observations have fewer than 25 numbers. One page compares the two.
 - Each page has its commands, commits and hardware. A commit with +changes had edits that no
   commit holds. On another kind of processor a seed may end differently.
 """.strip()

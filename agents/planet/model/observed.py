@@ -39,9 +39,9 @@ class Observed(tf.Module):
             floors = {"share": 0.0, "floor": PIXEL_FLOOR} if self.is_image else {}
             self.standardizer = Standardizer(self.seen_spec.shape, **floors)
         if settings.learn_observation_stddev and not self.is_image:
-            start = tf.fill(spec.shape, math.log(settings.observation_stddev))
+            start = max(settings.observation_stddev, LEAST_STDDEV)
             self.log_stddev = tf.Variable(
-                start,
+                tf.fill(spec.shape, math.log(start)),
                 name="observation_log_stddev",
                 constraint=lambda stddev: tf.maximum(stddev, math.log(LEAST_STDDEV)),
             )

@@ -24,9 +24,9 @@ def for_task(settings, observation_size, action_size):
         latent_size = units / 4
         observation_stddev = 0.03 sqrt(n), at most 0.15
 
-    So all numbers of an observation together ask for about as many nats of the latent on
-    each task. A few numbers can be kept precisely, and have to be where reward is narrow:
-    see `results/levers`.
+    So an observation of which the latent tells nothing costs as many nats on each task, up
+    to 25 numbers: n / (2 observation_stddev^2). Few numbers can be kept precisely, and have
+    to be where reward is narrow, see `results/narrow_reward`.
 
     Example:
         >>> from agents.runs.config.overrides import load

@@ -87,7 +87,7 @@ class Evaluation(Settings):
 @dataclasses.dataclass(frozen=True)
 class WorldModel(Settings):
     standardize: bool = key()  # see configs/world_model
-    # None of sizes and stddevs: by the rule of `agents.planet.model.sizes`
+    # None of a size or of observation_stddev: by `agents.planet.model.sizes`
     belief_size: int | None = key(least=1)
     latent_size: int | None = key(least=1)
     hidden_size: int | None = key(least=1)  # units of the layers of the transition

@@ -169,6 +169,8 @@ def test_an_image_makes_networks_larger_and_is_not_compiled(with_camera, environ
     )
     sizes = [each.world_model.belief_size for each in (alone, both)]
     assert sizes == [64, 32 + 4 * (2 + 20 + 1)]
+    stddevs = [each.world_model.observation_stddev for each in (alone, both)]
+    np.testing.assert_allclose(stddevs, 0.03 * np.sqrt([2, 2 + 20]))
     assert (alone.compile, both.compile) == (True, False)
 
 

@@ -230,6 +230,13 @@ def test_a_learned_stddev_starts_at_the_given_one(make_model, make_batch, noise)
     np.testing.assert_allclose(model.observation_stddev, STDDEV[:2] * [0.5, 0.1], rtol=1e-5)
 
 
+def test_a_learned_stddev_starts_at_its_floor_at_least(make_model):
+    words = ["world_model.learn_observation_stddev=true"]
+    model = make_model(*words, "world_model.observation_stddev=0.01")
+    (learned,) = (v for v in model.trainable_variables if "log_stddev" in v.name)
+    np.testing.assert_allclose(np.exp(learned), LEAST_STDDEV, rtol=1e-5)
+
+
 def test_a_learned_stddev_has_a_floor_from_which_it_rises(build_agent, make_batch):
     agent = build_agent("world_model.learn_observation_stddev=true", "compile=false")
     variables = agent.model.trainable_variables

@@ -122,10 +122,12 @@ def test_null_that_is_left_is_a_value(group):
 
 
 def test_what_a_run_has_saved_fills_what_is_left_open():
-    saved = used("action_repeat=3", "world_model.latent_size=7", "compile=false")
+    stddev = "world_model.observation_stddev=0.15"  # of runs before it was left open
+    saved = used("action_repeat=3", "world_model.latent_size=7", "compile=false", stddev)
     config = fill(overrides.load(["seed=1"]), saved)
     assert (config.seed, config.action_repeat, config.compile) == (1, 3, False)
     assert config.world_model.latent_size == 7
+    assert config.world_model.observation_stddev == 0.15
     assert fill(overrides.load(["action_repeat=9"]), saved).action_repeat == 9
 
 
