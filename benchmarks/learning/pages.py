@@ -14,19 +14,20 @@ SUMMARY = "summary.json"  # in the folder of tables
 # pages that are no study; each names the command that wrote it
 _OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "processes")
 _ABOUT = f"""
-- No number of a table is typed by hand. Of each study, configs.yaml has what its runs
-  share, runs.csv a row a run, curves.csv.gz a row an episode. From them
-  `python -m benchmarks.learning NAME` makes tables/ and the page.
+- No number in a table is typed by hand. The folder of a study has configs.yaml (the values that
+  its runs share), runs.csv (a row for each run) and curves.csv.gz (a row for each episode).
+  `python -m benchmarks.learning NAME` makes tables/ and the page from them.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
-- Brackets: the 95 % bootstrap interval over seeds on pages of studies, quartiles on pages
-  of speed, Student's 95 % interval in the examples. Parentheses: the lowest and highest
-  seed.
+- Brackets are intervals. On pages of studies: the 95 % bootstrap interval over seeds. On pages
+  of speed: quartiles. In the examples: Student's 95 % interval.
+- Parentheses are the lowest and the highest seed.
 - {FEW_NOTE}
 - {ONE_NOTE}
-- `world_model.observation_stddev=0.15` in a command or a preset: the default then. Today's
-  is lower where observations have fewer than 25 numbers. One page compares the two.
-- Each page has its commands, commits and hardware. A commit with +changes had edits that no
-  commit holds. On another kind of processor a seed may end differently.
+- `world_model.observation_stddev=0.15` in a command or a preset was the default at that time.
+  Today's default is lower for observations of fewer than 25 numbers.
+  [Reward in a narrow band](narrow_reward/README.md) compares the two.
+- Each page has its commands, commits and hardware. "+changes" after a commit: the code also had
+  changes that are in no commit. On another kind of processor, a seed may end differently.
 """.strip()
 
 
