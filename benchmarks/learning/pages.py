@@ -14,20 +14,21 @@ SUMMARY = "summary.json"  # in the folder of tables
 # pages that are no study; each names the command that wrote it
 _OTHERS = ("examples", "benchmarks", "layers", "mesh", "scale", "processes")
 _ABOUT = f"""
-- No number in a table is typed by hand. The folder of a study has configs.yaml (the values that
-  its runs share), runs.csv (a row for each run) and curves.csv.gz (a row for each episode).
-  `python -m benchmarks.learning NAME` makes tables/ and the page from them.
+- No number in a table is typed by hand. The folder of a study has configs.yaml (the values
+  that its runs share), runs.csv (a row for each run) and curves.csv.gz (a row for each
+  episode). `python -m benchmarks.learning NAME` makes tables/ and the page from them.
 - A score is an undiscounted return, at most 1000 on DeepMind Control.
-- Brackets are intervals. On pages of studies: the 95 % bootstrap interval over seeds. On pages
-  of speed: quartiles. In the examples: Student's 95 % interval.
+- Brackets are intervals. On pages of studies: the 95 % bootstrap interval over seeds. On
+  pages of speed: quartiles. In the examples: Student's 95 % interval.
 - Parentheses are the lowest and the highest seed.
 - {FEW_NOTE}
 - {ONE_NOTE}
-- `world_model.observation_stddev=0.15` in a command or a preset was the default at that time.
-  Today's default is lower for observations of fewer than 25 numbers.
+- `world_model.observation_stddev=0.15` in a command or a preset was the default at that
+  time. Today's default is lower for observations of fewer than 25 numbers.
   [Reward in a narrow band](narrow_reward/README.md) compares the two.
-- Each page has its commands, commits and hardware. "+changes" after a commit: the code also had
-  changes that are in no commit. On another kind of processor, a seed may end differently.
+- Each page has its commands, commits and hardware. "+changes" after a commit: the code also
+  had changes that are in no commit. On another kind of processor, the same seed may end
+  differently.
 """.strip()
 
 
