@@ -30,7 +30,7 @@ def given(**attributes):
 
 
 WRONG = {
-    "is of no such library": (object, {}),
+    "is not from one of these libraries": (object, {}),
     "is several in one (`VectorEnv`)": given(single_action_space=None),
     "has no entry of a chosen name": given(observation_space=PARTS),
     "observes images, with `observation=state`": given(observation_space=CAMERA),
@@ -49,7 +49,7 @@ WRONG = {
     "gives 0 to 255 where its space says 0 to 1": given(
         observation_space=CAMERA, reset=returning((np.full([16, 16, 3], 255.0), {}))
     ),
-    "gives a reward that is no number": (Counter, step(None)),
+    "gives a reward that is not a number": (Counter, step(None)),
     "gives None for `terminated`": (Counter, step(ends=(None, False))),
     "gives a discount above 1": (DmCounter, dm(StepType.LAST, 1.0, 2.0, SEEN)),
     "gives three values from `step`": given(step=returning((SEEN, 1.0, False))),
@@ -68,7 +68,7 @@ ENDS = {
     ),
     "dm_env: `dm_env.termination`": (DmCounter, dm(StepType.LAST, 1.0, 0.0, SEEN)),
     "dm_env: `dm_env.truncation`": (DmCounter, dm(StepType.LAST, 1.0, 1.0, SEEN)),
-    "the step after which a wrapper `TimeLimit`, or `time_limit=`, cuts": given(),
+    "the step at which a wrapper `TimeLimit`, or `time_limit=`, cuts the episode": given(),
 }
 
 
@@ -98,7 +98,7 @@ def test_what_is_refused_is_so_by_the_words_of_the_page(load, row, words):
 
 @pytest.mark.parametrize(("row", "kind"), rows("| what comes back | it is |"))
 def test_an_end_is_what_the_page_says(load, row, kind):
-    limit = {"time_limit": 1} if row.endswith("cuts") else {}
+    limit = {"time_limit": 1} if row.endswith("cuts the episode") else {}
     last = play(load(*ENDS[row], **limit))
     assert last.is_last()
     assert float(last.discount) == {REAL: 0.0, CUT: 1.0}[kind]
