@@ -97,10 +97,10 @@ def answer(rows, _):
     alone = next(row for row in own if row["actors"] == 0)
     best = max(own, key=lambda row: row["speed"])
     return (
-        f"With {best['actors']} actors a run makes {best['speed']:.0f} environment steps a "
-        f"second on this machine, in one process {alone['speed']:.0f}. The first episode "
-        f"comes {best['first'] - alone['first']:.0f} seconds later, and all processes hold "
-        f"{best['memory']:.0f} MiB, against {alone['memory']:.0f}."
+        f"With {best['actors']} actors, a run makes {best['speed']:.0f} environment steps "
+        f"a second on this machine, and {alone['speed']:.0f} with one process. The first "
+        f"episode comes {best['first'] - alone['first']:.0f} seconds later, and the run "
+        f"uses {best['memory']:.0f} MiB of memory instead of {alone['memory']:.0f}."
     )
 
 

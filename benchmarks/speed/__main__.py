@@ -26,7 +26,8 @@ def answer(rows, facts):
     return (
         f"On {cores} of {facts['processor']}, a training step of the default takes "
         f"{train['milliseconds']:.1f} ms and a decision {decide['milliseconds']:.1f} ms. "
-        f"Its posterior makes a training step {train['over_reference']:.2f} times as long."
+        f"With its posterior, a training step takes {train['over_reference']:.2f} times as "
+        "long as without one."
     )
 
 

@@ -194,10 +194,10 @@ def answer(rows, _):
         for row in own
         if row["at_most"] and row["over_reference"] > float(row["at_most"])
     }
-    missed = f" Slower than its aim (see the table): {', '.join(slow)}." * bool(slow)
+    missed = f" Slower than the aim in the table: {', '.join(slow)}." * bool(slow)
     return (
         f"A training step with reparameterization takes {one} times as long as with Keras' "
-        f"layers, with Flipout {other} times as long.{missed}"
+        f"layers, and with Flipout {other} times as long.{missed}"
     )
 
 

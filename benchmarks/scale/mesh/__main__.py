@@ -81,8 +81,8 @@ def answer(rows, _):
     most, last = rows[-2], rows[-1]
     devices = most["mesh"].rpartition("x")[2]
     return (
-        f"On {devices} devices each keeps {most['share']:.2f} of the weights and the "
-        "optimizer's state that one device would keep. "
+        f"On {devices} devices, each device keeps {most['share']:.2f} of the weights and "
+        "optimizer state that a single device would keep. "
         f"On {DEVICES} devices of {MEMORY / 1e9:.0f} GB, {last['weights'] / 1e9:.1f} "
         "billion weights with a posterior fit (computed)."
     )

@@ -27,9 +27,9 @@ def test_actors_are_held_against_one_process_of_the_same_code():
     rows.append(own | {"code": "b", "actors": 2, "speed": 400.0})
     rows.append(own | {"run": "y", "actors": 2, "speed": 500.0})
     assert processes.answer(rows, {}) == (
-        "With 2 actors a run makes 300 environment steps a second on this machine, in one "
-        "process 200. The first episode comes 7 seconds later, and all processes hold 1500 "
-        "MiB, against 900."
+        "With 2 actors, a run makes 300 environment steps a second on this machine, and "
+        "200 with one process. The first episode comes 7 seconds later, and the run uses "
+        "1500 MiB of memory instead of 900."
     )
 
 

@@ -97,6 +97,7 @@ def test_the_answer_is_about_the_default():
     facts = {"threads": "1", "cores": "2", "processor": "a chip"}
     assert benchmarks.answer(rows, facts) == (
         "On 1 core of a chip, a training step of the default takes 3.0 ms and a decision "
-        "9.0 ms. Its posterior makes a training step 1.50 times as long."
+        "9.0 ms. With its posterior, a training step takes 1.50 times as long as without "
+        "one."
     )
     assert benchmarks.answer(rows[:1], facts) == ""
