@@ -1,8 +1,8 @@
 """What an action is, box or choice of categories; both are vectors [A] to the algorithm.
 
-Model, critics and planners see vectors. Where they are to be drawn, refitted or made noisy,
-it matters what they are made of, and that is said here alone. All that is random comes from
-standard normal numbers [..., A], one for each number of an action.
+Model, critics and planners see vectors. Only this module knows which kind they are: it
+draws actions, fits them to plans and adds noise. All random numbers come from standard
+normal numbers [..., A], one for each number of an action.
 """
 
 from agents.system.errors import UserError

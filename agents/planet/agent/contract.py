@@ -1,7 +1,7 @@
-"""What a strategy and a source of uncertainty must be and give.
+"""Checks of a strategy and of a source of uncertainty.
 
-Both are what researchers write themselves, so both are tried once, on small numbers, before
-a run begins: what they give in place of what they should is said in one line.
+Researchers write these two themselves. Both are therefore tried once, on small tensors,
+before a run begins. A mistake gives an error of one line.
 """
 
 import inspect
@@ -28,10 +28,10 @@ _SEEDS = ([0, 1], [0, 2])
 
 
 def check_strategy(strategy):
-    """Refuses a strategy that no policy can plan by.
+    """Raises an error for a strategy that a policy cannot plan with.
 
-    It is a `Strategy` whose fields check themselves, its attributes are among those that
-    there are, and its scores of a few plans are one finite number for each.
+    A strategy must be a `Strategy` whose fields check their ranges. Its attributes must
+    have known values. It must give one finite score for each of a few plans.
     """
     name = _name(strategy)
     if not isinstance(strategy, Strategy):
@@ -75,10 +75,10 @@ def one_for_each_plan(scores, strategy, shape):
 
 
 def check_source(source, name, sequences):
-    """Refuses a source of uncertainty that no model can learn by.
+    """Raises an error for a source of uncertainty that a model cannot learn with.
 
-    It is a `Source` which gives the layers, weights and costs that it says, of a batch of
-    so many sequences too; a weight is uncertain, unless its name is "deterministic".
+    It must give the layers, weights and costs that `Source` describes, also for a batch of
+    so many sequences. A weight must be uncertain, unless its name is "deterministic".
     """
     is_certain, name = name == DETERMINISTIC, f"transition={name}"
     if not isinstance(source, Source):

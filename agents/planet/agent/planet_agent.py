@@ -39,25 +39,24 @@ class PlaNetAgent(tf_agent.TFAgent):
                + kl_weight * sum of KL(weight posterior || prior) / replay steps
 
     With a `value`, critics and a policy learn in the same step on the features of the
-    filter, see `agents.planet.value.actor_critic`; no gradient of theirs reaches the model.
-    With an `average`, the agent is to be judged within `averaged`, by averages of its
-    weights.
+    filter, see `agents.planet.value.actor_critic`. Their gradients do not reach the model.
+    With an `average`, evaluate the agent inside `averaged`, by averages of its weights.
 
     `policy` exploits, `collect_policy` explores, see `agents.planet.agent.policy`. In
-    each gradient step a sequence keeps to one draw of the weights; which others share it,
-    its source of uncertainty says.
+    each gradient step, a sequence uses one draw of the weights. The source of uncertainty
+    decides which sequences share a draw.
 
-    Losses are sums over a replica's sequences divided by the global batch size, gradients
-    are summed over replicas and clipped after that, and the random numbers of a step are
-    those of the global batch. So n devices compute what one does, but for the noise that
+    Losses are sums over a replica's sequences divided by the global batch size. Gradients
+    are summed over replicas, then clipped. The random numbers of a step are those of the
+    global batch. So n devices compute the same as one, except for the noise that
     dequantizes images, which each replica draws for itself.
 
     Source: Hafner et al., 2019; Tran et al., 2019, Bayesian Layers, section 3.2.
 
-    Where `compile` is true, XLA compiles gradient steps, of several replicas the loss with
-    its gradients, and decisions, which take about two thirds of the time then. Numbers
-    differ by rounding in training, and planners draw others. `kl_weight` rises linearly
-    from 0 over the train steps `kl_weight_warmup`.
+    If `compile` is true, XLA compiles decisions and gradient steps (with several replicas,
+    only the loss and its gradients). They then take about two thirds of the time. In
+    training, numbers differ by rounding; planners draw other random numbers. `kl_weight`
+    rises linearly from 0 over `kl_weight_warmup` gradient steps.
     """
 
     def __init__(
@@ -116,7 +115,7 @@ class PlaNetAgent(tf_agent.TFAgent):
 
     @property
     def metric_names(self):
-        """What a gradient step tells of itself."""
+        """Names of the metrics of a gradient step."""
         weight_kl = ["weight_kl"] if self._costs else []
         value = self.value.metric_names if self.value else []
         names = ["loss", *self.model.loss_names, "latent_kl", *weight_kl, *value]
@@ -135,10 +134,10 @@ class PlaNetAgent(tf_agent.TFAgent):
         return {name: int(count.numpy()) for name, count in found.items()}
 
     def steps_to_divergence(self):
-        """The first gradient step since `pop_metrics` of which a metric was not finite.
+        """The first gradient step since `pop_metrics` with a metric that was not finite.
 
-        That is its number, from 1, and the names of those metrics; all steps and none,
-        where there was no such step.
+        Its number, from 1, and the names of those metrics. If there was no such step: the
+        number of all steps, and no names.
         """
         sums = zip(self.metric_names, self._metric_sums.numpy(), strict=True)
         names = [name for name, value in sums if not np.isfinite(value)]
@@ -147,7 +146,7 @@ class PlaNetAgent(tf_agent.TFAgent):
     def pop_metrics(self):
         """Dict of the metrics' means over the gradient steps since the last call.
 
-        After a step of which one was not finite, no further step counts.
+        Steps after the first step with a metric that was not finite do not count.
         """
         steps = max(self._summed_steps.numpy(), 1.0)
         means = self._metric_sums.numpy() / steps

@@ -1,4 +1,4 @@
-"""Acting: filter the observations, plan in the latent space, keep to one weight draw."""
+"""Acting: filters the observations, plans in the latent space, holds one weight draw."""
 
 import dataclasses
 import functools
@@ -27,16 +27,16 @@ from bayes_rl.weights import hold
 
 @dataclasses.dataclass(frozen=True)
 class Policies:
-    """What policies are made of: they share a model, a planner and a value.
+    """Makes the two policies of an agent, which share a model, a planner and a value.
 
-    By `strategy` the one which explores scores plans, by `exploit` the one which exploits.
-    `latents` are those of the latter; the other draws samples. The seed is that of the run,
-    an int.
+    The exploring policy scores plans by `strategy`, the exploiting one by `exploit`. `act`
+    is "plan" or "policy": a plan, or the policy of the value, chooses the actions. The
+    filter and the plans of the exploiting policy use `latents`, "means" or "samples"; the
+    exploring one uses samples. Without a `value`, the score of a plan is the sum of its
+    rewards, and there are no proposals.
 
-    Without a `value` plans are worth their rewards alone, and nobody proposes any. To `act`
-    is to "plan", or as the "policy" of the value says. The filter and plans pass through
-    `latents` that are "means" or "samples". So many `sharers`, processes, take turns at one
-    sequence of episodes. Where `compile` is true, XLA compiles decisions.
+    `seed` is the seed of the run, an int. `sharers` is the number of processes that take
+    turns at one sequence of episodes. If `compile` is true, XLA compiles decisions.
     """
 
     time_step_spec: Any
@@ -56,7 +56,7 @@ class Policies:
     space: Box | Categories = BOX
 
     def exploiting(self, act=None):
-        """Acts by the strategy that exploits, without noise; as the others, or by `act`."""
+        """Acts by the strategy that exploits, or by `act`; without noise."""
         act = act or self.act
         strategy = Greedy() if act == "policy" else self.exploit  # which scores nothing
         own = {"strategy": strategy, "noise": None, "act": act, "sharers": 1}
@@ -75,14 +75,14 @@ class Policies:
 class PlanningPolicy(tf_policy.TFPolicy):
     """Chooses the first action of the plan that the planner finds.
 
-    The policy state of each environment holds the latent, the action before, the planner's
+    The policy state of each environment has the latent, the last action, the planner's
     state, the seed of its episode and the number of its decision. Every random number is a
-    function of those two, so nothing else needs to be saved, and which environments run
-    side by side changes nothing. It starts anew where an episode does: with B environments
-    of each of `sharers` processes, the episode after number n is number n + B sharers, so
-    no two ever share a number.
+    function of the last two. So nothing else needs to be saved, and the result does not
+    depend on which environments run together. The state starts anew in each episode. With B
+    environments in each of `sharers` processes, the episode after number n is number
+    n + B sharers, so no two episodes have the same number.
 
-    A strategy that wants draws is refused where no weight of the model is uncertain.
+    A strategy that needs draws is an error if no weight of the model is uncertain.
     """
 
     def __init__(self, parts, seed, name):
@@ -130,7 +130,7 @@ class PlanningPolicy(tf_policy.TFPolicy):
         return [functools.partial(function, *given) for function in functions]
 
     def first_inputs(self, batch_size):
-        """A first time step, of which all numbers are 0, and the policy state of then."""
+        """A first time step of zeros, and the policy state at that step."""
         observation = tensor_spec.zero_spec_nest(
             self.time_step_spec.observation, outer_dims=[batch_size]
         )

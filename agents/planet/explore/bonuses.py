@@ -1,4 +1,4 @@
-"""The return plus a bonus for what draws disagree about at the same latent and action."""
+"""The return plus a bonus where draws disagree at the same latent and action."""
 
 import dataclasses
 import math
@@ -16,20 +16,20 @@ class Bonus(Settings, Strategy):
     Args:
         beta: weight of the bonus against the return.
         final_beta: its weight once it is annealed, see `scheduled`; None: `beta` all along.
-        annealing_steps: environment steps of the run to `final_beta`; None: they end
-            nothing.
-        annealing_rewards: rewards worth having to `final_beta`, see
-            `agents.episodes.rewards`; None: they end nothing.
-        bonus_from: environment steps of the run from which the bonus counts.
-        return_floor: spread of returns below which they count less, in rewards that count
-            1 in the loss of the model: 1 itself, but where rewards may be of any size.
+        annealing_steps: environment steps until beta is `final_beta`; None: no such end.
+        annealing_rewards: rewards worth having until beta is `final_beta`, see
+            `agents.episodes.rewards`; None: no such end.
+        bonus_from: environment steps after which the bonus counts.
+        return_floor: if the spread of returns is below it, returns count less. Its unit is
+            a reward of 1 in the loss of the model. This is 1, except on tasks whose rewards
+            may have any size.
         draws: at least 2.
-        critic: whether a critic learns what the bonus is worth beyond the horizon, see
+        critic: whether a critic learns the value of the bonus beyond the horizon, see
             `agents.planet.value.explorer`.
-        beta_rate: of tuning beta, see there; 0: as scheduled.
-        reward_from: environment steps of the run from which plans seek return; before it
-            they seek the bonus alone (Sekar et al., 2020), while model and value learn the
-            reward of what is found.
+        beta_rate: learning rate of beta, see there; 0: beta is as scheduled.
+        reward_from: environment steps after which plans seek return. Before that, they seek
+            only the bonus (Sekar et al., 2020), while model and value already learn from
+            the rewards that are found.
     """
 
     beta: float = key(least=0)
@@ -46,7 +46,7 @@ class Bonus(Settings, Strategy):
 
     @property
     def counts_rewards(self):
-        """Whether it asks how many rewards worth having were found."""
+        """Whether it uses the number of rewards worth having that were found."""
         return self.annealing_rewards is not None
 
     def rests(self, elapsed):
@@ -188,7 +188,7 @@ ESTIMATES = {"moment_matched": moment_matched, "pairwise": pairwise}
 
 @dataclasses.dataclass(frozen=True)
 class InformationGain(Bonus):
-    """Seeks steps whose next latent tells most about the weights.
+    """Seeks steps whose next latent gives most information about the weights.
 
         bonus = sum over the horizon of I(s'; w)
         I(s'; w) = H[mean over k of N(mean_k, stddev_k^2)]
@@ -261,8 +261,8 @@ class NoisePenalty(Bonus):
 
         bonus = -sum over the horizon of sqrt(mean over d of stddev_d^2)
 
-    What a transition without uncertainty over its weights has to offer in the place of
-    `UncertaintyPenalty`. Each penalty is divided by its spread over plans, so one beta
+    It replaces `UncertaintyPenalty` for a transition without uncertainty over its weights.
+    Each penalty is divided by its spread over plans, so one beta
     means the same for both.
 
     Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, section 4.2,

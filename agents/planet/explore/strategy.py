@@ -1,4 +1,4 @@
-"""Strategy: what the agent asks of one; how a bonus is weighed against the return."""
+"""The interface of a strategy; how a bonus is weighted against the return."""
 
 from typing import Any, ClassVar, NamedTuple
 
@@ -10,7 +10,7 @@ _BONUS_FLOOR = 0.01
 
 
 class Elapsed(NamedTuple):
-    """How far a run has come, by which strategies may change.
+    """The progress of a run. Strategies may change with it.
 
     Attributes:
         environment_steps: [], before action repeat.
@@ -22,23 +22,23 @@ class Elapsed(NamedTuple):
 
 
 class Strategy:
-    """Maps imagined rollouts to scores, the same ones each time: what is random are draws.
+    """Maps imagined rollouts to scores. Only the draws of the weights are random.
 
     A strategy is a frozen dataclass: `class Hopeful(Settings, Strategy)`, with
-    `agents.system.settings.Settings`. What it does not say otherwise is as here:
+    `agents.system.settings.Settings`. These attributes have defaults:
 
     Attributes:
         draws: how many draws of the weights to imagine with; 0: the mean weights.
         redraw: when to take new draws, of `REDRAWS`.
-        trajectories: how the draws carry a plan forward, of
+        trajectories: how plans are rolled out under the draws, one of
             `agents.planet.planning.imagination.TRAJECTORIES`.
         filter_with_draw: whether the agent's own filter uses the (first) draw as well.
         groups: of candidates that are never mixed, each with a plan of its own, see
             `agents.planet.planning.planner`; 1: the planner is used as it is.
-        counts_rewards: whether it asks for `Elapsed.rewards`.
-        critic: whether a critic learns what its bonus is worth beyond the horizon; for
-            `agents.planet.explore.bonuses` alone.
-        reward_from: environment steps from which plans seek return; likewise.
+        counts_rewards: whether it uses `Elapsed.rewards`.
+        critic: whether a critic learns the value of its bonus beyond the horizon; only for
+            `agents.planet.explore.bonuses`.
+        reward_from: environment steps after which plans seek return; only for these too.
     """
 
     draws: ClassVar[int] = 0
@@ -64,9 +64,9 @@ class Strategy:
         raise NotImplementedError
 
     def rests(self, elapsed):
-        """Whether its bonus does not count now, so that plans are ranked by their return.
+        """Whether the bonus does not count now. Plans are then ranked by their return.
 
-        While it rests, nothing is drawn or imagined with draws.
+        During that time, no weights are drawn.
 
         Args:
             elapsed: `Elapsed` of the run so far.
@@ -87,7 +87,7 @@ def returns(rollout):
 
 
 def over_horizon(rollout, values):
-    """Expected sum of what each step is worth; steps after an episode's end count nothing.
+    """Expected sum of a value of each step; steps after an episode's end do not count.
 
         sum over k of reached_k * value_k,  [S, B, N] of values [S or 1, B, N, H]
 
@@ -102,18 +102,18 @@ def over_horizon(rollout, values):
 
 
 def balance(returns, bonus, beta, return_floor, beyond=0.0):
-    """Return and bonus on one scale, so that the same beta serves every task.
+    """Return and bonus on one scale, so that one beta suits every task.
 
         score = (R - mean R) / (stddev R + return_floor) + beta (U - mean U) / stddev U
 
     with means and stddevs over the candidates: beta weighs one stddev of the bonus against
-    one of the return. The floor keeps the noise of a reward model that predicts nothing
-    from being blown up to the size of a return. A bonus that is the same for all
-    candidates counts nothing. Returns and bonus are [B, N], beta [] may be negative.
+    one of the return. If a reward model predicts nothing, the floor keeps its noise from
+    being scaled up to the size of a return. A bonus that is the same for all candidates
+    has no effect. Returns and bonus are [B, N], beta [] may be negative.
 
-    U is the bonus, and what is worth `beyond` the horizon. stddev U has a floor, too: 0.01
-    of the mean size of the bonus alone. What lies beyond is large, and about the same for
-    all candidates.
+    U is the bonus plus its value `beyond` the horizon. stddev U has a floor too: 0.01 of
+    the mean size of the bonus alone. The value beyond the horizon is large, and about the
+    same for all candidates.
 
     Example:
         >>> values = tf.constant([[1.0, 3.0]])

@@ -1,4 +1,4 @@
-"""Planner: what the agent asks of a planner, and what all of them share."""
+"""The interface of a planner, and functions that planners share."""
 
 import dataclasses
 from typing import NamedTuple, Protocol
@@ -27,7 +27,7 @@ class Planner(Protocol):
 
     Attributes:
         horizon: H, decisions that it looks ahead.
-        common_noise: whether all candidates meet the same noise of the latents.
+        common_noise: whether all candidates have the same noise of the latents.
         evaluations: plans scored for one decision, without proposals.
     """
 
@@ -74,7 +74,7 @@ def moments(elites):
 
 
 def with_proposals(plans, proposals):
-    """Candidates [B, N, H, A] and those that somebody proposes after them."""
+    """Candidates [B, N, H, A], followed by the proposals."""
     return plans if proposals is None else tf.concat([plans, proposals], axis=1)
 
 

@@ -15,12 +15,12 @@ class Rollout(NamedTuple):
         reward: [S, B, N, H], mean reward after each action, if it is taken.
         mean: [S, B, N, H, D], of the latent prior after each action.
         stddev: [S, B, N, H, D], likewise.
-        reached: [S, B, N, H], what each step counts: the probability that the episode has
-            not ended before it, and the discount. See `Layout.counted`.
-        value: [S, B, N], of the states after the actions, as they count; 0 where plans are
-            worth their rewards alone.
-        novelty: [S, B, N], what bonuses are worth after the last action, as it counts, in
-            the unit of a bonus; 0 where nobody learns it.
+        reached: [S, B, N, H], the weight of each step: the probability that the episode has
+            not ended before it, times the discount. See `Layout.counted`.
+        value: [S, B, N], weighted value of the states after the actions; 0 if the score of
+            a plan is the sum of its rewards.
+        novelty: [S, B, N], weighted value of bonuses after the last action, in the unit of
+            a bonus; 0 if no critic learns it.
         trace: [S, B, N, H], share of the return that looks beyond each step to its reward.
     """
 
@@ -50,8 +50,8 @@ class Layout:
     Args:
         plans: [B, N, H, A].
         draws: S.
-        value: what states after the horizon are worth, or None: `discount` of a decision,
-            `return_lambda`, and `value` and `novelty` [...] of features [..., F].
+        value: the value of states after the horizon, or None. It has the `discount` of a
+            decision, `return_lambda`, and `value` and `novelty` [...] of features [..., F].
     """
 
     def __init__(self, plans, draws, value=None):
@@ -115,7 +115,7 @@ class Layout:
         )
 
     def counted(self, model, latents):
-        """What counts of plans: `reached`, `value`, `novelty` and `trace` of `Rollout`.
+        """The weighted parts of plans: `reached`, `value`, `novelty`, `trace` of `Rollout`.
 
             reached_k = product over j < k of discount continuation(state j)
             trace_k = lambda^(k - 1)
@@ -124,15 +124,14 @@ class Layout:
             w_k = (1 - lambda) trace_k before the last step, there trace_H
             novelty = product over all j of discount continuation(state j) novelty(state H)
 
-        State j is what action j leads to. So the step that ends the episode counts, with
-        its reward, and what comes after it does not. The state in which the plan is made
-        goes on, since somebody asks for an action there. Without a value nothing is
-        discounted.
+        Action j leads to state j. So the step that ends the episode counts, with its
+        reward, and later steps do not. The episode has not ended in the state in which the
+        plan is made. Without a value there is no discount.
 
-        With lambda = 1 a plan is worth all its rewards and the value after them. With less
-        it is worth an average over all depths, of which the first ones, where the model is
-        most exact, count most. Source: Sutton and Barto, 2018, Reinforcement Learning,
-        equation 12.3, the lambda return.
+        With lambda = 1, the return of a plan is the sum of its rewards and the value after
+        them. With a smaller lambda, it is an average over all depths. The first depths
+        count most, because the model is most exact there. Source: Sutton and Barto, 2018,
+        Reinforcement Learning, equation 12.3, the lambda return.
         """
         continuation = self.to_rollout(model.continuation(latents.features))
         if self._value is None:
@@ -150,7 +149,7 @@ class Layout:
 
 
 def lambda_weights(horizon, return_lambda):
-    """What rewards and values after each step count in a lambda return, both [H].
+    """Weights of the rewards and of the values in a lambda return, both [H].
 
     Example:
         >>> [weights.numpy().tolist() for weights in lambda_weights(3, 0.5)]

@@ -1,12 +1,12 @@
-"""What a plan is worth beyond its last step, and a policy that proposes plans.
+"""The value of a plan beyond its last step, and a policy that proposes plans.
 
     networks.py      two critics and a policy, on features of the latent
     targets.py       what critics learn, and the scales of values and bonuses
     actor_critic.py  their losses, and what planners ask of them
     explorer.py      critics of a bonus, and a policy that seeks it
 
-With `none` a plan is worth its rewards alone: PlaNet as published. The settings of both
-stand here.
+With `none`, the score of a plan is the sum of its rewards: PlaNet as published. The
+settings of both are here.
 """
 
 import dataclasses
@@ -20,7 +20,7 @@ _FAR = 0.99  # from here on critics need a faster pace
 
 @dataclasses.dataclass(frozen=True)
 class NoValue(Settings):
-    """Plans are worth the sum of their rewards, and nobody proposes any."""
+    """The score of a plan is the sum of its rewards. No policy proposes plans."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,26 +37,26 @@ class TemporalDifference(Settings):
             `stride` updates each step is in one.
         discount: of one decision; None: by `discount_of`.
         target_steps: n, rewards in a target before the value.
-        stride: of the steps of a sequence one in so many is learned from; the others serve
-            as what comes after it. In every second sequence of a batch the last of them is
-            the last that has a target. Of an episode that a time limit cut, the last n - 1
-            decisions have none.
+        stride: an update learns from one in so many steps of a sequence; the other steps
+            are only what follows. In every second sequence of a batch, the last step that
+            is learned from is the last that has a target. The last n - 1 decisions of an
+            episode that a time limit cut have no target.
         layers: hidden layers of each network.
         units: of each hidden layer.
-        centered: whether critics learn how much more a state is worth than the mean reward
-            for ever, see `agents.planet.value.actor_critic`; None: where an episode can end
-            before its time limit.
+        centered: whether critics learn the value of a state minus the value of the mean
+            reward forever, see `agents.planet.value.actor_critic`; None: true where an
+            episode can end before its time limit.
         learning_rate: Adam's, of critics and policy; None: by `pace_of`.
-        clip_norm: largest global norm of the gradient of each.
-        target_rate: share of the critics that their slow copies take over in an update.
+        clip_norm: largest global norm of the gradient of critics and of policy, each.
+        target_rate: share by which the slow copies move to the critics in an update.
         entropy: weight of the policy's entropy, in nats, against the value divided by its
             spread.
         proposals: plans that the policy proposes to the planner in every decision.
         return_lambda: share by which a plan's return looks beyond each step of it to the
             next reward rather than to the value there; 1: to the whole horizon.
-        target_draws: K draws of the weights, which say what the policy's action in a target
-            brings, see `agents.planet.value.targets.worth_over_draws`; 0: the critics do.
-            A deterministic transition has one, its weights: K = 1.
+        target_draws: K draws of the weights, which predict the outcome of the policy's
+            action in a target, see `agents.planet.value.targets.worth_over_draws`; 0: the
+            critics give its value. A deterministic transition has one draw, its weights.
         pessimism: lambda, stddevs over those draws that a target is lowered by.
         imitation: weight of the squared distance of the policy's action from the replayed
             one, against the value divided by its spread: keeps it near the data. Source:

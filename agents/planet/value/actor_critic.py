@@ -35,9 +35,10 @@ class ActorCritic(tf.Module):
 
         c = mean reward of replayed steps / (1 - discount)
 
-    where the mean follows what each gradient step sees. Without, values grow from 0, by at
-    most `target_rate` rewards in an update, and for long all that goes on is worth hardly
-    more than an end. Source: Naik et al., 2024, Reward Centering, section 2.
+    where the mean is a running mean over gradient steps. Without centering, values grow
+    from 0 by at most `target_rate` rewards in an update. For a long time, continuing then
+    has hardly more value than an end. Source: Naik et al., 2024, Reward Centering, section
+    2.
 
     Where actions are categories, the mean over them takes the place of a draw in targets
     and in the policy's loss.
@@ -181,12 +182,12 @@ class ActorCritic(tf.Module):
         return self._policy.mode(features)
 
     def value(self, features):
-        """What a state is worth if the policy acts, [...], in rewards of a decision."""
+        """The value of a state if the policy acts, [...], in rewards of a decision."""
         values = self._critics(features, self.act(features))
         return self._reward_unit() * tf.reduce_mean(values, 0)
 
     def novelty(self, features):
-        """What a state is worth to the explorer, [...], in units of the bonus, or 0."""
+        """The value of a state for the explorer, [...], in units of the bonus, or 0."""
         if not self.explorer:
             return tf.zeros_like(features[..., 0])
         return self.explorer.value(features)

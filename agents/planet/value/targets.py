@@ -13,14 +13,15 @@ _SCALE_RATE = 0.01
 class Rows(NamedTuple):
     """The rows of sequences that an update of critics and policy learns from.
 
-    A target has `steps` rewards, n. Of the L = T - n rows that have one, ceil(L / stride)
-    are learned from: in every first sequence of two
+    A target has `steps` rewards, n. L = T - n rows have a target. An update learns from
+    ceil(L / stride) of them. In every first sequence of two, these are
 
         (first + i * stride) mod L,  i = 0, 1 and so on
 
-    and in every second one those that lie as far from the last. A sequence ends where an
-    episode does that a time limit cut: what a stride leaves over at the end would never be
-    learned. The `first` is a number or a tensor, [], below the stride.
+    and in every second one, the rows at the same distances from the last. The second kind
+    is needed because a sequence ends where a time limit cut its episode. Rows that a stride
+    leaves over at that end would otherwise never be learned. The `first` is a number or a
+    tensor, [], below the stride.
     """
 
     steps: int
@@ -81,14 +82,14 @@ def n_step_targets(batch, rewards, values, discount, rows):
 
 
 def worth_over_draws(worths, pessimism):
-    """What an action is worth by several draws of the model, [...] of [K, ...].
+    """The value of an action by several draws of the model, [...] of [K, ...].
 
         mean over k of w_k - pessimism * stddev over k of w_k
         w_k = r_k + discount c_k V(x_k)
 
-    with next state by draw k. Reward and continuation are what the central weights say of
-    that state: draws of a reward head do not count here. Where the draws agree it is their
-    word; where they do not, nobody has seen what the action brings.
+    Draw k predicts the next state x_k. The central weights predict the reward r_k and the
+    continuation c_k of that state; draws of a reward head are not used here. The value is
+    lowered where the draws disagree: there, the data do not show what follows the action.
 
     Source: Yu et al., 2020, MOPO: Model-based Offline Policy Optimization, equation 8, with
     the stddev of the worth over draws as the error of the model.

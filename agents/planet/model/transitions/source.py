@@ -8,18 +8,19 @@ from bayes_rl.weights import kl_divergences, mean_weights, named_signs, sample_w
 
 
 class Source(abc.ABC):
-    """Makes the transition's layers and says which functions they may be.
+    """Makes the transition's layers and draws their weights.
 
-    What differs between draws are the stochastic weights of the layers, so that a draw can
-    be held. Here stands what a posterior over each of them says; a source whose weights
-    know of each other, or cost something else, says it in its own words.
+    Draws differ in the stochastic weights of the layers, so a draw can be held. These
+    methods use the posterior of each layer by itself. A source whose weights depend on each
+    other, or whose cost is another, overrides them.
 
     Attributes:
-        batches: of the replay that `renew` wants before the first gradient steps, and after
-            those of an episode, or of several short ones; 0: none.
+        batches: number of batches of the replay that `renew` needs. It is called before the
+            first gradient steps, and after those of an episode or of several short ones;
+            0: never.
         shares_belief: whether all draws predict the same belief, and differ in what the
             last layer says of it.
-        copies: of each sequence of a batch, one after another, that the model learns from.
+        copies: number of copies of each sequence of a batch that the model learns from.
 
     Args:
         settings: see `agents.planet.model.transitions.make_source`.
@@ -39,7 +40,7 @@ class Source(abc.ABC):
         """A dense layer of the transition; the last one is named `LAST_LAYER`."""
 
     def reward_dense(self, units):
-        """The last layer of the head of the reward, deterministic unless a source says."""
+        """The last layer of the reward head; deterministic unless a source overrides it."""
         return networks.Dense(units, dtype=self.dtype)
 
     def draw(self, model, count, seed):
@@ -56,7 +57,7 @@ class Source(abc.ABC):
         return sample_weights(model, [count], seed)
 
     def central(self, model):
-        """The one function that filters, evaluates, and carries shared trajectories.
+        """The weights that filter, evaluate, and make trajectories that draws share.
 
         Returns:
             Dict of full name -> [*shape of the weight].
@@ -64,7 +65,7 @@ class Source(abc.ABC):
         return mean_weights(model)
 
     def draw_for_training(self, model, sequences, seed):
-        """What a batch of sequences is trained under.
+        """The weights with which a batch of sequences is trained.
 
         Args:
             model: that holds the layers.
@@ -72,8 +73,8 @@ class Source(abc.ABC):
             seed: [2].
 
         Returns:
-            Weights, and the number P of draws. They are [P, *shape], and sequence b keeps
-            to draw b mod P; without an axis of draws where P is 0: then all share one draw.
+            Weights, and the number P of draws. Weights are [P, *shape], and sequence b uses
+            draw b mod P. With P = 0, they have no axis of draws, and all share one draw.
         """
         return sample_weights(model, seed=seed, batch_size=sequences), 0
 
@@ -82,11 +83,11 @@ class Source(abc.ABC):
         return kl_divergences(model)
 
     def divergences(self, model):
-        """As `costs`, also of weights whose KL is no cost of learning."""
+        """As `costs`, but also of weights whose KL is not part of the loss."""
         return self.costs(model)
 
     def curved(self, model):
-        """Posteriors that IVON moves, not Adam; a batch is trained under one draw.
+        """Posteriors that IVON updates, not Adam; a batch is trained with one draw.
 
         Args:
             model: that holds the layers.
@@ -97,13 +98,13 @@ class Source(abc.ABC):
         return {}
 
     def renew(self, model, batches, rows, seed):  # noqa: B027 most know nothing of it
-        """Makes anew what is known from the replay itself, not by gradients.
+        """Computes again what comes from the replay directly, not from gradients.
 
         Args:
             model: that holds the layers.
             batches: iterable of as many dicts as its attribute says, see
                 `agents.episodes.replay.Replay.sample`.
-            rows: of the replay, for which the batches stand.
+            rows: number of rows of the replay, which the batches represent.
             seed: [2].
         """
 
