@@ -36,7 +36,8 @@ def _settle(data, overrides):
     typed = dict(word.partition("=")[::2] for word in overrides)
     for name in typed.keys() & {"data", "environment_steps"}:
         raise UserError(
-            f"{name} is what {data} says; to learn longer, set updates_per_step"
+            f"{name} cannot be set: {data} determines it; to learn longer, set "
+            "updates_per_step"
         )
     settings = {"data": data} | _ALWAYS | (find(data).settings or _OF_ARRAYS)
     if typed.get("task", settings["task"]) == LOGGED:

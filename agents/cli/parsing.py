@@ -138,7 +138,7 @@ def _add_commands(commands):
         "[key=value ...] [group=choice ...]"
     )
     run = _option("run", "folder of a run", metavar="RUN")
-    about = "folder of a run, or a folder that holds runs"
+    about = "folder of a run, or a folder of runs"
     runs = _option("runs", about, metavar="RUN", nargs="+")
     files = _out("the figures and csv files (default: the run)")
     add(
@@ -148,7 +148,7 @@ def _add_commands(commands):
         usage=f"bayes-rl train {usage}",
         late_help=lambda: f"\n{train_help()}",
     )
-    about = "folder of a run, npz file, folder of such, or minari:NAME"
+    about = "folder of a run, an npz file, a folder of npz files, or minari:NAME"
     add(
         "learn",
         "Train an agent from logged episodes alone, or resume its run.",
@@ -187,9 +187,9 @@ def _add_commands(commands):
         _out("the figures (default: figures/ in the run, or beside several runs)"),
     )
     at = (
-        "environment steps at which runs are compared (default: where the shortest "
-        "finished run ends; a run that diverged keeps its last score from there on, one "
-        "that is under way and not so far is left out by name)"
+        "environment steps at which runs are compared (default: the end of the shortest "
+        "finished run); a run that diverged keeps its last score; a run that has not "
+        "reached this step is left out and named"
     )
     add(
         "compare",

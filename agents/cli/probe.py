@@ -42,8 +42,8 @@ def probe(run, episodes, out=None):
         found = fresh_episodes(config, agent, actions, episodes)
         if not found[0]["position"].shape[1]:
             raise UserError(
-                f"task={config.task} tells no positions or velocities to probe for: it "
-                "observes images alone"
+                f"task={config.task} has no positions or velocities to probe: it observes "
+                "only images"
             )
         fit = saved_fits.newest((folder, run), steps, actions)
         probes = Probes(agent.model, found, angles, seed)

@@ -152,8 +152,8 @@ def _check_exploit(config):
         if (given := vars(exploit).get(key, off)) != off:
             right = "null" if off is None else str(off).lower()
             raise UserError(
-                f"exploit.{key} must be {right}, got {given}: an agent is judged "
-                "by the same rule all along"
+                f"exploit.{key} must be {right}, got {given}: evaluation uses the same "
+                "rule in the whole run"
             )
 
 

@@ -61,11 +61,11 @@ class Logged:
 
 
 def find(data):
-    """The logged episodes that somebody names.
+    """The logged episodes in a place that `data` names.
 
     Args:
-        data: the folder of a run, an npz file, a folder of such, or `minari:` and the name
-            of a data set on this machine.
+        data: the folder of a run, an npz file, a folder of npz files, or `minari:` and
+            the name of a data set on this machine.
 
     Raises:
         UserError: there are none. One line.
@@ -75,12 +75,12 @@ def find(data):
     path = pathlib.Path(data)
     if path.is_file():
         if path.suffix != ".npz":
-            raise UserError(f"{data} must be an npz file, or a folder of such")
+            raise UserError(f"{data} must be an npz file, or a folder of npz files")
         return Logged(data, (path,))
     if not path.is_dir():
         raise UserError(
             f"there is no folder {data}; data must be the folder of a run, an npz file, a "
-            f"folder of such, or {MINARI}NAME"
+            f"folder of npz files, or {MINARI}NAME"
         )
     run = Run(path)
     if run.config_file.is_file():

@@ -19,7 +19,7 @@ def logs(tmp_path, monkeypatch):
     [
         (
             ["environment_steps=9"],
-            "environment_steps is what log.npz says; to learn",
+            "environment_steps cannot be set: log.npz determines it; to learn",
         ),
         (["task=fake"], "observation has rows of shape (3,); task=fake has (2,)"),
         (

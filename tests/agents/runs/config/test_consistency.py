@@ -58,7 +58,7 @@ def test_a_weight_of_the_kl_without_which_ivon_has_no_posterior_is_refused(word,
         ),
         (
             ["exploit=pessimistic", "exploit.final_beta=0"],
-            "exploit.final_beta must be null, got 0.0: an agent is judged by the same rule",
+            "exploit.final_beta must be null, got 0.0: evaluation uses the same rule",
         ),
         (
             ["exploit=uncertainty_penalty", "exploit.critic=true"],

@@ -54,7 +54,9 @@ def test_what_holds_no_episodes_is_told(tmp_path):
     with pytest.raises(UserError, match="has no npz files, and is not the folder of a run"):
         find(str(tmp_path))
     (tmp_path / "log.csv").touch()
-    with pytest.raises(UserError, match="log.csv must be an npz file, or a folder of such"):
+    with pytest.raises(
+        UserError, match="log.csv must be an npz file, or a folder of npz files"
+    ):
         find(str(tmp_path / "log.csv"))
     (tmp_path / "cut.npz").write_bytes(b"PK")
     with pytest.raises(UserError, match="cut.npz is damaged: not a whole archive"):
