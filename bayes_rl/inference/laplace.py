@@ -289,7 +289,7 @@ def _summed(model, likelihood, sums, batches):
             for each in sums:
                 each.add(as_float64(_of_batch(functions, each, model, likelihood, part)))
     if not facts["examples"]:
-        raise ValueError("data hold no examples, so they say nothing of the weights")
+        raise ValueError("data have no examples")
     return facts
 
 

@@ -148,7 +148,9 @@ def load(path, model, data=None):
             arrays = _named({name: file[name] for name in file.files if name != "about"})
         kind, settings = _KINDS[about["kind"]], about["settings"]
     except (ValueError, KeyError) as error:
-        raise ValueError(f"{os.fspath(path)!r} holds no posterior: {error}") from error
+        raise ValueError(
+            f"{os.fspath(path)!r} is not a file of a posterior: {error}"
+        ) from error
     posterior = kind._from_state(model, settings, arrays)
     if data is not None:
         posterior.data = data

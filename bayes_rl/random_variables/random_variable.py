@@ -40,7 +40,7 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
         distribution: a `tfp.distributions.Distribution`.
         sample_shape: shape of independent draws that the value holds.
         value: [*sample_shape, *batch_shape, *event_shape], in place of a draw.
-        name: what tracers know it by.
+        name: its name in traces.
         draw: function of no arguments to the value, where `distribution.sample` is not
             how it arises; called when the value is first asked for.
 
@@ -126,7 +126,7 @@ class RandomVariable(TensorLike, tf.__internal__.CompositeTensor):
 
     @property
     def name(self):
-        """What tracers know it by, or None."""
+        """Its name in traces, or None."""
         return self._name
 
     @property

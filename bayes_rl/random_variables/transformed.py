@@ -21,7 +21,7 @@ def TransformedRandomVariable(  # noqa: N802
         rv: random variable of the layer's input.
         reversible_layer: as in `TransformedDistribution`; built on the value of `rv` where
             it is not yet.
-        name: what tracers know it by.
+        name: its name in traces.
         sample_shape: shape of draws that do not depend on the value of `rv`.
         value: in place of a draw.
 

@@ -1,13 +1,13 @@
-"""Split conformal prediction: intervals and sets that hold the truth as often as they say.
+"""Split conformal prediction: intervals and sets that contain the truth as often as stated.
 
-The guarantee needs nothing of the model: where the n examples of calibration and a new one
-are exchangeable, such as drawn independently from one source, and the model was not trained
-on any of them,
+The guarantee makes no assumption about the model. If the n calibration examples and a new
+one are exchangeable, such as drawn independently from one source, and the model was not
+trained on any of them,
 
     level <= P(truth in interval or set) <= level + 1 / (n + 1)
 
-on average over calibration and new examples; the right side where scores have no ties.
-Under a shift of the data it does not hold.
+on average over calibration and new examples. The right side needs scores without ties.
+Under a shift of the data, there is no guarantee.
 
 Source: Vovk et al., 2005, Algorithmic Learning in a Random World; Angelopoulos and Bates,
 2021, A Gentle Introduction to Conformal Prediction, section 1 and appendix D.
@@ -33,8 +33,8 @@ def conformal_intervals(
         new mean -+ q * new stddev,  q = score number ceil((n + 1) level) of the sorted
         scores |target - mean| / stddev
 
-    They hold the truth with probability `level` at least, see the module. With fewer than
-    level / (1 - level) examples q, and the intervals, are infinite.
+    They contain the truth with a probability of at least `level`, see the module. With
+    fewer than level / (1 - level) examples, q and the intervals are infinite.
 
     Source: Angelopoulos and Bates, 2021, A Gentle Introduction to Conformal Prediction,
     section 2.3.2; Lei et al., 2018, Distribution-Free Predictive Inference for Regression,
@@ -88,9 +88,9 @@ def conformal_sets(
 
     A score is 1 - probability ("threshold": the smallest sets on average, which may be
     empty), or the probability of all likelier classes plus a random share of its own
-    ("adaptive": larger where the model is less sure). They hold the truth with probability
-    `level` at least, see the module. With fewer than level / (1 - level) examples they have
-    all classes.
+    ("adaptive": larger where the model is less sure). They contain the truth with a
+    probability of at least `level`, see the module. With fewer than level / (1 - level)
+    examples, they have all classes.
 
     Source: Sadinle et al., 2019, Least Ambiguous Set-Valued Classifiers with Bounded Error
     Levels; Romano et al., 2020, Classification with Valid and Adaptive Coverage, section 2;

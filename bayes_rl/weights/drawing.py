@@ -1,4 +1,4 @@
-"""What can be asked of all weights of a model: draws, means, posteriors, costs.
+"""Functions of all weights of a model: draws, means, posteriors, costs.
 
 Draws are stateless: the same seed gives the same draw in eager mode, in a `tf.function`,
 under XLA, in any replica, and whichever other layers the model has, where layers have names
@@ -24,11 +24,11 @@ def seed_of(label, seed):
 def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
     """Draws every stochastic weight of a model from its posterior.
 
-    By one seed, weights of different names have different draws, and those of one name the
-    same draw in every model: give each member of an ensemble a seed of its own. Where Keras
-    has named a layer, such as `dense_flipout_7`, its place among such layers counts in
-    place of its number: a model that is made twice has the same draws. Names of their own
-    keep draws where layers of that kind are added.
+    The draw of a weight depends on the seed and on the weight's name. With one seed,
+    weights of one name have the same draw in every model: give each member of an ensemble
+    its own seed. If Keras named a layer, such as `dense_flipout_7`, its position among such layers
+    of the model is used, not the number. A model that is made twice therefore has the same
+    draws. If you name the layers, draws stay the same when layers of that kind are added.
 
     Args:
         model: built Keras model or layer, any `tf.Module` that holds such, or a list.

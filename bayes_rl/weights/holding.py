@@ -28,21 +28,26 @@ _Frame = collections.namedtuple("_Frame", ["graph", "values", "layers"])
 def hold(model, weights):
     """Fixes the weights of a model while the context lasts.
 
-    Inside, the model is deterministic. Weights with a leading axis S are S functions.
-    Inputs of the rank that a layer was built for go whole to each: [N, ..., features] give
-    [S, N, ..., units], as do inputs that have the axis, [S, N, ..., features]. Layers such
-    as pooling have no room for it, nor have models of Keras whose inputs are declared, by
-    `tf.keras.Input` or `input_shape`, or have one feature; `bayes_rl.predict` holds draw by
-    draw. Contexts nest, the innermost counts; other threads and tasks do not see them. A
-    generator that yields inside of one holds in its own steps alone: neither its caller nor
-    other generators see it, but for those of `contextlib.contextmanager`. A `tf.function`
-    that calls the model must enter the context itself: traced in it, it would keep the
-    first draw, and is refused; traced before, it goes on to draw for itself. `fit`,
-    `evaluate` and `predict` of Keras, which are such functions, are refused in either
-    order: call the model. With a distribution strategy enter it in the function that
-    the replicas run, each in a thread of its own. Variables of any Keras layer can be held
-    as well, such as draws of `bayes_rl.inference`, one draw at a time; they keep their
-    values meanwhile.
+    Inside, the model is deterministic. Weights with a leading axis S are S functions. Each
+    function gets all inputs [N, ..., features]; inputs [S, N, ..., features] have a part
+    for each function. Both give outputs [S, N, ..., units].
+
+    Some models cannot take the axis S: those with layers such as pooling, and Keras models
+    whose inputs are declared (`tf.keras.Input`, `input_shape`) or have one feature. For
+    these, `bayes_rl.predict` holds one draw after the other.
+
+    Contexts can be nested; the innermost counts. Other threads and tasks do not see them. A
+    generator that yields inside a context holds the weights only in its own steps, not in
+    its caller (except a generator of `contextlib.contextmanager`).
+
+    A `tf.function` that calls the model must enter the context itself. Tracing it inside a
+    context is an error, because it would keep the first draw. If it was traced before, it
+    makes its own draws. `fit`, `evaluate` and `predict` of Keras are such functions and are
+    errors in both cases: call the model instead. With a distribution strategy, enter the
+    context in the function that the replicas run.
+
+    Variables of any Keras layer can be held too, such as draws of `bayes_rl.inference`, one
+    draw at a time. Their own values do not change.
 
     Args:
         model: as in `sample_weights`.

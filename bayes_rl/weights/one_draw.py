@@ -16,12 +16,11 @@ class OneDraw(tf.keras.Model):
 
         weights ~ posterior,  outputs = model(inputs) with the weights held
 
-    A Bayesian layer draws at every call of it. Where one layer is called several times in a
-    pass, as in a Siamese network or on the way there and back of an auto-encoder, the
-    evidence bound of its shared weights needs one draw for all of them. Flipout layers also
-    keep the signs of each row of their inputs: of each example, or of each step of it where
-    `TimeDistributed` or a reshape makes rows of the steps. Weights that are held already
-    stay so.
+    A Bayesian layer makes a new draw in every call. If one layer is called several times in
+    a pass, as in a Siamese network or an auto-encoder with shared weights, the evidence
+    bound needs one draw for all these calls. Flipout layers also keep the signs of each row
+    of their inputs: a row is an example, or a step of it where `TimeDistributed` or a
+    reshape makes rows of the steps. Weights that are held already stay held.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, equation 2, whose
     expectation is over one draw of all weights.

@@ -25,13 +25,13 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
 
         outputs[s] = model(inputs, training=False) with draw s held
 
-    Any model that Keras can call works, unless it is stateful, as each draw is held on its
-    own: the model never sees an axis of draws. One whose outputs are joint over the
-    examples of a batch, such as a Gaussian process, takes all inputs at once, with
-    `batch_size=N`; so does one that splits a batch among the members of an ensemble. Means
-    over the first axis are the predictive distribution; see `bayes_rl.uncertainty`. A
-    Flipout layer uses its kernel as it is, for all examples. The model is traced in the
-    first call, and again where its layers or their attributes have changed.
+    One draw is held after the other, so the model has no axis of draws. Any model that
+    Keras can call therefore works, unless it is stateful. Use `batch_size=N` if outputs are joint
+    over the examples of a batch, as in a Gaussian process, or if a model splits a batch
+    among the members of an ensemble: it then takes all inputs at once. Means over the first
+    axis are the predictive distribution; see `bayes_rl.uncertainty`. A Flipout layer uses
+    its kernel without signs, for all examples. The model is traced in the first call, and
+    again if its layers or their attributes have changed.
 
     Source: Tran et al., 2019, Bayesian Layers, section 2.
 
@@ -70,7 +70,7 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
     batches, count = _batches(inputs, batch_size)
     first = next(batches, None)
     if first is None:
-        raise ValueError("inputs hold no examples, so there is nothing to predict")
+        raise ValueError("inputs have no examples")
     if not getattr(model, "built", True):
         model(first[0])
     outputs_of = _Draws(model, *_weights(model, draws, seed))

@@ -15,15 +15,17 @@ def scale_kl(model, scale):
 
         sum(model.losses) = scale * KL(posterior || prior)
 
-    Keras' losses are means over examples, so 1 / (number of training examples) makes the
-    loss of `compile` and `fit` the negative evidence bound per example, if that is a
-    negative log likelihood: "mse" is one of noise of variance 1/2, and underfits targets
-    that have less; -log_prob of a normal whose stddev is learned does not. The scale is a
-    variable that is read in every step; `AnnealKL` sets it during `fit`. Configurations of
-    layers keep its value, so models that are saved or cloned whole have it; weights,
-    checkpoints and models of your own class, which makes its layers anew, do not. The
-    `backward_layer` that a `Bidirectional` was given has that of the last call, or epoch of
-    `AnnealKL`.
+    Losses of Keras are means over examples. With a scale of 1 / (number of training
+    examples), the loss of `compile` and `fit` is therefore the negative evidence bound per
+    example, if it is a negative log likelihood. "mse" is the one for noise of variance 1/2:
+    the model underfits targets that have less noise. -log_prob of a normal with a learned
+    stddev does not have this problem.
+
+    The scale is a variable that is read in every step; `AnnealKL` sets it during `fit`.
+    Configurations of layers keep its value, so models that are saved or cloned as a whole
+    have it. Saved weights and checkpoints do not have it, nor do models of your own class,
+    which makes new layers. The `backward_layer` that a `Bidirectional` was given has the
+    scale of the last call, or of the last epoch of `AnnealKL`.
 
     Source: Blundell et al., 2015, Weight Uncertainty in Neural Networks, section 3.4; Tran
     et al., 2019, Bayesian Layers, Figure 3.
@@ -84,14 +86,14 @@ def _is_in_fit():
 
 
 def warn_of_whole_kl(kl):
-    """Warns where `fit` adds a KL that nobody has scaled to a loss that it drowns."""
+    """Warns where `fit` adds a KL without a scale that is far larger than the loss."""
     if not _is_in_fit():
         return
     with tf.init_scope():
         if tf.executing_eagerly() and kl() > _FAR_ABOVE_A_LOSS:
             warnings.warn(
                 f"the KL of a weight, {kl():.0f} nats, is added to a mean loss without a "
-                "scale and drowns it; call "
+                "scale and is far larger than it; call "
                 "ed.scale_kl(model, 1 / number of training examples)",
                 stacklevel=2,
             )

@@ -65,10 +65,10 @@ def test_what_is_no_posterior_of_this_model_is_an_error(tmp_path):
     with pytest.raises(ValueError, match="has no variable 'dense/kernel'; did you mean"):
         ed.inference.load(path, make(name="danse"))
     np.savez(path, x=1.0)
-    with pytest.raises(ValueError, match="holds no posterior"):
+    with pytest.raises(ValueError, match="is not a file of a posterior"):
         ed.inference.load(path, make())
     path.write_text("text")
-    with pytest.raises(ValueError, match="holds no posterior"):
+    with pytest.raises(ValueError, match="is not a file of a posterior"):
         ed.inference.load(path, make())
 
 

@@ -246,7 +246,7 @@ def test_an_output_as_long_as_a_batch_is_of_examples_or_not():
 
 def test_no_inputs_are_an_error():
     model, _ = dense_on_sequences()
-    with pytest.raises(ValueError, match="inputs hold no examples"):
+    with pytest.raises(ValueError, match="inputs have no examples"):
         ed.predict(model, np.ones([0, 7, 3]), 2)
 
 
@@ -326,7 +326,7 @@ def test_batches_may_differ_in_length():
 
 def test_a_generator_of_nothing_or_of_examples_is_an_error():
     model, _ = dense_on_sequences()
-    with pytest.raises(ValueError, match="inputs hold no examples"):
+    with pytest.raises(ValueError, match="inputs have no examples"):
         ed.predict(model, iter([]), 2)
     with pytest.raises(ValueError, match=r"must be batches \[N, ...\], got one of shape"):
         ed.predict(model, iter([1.0, 2.0]), 2)
