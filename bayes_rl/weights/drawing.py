@@ -26,9 +26,10 @@ def sample_weights(model, sample_shape=(), seed=None, batch_size=None):
 
     The draw of a weight depends on the seed and on the weight's name. With one seed,
     weights of one name have the same draw in every model: give each member of an ensemble
-    its own seed. If Keras named a layer, such as `dense_flipout_7`, its position among such layers
-    of the model is used, not the number. A model that is made twice therefore has the same
-    draws. If you name the layers, draws stay the same when layers of that kind are added.
+    its own seed. If Keras named a layer, such as `dense_flipout_7`, its position among such
+    layers of the model is used, not the number. A model that is made twice therefore has
+    the same draws. If you name the layers, draws stay the same when layers of that kind are
+    added.
 
     Args:
         model: built Keras model or layer, any `tf.Module` that holds such, or a list.

@@ -26,12 +26,12 @@ def predict(model, inputs, draws=20, seed=None, batch_size=32, verbose="auto"):
         outputs[s] = model(inputs, training=False) with draw s held
 
     One draw is held after the other, so the model has no axis of draws. Any model that
-    Keras can call therefore works, unless it is stateful. Use `batch_size=N` if outputs are joint
-    over the examples of a batch, as in a Gaussian process, or if a model splits a batch
-    among the members of an ensemble: it then takes all inputs at once. Means over the first
-    axis are the predictive distribution; see `bayes_rl.uncertainty`. A Flipout layer uses
-    its kernel without signs, for all examples. The model is traced in the first call, and
-    again if its layers or their attributes have changed.
+    Keras can call therefore works, unless it is stateful. Use `batch_size=N` if outputs are
+    joint over the examples of a batch, as in a Gaussian process, or if a model splits a
+    batch among the members of an ensemble: it then takes all inputs at once. Means over the
+    first axis are the predictive distribution; see `bayes_rl.uncertainty`. A Flipout layer
+    uses its kernel without signs, for all examples. The model is traced in the first call,
+    and again if its layers or their attributes have changed.
 
     Source: Tran et al., 2019, Bayesian Layers, section 2.
 
