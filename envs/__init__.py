@@ -5,30 +5,32 @@ Nothing is imported until it is used, so that a wrong name costs no TensorFlow.
 
 import importlib.util
 import os
+import pkgutil
 
 from envs.failing import EnvironmentFailedError
 from envs.tasks import can_end, check_task, rewards_are_unbounded
 
+_PLACES = {  # of what is imported when it is used
+    "batched": "loading",
+    "called": "simulations.parts",
+    "check_entries": "simulations.parts",
+    "concatenate": "simulations.parts",
+    "entries_in_words": "simulations.parts",
+    "entry": "simulations.parts",
+    "give": "simulations.own",
+    "lies": "simulations.parts",
+    "load": "loading",
+    "load_many": "loading",
+    "spread_seeds": "loading",
+    "wrapping_angles": "loading",
+}
 __all__ = [
     "EnvironmentFailedError",
-    "batched",
-    "called",
     "can_end",
-    "check_entries",
     "check_task",
-    "concatenate",
-    "entries_in_words",
-    "entry",
-    "give",
-    "lies",
-    "load",
-    "load_many",
     "rewards_are_unbounded",
-    "spread_seeds",
-    "wrapping_angles",
+    *_PLACES,
 ]
-
-_OF_PARTS = ("called", "check_entries", "concatenate", "entries_in_words", "entry", "lies")
 
 # TF-Agents and the layers are of Keras 2, which a later TensorFlow than 2.15 has to be told
 # before it is imported.
@@ -37,20 +39,6 @@ if importlib.util.find_spec("tf_keras"):
 
 
 def __getattr__(name):
-    if name == "wrapping_angles":
-        from envs import angles
-
-        return angles.wrapping_angles
-    if name in _OF_PARTS:
-        from envs.simulations import parts
-
-        return getattr(parts, name)
-    if name == "give":
-        from envs.simulations import own
-
-        return own.give
-    if name in ("batched", "load", "load_many", "spread_seeds"):
-        from envs import loading
-
-        return getattr(loading, name)
-    raise AttributeError(f"module 'envs' has no attribute {name!r}")
+    if name not in _PLACES:
+        raise AttributeError(f"module 'envs' has no attribute {name!r}")
+    return pkgutil.resolve_name(f"envs.{_PLACES[name]}:{name}")

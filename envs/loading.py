@@ -8,7 +8,9 @@ import numpy as np
 
 from envs import quiet, tasks
 from envs.making import TOLD, make
+from envs.simulations import dm_control
 
+_HINGE = 3  # mujoco.mjtJoint.mjJNT_HINGE
 _LOG = logging.getLogger(__name__)
 
 
@@ -184,3 +186,33 @@ def _warn_of_pictures():
 def spread_seeds(seed, count):
     """Distinct seeds for `count` environments, far from those of neighbouring seeds."""
     return [int(word) for word in np.random.SeedSequence(seed).generate_state(count)]
+
+
+@functools.cache
+def wrapping_angles(task):
+    """Columns of `position` that are angles without limits, in radians.
+
+    They are compared by cosine and sine. Hinges with limits are left out: their angles
+    never wrap.
+
+    Args:
+        task: as in `envs.load`.
+
+    Returns:
+        A tuple of ints; empty for gym, whose observations hold cosines and sines, for
+        environments of users and for `fake`.
+
+    Example:
+        >>> wrapping_angles("fake")
+        ()
+    """
+    task = tasks.check_task(task)
+    if task.suite != "dm_control":
+        return ()
+    with quiet.without_deprecations():
+        env = dm_control.import_suite().load(task.domain, task.variant)
+    model = env.physics.model
+    free = (model.jnt_type == _HINGE) & (model.jnt_limited == 0)
+    columns = tuple(int(column) for column in model.jnt_qposadr[free])
+    env.close()
+    return columns

@@ -184,3 +184,18 @@ def test_an_error_of_a_process_keeps_its_kind_where_all_know_it(kind):
     assert not is_result
     assert type(error) is (RuntimeError if kind is KeyError else kind)
     assert "for this reason" in str(pickle.loads(pickle.dumps(error)))
+
+
+@pytest.mark.parametrize(
+    ("task", "columns"),
+    [
+        ("cartpole_swingup", (1,)),
+        ("pendulum_swingup", (0,)),
+        ("acrobot_swingup", (0, 1)),
+        ("reacher_easy", (0,)),  # the wrist has limits
+        ("ball_in_cup_catch", ()),
+        ("gym:Pendulum-v1", ()),
+    ],
+)
+def test_hinges_without_limits_are_angles(task, columns):
+    assert envs.wrapping_angles(task) == columns
