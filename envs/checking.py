@@ -14,16 +14,11 @@ from envs.failing import EnvironmentFailedError
 LARGEST = 1e15  # whose square, summed over a million steps, float32 still holds
 
 
-def vector(name, value, when):
-    """Numbers of an observation as float32, of the shape that they have.
+def real(name, value, when="", error=ValueError):
+    """Numbers as float32, of the shape that they have.
 
     Here and below `name` and `when` are words for messages.
     """
-    return real(f"the environment's {name}", value, when, EnvironmentFailedError)
-
-
-def real(name, value, when="", error=ValueError):
-    """As `vector`, of whoever gives them: `name` says that, too."""
     try:
         array = np.asarray(value)
     except ValueError:  # of rows that differ in length

@@ -80,21 +80,14 @@ class Environment(py_environment.PyEnvironment):
         simulation: a `Simulation`.
         observation: one of `envs.tasks.OBSERVATIONS`, or `pixels+auto`: what is rendered,
             and all that the simulation gives.
-        action_repeat: environment steps of a decision.
-        seed: int.
-        action_cost: price of a squared action, per environment step.
-        action_bound: size of the largest actions where the simulation gives no bounds.
-        image_size, camera, shadows: of pictures.
-        first_episode: number of the first episode, above 0 to go on with a sequence.
         stride: from the number of an episode to that of the next, above 1 where several
             environments share a sequence.
         give_up_after: episodes in a row that failed, at which the error of the last is
             raised. An episode that fails before is dropped: its next step is the first of
             the episode after it.
-        time_limit: environment steps after which an episode is cut, at most the limit of
-            the simulation; None: that.
         cut_after: environment steps over all episodes of a sequence after which the present
             one is cut, and again after as many, where nothing limits its time; None: never.
+        others: as of `envs.load`; the action repeat is known here.
 
     Raises:
         ValueError: the task ends its episodes before `time_limit`, or `action_cost` is of
@@ -347,7 +340,8 @@ class Environment(py_environment.PyEnvironment):
             raise EnvironmentFailedError(f"{error} {self._when}") from error
 
     def _vector(self, name, value):
-        return checking.vector(name, value, self._when)
+        whose = f"the environment's {name}"
+        return checking.real(whose, value, self._when, EnvironmentFailedError)
 
     @property
     def _when(self):

@@ -283,18 +283,13 @@ def _check_own(name):
     return module, function
 
 
-def _check_int(key, value, minimum, maximum=None, optional=False):
+def _check_int(key, value, minimum, maximum=math.inf, optional=False):
     if optional and value is None:
         return
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, numbers.Integral)
-        or value < minimum
-        or (maximum is not None and value > maximum)
-    ):
-        bound = (
-            f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
-        )
+    is_whole = isinstance(value, numbers.Integral) and not isinstance(value, bool)
+    if not is_whole or not minimum <= value <= maximum:
+        has_end = maximum < math.inf
+        bound = f"from {minimum} to {maximum}" if has_end else f"of at least {minimum}"
         raise ValueError(f"{key} must be an integer {bound}, got {value!r}")
 
 

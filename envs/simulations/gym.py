@@ -150,13 +150,8 @@ def one_reward(reward):
 def as_picture(image, size):
     """What an environment draws, red, green and blue from 0 to 255, in this size."""
     is_whole = image.dtype.kind in "iu" and image.size
-    if (
-        not is_whole
-        or image.ndim != 3
-        or image.shape[2] != 3
-        or image.min() < 0
-        or image.max() > 255
-    ):
+    is_colored = image.ndim == 3 and image.shape[2] == 3
+    if not is_whole or not is_colored or image.min() < 0 or image.max() > 255:
         raise RuntimeError(
             "this environment draws no picture: render must return uint8 [height, width, "
             f"3], got {image.dtype} {list(image.shape)}"

@@ -12,8 +12,6 @@ An interface has
     close()
 """
 
-import functools
-
 import dm_env
 
 from envs.simulations import gym, rendering
@@ -25,7 +23,7 @@ def interface(env):
         return env  # one of a vector environment
     if isinstance(env, dm_env.Environment):
         return DmEnv(env)
-    if not all(map(functools.partial(_has, env), ("action_space", "observation_space"))):
+    if not (_has(env, "action_space") and _has(env, "observation_space")):
         return None
     if hasattr(env, "single_action_space"):
         raise TypeError(
