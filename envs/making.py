@@ -1,5 +1,7 @@
 """From a task's name to its environment, in whatever process it is to live."""
 
+import functools
+
 from envs import quiet, tasks
 
 _FACTORS = ("mass", "friction", "gain")  # on the physics of a task
@@ -46,19 +48,14 @@ def _simulate(task, observation, seed, factors, maker):
             "task 'logged' has no environment to act in: it is for data; name the task "
             "that the data is of"
         )
-    if task.suite == "python":
-        from envs.simulations.own import Own, find
+    if task.suite == "fake":
+        from envs.simulations.fake import Cliff, Line
 
-        maker = find(task.domain, task.variant)
-        return Own(task.name, maker, (), takes_images, task.names)
-    if task.suite in ("gym", "gymnasium"):
-        from envs.simulations import gym, gymnasium
-        from envs.simulations.own import Own
+        return Cliff() if task.variant == "fake_ending" else Line()
+    from envs.simulations import gym, gymnasium, own
 
-        makers = {"gym": gym.maker, "gymnasium": gymnasium.maker}
-        velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
-        maker = maker or makers[task.suite](task.variant)
-        return Own(task.name, maker, velocities, takes_images, task.names)
-    from envs.simulations.fake import Cliff, Line
-
-    return Cliff() if task.variant == "fake_ending" else Line()
+    makers = {"gym": gym.maker, "gymnasium": gymnasium.maker}
+    makers["python"] = functools.partial(own.find, task.domain)
+    maker = maker or makers[task.suite](task.variant)
+    velocities = tasks.GYM_VELOCITIES.get(task.variant, ())
+    return own.Own(task.name, maker, velocities, takes_images, task.names)

@@ -96,11 +96,9 @@ class ParallelEnvironment(py_environment.PyEnvironment):
     def close(self):
         self._ended = self._ended or "are closed"
         for connection in self._connections:
-            try:
+            with contextlib.suppress(OSError):  # closed before, or its process is gone
                 connection.send(None)
                 connection.close()
-            except OSError:
-                pass  # closed before, or its process is gone
         for process in self._processes:
             process.join(5)
             if process.is_alive():

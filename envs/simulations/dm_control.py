@@ -5,7 +5,7 @@ import os
 import numpy as np
 
 from envs.quiet import without_deprecations
-from envs.simulations import TIME_LIMIT, rendering
+from envs.simulations import rendering
 from envs.simulations.errors import failing
 
 # Entries that are velocities, or from sensors of motion (gyroscopes, velocimeters, and the
@@ -25,6 +25,8 @@ VELOCITIES = frozenset(
         "imu",
     }
 )
+
+TIME_LIMIT = 1000  # environment steps of an episode of every task
 
 # lqr draws stiffness and damping when it is loaded: all episodes are to be of one system.
 _SYSTEM = 0

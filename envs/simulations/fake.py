@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from envs.simulations import FAKE_TIME_LIMIT
-
+FAKE_TIME_LIMIT = 20  # environment steps of an episode
 REACH = 0.1
 EDGE = 0.5
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import envs
-from envs.simulations import FAKE_TIME_LIMIT, fake
+from envs.simulations import fake
+from envs.simulations.fake import FAKE_TIME_LIMIT
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
