@@ -6,11 +6,10 @@ import numpy as np
 
 from agents.episodes.evaluation import Evaluator, decision_milliseconds
 from agents.episodes.layout import episode_return
+from agents.runs.config.overrides import check_environment
 from agents.runs.config.schema import as_dict, make_config
-from agents.system.errors import UserError
 from agents.system.files import output_folder, write_csv
 from agents.training.loading import load_agent
-from envs.tasks import check_task
 
 
 def score(run, episodes, out=None, physics=None, tell=print):
@@ -55,10 +54,7 @@ def _with_physics(config, factors):
     values = as_dict(config)
     values["physics"] |= factors
     changed = make_config(values)
-    try:
-        check_task(**changed.environment)
-    except ValueError as error:
-        raise UserError(str(error)) from None
+    check_environment(changed)
     return changed
 
 

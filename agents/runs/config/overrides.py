@@ -63,7 +63,7 @@ def load(words):
         name = chosen["explore"] if config.data is None else "from_logs"
         logdir = f"logdir/{task}/{name}/{config.seed}"
         config = dataclasses.replace(config, logdir=logdir)
-    _check_task(config)
+    check_environment(config)
     return config
 
 
@@ -269,7 +269,8 @@ def _in_one_line():
         raise UserError(" ".join(str(error).split())) from None
 
 
-def _check_task(config):
+def check_environment(config):
+    """Refuses a config whose task does not offer what it asks for, by a `UserError`."""
     try:
         check_task(**config.environment, seed=config.seed)
     except ValueError as error:
