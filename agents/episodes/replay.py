@@ -130,10 +130,9 @@ class Replay:
                     index, offset = random.integers(len(self._episodes)), 0
                 episode = self._episodes[index]
                 count = min(_rows(episode) - offset, length - row)
+                rows = slice(offset, offset + count)
                 for key in batch:
-                    batch[key][sequence, row : row + count] = episode[key][
-                        offset : offset + count
-                    ]
+                    batch[key][sequence, row : row + count] = episode[key][rows]
                 row += count
         return batch
 

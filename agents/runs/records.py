@@ -5,6 +5,7 @@ ends in a newline. Lines that a killed process tore are named in a warning and l
 Nothing here needs TensorFlow, so that curves can be drawn from a run's folder alone.
 """
 
+import contextlib
 import datetime
 import importlib.metadata
 import itertools
@@ -245,11 +246,8 @@ def _git(*words):
 
 
 def _processor():
-    try:
-        lines = pathlib.Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    names = [
-        line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
-    ]
-    return names[0] if names else platform.processor()
+    with contextlib.suppress(OSError):
+        for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor()
