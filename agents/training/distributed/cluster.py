@@ -12,6 +12,8 @@ import sys
 import tempfile
 import threading
 
+import psutil
+
 from agents.system.errors import GoneError, UserError
 from envs.quiet import without_stderr
 
@@ -197,7 +199,7 @@ def _remove_left():
     """Removes files of Ray whose process was killed."""
     for folder in pathlib.Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
         process = folder.name.removeprefix(_PREFIX).partition("-")[0]
-        if process.isdecimal() and not os.path.exists(f"/proc/{process}"):
+        if process.isdecimal() and not psutil.pid_exists(int(process)):
             shutil.rmtree(folder, ignore_errors=True)
 
 
