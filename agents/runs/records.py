@@ -22,6 +22,7 @@ import numpy as np
 import psutil
 
 from agents.system.files import sync, write_text
+from agents.system.processes import cores
 
 METRICS, SCORES, SESSIONS = "metrics.jsonl", "scores.csv", "sessions.jsonl"
 SCORE_COLUMNS = {
@@ -201,7 +202,7 @@ def provenance():
     return {
         "commit": _commit(),
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0)),
+        "cores": cores(),
         "memory_gib": round(psutil.virtual_memory().total / 2**30),
         "python": platform.python_version(),
         "libraries": {

@@ -27,6 +27,13 @@ _WATCH_SECONDS = 0.5
 _NOTES = "In call to configurable"  # gin's, below the error that it belongs to
 
 
+def cores():
+    """How many cores this process may use; all of them where macOS does not tell."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
 def command_of(*words):
     """The command line of `bayes-rl` with these words."""
     # -P keeps the current folder from its imports

@@ -6,11 +6,11 @@ seconds. What a config leaves open is decided in `agents.runs.config.resolving`.
 """
 
 import functools
-import os
 from concurrent import futures
 
 import tensorflow as tf
 
+from agents.system.processes import cores
 from envs.quiet import without_stderr
 
 
@@ -24,7 +24,7 @@ class CompilingAhead:
 
     def __init__(self, policies):
         self._thread = futures.ThreadPoolExecutor(1)
-        if len(os.sched_getaffinity(0)) > 1:
+        if cores() > 1:
             calls = [call for policy, count in policies for call in policy.trace(count)]
             for call in calls:  # what fails is told where it is asked for
                 self._thread.submit(call)

@@ -1,7 +1,6 @@
 """Several runs: every combination of comma-separated values, side by side."""
 
 import contextlib
-import os
 import pathlib
 import shlex
 import sys
@@ -12,6 +11,7 @@ from agents.runs.config import overrides
 from agents.runs.folder import check_run
 from agents.runs.history import is_finished
 from agents.system.errors import UserError
+from agents.system.processes import cores
 from agents.training.distributed.cluster import need_ray
 
 _GPU = "/dev/nvidia0"
@@ -80,7 +80,7 @@ def default_at_once(configs):
     whole = any(config.devices != "default" or not config.threads for config in configs)
     if whole or pathlib.Path(_GPU).exists():
         return 1
-    return max(1, len(os.sched_getaffinity(0)) // max(map(_cores, configs)))
+    return max(1, cores() // max(map(_cores, configs)))
 
 
 def _cores(config):

@@ -8,6 +8,8 @@ import time
 
 import pytest
 
+from agents.system.processes import cores
+
 ROOT = pathlib.Path(__file__).parents[3]
 CHILD = """
 import os, sys, time
@@ -47,3 +49,8 @@ def test_a_process_dies_with_the_one_that_started_it(platform):
 def test_a_process_whose_parent_has_died_before_dies_at_once():
     with python(ORPHAN) as orphan:
         assert orphan.wait(30) == -9
+
+
+def test_where_a_process_cannot_be_kept_from_cores_it_has_all(monkeypatch):
+    monkeypatch.delattr(os, "sched_getaffinity")  # as on macOS
+    assert cores() == os.cpu_count()
