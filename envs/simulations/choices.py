@@ -51,14 +51,20 @@ def _of_gym(space):
 
 
 def _of_integers(actions):
-    shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
-    if shape is None or dtype is None or np.dtype(dtype).kind not in "biu":
+    if kind_of(actions) not in "biu":
         return None
-    low, high = bounds_of(actions)
-    if low is None or high is None:
+    bounds = bounds_of(actions)
+    if any(bound is None for bound in bounds):
         raise ValueError("integers need a least and a greatest one")
-    low, high = (np.broadcast_to(np.asarray(b, np.float64), shape) for b in (low, high))
+    shape = actions.shape
+    low, high = (np.broadcast_to(np.asarray(b, np.float64), shape) for b in bounds)
     return high - low + 1, low
+
+
+def kind_of(described):
+    """`np.dtype.kind` of the array that a spec or space describes; O where it is none."""
+    shape, dtype = getattr(described, "shape", None), getattr(described, "dtype", None)
+    return "O" if shape is None or dtype is None else np.dtype(dtype).kind
 
 
 def bounds_of(space, low=None, high=None):

@@ -11,7 +11,7 @@ import numpy as np
 from envs import quiet
 from envs.failing import EnvironmentFailedError
 from envs.simulations import interfaces, parts, rendering
-from envs.simulations.choices import bounds_of, choices, shaped
+from envs.simulations.choices import bounds_of, choices, kind_of, shaped
 from envs.simulations.errors import failing, line, told
 from envs.simulations.images import as_image
 
@@ -258,7 +258,7 @@ class Own:
             raise ValueError(f"{what}; {error}") from None
         if self.choices is not None:
             return
-        if not _is_continuous(actions):
+        if kind_of(actions) != "f":
             raise ValueError(
                 f"{what}; only one array of continuous actions, or of categories, is "
                 "supported"
@@ -316,16 +316,15 @@ class Own:
     def _size(self, path, array):
         """How many numbers an array of the observation has."""
         what = self._observes(path, array)
-        shape, dtype = getattr(array, "shape", None), getattr(array, "dtype", None)
-        if shape is None or dtype is None or np.dtype(dtype).kind not in "biuf":
+        if kind_of(array) not in "biuf":
             raise ValueError(f"{what}; only numbers of a fixed shape are supported")
-        if len(shape) > 2 and np.prod(shape) > _MOST:
+        if len(array.shape) > 2 and np.prod(array.shape) > _MOST:
             raise ValueError(
                 f"{what}, which is neither numbers nor an image: images are uint8, or "
                 "floats in finite bounds that are the same for all pixels, and have 1 or 3 "
                 "channels"
             )
-        return int(np.prod(shape))
+        return int(np.prod(array.shape))
 
 
 def _image(array):
@@ -335,21 +334,12 @@ def _image(array):
         return None  # `_size` says what is wrong
 
 
-def _is_continuous(actions):
-    shape, dtype = getattr(actions, "shape", None), getattr(actions, "dtype", None)
-    return shape is not None and dtype is not None and np.issubdtype(dtype, np.floating)
-
-
 def _where(module, error):
     """Where a module was looked for, if it was not found."""
-    if not isinstance(error, ModuleNotFoundError) or error.name not in _parents(module):
+    is_missing = isinstance(error, ModuleNotFoundError)
+    if not is_missing or not f"{module}.".startswith(f"{error.name}."):
         return ""
     first = module.partition(".")[0]
     if first in _OURS:
         return f"; the name {first} is taken by this program: give your folder another one"
     return f"; it is looked for in {os.getcwd()} and in what is installed"
-
-
-def _parents(module):
-    words = module.split(".")
-    return [".".join(words[: count + 1]) for count in range(len(words))]
