@@ -2,6 +2,7 @@
 
 import contextlib
 import errno
+import functools
 import hashlib
 import json
 import os
@@ -44,7 +45,7 @@ class Checkpoints:
         import tensorflow as tf
 
         self._folder = pathlib.Path(folder)
-        self._warn = warn or _print_warning
+        self._warn = warn or functools.partial(print, file=sys.stderr)
         self._owned = owned
         self._checkpoint = tf.train.Checkpoint(**objects)
         self._written = []  # the objects that `_write` knows
@@ -231,7 +232,3 @@ def _files(folder):
 def _checksum(file):
     with open(file, "rb") as handle:
         return hashlib.file_digest(handle, "sha256").hexdigest()
-
-
-def _print_warning(line):
-    print(line, file=sys.stderr)

@@ -71,16 +71,14 @@ def append_scores(run, rows):
 
     Each is a dict with exactly the keys of `SCORE_COLUMNS`.
     """
-    lines = []
+    file = pathlib.Path(run) / SCORES
+    text = "" if file.exists() and file.stat().st_size else _HEADER
     for row in rows:
         if row.keys() != SCORE_COLUMNS.keys():
             raise ValueError(f"a score needs {', '.join(SCORE_COLUMNS)}; got {sorted(row)}")
-        lines.append(
-            ",".join(repr(kind(plain(row[key]))) for key, kind in SCORE_COLUMNS.items())
-        )
-    file = pathlib.Path(run) / SCORES
-    header = "" if file.exists() and file.stat().st_size else _HEADER
-    _append(file, header + "".join(line + "\n" for line in lines))
+        cells = (repr(kind(plain(row[key]))) for key, kind in SCORE_COLUMNS.items())
+        text += ",".join(cells) + "\n"
+    _append(file, text)
 
 
 def read_metrics(run):

@@ -198,11 +198,7 @@ def make_world_model(config, time_step_spec, action_spec) -> WorldModel:
 
 def choose_devices(name):
     """The devices of the config's `devices`, as a `tf.distribute.Strategy`."""
-    makers = {
-        "default": tf.distribute.get_strategy,
-        "mirrored": _mirrored,
-        "tpu": _tpu,
-    }
+    makers = {"default": tf.distribute.get_strategy, "mirrored": _mirrored, "tpu": _tpu}
     return makers[name]()
 
 

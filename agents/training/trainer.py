@@ -22,13 +22,7 @@ from agents.training.compiling import CompilingAhead
 from agents.training.gradient_steps import Diverged, Learning, tell_divergence
 from agents.training.loading import make_checkpoints
 from agents.training.logged.experience import TakenFromLogs
-from agents.training.measurements import (
-    Measurements,
-    banner,
-    release,
-    resident_mib,
-    show,
-)
+from agents.training.measurements import Measurements, banner, release, resident_mib, show
 from agents.training.passing import Passed
 from agents.training.trackers.log import MetricsLog
 
