@@ -126,10 +126,9 @@ class EpisodeWriter:
         count = len(frame["step_type"])
         if len(self._frames) != count:
             self._frames = [[] for _ in range(count)]
-        for environment in range(count):
-            self._take(
-                {key: value[environment] for key, value in frame.items()}, environment
-            )
+        for environment in range(count):  # which may use its arrays again
+            own = {key: np.array(value[environment]) for key, value in frame.items()}
+            self._take(own, environment)
 
     def _take(self, frame, environment):
         frames = self._frames[environment]
@@ -137,8 +136,7 @@ class EpisodeWriter:
             frames.clear()
         elif not frames:
             return
-        # environments may reuse their arrays
-        frames.append({key: np.array(value) for key, value in frame.items()})
+        frames.append(frame)
         if frame["step_type"] == 2:  # LAST
             self._frames[environment] = []
             self._finished(_episode(frames), environment)
