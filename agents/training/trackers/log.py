@@ -22,8 +22,9 @@ class MetricsLog:
     Example:
         >>> import tempfile
         >>> run = tempfile.mkdtemp()
-        >>> with MetricsLog(run) as log:
-        ...     log.write({"episodes": 1, "environment_steps": 1000, "collect/return": 7.5})
+        >>> log = MetricsLog(run)
+        >>> log.write({"episodes": 1, "environment_steps": 1000, "collect/return": 7.5})
+        >>> log.close()
         >>> records.read_metrics(run)
         [{'episodes': 1, 'environment_steps': 1000, 'collect/return': 7.5}]
     """
@@ -34,12 +35,6 @@ class MetricsLog:
         self._config = config or {}
         self._is_broken = False
         self._kept_steps = 0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
 
     def write(self, row):
         """Adds one finished episode; when this returns, its line is on disk.

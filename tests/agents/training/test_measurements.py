@@ -1,5 +1,6 @@
 """Tests of agents.training.measurements; a whole run is in trainer/test_trainer.py."""
 
+import contextlib
 import types
 
 import numpy as np
@@ -169,7 +170,7 @@ def test_films_are_shown_in_tensorboard(tmp_path):
     image = Image.fromarray(np.zeros([8, 8, 3], np.uint8))
     image.save(tmp_path / "a.png")
     image.save(tmp_path / "a.gif", save_all=True, append_images=[image])
-    with MetricsLog(tmp_path) as metrics:
+    with contextlib.closing(MetricsLog(tmp_path)) as metrics:
         show([tmp_path / "a.png", tmp_path / "a.gif", tmp_path / "a.mp4"], metrics, 7)
     (events,) = (tmp_path / "tensorboard").iterdir()
     text = events.read_bytes()

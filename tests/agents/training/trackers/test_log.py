@@ -1,5 +1,6 @@
 """Tests of agents.training.trackers.log and agents.runs.records."""
 
+import contextlib
 import json
 import logging
 
@@ -33,7 +34,7 @@ def score(episodes, evaluation_episode=0, value=1.5):
 
 
 def write(run, episodes=3):
-    with MetricsLog(run) as log:
+    with contextlib.closing(MetricsLog(run)) as log:
         for number in range(1, episodes + 1):
             log.write(row(number, **{"train/loss": 0.5 * number}))
             log.write_scores([score(number, 0), score(number, 1)])
@@ -59,7 +60,7 @@ def test_scores_have_one_header_and_a_line_each(tmp_path):
 
 def test_what_was_measured_later_is_added_once(tmp_path):
     write(tmp_path, episodes=1)
-    with MetricsLog(tmp_path) as log:
+    with contextlib.closing(MetricsLog(tmp_path)) as log:
         log.write(row(2))
         for _ in range(2):  # a run that was killed in between asks again
             log.amend(row(2), {"evaluate/return": 1.5}, [score(2)])
@@ -71,7 +72,7 @@ def test_what_was_measured_later_is_added_once(tmp_path):
 
 def test_what_is_not_finite_is_null_and_tensors_are_numbers(tmp_path):
     values = {"a": float("nan"), "b": np.inf, "c": np.float32(2), "d": tf.constant(3.0)}
-    with MetricsLog(tmp_path) as log:
+    with contextlib.closing(MetricsLog(tmp_path)) as log:
         log.write(row(np.int64(1), **values))
 
     def fail(word):
@@ -98,7 +99,7 @@ def test_pictures_reach_tensorboard_as_they_are(tmp_path):
     first, *others = map(Image.fromarray, frames)
     first.save(tmp_path / "a.png")
     first.save(tmp_path / "a.gif", save_all=True, append_images=others)
-    with MetricsLog(tmp_path) as log:
+    with contextlib.closing(MetricsLog(tmp_path)) as log:
         log.picture("figure", tmp_path / "a.png", step=5)
         log.picture("evaluate/video", tmp_path / "a.gif", step=6)
     events = EventAccumulator(str(tmp_path / "tensorboard")).Reload()
@@ -121,7 +122,7 @@ def first_names(monkeypatch):
 def test_tensorboard_shows_each_step_of_a_resumed_run_once(tmp_path):
     write(tmp_path, episodes=3)
     for value in (7.0, 8.0):
-        with MetricsLog(tmp_path) as log:
+        with contextlib.closing(MetricsLog(tmp_path)) as log:
             log.cut(episodes=2, environment_steps=2000)
             log.write(row(3, **{"train/loss": value}))
     events = Shown(str(tmp_path / "tensorboard")).Reload()
@@ -136,7 +137,7 @@ def test_tensorboard_shows_each_step_of_a_resumed_run_once(tmp_path):
 @pytest.mark.usefixtures("first_names")
 def test_a_run_that_starts_anew_shows_only_its_new_points(tmp_path):
     write(tmp_path, episodes=1)
-    with MetricsLog(tmp_path) as log:
+    with contextlib.closing(MetricsLog(tmp_path)) as log:
         log.cut(episodes=0, environment_steps=0)
         log.write(row(1, **{"train/loss": 7.0}))
     events = Shown(str(tmp_path / "tensorboard")).Reload()
@@ -148,7 +149,7 @@ def test_cut_takes_back_later_episodes(tmp_path):
     MetricsLog(tmp_path).cut(episodes=2, environment_steps=2000)
     assert [line["episodes"] for line in records.read_metrics(tmp_path)] == [1, 2]
     assert [line["episodes"] for line in records.read_scores(tmp_path)] == [1, 1, 2, 2]
-    with MetricsLog(tmp_path) as log:
+    with contextlib.closing(MetricsLog(tmp_path)) as log:
         log.write(row(3))
         log.write_scores([score(3)])
     assert records.read_metrics(tmp_path)[-1]["episodes"] == 3
@@ -197,7 +198,7 @@ def test_torn_last_line_is_named_and_left_out(tmp_path, caplog, name, lost):
     (record,) = caplog.records
     assert name in record.getMessage()
     assert "is incomplete or damaged, and left out" in record.getMessage()
-    with MetricsLog(tmp_path) as log:
+    with contextlib.closing(MetricsLog(tmp_path)) as log:
         log.write(row(4))
         log.write_scores([score(4)])
     caplog.clear()

@@ -1,5 +1,6 @@
 """Tests of agents.training.trackers: where curves, films and configs are shown."""
 
+import contextlib
 import pathlib
 import sys
 import types
@@ -36,7 +37,7 @@ def log_twice(name, folder):
     run = folder / "run"
     run.mkdir()
     for rows, kept in ((ROWS[:2], None), (ROWS[2:], 2)):
-        with MetricsLog(run, trackers.find(name), CONFIG) as log:
+        with contextlib.closing(MetricsLog(run, trackers.find(name), CONFIG)) as log:
             if kept:
                 log.cut(kept, 1000 * kept)
             for row in rows:
@@ -131,7 +132,7 @@ def test_a_class_of_ones_own_gets_all(tmp_path):
 
 @pytest.mark.usefixtures("own_module")
 def test_a_logger_that_fails_ends_no_run(tmp_path, caplog):
-    with MetricsLog(tmp_path, Failing, CONFIG) as log:
+    with contextlib.closing(MetricsLog(tmp_path, Failing, CONFIG)) as log:
         for row in ROWS:
             log.write(row)
     assert read_metrics(tmp_path) == ROWS
