@@ -114,8 +114,7 @@ def unlike(configs):
     """The keys, other than the task, in which experiments of one name differ.
 
     What a config may leave to the task, such as sizes of networks and the precision of
-    observations, is left out: it differs
-    between tasks as a matter of course.
+    observations, is left out: it differs between tasks as a matter of course.
 
     Example:
         >>> unlike([{"task": "a", "kl_weight": 0.1}, {"task": "b", "kl_weight": 1.0}])

@@ -78,11 +78,11 @@ class SweepTable:
     def _summary(self):
         states = [line.state for line in self._lines.values()]
         parts = [f"{states.count(DONE)} of {len(states)} runs done"]
-        for state in (RUNNING, WAITING, FAILED, STOPPED):
-            if state in states:
-                parts.append(f"{states.count(state)} {state}")
-        left = self._left()
-        return ", ".join([*parts, f"about {left} left"] if left else parts)
+        others = (RUNNING, WAITING, FAILED, STOPPED)
+        parts += [f"{states.count(each)} {each}" for each in others if each in states]
+        if left := self._left():
+            parts.append(f"about {left} left")
+        return ", ".join(parts)
 
     def _left(self):
         """Time that all runs will take together, at the mean pace of those that run."""
