@@ -139,7 +139,7 @@ class Replay:
     def dataset(self, batch_size, length, seed, first_batch=0, until=None):
         """A `tf.data.Dataset` of batches without end, as `sample` returns them.
 
-        Batch k is `sample(batch_size, length, [*seed, first_batch + k])`, so a run that
+        Batch k is `sample(batch_size, length, [seed, first_batch + k])`, so a run that
         resumes at train step n with `first_batch=n` sees the batches that it would have
         seen without the interruption.
 
@@ -147,7 +147,6 @@ class Replay:
         replay holds the same episodes; those batches are drawn in the background.
         """
         self._check(length)
-        seed = [seed] if np.ndim(seed) == 0 else list(seed)
         signature = {
             key: tf.TensorSpec([batch_size, length, *shape], kind)
             for key, (shape, kind) in _spec(self._episodes[0]).items()
@@ -161,7 +160,7 @@ class Replay:
                 number = end
 
         def draw(number):
-            return tuple(self.sample(batch_size, length, [*seed, int(number)]).values())
+            return tuple(self.sample(batch_size, length, [seed, int(number)]).values())
 
         def batch(number):
             tensors = tf.numpy_function(

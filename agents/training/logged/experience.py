@@ -26,8 +26,6 @@ class LoggedSpecs:
     It is made of one of the episodes, or of its first row.
     """
 
-    batch_size = 1
-
     def __init__(self, episode, action_repeat, episode_length):
         self.action_repeat = action_repeat or 1
         self.episode_length = episode_length

@@ -88,7 +88,7 @@ def test_devices_share_the_batches_of_a_step_and_go_on_after_those_seen(
     agent = types.SimpleNamespace(train_step_counter=tf.Variable(step))
     devices = types.SimpleNamespace(num_replicas_in_sync=2)
     Learning(agent, replay, devices, **BATCHES)
-    whole = replay.dataset(2, 8, seed=[0]).skip(2 * step)  # a step takes one for each
+    whole = replay.dataset(2, 8, seed=0).skip(2 * step)  # a step takes one for each
     for (found, _), expected in zip(made[0].take(2), whole, strict=False):
         assert found["reward"].shape == (2, 8)
         for name, value in expected.items():
